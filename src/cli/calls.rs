@@ -5,10 +5,8 @@ use super::show::identifier;
 use super::*;
 use crate::app::{ASKS, Ask};
 use crate::export::file;
-use crate::gateway::hash_file;
 use crate::report::Report;
-use crate::request::{Artefact, UploadLimit};
-use crate::text::moment;
+use crate::request::Artefact;
 use std::io::{self, IsTerminal};
 
 const LONGEST_INPUT: u64 = 1 << 20;
@@ -48,18 +46,8 @@ impl CallArgs {
         }
         let setup = setup(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gateway.now());
-        let mut request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
-        // Its current hash and size show whether it was sent before; the gateway says why one cannot be sent.
-        if let Request::V2Scan { path, file } = &mut request {
-            *file = hash_file(path, setup.gateway.client.profile().largest(UploadLimit::Direct)).ok();
-        }
-        if let Some(when) = request.publishes().map(|_| setup.gateway.unanswered(&request, None)).transpose()?.flatten()
-        {
-            let when = moment(when);
-            say(format!(
-                "the same was sent on {when} already: it may have arrived, and been charged. This sends it again."
-            ));
-        }
+        let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
+        setup.gateway.published_before(&request)?.into_iter().for_each(say);
         if self.agreed.spending.dry_run {
             return print_dry_run(&setup, vec![request], self.refresh, None);
         }

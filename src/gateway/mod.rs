@@ -73,6 +73,7 @@ struct RunState {
     entitled: Option<Entitlements>,
     /// How far this machine's clock was behind the service's at the last response, and its time then.
     clocks: Option<(SignedDuration, Timestamp)>,
+    /// The calls in flight; the token of one that is over is cancelled.
     in_flight: HashMap<Request, CancellationToken>,
 }
 
@@ -81,31 +82,6 @@ pub type Clock = fn() -> Timestamp;
 
 /// Callback for the progress of an answer.
 pub type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
-
-/// Guard of a call in flight: removes the call when its future ends or is dropped.
-struct Flight<'a> {
-    gateway: &'a Gateway,
-    request: &'a Request,
-    cancel: CancellationToken,
-}
-
-impl<'a> Flight<'a> {
-    fn begin(gateway: &'a Gateway, request: &'a Request) -> Result<Self, GatewayError> {
-        let mut state = gateway.state();
-        if state.in_flight.contains_key(request) {
-            return Err(GatewayError::InFlight);
-        }
-        let cancel = CancellationToken::new();
-        state.in_flight.insert(request.clone(), cancel.clone());
-        Ok(Self { gateway, request, cancel })
-    }
-}
-
-impl Drop for Flight<'_> {
-    fn drop(&mut self) {
-        self.gateway.state().in_flight.remove(self.request);
-    }
-}
 
 impl Gateway {
     /// Creates a gateway for one run of the program; `session` identifies its ledger entries.
@@ -220,30 +196,33 @@ impl Gateway {
         if self.is_offline {
             return Err(GatewayError::Offline);
         }
-        let began = Instant::now();
-        let flight = Flight::begin(self, quote.request())?;
-        let mut result = self.ask_unless(quote, progress, &flight.cancel, is_refresh).await;
+        let (began, cancel) = (Instant::now(), self.begin(quote.request())?);
+        let flight = cancel.clone().drop_guard();
+        let mut result = self.ask_unless(quote, progress, &cancel, is_refresh).await;
         drop(flight);
         let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
-        let call = |level, outcome: &dyn std::fmt::Display| {
-            let details: [(&str, &dyn std::fmt::Display); 4] =
-                [("what", &what), ("price", &price), ("ms", &ms), ("outcome", outcome)];
-            self.log.write(level, "call", &details)
+        let (level, outcome) = match &result {
+            Ok(answer) => (Level::Info, format!("answered with {} bytes", answer.body.len())),
+            Err(error) if self.store.keep == Keep::Everything => (Level::Error, error.to_string()),
+            // The service's own words may name a file.
+            Err(_) => (Level::Error, "failed".to_owned()),
         };
-        match &mut result {
-            Ok(answer) => drop(call(Level::Info, &format!("answered with {} bytes", answer.body.len()))),
-            Err(error) => {
-                // The service's own words may name a file.
-                let id = match self.store.keep {
-                    Keep::Everything => call(Level::Error, error),
-                    Keep::Nothing => call(Level::Error, &"failed"),
-                };
-                if let GatewayError::Service { line, .. } = error {
-                    *line = id;
-                }
-            }
+        let id =
+            self.log.write(level, "call", &[("what", &what), ("price", &price), ("ms", &ms), ("outcome", &outcome)]);
+        if let Err(GatewayError::Service { line, .. }) = &mut result {
+            *line = id;
         }
         result
+    }
+
+    /// Begins a call, unless the same is in flight; the result cancels it.
+    fn begin(&self, request: &Request) -> Result<CancellationToken, GatewayError> {
+        let in_flight = &mut self.state().in_flight;
+        in_flight.retain(|_, cancel| !cancel.is_cancelled());
+        if in_flight.contains_key(request) {
+            return Err(GatewayError::InFlight);
+        }
+        Ok(in_flight.entry(request.clone()).or_default().clone())
     }
 
     /// Description of a request in the log: only its operation if nothing is kept on disk.

@@ -1,10 +1,10 @@
 //! Reads answers from the store, including those that an earlier run left unread; joins answers
 //! about hashes; and looks for earlier calls of the same request.
 
-use super::{Answer, Gateway, GatewayError, reading};
+use super::{Answer, Gateway, GatewayError, hash_file, reading};
 use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
-use crate::request::{Request, Submission};
+use crate::request::{Request, Submission, UploadLimit};
 use crate::service::error::NOT_FOUND;
 use crate::store::{NewAnswer, StoreError};
 use crate::text::{count, moment};
@@ -144,6 +144,18 @@ impl Gateway {
             _ => claim.clone(),
         };
         self.store.unanswered(self.whose(), (&start, &claim), except)
+    }
+
+    /// A warning if the same was published before without an answer.
+    pub fn published_before(&self, request: &Request) -> Result<Option<String>, StoreError> {
+        let mut request = request.clone();
+        // Its hash shows whether a file was sent before. A call says why one cannot be sent.
+        if let Request::V2Scan { path, file } = &mut request {
+            *file = hash_file(path, self.client.profile().largest(UploadLimit::Direct)).ok();
+        }
+        let sent = request.publishes().map(|_| self.unanswered(&request, None)).transpose()?.flatten();
+        let why = "already: it may have arrived, and been charged. This sends it again.";
+        Ok(sent.map(|when| format!("the same was sent on {} {why}", moment(when))))
     }
 
     /// Refuses to send a file that another program has sent since the user's check.

@@ -124,7 +124,7 @@ impl Store {
             return Ok(Some(purged));
         }
         self.write(|transaction| {
-            let mut notes = transaction.prepare("DELETE FROM note WHERE identifier IN (?1, CAST(?1 AS TEXT))")?;
+            let mut notes = transaction.prepare("DELETE FROM note WHERE identifier = ?1")?;
             doomed.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
             let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
             forgotten.iter().try_for_each(|(service, file, _)| earlier.execute(params![service, file]).map(drop))

@@ -55,7 +55,7 @@ impl Store {
 
     /// The notes on one report and on the items in it.
     pub fn notes_on(&self, identifier: &Identifier) -> Result<Notes, StoreError> {
-        let found = self.select_notes("identifier IN (?1, CAST(?1 AS TEXT))", [identifier.as_bytes()])?;
+        let found = self.select_notes("identifier = ?1", [identifier.as_bytes()])?;
         Ok(found.into_iter().collect())
     }
 
@@ -166,11 +166,9 @@ fn item_columns(about: &About) -> (bool, &[u8], &[u8]) {
     about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
 }
 
-/// Text from an analyst: a database that was edited by hand may have TEXT instead of a BLOB.
+/// Text from an analyst, or from a report.
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
-    let value = row.get_ref(column)?;
-    let is_other = |_| rusqlite::Error::InvalidColumnType(column, "of a note".to_owned(), value.data_type());
-    value.as_bytes().map(Untrusted::from).map_err(is_other)
+    row.get::<_, Vec<u8>>(column).map(Untrusted::from)
 }
 
 /// The scan in two columns of a row.

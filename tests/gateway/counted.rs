@@ -310,3 +310,18 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
     let record = scene.gateway.store.price_record(scene.gateway.whose()).unwrap();
     assert_eq!((record["v3-file"].contradicted, record["private-behaviour"].contradicted), (1, 0));
 }
+
+#[tokio::test]
+async fn readings_are_thinned_and_go_after_a_hundred_days() {
+    let scene = Scene::begin().await;
+    let looks = || scene.visit.count("SELECT COUNT(DISTINCT look) FROM counters");
+    let before = looks();
+    for _ in 0..11 {
+        pass(&scene.visit.demo, 1);
+        visit::ask(&scene.gateway, &Request::Quotas).await.unwrap();
+    }
+    assert!((3..=4).contains(&(looks() - before)), "one in five minutes, and the last: {}", looks());
+    pass(&scene.visit.demo, 101 * 24 * 60);
+    visit::ask(&scene.gateway, &Request::Quotas).await.unwrap();
+    assert_eq!(looks(), 1);
+}

@@ -1,11 +1,7 @@
 //! Nothing is sent that is not written down first, and nothing that came is lost because it cannot be kept.
 
 use crate::faults::arm;
-use behaview::gateway::Gateway;
-use behaview::service::Client;
-use behaview::service::credential::{Credential, KeySource};
-use behaview::store::{State, Store};
-use std::sync::Arc;
+use behaview::store::State;
 
 use super::secrets::gate_to;
 use super::*;
@@ -98,28 +94,6 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
         assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
         assert!(visit.gateway.spent().unwrap().total() >= visit.charged());
     }
-}
-
-#[tokio::test]
-async fn runs_at_the_same_time_share_what_is_held_and_not_what_they_spent() {
-    let visit = Visit::begin().await;
-    let other = run_of("other", &visit);
-    let (one, two) = (first_report(), list(&dropper()));
-    let (answer, page) = tokio::join!(visit.ask(&one), visit::ask(&other, &two));
-    assert!(answer.is_ok() && page.is_ok());
-    for request in [one, two] {
-        assert!(visit.gateway.stored(&request).unwrap().is_some() && other.stored(&request).unwrap().is_some());
-    }
-    for gateway in [&visit.gateway, &other] {
-        assert_eq!(gateway.spent().unwrap(), Spent { charged: 1, ..Spent::default() });
-    }
-}
-
-/// Another run of the program, on the same store.
-fn run_of(session: &str, visit: &Visit) -> Gateway {
-    let credential = Credential::new(visit.demo.key(), KeySource::Demo).unwrap();
-    let client = Client::new(Visit::profile(&visit.demo), Some(credential)).unwrap();
-    Gateway::new(Arc::new(Store::open(&visit.store()).unwrap()), client, session.to_owned(), jiff::Timestamp::now)
 }
 
 #[tokio::test]

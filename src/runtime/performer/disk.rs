@@ -1,6 +1,6 @@
 //! Reads and writes the store, and files of the user.
 
-use super::{Performer, Work, with_usable_cursor, words};
+use super::{Performer, Work, sentence, with_usable_cursor, words};
 use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
@@ -91,7 +91,9 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::Check(request) => {
             let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
             let missing = gateway.missing_hashes(&request);
+            let sent = gateway.published_before(&request)?.map(|sent| Message::Notice(sentence(&sent)));
             work.send(StoreEvent::Checked { request, since, missing });
+            sent.into_iter().for_each(|sent| work.send(sent));
         }
         StoreJob::RecordFile(file) if is_key(&file) => work.send(Message::Notice(GatewayError::NamesKey.to_string())),
         StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
