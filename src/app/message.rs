@@ -173,11 +173,7 @@ pub enum StoreEvent {
         what: Purge,
         lines: Vec<Holding>,
     },
-    PriceRecord {
-        /// How often the counters confirmed and contradicted the price of each operation.
-        record: BTreeMap<String, (u64, u64)>,
-        uploads: Uploads,
-    },
+    Uploads(Uploads),
 }
 
 #[derive(Debug)]
@@ -368,7 +364,7 @@ pub enum StoreJob {
     /// Deletes what the user confirmed unless it has changed.
     Delete(Deletion),
     ReadLedger,
-    ReadPriceRecord,
+    ReadUploads,
 }
 
 impl StoreJob {

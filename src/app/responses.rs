@@ -254,7 +254,7 @@ impl Model {
         self.show_figures(Sheet::counters(&balances, self.now, columns), is_asked);
         self.figures.take_balances(balances, asked);
         if !self.is_quitting {
-            self.emit(StoreJob::ReadPriceRecord);
+            self.emit(StoreJob::ReadUploads);
         }
     }
 

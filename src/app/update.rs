@@ -172,10 +172,7 @@ impl Model {
             StoreEvent::Inventory(lines) => self.show_held(lines),
             StoreEvent::Deleted { words, lines } => self.purged(words, lines),
             StoreEvent::DeleteConflict { what, lines } => self.purge_differs(what, lines),
-            StoreEvent::PriceRecord { record, uploads } => {
-                self.figures.record = record;
-                self.figures.entitlements.uploads = uploads;
-            }
+            StoreEvent::Uploads(uploads) => self.figures.entitlements.uploads = uploads,
         }
     }
 

@@ -89,9 +89,10 @@ pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
 }
 
 pub(super) fn shown(text: &str) -> String {
+    let text = super::masked(text);
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        None => text,
     }
 }
 

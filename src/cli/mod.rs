@@ -196,6 +196,13 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// A message that quotes arguments, without any key of the config or the environment.
+fn masked(message: &str) -> String {
+    let config = || Config::load(Folders::find().ok()?.to_read().ok()?, &[], variable).ok();
+    let keys = config().unwrap_or_default().known_keys();
+    String::from_utf8_lossy(&crate::service::without_keys(&keys, message.as_bytes())).into_owned()
+}
+
 /// Keeps the key out of core dumps and away from other programs; errors are ignored.
 fn keep_key_private() {
     #[cfg(unix)]

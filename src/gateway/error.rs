@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The reason why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
-    #[error("nothing was sent: the same is in flight already, here or in another behaview. Wait for its answer")]
+    #[error("nothing was sent: the same is in flight already, here or in another behaview")]
     InFlight,
     #[error(
         "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
@@ -84,19 +84,33 @@ impl GatewayError {
         }
     }
 
-    /// Advice on an error of the service, in a sentence or two; may be empty.
+    /// The cost of the failed call.
+    pub fn cost(&self) -> Cost {
+        match self {
+            Self::Service { cost, .. } => *cost,
+            Self::Internal(_) => Cost::Perhaps(None),
+            _ => Cost::Nothing,
+        }
+    }
+
+    /// What the user can do about it, in a sentence or two; may be empty.
     pub fn advice(&self) -> String {
         match self {
-            Self::Service { error, .. } => error.advice(),
-            _ => String::new(),
+            Self::Service { error, .. } => return error.advice(),
+            Self::InFlight => "Wait for its answer.",
+            Self::Offline => "Leave --offline out, and `offline` in the config file.",
+            Self::Ledger(_) | Self::Store(_) => "Check the disk's free space and the data folder's permissions.",
+            Self::OverBudget(_) => "`behaview config show` says what sets the budget.",
+            _ => "",
         }
+        .to_owned()
     }
 
     /// Whether nothing left this machine.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
-            error => !matches!(error, Self::Internal(_)),
+            error => error.cost() == Cost::Nothing,
         }
     }
 

@@ -60,7 +60,6 @@ pub struct AuditedCall {
     pub until: Timestamp,
     /// The account that was charged, if known.
     pub account: Option<String>,
-    pub operation: String,
     /// Its known cost; a range if it is uncertain, then possibly nothing.
     pub charge: Units,
     /// The most that it may have cost whatever its outcome says; at least one.
@@ -98,17 +97,6 @@ pub enum Finding {
     Contradicted,
     /// No certain result: others may have used the same key, or the counter may lag.
     Unclear,
-}
-
-/// How often an operation's price was compared with the counters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct PriceRecord {
-    /// Calls in windows where the counter rose by exactly the predicted units.
-    pub confirmed: u64,
-    /// Calls in windows where it rose by less.
-    pub contradicted: u64,
-    /// Calls in windows without a result: the counter rose by more, or may lag.
-    pub unclear: u64,
 }
 
 impl AuditedCall {
@@ -236,25 +224,6 @@ fn by_account<'a>(looks: &'a [Look], calls: &[AuditedCall]) -> BTreeMap<&'a str,
         }
     }
     found
-}
-
-/// How often each operation's price was compared with the counters, by its name.
-pub fn record(windows: &[Window]) -> BTreeMap<String, PriceRecord> {
-    let mut record: BTreeMap<String, PriceRecord> = BTreeMap::new();
-    for window in windows {
-        let Some(first) = window.calls.first() else { continue };
-        let is_one_kind = window.calls.iter().all(|call| call.operation == first.operation);
-        for call in &window.calls {
-            let of = record.entry(call.operation.clone()).or_default();
-            match window.finding() {
-                Finding::Confirmed | Finding::Free if !call.is_unsure() => of.confirmed += 1,
-                // With several operations it is unknown which one is priced too high.
-                Finding::Contradicted if is_one_kind && !call.is_unsure() => of.contradicted += 1,
-                _ => of.unclear += 1,
-            }
-        }
-    }
-    record
 }
 
 fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedCall], unit: Unit) -> Option<Window> {

@@ -146,13 +146,7 @@ impl Client {
     fn longest(&self, request: &Request) -> u64 {
         match request {
             Request::Artefact { .. } => LARGEST_ARTEFACT,
-            Request::Quotas
-            | Request::User
-            | Request::UploadAddress
-            | Request::PrivateScan { .. }
-            | Request::PrivateDelete { .. }
-            | Request::V2Scan { .. }
-            | Request::Rescan { .. } => LONGEST_WORDS,
+            _ if request.holding_key().is_none() => LONGEST_WORDS,
             _ => self.profile.largest_answer.saturating_mul(1 << 20),
         }
     }

@@ -106,31 +106,20 @@ pub enum Unusable {
 impl ServiceError {
     /// Whether the service may have counted the call.
     pub fn may_be_charged(&self) -> bool {
-        !matches!(
-            self,
-            Self::NoKey
-                | Self::Unreachable(_)
-                | Self::Untrusted(_)
-                | Self::Unsendable(_)
-                | Self::LongAddress
-                | Self::ForeignUpload(_)
-                | Self::KeyInAddress
-                | Self::Unsent
-        )
+        matches!(self, Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Refused(_) | Self::Unusable(_))
     }
 
     /// Whether the service may have accepted the upload: it was sent completely and not refused.
     pub fn may_have_arrived(&self) -> bool {
         match self {
-            Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Unusable(_) => true,
             Self::Refused(refusal) => refusal.reason == Reason::Down,
-            _ => false,
+            other => other.may_be_charged(),
         }
     }
 
     /// What the user can do about it, in a sentence.
     pub fn advice(&self) -> String {
-        let advice = match self {
+        match self {
             Self::Refused(refusal) => return refusal.advice(),
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.",
             Self::Unreachable(_) => "Check the network, and the address in the profile.",
@@ -147,17 +136,13 @@ impl ServiceError {
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
             Self::TooLong(_) => "The service may have counted the call; largest_answer in the profile is the limit.",
-            Self::Unusable(why) => match why {
-                Unusable::WebPage => {
-                    "Look at the network: something answers in the service's place. What is held stays."
-                }
-                Unusable::Silent(_) => "Nothing of it is kept.",
-                Unusable::Foreign(_) => "It is in quarantine, not shown under this name.",
-                Unusable::Other(_) => "It is not taken for what was asked.",
-                _ => "Its bytes are in quarantine in the store.",
-            },
-        };
-        advice.to_owned()
+            Self::Unusable(Unusable::WebPage) => {
+                "Check the network: something answers in the service's place. What is stored stays."
+            }
+            Self::Unusable(Unusable::Silent(_)) => "Nothing of it is stored.",
+            Self::Unusable(_) => "Its bytes are in quarantine in the store.",
+        }
+        .to_owned()
     }
 }
 

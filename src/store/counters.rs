@@ -1,10 +1,10 @@
 //! Readings of the service's counters, and what they show of the ledger's entries.
 
 use super::StoreError;
-use super::ledger::{ANSWERED, LedgerEntry, State, Whose, entries, integer};
+use super::ledger::{LedgerEntry, State, Whose, entries, integer};
 use super::records::{self, Store};
 use super::shelf::moment;
-use crate::quota::audit::{self, Finding, Look, PriceRecord, Reading, Window};
+use crate::quota::audit::{self, Finding, Look, Reading, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};
@@ -61,22 +61,6 @@ impl Store {
         let (looks, entries) = self.read(|connection| compared(connection, whose))?;
         let calls: Vec<_> = entries.iter().filter_map(LedgerEntry::call).collect();
         Ok(audit::windows(&looks, &calls, Unit::Request))
-    }
-
-    /// How often the counters confirmed and contradicted the price of each operation, by its name.
-    pub fn price_record(&self, whose: Whose<'_>) -> Result<BTreeMap<String, PriceRecord>, StoreError> {
-        let mut record = audit::record(&self.windows(whose)?);
-        let (_, entries) = self.read(|connection| compared(connection, whose))?;
-        // The counters showed that these calls cost less than their price.
-        let is_lowered = |entry: &LedgerEntry| {
-            entry.settled.is_some_and(|settled| settled < entry.predicted_min)
-                && entry.counted.is_some()
-                && entry.outcome.as_deref() == Some(ANSWERED)
-        };
-        for entry in entries.into_iter().filter(is_lowered) {
-            record.entry(entry.operation).or_default().contradicted += 1;
-        }
-        Ok(record)
     }
 }
 

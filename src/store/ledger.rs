@@ -192,10 +192,10 @@ impl LedgerEntry {
             _ => self.settled_at.unwrap_or(self.at).max(self.at),
         };
         let (number, from) = (self.number, self.at);
-        let (account, operation) = (self.account.clone(), self.operation.clone());
+        let account = self.account.clone();
         let most = self.predicted_max.unwrap_or(0).max(1);
         let is_counted = self.unit == Unit::Request.name() && self.state != State::Unsent;
-        is_counted.then_some(AuditedCall { number, from, until, account, operation, charge, most })
+        is_counted.then_some(AuditedCall { number, from, until, account, charge, most })
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {

@@ -235,17 +235,6 @@ async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
 }
 
 #[tokio::test]
-async fn prices_have_a_record() {
-    let scene = Scene::begin().await;
-    let record = |scene: &Scene| scene.gateway.store.price_record(scene.gateway.whose()).unwrap()["private-behaviour"];
-    assert_eq!((record(&scene).confirmed, record(&scene).unclear), (1, 0));
-    scene.ask().await;
-    scene.visit.reference(&list(&dropper())).await;
-    scene.look_later().await;
-    assert_eq!((record(&scene).confirmed, record(&scene).contradicted, record(&scene).unclear), (1, 0, 1));
-}
-
-#[tokio::test]
 async fn the_key_cannot_be_told_from_the_account() {
     let scene = Scene::begin().await;
     let key = scene.visit.demo.key();
@@ -307,8 +296,6 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
         Some("the counter did not rise, this program accounts for 1: a price is too high")
     );
     assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
-    let record = scene.gateway.store.price_record(scene.gateway.whose()).unwrap();
-    assert_eq!((record["v3-file"].contradicted, record["private-behaviour"].contradicted), (1, 0));
 }
 
 #[tokio::test]

@@ -63,6 +63,10 @@ fn a_key_in_what_is_imported_is_held_nowhere() {
     let mut named = desk.command(&["import", "--file", &digits, "/dev/null"]);
     let named = named.env("BEHAVIEW_API_KEY", &digits).output().unwrap();
     assert!(named.status.code() == Some(2) && errors(&named).contains("is the key itself"), "{named:?}");
+    for arguments in [["cost", &digits], ["held", &digits], ["--theme", &digits], ["list", &digits[1..]]] {
+        let typed = desk.command(&arguments).env("BEHAVIEW_API_KEY", &digits[1..]).output().unwrap();
+        assert!(typed.status.code() == Some(2) && !errors(&typed).contains("abab"), "{typed:?}");
+    }
     assert!(!is_anywhere(desk.home.path(), &spelled), "the key was written");
 }
 

@@ -158,7 +158,7 @@ fn each_failure_has_its_exit_code() {
     // What became of an upload is not told, and nothing of such an answer is kept.
     arm(&desk.demo, "scan:number*1");
     let silent = desk.fails(&["submit", "--yes", &path], 9, &[]);
-    let words = "it does not name a scan that has begun. Nothing of it is kept.";
+    let words = "it does not name a scan that has begun. Nothing of it is stored.";
     assert!(errors(&silent).contains(words), "{}", errors(&silent));
     let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
     assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));

@@ -139,8 +139,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
     let mut reasons: Vec<PriceReason> = Vec::new();
     for (key, command) in priced {
         for price in prices_of(model, command) {
-            let mut sentences = price.explanation();
-            sentences.extend((!price.is_free()).then(|| seen(model, price.operation.kind.name())));
+            let sentences = price.explanation();
             match reasons.iter_mut().find(|known| known.sentences == sentences) {
                 Some(known) if known.keys.last() == Some(key) => {}
                 Some(known) => known.keys.push(*key),
@@ -154,16 +153,6 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
 fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
     let tag = model.tag(command);
     if tag.obstacle == Some(Obstacle::InFlight) { Vec::new() } else { tag.plan.prices }
-}
-
-fn seen(model: &Model, operation: &str) -> String {
-    match model.figures.record.get(operation) {
-        None => "The counters have not been seen to confirm or contradict it yet.".to_owned(),
-        Some((confirmed, contradicted)) => {
-            let (confirmed, contradicted) = (count(*confirmed, "time"), count(*contradicted, "time"));
-            format!("The counters have been seen to confirm it {confirmed}, to contradict it {contradicted}.")
-        }
-    }
 }
 
 /// The remaining quota of a unit; requests go without their name.

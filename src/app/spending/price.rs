@@ -292,8 +292,6 @@ pub struct Figures {
     pub entitlements: Entitlements,
     pub spent: BTreeMap<Unit, Spent>,
     pub allowance: Allowance,
-    /// How often the counters confirmed and contradicted the price of each operation.
-    pub record: BTreeMap<String, (u64, u64)>,
     /// Whether the user asked for the counters, and sees them when they arrive.
     pub(in crate::app) announces_balances: bool,
     pub(in crate::app) announces_usage: bool,

@@ -13,8 +13,8 @@ fn look(second: i64, after: i64, used: u64) -> Look {
 }
 
 fn call(number: i64, second: i64, charge: Units) -> AuditedCall {
-    let (account, operation) = (Some("me".to_owned()), "private-behaviour".to_owned());
-    AuditedCall { number, from: at(second), until: at(second + 1), account, operation, charge, most: 1 }
+    let account = Some("me".to_owned());
+    AuditedCall { number, from: at(second), until: at(second + 1), account, charge, most: 1 }
 }
 
 const ONE: Units = Units::exactly(1);
@@ -120,15 +120,6 @@ fn after_midnight_the_month_still_tells() {
     let mut odd = next_day();
     odd.readings[2].used = 3;
     assert!(found(&[look(0, 0, 7), odd], &[call(1, 10, ONE)]).is_empty(), "a counter that fell");
-}
-
-#[test]
-fn the_record_of_a_price() {
-    let calls = [call(1, 10, ONE), call(2, 2_000, ONE), call(3, 4_000, ONE), call(4, 6_000, PERHAPS)];
-    let looks =
-        [look(0, 0, 0), look(1_000, 1, 1), look(3_000, 2, 1), look(5_000, 3, 9), look(7_000, 4, 9), look(9_000, 4, 9)];
-    let record = record(&windows(&looks, &calls, Unit::Request));
-    assert_eq!(record["private-behaviour"], PriceRecord { confirmed: 1, contradicted: 1, unclear: 2 });
 }
 
 /// What happens, with what is true of it and cannot be seen.

@@ -120,12 +120,8 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             work.send(StoreEvent::Notes(store.notes()?));
         }
         StoreJob::ReadLedger => work.send(StoreEvent::Ledger(ledger(gateway)?)),
-        // Without the record a price is explained with less.
-        StoreJob::ReadPriceRecord => {
-            let record = store.price_record(gateway.whose()).unwrap_or_default().into_iter();
-            let record = record.map(|(name, seen)| (name, (seen.confirmed, seen.contradicted))).collect();
-            let uploads = store.uploads(gateway.whose()).unwrap_or_default();
-            work.send(StoreEvent::PriceRecord { record, uploads });
+        StoreJob::ReadUploads => {
+            work.send(StoreEvent::Uploads(store.uploads(gateway.whose()).unwrap_or_default()));
         }
     }
     Ok(())

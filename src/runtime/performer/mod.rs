@@ -289,20 +289,11 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
 }
 
 fn failure(error: &GatewayError) -> Failure {
-    let (cost, advice) = match error {
-        GatewayError::Service { cost, line, .. } => {
-            let logged = line.as_ref().map(|line| format!("Log line {line}."));
-            let advice = [Some(error.advice()).filter(|advice| !advice.is_empty()), logged];
-            (*cost, advice.into_iter().flatten().collect::<Vec<_>>().join(" "))
-        }
-        GatewayError::Offline => (Cost::Nothing, "Leave --offline out, and `offline` in the config file.".to_owned()),
-        GatewayError::Ledger(_) | GatewayError::Store(_) => {
-            (Cost::Nothing, "Check the disk's free space and the data folder's permissions.".to_owned())
-        }
-        GatewayError::OverBudget(_) => (Cost::Nothing, "`behaview config show` says what sets the budget.".to_owned()),
-        GatewayError::Internal(_) => (Cost::Perhaps(None), String::new()),
-        _ => (Cost::Nothing, String::new()),
+    let logged = match error {
+        GatewayError::Service { line: Some(line), .. } => format!(" Log line {line}."),
+        _ => String::new(),
     };
+    let (cost, advice) = (error.cost(), format!("{}{logged}", error.advice()).trim_start().to_owned());
     Failure {
         what: sentence(&error.to_string()),
         cost: cost.to_string(),
