@@ -1,5 +1,6 @@
 //! What the program says of itself: `behaview config`, `keys`, `help`, `completions` and `man`.
 
+use super::cost::known;
 use super::*;
 use crate::app::{Command, Key, Keymap};
 use crate::config::{Config, ConfigMistake, Effective, Folders, TEMPLATE};
@@ -56,13 +57,15 @@ fn paths(form: &FormatFlags) -> anyhow::Result<()> {
 fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     let (folders, config) = common.config()?;
     let settings = &config.effective();
-    let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings});
+    let known = known(&folders, &config).map(|(known, _)| known).unwrap_or_default();
+    let read = known.user_read.map(|_| known.words());
+    let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings, "user_object": read});
     print(form.json, &shown, || {
         let visible = |text: &str| Untrusted::from(text).visible().to_string();
         let rows = settings.iter().map(|Effective { name, value, from }| {
             [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.clone()]
         });
-        table(["setting", "value", "from"], rows)
+        table(["setting", "value", "from"], rows) + &read.map(|read| format!("\n{read}\n")).unwrap_or_default()
     })
 }
 

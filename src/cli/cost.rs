@@ -136,7 +136,7 @@ impl CostArgs {
 }
 
 /// The entitlements of the last user object, and the limit of requests a minute with what is used of it.
-fn known(folders: &Folders, config: &Config) -> anyhow::Result<(Entitlements, Option<(u64, u64)>)> {
+pub(super) fn known(folders: &Folders, config: &Config) -> anyhow::Result<(Entitlements, Option<(u64, u64)>)> {
     let (profile, limit) = (config.profile()?, config.per_minute());
     let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
     let store = folders.store.exists().then(|| open_to_look(&folders.store).ok()).flatten();

@@ -116,8 +116,10 @@ impl Entitlements {
     /// Reads the privileges in the body of `GET /users/{id}`.
     pub fn of_user(user: &Value, at: Timestamp) -> Self {
         let granted = |name: &str| {
-            let path = format!("/data/attributes/privileges/{name}/granted");
-            user.pointer(&path).and_then(Value::as_bool)
+            let privilege = user.pointer(&format!("/data/attributes/privileges/{name}"))?;
+            let ends = privilege.get("expiration_date").and_then(Value::as_i64);
+            let has_ended = ends.is_some_and(|end| (1..=at.as_second()).contains(&end));
+            Some(privilege.get("granted")?.as_bool()? && !has_ended)
         };
         Self::from_privileges(granted("private"), granted("intelligence"), at)
     }
@@ -146,14 +148,11 @@ impl Entitlements {
             Some(false) => "no",
             None => "not known",
         };
-        let read = self.user_read.map(|at| format!(" The user object was read {}.", at.strftime("%F %R UTC")));
-        format!(
-            "Premium API: {} · premium intelligence: {} · private scanning: {}.{}",
-            word(self.premium_api),
-            word(self.premium_intelligence),
-            word(self.private_scanning),
-            read.unwrap_or_default()
-        )
+        let [api, intelligence, scanning] =
+            [self.premium_api, self.premium_intelligence, self.private_scanning].map(word);
+        let read = self.user_read.map(|at| format!(" The user object was read {}.", crate::text::moment(at)));
+        let read = read.unwrap_or_default();
+        format!("Premium API: {api} · premium intelligence: {intelligence} · private scanning: {scanning}.{read}")
     }
 
     /// Merges both; the stronger source wins, or `newer` if both are equal.
@@ -178,11 +177,11 @@ mod tests {
     fn privileges_are_read_and_silence_stays_unknown() {
         let user = json!({"data": {"attributes": {"privileges": {
             "intelligence": {"granted": true, "inherited_from": "team"},
-            "private": {"granted": false},
+            "private": {"granted": true, "expiration_date": 1_600_000_000},
         }}}});
-        let at = Timestamp::UNIX_EPOCH;
+        let at = Timestamp::from_second(1_700_000_000).unwrap();
         let read = Entitlements::of_user(&user, at);
-        assert!(read.words().ends_with("The user object was read 1970-01-01 00:00 UTC."), "{}", read.words());
+        assert!(read.words().ends_with("The user object was read 2023-11-14 22:13 UTC."), "{}", read.words());
         assert_eq!(read.premium_intelligence, Entitlement::known(true, EntitlementSource::Service));
         assert_eq!(read.premium_api, Entitlement::known(false, EntitlementSource::Inferred));
         assert_eq!(read.private_scanning, Entitlement::Unknown);

@@ -3,7 +3,8 @@
 
 use super::rules::{GENERAL, Verdict, charged, general};
 use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
-use crate::text::thousands;
+use crate::text::{moment, thousands};
+use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
 use std::ops::Deref;
@@ -111,6 +112,8 @@ pub struct Price {
     pub notes: Vec<&'static str>,
     /// Numbers of further rules that result in the same price.
     pub agreeing: Vec<&'static str>,
+    /// When the user object was read, if the price depends on what it says.
+    pub user_read: Option<Timestamp>,
 }
 
 /// The price of an operation for a user with these entitlements.
@@ -123,7 +126,9 @@ pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
     let mut notes = assumptions(operation.kind, entitled);
     let basis = if notes.is_empty() { Basis::Documented } else { Basis::Assumed };
     notes.extend(remark(operation.kind, entitled));
-    Price { operation: *operation, rule, verdict, charged, basis, notes, agreeing }
+    let is_of_user = matches!(operation.kind, Kind::V3Search | Kind::V3Download | Kind::WebSearch);
+    let user_read = entitled.user_read.filter(|_| is_of_user);
+    Price { operation: *operation, rule, verdict, charged, basis, notes, agreeing, user_read }
 }
 
 impl Deref for Price {
@@ -181,6 +186,7 @@ impl Price {
         };
         let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), drawn];
         sentences.extend(self.why.iter().chain(&self.notes).map(|note| (*note).to_owned()));
+        sentences.extend(self.user_read.map(|at| format!("The user object was read {}.", moment(at))));
         if !self.agreeing.is_empty() {
             sentences.push(format!("The same follows from {}.", self.agreeing.join(" and ")));
         }
@@ -248,20 +254,16 @@ pub enum Outcome {
 /// The assumptions behind a price, as sentences.
 fn assumptions(kind: Kind, entitled: &Entitlements) -> Vec<&'static str> {
     let mut notes = Vec::new();
-    match kind {
-        Kind::V3Download => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
-        Kind::V3User => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
+    match (kind, entitled.premium_intelligence.held()) {
+        (Kind::V3Download, _) => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
+        (Kind::V3User, _) => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
+        (Kind::WebSearch, None) => notes.push("Whether there is premium intelligence is not known; it is assumed."),
+        (Kind::WebSearch, Some(false)) => notes.push("Section 8 of the service's consumption rules is silent on searches without premium intelligence; that there are none is concluded."),
         _ if kind.is_private() && kind != Kind::PrivateScan => notes.push("Section 8 of the service's consumption rules is silent on private endpoints; the general rule is applied to them."),
         _ => {}
     }
     if matches!(kind, Kind::V3Search | Kind::V3Download) {
         notes.extend(enterprise_assumptions(entitled));
-    }
-    if kind == Kind::WebSearch && entitled.premium_intelligence.held().is_none() {
-        notes.push("Whether there is premium intelligence is not known; it is assumed.");
-    }
-    if kind == Kind::WebSearch && entitled.premium_intelligence.held() == Some(false) {
-        notes.push("Section 8 of the service's consumption rules is silent on searches without premium intelligence; that there are none is concluded.");
     }
     notes
 }
@@ -284,12 +286,8 @@ fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
     let api = entitled.premium_api;
     let intelligence = entitled.premium_intelligence;
     match (api.held(), intelligence.held()) {
-        (None, Some(true)) => {
-            Some("Whether premium API is bought is not known; if it is, as much is taken from API quota instead.")
-        }
-        (None, Some(false)) => {
-            Some("Whether premium API is bought is not known; it is assumed, for without it the call is refused.")
-        }
+        (None, Some(true)) => Some("Premium API is not known; with it, as much is taken from API quota instead."),
+        (None, Some(false)) => Some("Premium API is not known; it is assumed, for without it the call is refused."),
         (Some(false), None) => Some(
             "Whether there is premium intelligence is not known; it is assumed, for without it the call is refused.",
         ),

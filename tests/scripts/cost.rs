@@ -325,12 +325,12 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
 fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
     let desk = Desk::new();
     desk.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
-    let search = |more: &[&str]| {
-        let output = desk.run(&[&["cost", "v3-search", "--json"], more].concat());
-        json(&output)["rule"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(search(&[]), "8.3.2");
-    assert_eq!(search(&["--premium-api", "no"]), "8.3.1");
+    let search = |more: &[&str]| json(&desk.run(&[&["cost", "v3-search", "--json"], more].concat()));
+    assert_eq!(search(&[])["rule"], "8.3.2");
+    assert_eq!(search(&["--premium-api", "no"])["rule"], "8.3.1");
+    assert!(desk.run(&["call", "v3-user"]).status.success());
+    assert!(search(&[])["why"].as_str().unwrap().contains("The user object was read 20"));
+    assert!(text(&desk.run(&["config", "show"])).contains("private scanning: not known. The user object was read 20"));
     // The service says that there is a licence; the hand settles it.
     assert_eq!(desk.run(&["cost", "private-behaviour", "--balances"]).status.code(), Some(4));
 }
