@@ -124,8 +124,6 @@ pub(super) struct SpotColumns {
     seen_by: usize,
     label: usize,
     labels: usize,
-    /// Whether only the chosen row says why it is there, below the list.
-    tells_below: bool,
 }
 
 impl DrawList for RowPicker {
@@ -149,10 +147,6 @@ impl DrawList for RowPicker {
         let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         let widest = |width: fn(&Spot) -> usize| rows.iter().map(|spot| width(spot)).max().unwrap_or(0);
-        let tells_below = list.source.tells_below(u16::try_from(room).unwrap_or(u16::MAX));
-        if tells_below {
-            return SpotColumns { seen_by: SIGN, label: SIGN, labels, tells_below };
-        }
         let sign = if list.source.is_notable() { SIGN } else { 0 };
         let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
         let by = if by == 0 { 0 } else { by + 1 };
@@ -161,7 +155,7 @@ impl DrawList for RowPicker {
         let spare = room.saturating_sub(sign + 1 + by + labels + row).max(room * 2 / 5);
         let seen_by = sign + widest(|spot| spot.head.columns()).min(spare) + 1;
         let label = seen_by + by;
-        SpotColumns { seen_by, label, labels, tells_below }
+        SpotColumns { seen_by, label, labels }
     }
 
     fn draw_row(_: &Spots, line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
@@ -171,9 +165,8 @@ impl DrawList for RowPicker {
     /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
     fn words_below(list: &Spots, model: &Model) -> Option<Words> {
         let spot = list.chosen()?;
-        let is_reason_only = list.source.tells_below(model.overlay_room().width);
         let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
-        let words = match row_of(spot, model).filter(|_| !is_reason_only) {
+        let words = match row_of(spot, model) {
             Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
             None => format!("{by}{}", spot.head),
         };
@@ -198,23 +191,19 @@ fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, r
         line.own(severity.sign(), meaning);
         line.tab(SIGN);
     }
-    if !columns.tells_below {
-        let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
-        let before = if spot.severity.is_some() { SIGN } else { 0 };
-        line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
-        line.tab(columns.seen_by);
-        if let Some(by) = &spot.seen_by {
-            line.visible(by, Tint::Detail);
-        }
-        line.tab(columns.label);
+    let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
+    let before = if spot.severity.is_some() { SIGN } else { 0 };
+    line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
+    line.tab(columns.seen_by);
+    if let Some(by) = &spot.seen_by {
+        line.visible(by, Tint::Detail);
     }
+    line.tab(columns.label);
     if let Shows::Words(words) = &spot.shows {
         line.own(words, Tint::Faint);
     }
     if let Some(row) = row {
-        // Where it is narrow, words stand close together.
-        let own = columns_of(std::iter::once(&row.label));
-        draw_labelled(&mut line, columns.label, if columns.tells_below { own } else { columns.labels }, &row.label);
+        draw_labelled(&mut line, columns.label, columns.labels, &row.label);
         draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
     }
 }

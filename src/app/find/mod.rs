@@ -11,7 +11,6 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
 use crate::report::{Cancel, Pane, Piece, Place, Report, Row, RowSet};
 use crate::text::Untrusted;
-use jiff::Timestamp;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -160,7 +159,6 @@ pub enum HitSource {
     Report {
         file: Option<Sha256>,
         identifier: Identifier,
-        received: Timestamp,
         /// The other profile that holds it, where it cannot be opened with this one.
         elsewhere: Option<String>,
     },

@@ -194,12 +194,9 @@ impl Model {
     }
 
     pub(in crate::app) fn artefact_held(&mut self, request: &Request, since: Option<Timestamp>) {
-        if let (Some(Overlay::Artefacts(list)), Request::Artefact { identifier, artefact }) =
-            (self.over.top_mut(), request)
-            && list.source.identifier == *identifier
-        {
-            list.source.rows.iter_mut().filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
-        }
+        let Request::Artefact { artefact, .. } = request else { return };
+        let rows = self.artefacts_asking(request).into_iter().flat_map(|list| &mut list.source.rows);
+        rows.filter(|(row, _)| row == artefact).for_each(|row| row.1 = since);
     }
 
     pub(in crate::app) fn on_artefact(&mut self, request: &Request, received: Timestamp, length: u64) {

@@ -13,9 +13,6 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// Columns below which a list of rows has none to spare for words of our own.
-const NARROW: u16 = 66;
-
 /// Columns below which a finding seldom fits beside its reason.
 const WIDE: u16 = 110;
 
@@ -124,17 +121,11 @@ impl RowPicker {
         Self { title: title.into(), spots, is_complete: true, notable: None }
     }
 
-    /// Whether only the chosen row shows its reason, for lack of columns.
-    pub fn tells_below(&self, columns: u16) -> bool {
-        self.is_notable() && columns < NARROW
-    }
-
-    /// Screen rows below the list for the chosen row: why it is there where no row says so, or the whole of it where a part is cut.
-    fn told(&self, room: Size) -> usize {
-        match room {
-            Size { width, .. } if self.tells_below(width) => 1,
-            Size { width, height } if width < WIDE && height >= TALL => 2,
-            _ => 0,
+    /// Screen rows below the list for the whole of the chosen row, where a part of it may be cut.
+    fn told(room: Size) -> usize {
+        match room.width < WIDE {
+            true if room.height >= TALL => 2,
+            is_narrow => usize::from(is_narrow),
         }
     }
 
@@ -170,11 +161,11 @@ impl ListSource for RowPicker {
     }
 
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
-        (0, self.told(room))
+        (0, Self::told(room))
     }
 
     fn height(&self, columns: usize) -> usize {
-        let told = self.told(Size { width: u16::try_from(columns).unwrap_or(u16::MAX), height: u16::MAX });
+        let told = Self::told(Size { width: u16::try_from(columns).unwrap_or(u16::MAX), height: u16::MAX });
         self.spots.len().saturating_add(told.max(1))
     }
 }

@@ -157,12 +157,12 @@ pub fn every_report(
     tell: &mut dyn FnMut(Result<Option<HitGroup>, String>) -> ControlFlow<()>,
 ) {
     let one = |stored: &StoredReport| {
-        let StoredReport { file, identifier, received, elsewhere, .. } = stored.clone();
+        let StoredReport { file, identifier, elsewhere, .. } = stored.clone();
         let body = stored.body().map_err(|why| {
             let report = Request::Behaviour { identifier: identifier.clone() }.words();
             format!("the {report} cannot be searched: {why}")
         })?;
-        let of = HitSource::Report { file, identifier, received, elsewhere };
+        let of = HitSource::Report { file, identifier, elsewhere };
         Ok(HitGroup::of_report(&Report::open(&body), of, pattern, most, cancel))
     };
     in_rounds(reports, TOGETHER, one, tell);
