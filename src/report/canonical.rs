@@ -28,20 +28,12 @@ pub struct Hive {
 }
 
 pub const HIVES: [Hive; 5] = [
-    Hive { short: "HKLM", long: "HKEY_LOCAL_MACHINE", kernel: Some(r"\REGISTRY\MACHINE") },
+    Hive { short: "HKLM", long: "HKEY_LOCAL_MACHINE", kernel: Some(r"REGISTRY\MACHINE") },
     Hive { short: "HKCU", long: "HKEY_CURRENT_USER", kernel: None },
     Hive { short: "HKCR", long: "HKEY_CLASSES_ROOT", kernel: None },
     Hive { short: "HKCC", long: "HKEY_CURRENT_CONFIG", kernel: None },
-    Hive { short: "HKU", long: "HKEY_USERS", kernel: Some(r"\REGISTRY\USER") },
+    Hive { short: "HKU", long: "HKEY_USERS", kernel: Some(r"REGISTRY\USER") },
 ];
-
-impl Hive {
-    /// The longer ways in which its name is written.
-    pub fn in_full(self) -> impl Iterator<Item = &'static str> {
-        let kernel = self.kernel.into_iter().flat_map(|name| [name, name.trim_start_matches('\\')]);
-        std::iter::once(self.long).chain(kernel)
-    }
-}
 
 /// The sample itself, where a sandbox names it by a placeholder.
 pub const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
@@ -109,7 +101,7 @@ const WITHIN: &[(&str, &str)] = &[
 ];
 
 /// Folders by which the system's own volume is known, whatever its number.
-const OF_SYSTEM_VOLUME: [&str; 4] = [r"windows\", r"users\", "program files", "programdata"];
+const OF_SYSTEM_VOLUME: [&str; 4] = [r"Windows\", r"Users\", "Program Files", "ProgramData"];
 
 struct Notation {
     /// As it is written, in small letters.
@@ -149,15 +141,15 @@ static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
     for folder in OF_SYSTEM_VOLUME {
         for number in 1..=9 {
             let text = format!(r"\device\harddiskvolume{number}\{folder}");
-            add(text, format!(r"C:\{}", titled(folder)).into(), true, false);
+            add(text, format!(r"C:\{folder}").into(), true, false);
         }
     }
     for hive in HIVES {
-        let written = hive.in_full().map(str::to_owned).chain([format!(r"Computer\{}", hive.long)]);
-        let written =
-            written.chain([format!("<{}>", hive.short), format!("{}:", hive.short), format!("{}:", hive.long)]);
-        for text in written {
-            add(text, hive.short.into(), true, true);
+        let Hive { short, long, kernel } = hive;
+        let of_kernel = kernel.iter().flat_map(|name| [(*name).to_owned(), format!(r"\{name}")]);
+        let written = [long.to_owned(), format!(r"Computer\{long}"), format!("<{short}>"), format!("{short}:")];
+        for text in written.into_iter().chain([format!("{long}:")]).chain(of_kernel) {
+            add(text, short.into(), true, true);
         }
     }
     let mut builder = AhoCorasick::builder();
@@ -165,16 +157,6 @@ static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
     let finder = builder.build(all.iter().map(|notation| &notation.text)).ok();
     Notations { all, finder }
 });
-
-/// The folder's name as the system writes it.
-fn titled(folder: &'static str) -> &'static str {
-    match folder {
-        r"windows\" => r"Windows\",
-        r"users\" => r"Users\",
-        "programdata" => "ProgramData",
-        _ => "Program Files",
-    }
-}
 
 /// Spells out every notation that a text holds: a path, a key, or a command line with several.
 ///

@@ -2,7 +2,7 @@
 
 use super::Kind;
 use crate::text::Untrusted;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 use url::Host;
 
 /// Whether a text is an address, with a port or without.
@@ -23,17 +23,14 @@ fn is_of_a_machine(address: IpAddr) -> bool {
             let first = address.octets()[0];
             !(address.is_loopback() || address.is_multicast() || first == 0 || first >= 240)
         }
-        IpAddr::V6(address) => match embedded(address) {
-            Some(address) => is_of_a_machine(address.into()),
-            None => is_allocated(address) || is_local(address),
-        },
+        IpAddr::V6(address) => is_allocated(address) || is_local(address),
     }
 }
 
 /// Whether an address of version 6 lies in a block that a registry allocates from, or in that of documentation.
 fn is_allocated(address: Ipv6Addr) -> bool {
     let first = address.segments()[0];
-    matches!(first, 0x2001..=0x2003 | 0x2400..=0x241f | 0x2600..=0x263f | 0x2800..=0x280f)
+    matches!(first, 0x2001 | 0x2003 | 0x2400..=0x241f | 0x2600..=0x263f | 0x2800..=0x280f)
         || matches!(first, 0x2a00..=0x2a1f | 0x2c00..=0x2c0f | 0x3fff)
 }
 
@@ -154,7 +151,7 @@ pub(in crate::report) fn is_of_the_internet(address: IpAddr) -> bool {
 }
 
 fn is_public(address: IpAddr) -> bool {
-    match address {
+    match address.to_canonical() {
         IpAddr::V4(address) => {
             let [first, second, third, _] = address.octets();
             let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
@@ -164,20 +161,6 @@ fn is_public(address: IpAddr) -> bool {
             let is_nobodys = first == 0 || first >= 240 || address.is_multicast();
             !(is_local || is_shared || is_for_tests || is_of_protocols || is_nobodys)
         }
-        IpAddr::V6(address) => match embedded(address) {
-            Some(address) => is_of_the_internet(address.into()),
-            None => is_allocated(address),
-        },
-    }
-}
-
-/// The address of version 4 that one of version 6 leads to: mapped, compatible, translated (NAT64) or tunnelled (6to4).
-fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
-    let four = |high: u16, low: u16| Some(Ipv4Addr::from(u32::from(high) << 16 | u32::from(low)));
-    match address.segments() {
-        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => four(high, low),
-        [0x2002, high, low, ..] => four(high, low),
-        _ => None,
+        IpAddr::V6(address) => is_allocated(address),
     }
 }
