@@ -250,23 +250,19 @@ impl Balances {
     }
 
     /// The limit of a unit that is exhausted first for this holder; among exhausted limits the one
-    /// that resets last. `None` if no limit is known.
+    /// that resets last. That of a minute is none: beyond it, calls wait. `None` if no limit is known.
     pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
-        let limits = self.limits(unit).into_iter().filter(|limit| limit.holder == holder);
+        let is_one = |limit: &Limit| limit.holder == holder && (limit.period != Period::Minute || limit.allowed == 0);
+        let limits = self.limits(unit).into_iter().filter(is_one);
         limits.reduce(|scarce, longer| if scarce.outlasts(longer) { longer } else { scarce })
     }
 }
 
 impl Limit {
     /// Whether a limit of the same or a longer period is exhausted first: a short period resets
-    /// soon and then allows the same number again. A minute's limit is compared by what it allows
-    /// in an hour.
+    /// soon and then allows the same number again.
     fn outlasts(self, longer: Self) -> bool {
-        let again = match self.period {
-            period if period == longer.period => 0,
-            Period::Minute => self.allowed.saturating_mul(60),
-            _ => self.allowed,
-        };
+        let again = if self.period == longer.period { 0 } else { self.allowed };
         longer.remaining == 0 || self.remaining > 0 && longer.remaining < self.remaining.saturating_add(again)
     }
 }

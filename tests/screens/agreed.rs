@@ -200,7 +200,7 @@ fn what_was_shown_as_held_is_never_asked_for() {
     stage.keys("enter");
     assert_eq!(stage.calls(Endpoint::File), 1);
     let screen = stage.screen();
-    assert!(screen.contains("Nothing was sent: the answer was held, and is gone"), "{screen}");
+    assert!(screen.contains("Nothing was sent: the answer was stored, and is gone"), "{screen}");
     assert!(!screen.contains("0, stored since") && screen.contains("ask · 1 request"), "{screen}");
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());

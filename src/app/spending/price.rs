@@ -317,12 +317,10 @@ impl Figures {
         Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }
 
-    /// The limit on this unit that leaves a holder the least. That of a minute is none: beyond it, calls wait.
+    /// The limit on this unit that runs out first for a holder.
     pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
-        let limits = self.left(unit, now).into_iter().filter(|left| {
-            left.limit.holder == holder && (left.limit.period != Period::Minute || left.limit.allowed == 0)
-        });
-        limits.min_by_key(|left| left.limit.remaining)
+        let limit = self.balances_now(now)?.scarcest(unit, holder)?;
+        Some(self.left_of(limit, now))
     }
 
     /// Every limit on this unit, the shortest period first, the user before the group.
