@@ -260,7 +260,7 @@ fn explained(price: &Price) -> String {
 
 /// The option that turns an open price into an exact one: the last, for the number of items.
 fn settled(price: &Price) -> Option<String> {
-    let how_many = price.operation.kind.options().last().filter(|_| price.each.is_some())?;
+    let how_many = price.operation.kind.options().last().filter(|_| price.verdict.each.is_some())?;
     let operation = price.operation.kind.name();
     Some(format!("exactly  {operation} with {}: {}\n", how_many.words(), how_many.about))
 }
@@ -273,7 +273,7 @@ fn prices(prices: &[Price]) -> String {
             price.operation.words(),
             price.short(),
             price.rule.number.to_owned(),
-            price.pool.name().to_owned(),
+            price.verdict.pool.name().to_owned(),
             if holders.is_empty() { "none".to_owned() } else { holders.join(" and ") },
             price.basis.name().to_owned(),
         ]

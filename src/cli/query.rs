@@ -185,7 +185,7 @@ pub(super) fn print_dry_run(
     let verdict = verdict(setup, prices());
     let (words, further) = remark.unzip();
     let further = further.filter(|further| *further != Units::NOTHING).map(|further| (Unit::Request, further));
-    let priced = prices().map(|price| (price.unit, price.units));
+    let priced = prices().map(|price| (price.verdict.unit, price.verdict.units));
     let mut total = BTreeMap::new();
     for (unit, units) in priced.chain(further) {
         let sum = total.entry(unit).or_insert(Units::NOTHING);
@@ -219,15 +219,15 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> anyhow::Resul
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
     let (mut run, mut today) = (Spent::default(), setup.gateway.spent_in(Period::Daily)?);
     for price in prices {
-        if let Some(reason) = price.refusal {
+        if let Some(reason) = price.verdict.refusal {
             fail!(Refused, "it would be refused: {reason}");
         }
         if let Some(over) = setup.gateway.budget.exceeded(price, run, today) {
             fail!(OverBudget, "{over}");
         }
         for sum in [&mut run, &mut today] {
-            sum.charged = sum.charged.saturating_add(price.units.max.unwrap_or(0));
-            sum.is_open |= price.units.max.is_none();
+            sum.charged = sum.charged.saturating_add(price.verdict.units.max.unwrap_or(0));
+            sum.is_open |= price.verdict.units.max.is_none();
         }
     }
     Ok(())

@@ -190,7 +190,7 @@ impl Gateway {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
-        if let Some(reason) = quote.price().refusal {
+        if let Some(reason) = quote.price().verdict.refusal {
             return Err(GatewayError::NotEntitled(reason));
         }
         if self.is_offline {
@@ -283,7 +283,7 @@ impl Gateway {
         }
         let settled = price.settle(reading::outcome(request, &taken));
         let is_settled = self.settle(call, ledger_cost(settled, &taken), &outcome_words(&taken, self.now()));
-        let cost = is_settled.as_ref().map_or(Cost::Unrecorded, |()| Cost::of(settled, price.unit));
+        let cost = is_settled.as_ref().map_or(Cost::Unrecorded, |()| Cost::of(settled, price.verdict.unit));
         let mut answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
         if let Err(why) = is_settled {
             let unstored = answer.remark.map(|remark| remark + "; it ").unwrap_or_default();
@@ -410,7 +410,7 @@ impl Gateway {
     /// cost more than a request: if its answer is lost, only readings show its cost.
     async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
         // No budget allows a call without a known limit.
-        let may_cost_more = quote.price().units.max.map_or(!self.budget.is_set(), |most| most > 1);
+        let may_cost_more = quote.price().verdict.units.max.map_or(!self.budget.is_set(), |most| most > 1);
         // This machine's clock alone opens no new day of the budget.
         let seen = self.state().clocks.map(|(_, seen)| seen);
         let knows_day = seen.is_some_and(|seen| !Period::Daily.is_renewed(seen, (self.clock)()));

@@ -125,7 +125,7 @@ impl Budget {
 
     /// The budget that this call would exceed in the worst case, given the units already spent.
     pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
-        self.exceeded_by(price.unit, price.units.max, session, today)
+        self.exceeded_by(price.verdict.unit, price.verdict.units.max, session, today)
     }
 
     /// Whether this much may still be spent in the worst case, given the units already spent.

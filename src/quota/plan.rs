@@ -81,12 +81,12 @@ impl Plan {
     }
 
     fn total(&self, unit: Unit, counts: impl Fn(&Price) -> bool) -> Units {
-        let prices = self.prices.iter().filter(|price| price.unit == unit && counts(price));
-        prices.map(|price| price.units).fold(Units::NOTHING, Units::plus)
+        let prices = self.prices.iter().filter(|price| price.verdict.unit == unit && counts(price));
+        prices.map(|price| price.verdict.units).fold(Units::NOTHING, Units::plus)
     }
 
     pub fn refusal(&self) -> Option<&'static str> {
-        self.prices.iter().find_map(|price| price.refusal)
+        self.prices.iter().find_map(|price| price.verdict.refusal)
     }
 
     /// The number of items planned, with their noun: "600 hashes", "3 rules and 1 job", "7
@@ -108,7 +108,7 @@ impl Plan {
 
     /// The units of all kinds that it takes at most; `None` if unknown.
     pub fn worst(&self) -> Option<u64> {
-        self.prices.iter().try_fold(0_u64, |sum, price| sum.checked_add(price.units.max?))
+        self.prices.iter().try_fold(0_u64, |sum, price| sum.checked_add(price.verdict.units.max?))
     }
 
     /// The price where there is little room: "600 req + 3 rules".

@@ -7,7 +7,6 @@ use crate::text::{moment, thousands};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 use std::fmt;
-use std::ops::Deref;
 
 /// An amount of one unit: of a price, of a sum of prices, or of what a call cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -103,7 +102,7 @@ impl Basis {
 pub struct Price {
     pub operation: Operation,
     pub rule: &'static PriceRule,
-    /// The decision of the rule; its fields are read as the price's own.
+    /// The decision of the rule.
     pub verdict: Verdict,
     /// The holders whose quota is charged (§8.1.1); empty if it is free or refused.
     pub charged: &'static [Holder],
@@ -131,46 +130,38 @@ pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
     Price { operation: *operation, rule, verdict, charged, basis, notes, agreeing, user_read }
 }
 
-impl Deref for Price {
-    type Target = Verdict;
-
-    fn deref(&self) -> &Verdict {
-        &self.verdict
-    }
-}
-
 impl Price {
     /// Whether it cannot be charged.
     pub fn is_free(&self) -> bool {
-        self.units.max == Some(0)
+        self.verdict.units.max == Some(0)
     }
 
     /// The price in short: "1 request", "0", "0 or 1 request", "1 request per submission",
     /// "refused: no private scanning licence".
     pub fn short(&self) -> String {
-        match (self.refusal, self.each) {
+        match (self.verdict.refusal, self.verdict.each) {
             (Some(reason), _) => format!("refused: {reason}"),
-            (None, Some(item)) => format!("1 {} per {}", self.unit.name(), item.name),
-            (None, None) if self.units == Units::NOTHING => "0".to_owned(),
-            (None, None) => self.units.words(self.unit),
+            (None, Some(item)) => format!("1 {} per {}", self.verdict.unit.name(), item.name),
+            (None, None) if self.verdict.units == Units::NOTHING => "0".to_owned(),
+            (None, None) => self.verdict.units.words(self.verdict.unit),
         }
     }
 
     /// An even shorter form for narrow places: it drops words, but never the unit.
     pub fn brief(&self) -> String {
-        match (self.refusal, self.each) {
+        match (self.verdict.refusal, self.verdict.each) {
             (Some(_), _) => "refused".to_owned(),
-            (None, Some(item)) => format!("{} per {}", Units::exactly(1).brief(self.unit), item.name),
-            (None, None) if self.units == Units::NOTHING => "0".to_owned(),
-            (None, None) => self.units.brief(self.unit),
+            (None, Some(item)) => format!("{} per {}", Units::exactly(1).brief(self.verdict.unit), item.name),
+            (None, None) if self.verdict.units == Units::NOTHING => "0".to_owned(),
+            (None, None) => self.verdict.units.brief(self.verdict.unit),
         }
     }
 
     /// The units that it takes, in the words of a sentence.
     pub fn amount(&self) -> String {
-        match self.each {
-            Some(item) => format!("{} for each {}", self.unit.count(1), item.words),
-            None => self.units.words(self.unit),
+        match self.verdict.each {
+            Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.words),
+            None => self.verdict.units.words(self.verdict.unit),
         }
     }
 
@@ -178,14 +169,14 @@ impl Price {
     /// that decide, the assumptions.
     pub fn explanation(&self) -> Vec<String> {
         let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
-        let (pool, holders) = (self.pool.words(), holders.join(" and "));
-        let drawn = match self.refusal {
+        let (pool, holders) = (self.verdict.pool.words(), holders.join(" and "));
+        let drawn = match self.verdict.refusal {
             Some(reason) => format!("It is refused: {reason}. Nothing is sent and nothing is charged."),
-            None if self.pool == Pool::None => "It takes no quota.".to_owned(),
+            None if self.verdict.pool == Pool::None => "It takes no quota.".to_owned(),
             None => format!("It takes {} from the {pool} of {holders} (8.1.1).", self.amount()),
         };
         let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), drawn];
-        sentences.extend(self.why.iter().chain(&self.notes).map(|note| (*note).to_owned()));
+        sentences.extend(self.verdict.why.iter().chain(&self.notes).map(|note| (*note).to_owned()));
         sentences.extend(self.user_read.map(|at| format!("The user object was read {}.", moment(at))));
         if !self.agreeing.is_empty() {
             sentences.push(format!("The same follows from {}.", self.agreeing.join(" and ")));
@@ -199,14 +190,14 @@ impl Price {
 
     /// What a call cost by its outcome: within the price, or zero if it was never sent.
     pub fn settle(&self, outcome: Outcome) -> Units {
-        let Units { min, max } = self.units;
+        let Units { min, max } = self.verdict.units;
         match outcome {
             Outcome::Unsent => Units::NOTHING,
             Outcome::Unknown | Outcome::Failed => Units { min: 0, max },
-            Outcome::Items(items) if self.each.is_some() => items,
-            Outcome::Existed(false) if self.why.is_some() => Units::exactly(min),
+            Outcome::Items(items) if self.verdict.each.is_some() => items,
+            Outcome::Existed(false) if self.verdict.why.is_some() => Units::exactly(min),
             Outcome::Existed(true) => Units { min: max.unwrap_or(min), max },
-            _ => self.units,
+            _ => self.verdict.units,
         }
     }
 }
@@ -217,15 +208,15 @@ impl Serialize for Price {
         let mut price = serializer.serialize_struct("Price", 9)?;
         price.serialize_field("operation", &self.operation.kind)?;
         price.serialize_field("rule", self.rule.number)?;
-        price.serialize_field("pool", &self.pool)?;
-        price.serialize_field("unit", &self.unit)?;
-        match self.units.exact() {
+        price.serialize_field("pool", &self.verdict.pool)?;
+        price.serialize_field("unit", &self.verdict.unit)?;
+        match self.verdict.units.exact() {
             Some(n) => price.serialize_field("units", &n)?,
-            None => price.serialize_field("units", &self.units)?,
+            None => price.serialize_field("units", &self.verdict.units)?,
         }
         price.serialize_field("charged", self.charged)?;
         price.serialize_field("basis", &self.basis)?;
-        price.serialize_field("allowed", &self.refusal.is_none())?;
+        price.serialize_field("allowed", &self.verdict.refusal.is_none())?;
         price.serialize_field("why", &self.explanation().join(" "))?;
         price.end()
     }

@@ -70,7 +70,7 @@ fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -
     if reports.iter().all(|thing| matches!(thing.retention(now), Some(Retention::Gone(_)))) {
         return "The service has deleted all of it: it cannot be fetched again.".to_owned();
     }
-    let each = price(&Operation::once(Kind::PrivateBehaviour), entitlements).units.max.unwrap_or(1);
+    let each = price(&Operation::once(Kind::PrivateBehaviour), entitlements).verdict.units.max.unwrap_or(1);
     // One list may return several of them.
     let most = if reports.len() > 1 { "at most " } else { "" };
     let requests = count(each.saturating_mul(reports.len() as u64), "request");

@@ -305,9 +305,9 @@ impl Store {
             operation,
             what,
             key,
-            price.unit.name(),
-            integer(price.units.min),
-            price.units.max.map(integer),
+            price.verdict.unit.name(),
+            integer(price.verdict.units.min),
+            price.verdict.units.max.map(integer),
             entry.account,
             whose.owner,
             call.lock(),
@@ -507,7 +507,7 @@ fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerE
 /// the last 60 seconds.
 fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Option<Timestamp>> {
     let price = entry.price;
-    if price.is_free() || price.unit != Unit::Request {
+    if price.is_free() || price.verdict.unit != Unit::Request {
         return Ok(None);
     }
     let hour = requests(connection, entry.whose, entry.at)?;
@@ -517,7 +517,7 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     }
     let Some(limit) = entry.per_minute else { return Ok(None) };
     // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
-    let mut sum = price.units.max.unwrap_or(1).min(limit);
+    let mut sum = price.verdict.units.max.unwrap_or(1).min(limit);
     for recent in recent(&hour, entry.at) {
         sum = sum.saturating_add(recent.careful());
         if sum > limit {

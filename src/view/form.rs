@@ -123,10 +123,10 @@ impl DrawForm for FileToScan {
             ),
         ];
         // What the counters leave of each limit that a scan is charged to.
-        let limits = model.figures.left(basis.unit, model.now);
+        let limits = model.figures.left(basis.verdict.unit, model.now);
         let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
         let left = left.collect::<Vec<_>>().join(" · ");
-        said.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.pool.words()), Tint::Detail)));
+        said.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.verdict.pool.words()), Tint::Detail)));
         said.extend(found.before.clone().map(|before| (before, Tint::Strong)));
         said.extend(sent);
         said

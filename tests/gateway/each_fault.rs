@@ -124,7 +124,7 @@ impl Trial {
             Err(other) => panic!("{}: {other:?}", self.fault),
         };
         let careful = if is_paid(&self.request) {
-            Cost::Perhaps(Some((1, price(&self.request.operation(), &Entitlements::default()).unit)))
+            Cost::Perhaps(Some((1, price(&self.request.operation(), &Entitlements::default()).verdict.unit)))
         } else {
             Cost::Nothing
         };

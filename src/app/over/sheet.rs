@@ -66,7 +66,7 @@ impl Sheet {
         } else {
             paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
             let reasons = reasons(model, &priced);
-            let is_paid = |unit: &Unit| reasons.iter().any(|of| of.price.unit == *unit && !of.price.is_free());
+            let is_paid = |unit: &Unit| reasons.iter().any(|of| of.price.verdict.unit == *unit && !of.price.is_free());
             let left = Unit::ALL.into_iter().filter(is_paid).flat_map(|unit| {
                 [Holder::User, Holder::Group].into_iter().filter_map(move |holder| left(model, unit, holder))
             });

@@ -154,7 +154,7 @@ impl Model {
     pub fn follow_price(&self) -> Plan {
         let mut plan = self.plan([looks(self.settings.pace.most)]);
         // It ends as soon as the scan does.
-        plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.units.min.min(1));
+        plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.verdict.units.min.min(1));
         plan
     }
 
@@ -316,11 +316,11 @@ impl Model {
     pub fn next_look_price(&self, follow: &Follow) -> String {
         let request = follow.request(self.service.listing, None);
         let look = self.price(&request);
-        if matches!(follow.step, WatchStep::List | WatchStep::NextPage) || look.refusal.is_some() {
+        if matches!(follow.step, WatchStep::List | WatchStep::NextPage) || look.verdict.refusal.is_some() {
             return look.short();
         }
         let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
-        self.price(&list).units.max.map_or_else(
+        self.price(&list).verdict.units.max.map_or_else(
             || look.short(),
             |page| format!("{}, +{} a page once a sandbox reported", look.short(), thousands(page)),
         )

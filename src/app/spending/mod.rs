@@ -37,7 +37,7 @@ impl Model {
         let request = quote.request();
         let price = self.price_from(request, source);
         let words = || format!("{} costs {}.", request.words(), price.short());
-        let dear = || self.is_dear(price.units.max).then(words);
+        let dear = || self.is_dear(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
             return self.ask_first(why, KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source)));
         }
@@ -66,7 +66,7 @@ impl Model {
     }
 
     fn refuse_barred(&mut self, quote: &Quote) -> bool {
-        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().refusal)
+        self.is_quitting || self.calls.has(quote.request()) || self.refuse_unsendable(quote.price().verdict.refusal)
     }
 
     /// Refuses what cannot be sent at all, and says why; whether it did.

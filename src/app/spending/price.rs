@@ -155,7 +155,7 @@ impl Model {
             Some(Obstacle::QuotaSpent(_)) => {
                 format!(" {} asks the counters again, for nothing.", self.way_to("counters"))
             }
-            Some(Obstacle::OverBudget) if tag.plan.prices.iter().any(|price| price.units.exact().is_none()) => {
+            Some(Obstacle::OverBudget) if tag.plan.prices.iter().any(|price| price.verdict.units.exact().is_none()) => {
                 " Fewer polls may fit: [follow] in the config.".to_owned()
             }
             Some(Obstacle::OverBudget) => " One by one the budget may allow some.".to_owned(),
@@ -170,9 +170,9 @@ impl Model {
         let mut spent = self.figures.spent.clone();
         for call in self.calls.paid() {
             let price = self.price(&call.request);
-            let worst = price.units.max;
+            let worst = price.verdict.units.max;
             let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
-            let sum = spent.entry(price.unit).or_default();
+            let sum = spent.entry(price.verdict.unit).or_default();
             *sum = sum.and(worst);
         }
         spent
@@ -334,7 +334,7 @@ impl Figures {
     }
 
     fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
-        let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.unit, holder, now));
+        let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.verdict.unit, holder, now));
         limits.into_iter().flatten().map(|left| left.limit).find(|limit| limit.remaining == 0)
     }
 

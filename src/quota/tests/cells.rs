@@ -113,7 +113,7 @@ fn rule_8_1_2_private_reads_without_a_licence_are_refused() {
     for kind in Kind::ALL.iter().filter(|kind| kind.is_private()) {
         let price = price(&Operation::once(*kind), &unlicensed);
         assert_eq!(price.short(), "refused: no private scanning licence");
-        assert!(price.refusal.is_some() && price.is_free() && price.charged.is_empty());
+        assert!(price.verdict.refusal.is_some() && price.is_free() && price.charged.is_empty());
     }
 }
 
@@ -211,7 +211,7 @@ fn rule_8_4_1_the_website_takes_searches_whether_premium_api_is_bought_or_not() 
 fn rule_8_4_1_the_website_refuses_searches_without_intelligence() {
     let price = price(&of(Kind::WebSearch, Numbers { calls: 1, ..Numbers::default() }), &searcher(yes(), no()));
     assert_eq!(price.short(), "refused: no premium intelligence");
-    assert!(price.refusal.is_some());
+    assert!(price.verdict.refusal.is_some());
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn rule_8_4_2_each_step_of_a_cursor_takes_one_search() {
     let four_pages = of(Kind::V3Search, Numbers { calls: 4, ..Numbers::default() });
     let entitled = searcher(no(), yes());
     let price = price(&four_pages, &entitled);
-    assert_eq!((price.pool, price.short().as_str()), (Pool::Intelligence, "4 searches"));
+    assert_eq!((price.verdict.pool, price.short().as_str()), (Pool::Intelligence, "4 searches"));
     assert_eq!(
         rule("8.4.2").verdict(&four_pages, &entitled).map(|takes| (takes.unit, takes.units)),
         Some((Unit::Search, Units::exactly(4)))
@@ -241,7 +241,7 @@ fn rule_8_4_3_enterprise_endpoints_are_refused_to_who_has_neither() {
         let price = price(&Operation::once(kind), &searcher(no(), no()));
         assert_eq!(price.rule.number, "8.4.3");
         assert_eq!(price.short(), "refused: neither premium API nor premium intelligence");
-        assert_eq!((price.pool, price.is_free()), (Pool::None, true));
+        assert_eq!((price.verdict.pool, price.is_free()), (Pool::None, true));
     }
 }
 
@@ -256,7 +256,7 @@ fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
     ] {
         let price =
             price(&of(Kind::V3Search, Numbers { calls: 3, ..Numbers::default() }), &searcher(api, intelligence));
-        assert_eq!((price.pool, price.units), (pool, Units::exactly(3)));
+        assert_eq!((price.verdict.pool, price.verdict.units), (pool, Units::exactly(3)));
         assert_eq!((price.basis, price.notes.len()), (Basis::Assumed, 1));
         assert!(price.notes[0].contains("known"));
     }

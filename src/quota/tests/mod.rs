@@ -37,9 +37,9 @@ fn priced(operation: &Operation) -> Price {
 /// Asserts what an operation costs, by which rule, from which pool.
 #[track_caller]
 fn assert_price(price: &Price, rule: &str, pool: Pool, short: &str) {
-    let found = (price.rule.number, price.pool, price.short());
+    let found = (price.rule.number, price.verdict.pool, price.short());
     assert_eq!(found, (rule, pool, short.to_owned()));
-    assert!(price.refusal.is_none());
+    assert!(price.verdict.refusal.is_none());
 }
 
 pub(super) fn of(kind: Kind, numbers: Numbers) -> Operation {

@@ -57,10 +57,10 @@ proptest! {
         let price = price(&operation, &entitled);
         match price.settle(outcome).max {
             Some(n) => {
-                prop_assert!(n >= price.units.min);
-                prop_assert!(price.units.max.is_none_or(|max| n <= max));
+                prop_assert!(n >= price.verdict.units.min);
+                prop_assert!(price.verdict.units.max.is_none_or(|max| n <= max));
             }
-            None => prop_assert_eq!(price.units.max, None),
+            None => prop_assert_eq!(price.verdict.units.max, None),
         }
     }
 

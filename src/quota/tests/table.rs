@@ -55,8 +55,8 @@ fn rules_that_speak_of_one_case_agree_on_it() {
 fn a_price_draws_from_the_pool_of_its_unit_or_from_none() {
     for operation in every_operation() {
         let price = priced(&operation);
-        assert!([price.unit.pool(), Pool::None].contains(&price.pool), "{operation:?}");
-        assert_eq!(price.pool == Pool::None, price.charged.is_empty(), "{operation:?}");
+        assert!([price.verdict.unit.pool(), Pool::None].contains(&price.verdict.pool), "{operation:?}");
+        assert_eq!(price.verdict.pool == Pool::None, price.charged.is_empty(), "{operation:?}");
     }
 }
 
