@@ -140,7 +140,7 @@ impl Profile {
             ("proxy", NO_PROXY, self.proxy.as_deref().is_none_or(is_way)),
             ("upload_host", NO_UPLOAD_HOST, self.upload_host.as_deref().is_none_or(|host| encrypted(host).is_ok())),
             ("ca_file", NO_CERTIFICATE, self.ca_file.as_ref().is_none_or(holds_certificate)),
-            ("page_size", "must be 1 at least; the service gives 40 at most", self.page_size > 0),
+            ("page_size", "must be 1 to 40: the service gives 40 at most", (1..=40).contains(&self.page_size)),
             ("connect_timeout", NO_TIME, self.connect_timeout > 0),
             ("timeout", NO_TIME, self.timeout > 0),
             ("patience", NO_TIME, self.patience > 0),
