@@ -203,7 +203,7 @@ fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: boo
     if !held {
         say_before(gateway, &quote, refresh)?;
     }
-    if !refresh && let Some(missing) = gateway.missing_hashes(quote.request()) {
+    if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh && !held) {
         quote = quote.of_missing(missing);
     }
     Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })

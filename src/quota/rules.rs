@@ -150,7 +150,7 @@ pub static RULES: [PriceRule; 22] = [
         price: |_, n, _| match n.exists {
             Some(true) => None,
             Some(false) => Some(free(Unit::Request)),
-            None => Some(up_to(1, "Nothing if the identifier is invalid: the service answers 400 or 404.")),
+            None => Some(up_to(1, "Nothing if the identifier is invalid: a 400 or 404 with the service's own code.")),
         },
     },
     PriceRule {

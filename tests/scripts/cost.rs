@@ -115,7 +115,7 @@ fn a_price_for_people_says_rule_pool_holders_and_basis() {
                   price 0 or 1 request\n\
                   Rule 8.3.5: Asking for an analysis by an invalid identifier takes nothing.\n\
                   It takes 0 or 1 request from the API quota of user and group (8.1.1).\n\
-                  Nothing if the identifier is invalid: the service answers 400 or 404.\n\
+                  Nothing if the identifier is invalid: a 400 or 404 with the service's own code.\n\
                   This price is documented.\n";
     assert_eq!(shown, wanted);
     let shown = squeezed(&text(&cost("v2-file-submissions")));

@@ -114,9 +114,11 @@ fn a_dry_run_knows_what_is_held() {
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
     let dry = json(&desk.run(&["show", "--dry-run", "--json", id]));
     assert_eq!((&dry["calls"][0]["held"], &dry["calls"][0]["price"]), (&Value::Bool(true), &Value::Null));
-    let anew = json(&desk.run(&["show", "--dry-run", "--json", "--refresh", id]));
-    assert_eq!(anew["total"]["request"]["max"], 1);
+    assert_eq!(json(&desk.run(&["show", "--dry-run", "--json", "--refresh", id]))["total"]["request"]["max"], 1);
     assert_eq!(desk.demo.seen().len(), 1);
+    let set = ["call", "v2-file-report", &"a".repeat(64), &"b".repeat(64), "--dry-run"];
+    assert!(desk.run(&set[..4]).status.success());
+    assert!(String::from_utf8_lossy(&desk.run(&set).stdout).contains("0, stored        v2 reports of 2 files"));
 }
 
 #[test]
@@ -129,8 +131,8 @@ fn a_dry_run_knows_what_the_day_has_cost_before() {
     assert!(desk.run(&["list", &main_file()]).status.success());
     assert_eq!(dry(), Some(11), "the list has cost one of the two");
     assert_eq!(desk.paid(), 1);
-    let free = desk.run(&["call", "--dry-run", "v3-quotas", "--set", "budget.daily=0"]);
-    assert!(free.status.success(), "what is free is in any budget: {free:?}");
+    assert!(desk.run(&["call", "--dry-run", "v3-quotas", "--set", "budget.daily=0"]).status.success());
+    desk.fails(&["list", &main_file(), "--set", "page_size=41"], 14, &["page_size must be 1 to 40"]);
 }
 
 #[test]
