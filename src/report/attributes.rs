@@ -229,6 +229,19 @@ impl Attribute {
     pub fn named(name: &[u8]) -> Option<&'static Self> {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
+
+    /// The groups of fields that say which object it is, parted by `|`.
+    fn told_by(self, groups: &'static str) -> Self {
+        Self { told_by: groups.split('|').map(|group| group.split(' ').collect()).collect(), ..self }
+    }
+
+    fn same(self, sameness: Sameness) -> Self {
+        Self { sameness, ..self }
+    }
+
+    fn holds(self, holds: &[Source]) -> Self {
+        Self { holds: holds.to_vec(), ..self }
+    }
 }
 
 /// A row with the pane's default sameness and nothing else set.
@@ -243,21 +256,6 @@ const fn list(name: &'static str, pane: Pane, label: &'static str) -> Attribute 
 /// A list of objects, by the fields of their rows.
 fn records(name: &'static str, pane: Pane, label: &'static str, fields: &'static str) -> Attribute {
     row(name, pane, label, Shape::Records(Field::all(fields)))
-}
-
-impl Attribute {
-    /// The groups of fields that say which object it is, parted by `|`.
-    fn told_by(self, groups: &'static str) -> Self {
-        Self { told_by: groups.split('|').map(|group| group.split(' ').collect()).collect(), ..self }
-    }
-
-    fn same(self, sameness: Sameness) -> Self {
-        Self { sameness, ..self }
-    }
-
-    fn holds(self, holds: &[Source]) -> Self {
-        Self { holds: holds.to_vec(), ..self }
-    }
 }
 
 const fn is(member: &'static str, kind: Kind) -> Source {

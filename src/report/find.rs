@@ -81,6 +81,52 @@ impl Pattern {
         let found = self.regex.find_iter(text.as_bytes()).map(|found| found.range());
         found.filter(|found| !found.is_empty()).collect()
     }
+
+    /// Whether a leaf of a row matches.
+    fn is_in_row(&self, report: &Report, number: usize, section: &Section, row: usize) -> bool {
+        let bytes = report.body.window(report.extent(number, row));
+        let are_names_data = section.attribute.is_none();
+        match (section.form, bytes.first()) {
+            // Most rows are a string by itself.
+            (Form::Array, Some(b'"')) => self.is_in_json(Raw::new(bytes).content_alone()),
+            (Form::Object | Form::Loose, _) => {
+                let (name, value) = split_member(bytes);
+                self.is_in_json(name.content()) || self.is_in_leaf(value.bytes(), are_names_data)
+            }
+            (Form::Processes, Some(b'{')) => {
+                report.process_members(number, row, bytes).any(|(name, value)| match value.kind() {
+                    _ if are_names_data && self.is_in_json(name.content()) => true,
+                    Kind::Object | Kind::Array => self.is_in_leaf(value.bytes(), true),
+                    Kind::Text | Kind::Word => self.is_in_json(value.content()),
+                })
+            }
+            _ => self.is_in_leaf(Raw::new(bytes).bytes(), are_names_data),
+        }
+    }
+
+    /// Whether a leaf of a value matches; the names of its own members count where they are data, those further in always.
+    fn is_in_leaf(&self, value: &[u8], are_names_data: bool) -> bool {
+        let (mut is_found, mut depth) = (false, 0_usize);
+        Scanner::default().feed(value, &mut |at, event| match event {
+            _ if is_found => {}
+            Event::Open { .. } => depth += 1,
+            Event::Close => depth = depth.saturating_sub(1),
+            Event::Name(name) => is_found = (are_names_data || depth > 1) && self.is_in_json(name),
+            Event::Text | Event::Word { .. } => {
+                let rest = usize::try_from(at).ok().and_then(|at| value.get(at..)).unwrap_or_default();
+                is_found = self.is_in_json(Raw::new(rest).content());
+            }
+        });
+        is_found
+    }
+
+    /// Whether it matches a text that is written as JSON, given without the quotes.
+    fn is_in_json(&self, text: &[u8]) -> bool {
+        match memchr::memchr(b'\\', text) {
+            None => self.is_match(text),
+            Some(_) => self.is_match(Untrusted::from_json(text).as_bytes()),
+        }
+    }
 }
 
 /// Why an expression is invalid, in one line and without the expression itself.
@@ -153,54 +199,6 @@ pub fn search(
     in_rounds(&batches, threads, find, &mut |rows| {
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { sink(rows) }
     });
-}
-
-impl Pattern {
-    /// Whether a leaf of a row matches.
-    fn is_in_row(&self, report: &Report, number: usize, section: &Section, row: usize) -> bool {
-        let bytes = report.body.window(report.extent(number, row));
-        let are_names_data = section.attribute.is_none();
-        match (section.form, bytes.first()) {
-            // Most rows are a string by itself.
-            (Form::Array, Some(b'"')) => self.is_in_json(Raw::new(bytes).content_alone()),
-            (Form::Object | Form::Loose, _) => {
-                let (name, value) = split_member(bytes);
-                self.is_in_json(name.content()) || self.is_in_leaf(value.bytes(), are_names_data)
-            }
-            (Form::Processes, Some(b'{')) => {
-                report.process_members(number, row, bytes).any(|(name, value)| match value.kind() {
-                    _ if are_names_data && self.is_in_json(name.content()) => true,
-                    Kind::Object | Kind::Array => self.is_in_leaf(value.bytes(), true),
-                    Kind::Text | Kind::Word => self.is_in_json(value.content()),
-                })
-            }
-            _ => self.is_in_leaf(Raw::new(bytes).bytes(), are_names_data),
-        }
-    }
-
-    /// Whether a leaf of a value matches; the names of its own members count where they are data, those further in always.
-    fn is_in_leaf(&self, value: &[u8], are_names_data: bool) -> bool {
-        let (mut is_found, mut depth) = (false, 0_usize);
-        Scanner::default().feed(value, &mut |at, event| match event {
-            _ if is_found => {}
-            Event::Open { .. } => depth += 1,
-            Event::Close => depth = depth.saturating_sub(1),
-            Event::Name(name) => is_found = (are_names_data || depth > 1) && self.is_in_json(name),
-            Event::Text | Event::Word { .. } => {
-                let rest = usize::try_from(at).ok().and_then(|at| value.get(at..)).unwrap_or_default();
-                is_found = self.is_in_json(Raw::new(rest).content());
-            }
-        });
-        is_found
-    }
-
-    /// Whether it matches a text that is written as JSON, given without the quotes.
-    fn is_in_json(&self, text: &[u8]) -> bool {
-        match memchr::memchr(b'\\', text) {
-            None => self.is_match(text),
-            Some(_) => self.is_match(Untrusted::from_json(text).as_bytes()),
-        }
-    }
 }
 
 #[cfg(test)]

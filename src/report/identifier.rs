@@ -53,6 +53,17 @@ impl Identifier {
         let (sandbox, number) = split_number(rest);
         Parts { file, sandbox: Untrusted::from(sandbox), when: number.filter(|seconds| is_moment(*seconds)) }
     }
+
+    /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
+    pub const LONGEST: usize = 16 * 1024;
+
+    /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too
+    /// long for an address.
+    pub fn typed(text: &str) -> Option<Self> {
+        let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
+        let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
+        Some(text).filter(|text| text.len() <= Self::LONGEST).map(Untrusted::from).and_then(Self::new)
+    }
 }
 
 fn split_file(bytes: &[u8]) -> (Option<Sha256>, &[u8]) {
@@ -72,19 +83,6 @@ fn split_number(bytes: &[u8]) -> (&[u8], Option<i64>) {
         Some((name, number))
     });
     found.map_or((bytes, None), |(name, number)| (name, Some(number)))
-}
-
-impl Identifier {
-    /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
-    pub const LONGEST: usize = 16 * 1024;
-
-    /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too
-    /// long for an address.
-    pub fn typed(text: &str) -> Option<Self> {
-        let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
-        let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
-        Some(text).filter(|text| text.len() <= Self::LONGEST).map(Untrusted::from).and_then(Self::new)
-    }
 }
 
 fn hash(text: &str, lengths: &[usize]) -> Option<String> {

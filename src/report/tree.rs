@@ -283,20 +283,14 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let has_tree = index.sections.iter().any(|section| section.form == Form::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
     let list = index.sections.iter_mut().find(|section| section.form == Form::Array && is_list(&section.name));
-    let list = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST)?;
+    let list = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST && body.len() <= LARGEST)?;
     let (first, end) = (list.start(0)?, list.end()?);
     let bytes = body.window(first as usize..end as usize);
-    if bytes.len() > LARGEST {
-        return None;
-    }
     let starts = (0..list.len()).filter_map(|row| usize::try_from(list.start(row)?.checked_sub(first)?).ok());
     let elements: Vec<Range<usize>> =
         starts.map(|start| start..start + Raw::new(bytes.get(start..).unwrap_or_default()).bytes().len()).collect();
     let order = ordered(&parents(bytes, &elements));
     let is_in_order = order.iter().enumerate().all(|(place, (row, _))| place == *row);
-    if !is_in_order && body.len() > LARGEST {
-        return None;
-    }
     list.form = Form::Processes;
     list.depths = order.iter().map(|(_, depth)| *depth).collect::<Vec<_>>().into();
     if is_in_order {

@@ -48,6 +48,23 @@ impl Marks {
     pub fn noise(&self) -> &RowSet {
         &self.noise
     }
+
+    /// Marks further rows, each by the rule that matters most.
+    fn add(&mut self, rules: &Rules, rows: Vec<(Place, u16)>) {
+        if rows.is_empty() {
+            return;
+        }
+        let mut best: BTreeMap<Place, u16> = self.notable.iter().copied().collect();
+        let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
+        for (place, number) in &rows {
+            let rule = best.entry(*place).or_insert(*number);
+            if severity(*number) < severity(*rule) {
+                *rule = *number;
+            }
+        }
+        self.across.extend(rows);
+        self.notable = best.into_iter().collect();
+    }
 }
 
 /// A rule that marks a row, by its number: the lesser the more it matters.
@@ -228,25 +245,6 @@ impl Trail {
         let Self { named, asked, connections } = self;
         let mark = move |address: &IpAddr| named.get(address).or_else(|| asked.get(address)?.as_ref()).copied();
         connections.into_iter().filter_map(move |(address, place)| Some((place, mark(&address)?.1)))
-    }
-}
-
-impl Marks {
-    /// Marks further rows, each by the rule that matters most.
-    fn add(&mut self, rules: &Rules, rows: Vec<(Place, u16)>) {
-        if rows.is_empty() {
-            return;
-        }
-        let mut best: BTreeMap<Place, u16> = self.notable.iter().copied().collect();
-        let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
-        for (place, number) in &rows {
-            let rule = best.entry(*place).or_insert(*number);
-            if severity(*number) < severity(*rule) {
-                *rule = *number;
-            }
-        }
-        self.across.extend(rows);
-        self.notable = best.into_iter().collect();
     }
 }
 
