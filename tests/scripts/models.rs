@@ -40,24 +40,6 @@ fn a_registry_value_is_one_item_whatever_its_sandbox_calls_it() {
 }
 
 #[test]
-fn programs_are_one_item_under_every_notation() {
-    let tree = |names: &[&str]| {
-        let nodes: Vec<_> = names.iter().map(|name| format!(r#"{{"name":{}}}"#, Value::from(*name))).collect();
-        report("A", &format!(r#""processes_tree":[{}]"#, nodes.join(",")))
-    };
-    let items = compared(&[
-        tree(&[
-            "powershell -Command X",
-            r#""C:\Windows\System32\cmd.exe" /c del "C:\a\b.exe""#,
-            r"<SYSTEM32>\svchost.exe",
-        ]),
-        tree(&[r"cmd /c rmdir C:\Temp", r"C:\a\b.exe", "cmd.exe", r"\SystemRoot\System32\svchost.exe -k a"]),
-    ]);
-    let shared: Vec<_> = items.iter().filter(|(_, seen)| seen.len() == 2).map(|(item, _)| item.as_str()).collect();
-    assert_eq!((shared, items.len()), (vec![r"C:\Windows\System32\cmd.exe", r"<SYSTEM32>\svchost.exe"], 4));
-}
-
-#[test]
 fn techniques_of_a_summary_are_techniques() {
     let summary = r#"{"data":{"attack_techniques":{"T1082":[{"description":"Reads the name","severity":"INFO"}],
         "T1055":[{"description":"Suspends","severity":"LOW"},{"description":"Injects","severity":"HIGH"}]}}}"#;

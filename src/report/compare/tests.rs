@@ -54,29 +54,6 @@ fn others(name: &str, rows: &[Value]) -> u64 {
 }
 
 #[test]
-fn what_reports_tell_differently_of_one_thing_is_marked() {
-    let set = |value: &str| json!([{"key": r"HKCU\Run\X", "value": value}]);
-    assert_eq!(others("registry_keys_set", &[set("good.exe"), set("evil.exe"), set("Good.exe")]), 0b010);
-    assert_eq!(others("registry_keys_set", &[set(""), json!([{"key": r"HKEY_CURRENT_USER\run\x"}])]), 0);
-    let dropped =
-        |hash: &str, by: &str| json!([{"path": r"C:\a", "sha256": hash, "process_name": by, "process_id": by.len()}]);
-    let by = r"C:\Windows\System32\wscript.exe";
-    assert_eq!(
-        others(
-            "files_dropped",
-            &[dropped("aa", by), dropped("AA", "WScript.exe"), dropped("bb", by), dropped("aa", "a.exe")]
-        ),
-        0b1100
-    );
-    let status =
-        |code: Value| json!([{"url": "http://a/", "request_method": "GET", "response_status_code": code, "n": [code]}]);
-    assert_eq!(others("http_conversations", &[status(json!(200)), status(json!("200")), status(json!(404))]), 0b100);
-    let alert =
-        |severity: &str| json!([{"rule_msg": "M", "alert_severity": severity, "alert_context": {"p": severity}}]);
-    assert_eq!(others("ids_alerts", &[alert("high"), alert("IMPACT_SEVERITY_HIGH"), alert("low")]), 0b100);
-}
-
-#[test]
 fn neither_order_nor_number_nor_what_is_a_sandboxes_own_is_a_difference() {
     let name = |ips: &[&str]| json!({"hostname": "a.example", "resolved_ips": ips});
     let (one, two) = (name(&["1", "2"]), name(&["2", "1"]));
