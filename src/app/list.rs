@@ -47,9 +47,7 @@ pub enum Next {
     Nothing,
     /// A page that has not been asked for; the word is none for the first page.
     Page(Option<Untrusted>),
-    /// The next page's word was used before: the service goes in circles.
-    Circle,
-    /// There are more pages, and no way to them.
+    /// There are more pages, and no way to them: no cursor, an unusable one, or one that was used before.
     Lost,
 }
 
@@ -162,7 +160,7 @@ impl List {
         let file = self.file()?.clone();
         match &self.next {
             Next::Page(cursor) => Some(Request::Behaviours { file, listing, cursor: cursor.clone() }),
-            Next::Nothing | Next::Circle | Next::Lost => None,
+            Next::Nothing | Next::Lost => None,
         }
     }
 
@@ -182,7 +180,7 @@ impl List {
         self.add(page.entries, received, unkept, &mut HashMap::new());
         self.used_cursors.extend(cursor.cloned());
         self.next = match page.cursor {
-            Some(next) if self.used_cursors.contains(&next) => Next::Circle,
+            Some(next) if self.used_cursors.contains(&next) => Next::Lost,
             next => Next::behind(next, page.is_lost),
         };
     }
@@ -241,7 +239,7 @@ impl List {
         for (received, page) in pages {
             let cursor = match &self.next {
                 Next::Page(cursor) => cursor.clone(),
-                Next::Nothing | Next::Circle | Next::Lost => break,
+                Next::Nothing | Next::Lost => break,
             };
             self.take_page(cursor.as_ref(), page, received, None);
         }

@@ -108,8 +108,6 @@ pub enum Focus {
 pub struct Notice {
     pub text: String,
     pub is_problem: bool,
-    /// Whether it holds only while something is in flight.
-    pub(super) is_passing: bool,
 }
 
 impl Model {

@@ -37,7 +37,6 @@ impl Model {
     /// Removes a call from those in flight; after a paid one the counters are read, which is free.
     fn ended(&mut self, request: &Request) -> Option<InFlightCall> {
         let call = self.calls.end(request);
-        self.notice.take_if(|notice| notice.is_passing);
         if self.is_quitting {
             self.leave();
         } else if call.as_ref().is_some_and(|call| call.is_paid) {
@@ -234,9 +233,6 @@ impl Model {
         let is_empty = list.entries.is_empty();
         match (unkept, list.next.clone(), left_out) {
             (Some(why), ..) => self.warn(format!("The list is here, but {why}")),
-            (None, Next::Circle, _) => {
-                self.warn("The service repeats a page's address: it goes in circles, so no further page is asked for.")
-            }
             (None, Next::Lost, _) => self.warn(crate::report::page::NO_WAY_ON),
             (None, _, Some(left_out)) => self.warn(left_out),
             _ if is_empty => self.say("The service lists no sandbox for this file."),

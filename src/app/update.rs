@@ -367,14 +367,9 @@ impl Model {
             return self.emit(TerminalAction::Quit);
         }
         self.is_quitting = true;
-        let (quit, answers) = (self.way_to("quit"), self.calls.paid().count());
-        let answers = crate::text::count(answers as u64, "paid response");
-        let paid = self.calls.awaits_paid().then(|| format!("{answers} to be stored"));
-        let written = (self.writes > 0).then(|| "the store to write notes and deletions".to_owned());
-        let waits: Vec<_> = paid.into_iter().chain(written).collect();
+        let quit = self.way_to("quit");
         self.warn(format!(
-            "Waiting for {}. {quit} again leaves at once; the ledger counts each call.",
-            waits.join(" and for ")
+            "Waiting until paid responses and notes are stored. {quit} again leaves at once; the ledger counts each call."
         ));
     }
 

@@ -1,7 +1,7 @@
 //! `behaview follow`: polls a file's scan until its reports are listed.
 
 use super::*;
-use crate::app::scan::follow::{Follow as Following, Pace, WatchState};
+use crate::app::scan::follow::{Follow as Following, Pace};
 use crate::report::analysis::SandboxRun;
 use crate::report::page::Page;
 use crate::report::{Analysis, PendingScan};
@@ -112,9 +112,9 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
         "reports": reports.iter().map(|identifier| identifier.text().unicode()).collect::<Vec<_>>(),
         "calls": following.made,
         "cost": cost(&setup.gateway)?,
-        "done": matches!(result, Ok(WatchState::Done)),
+        "done": matches!(result, Ok(true)),
     }))?;
-    if result? == WatchState::Done {
+    if result? {
         note(setup, &file, None)?;
         if reports.is_empty() {
             fail!(NotFound, "the scan is done, and no report of it is listed; behaview list --refresh asks once more");
@@ -133,7 +133,7 @@ async fn poll_to_the_end(
     setup: &Setup,
     following: &mut Following,
     reports: &mut BTreeSet<Identifier>,
-) -> anyhow::Result<WatchState> {
+) -> anyhow::Result<bool> {
     let listing = setup.gateway.client.profile().listing;
     let (mut next_page, began) = (None, Instant::now());
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
@@ -173,11 +173,11 @@ async fn poll_to_the_end(
         let has_next = reports.len() > known || cursor.is_none();
         let cursor = page.cursor.filter(|_| has_next);
         next_page = cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
-        if following.listed(!reports.is_empty(), next_page.is_some(), now) == WatchState::Done {
-            return Ok(WatchState::Done);
+        if following.listed(!reports.is_empty(), next_page.is_some(), now) {
+            return Ok(true);
         }
     }
-    Ok(WatchState::On)
+    Ok(false)
 }
 
 async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDuration) {

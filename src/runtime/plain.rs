@@ -201,12 +201,10 @@ impl Dialogue {
             return self.say(&format!("{} does not apply here: {why}", command.name));
         }
         let (label, tag) = (command.meant(model).label, model.tag(command));
-        if tag.is_over_budget() && tag.spends().is_some() {
-            let words = tag.words();
-            return self.say(&format!(
-                "{label}: {words}. Nothing was sent: `behaview config show` says what sets the budget."
-            ));
+        if tag.is_over_budget() && !tag.is_later && self.session.model.refuse(&tag) {
+            return Ok(());
         }
+        let model = &self.session.model;
         if let Some(price) = tag.spends().filter(|_| model.place() != Place::Confirm) {
             write!(self.output, "{label}: {price}. ")?;
             self.forget_typed_ahead()?;

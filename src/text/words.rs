@@ -35,7 +35,8 @@ pub fn lasting(seconds: u64) -> String {
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, 0) => format!("{minutes} min"),
         (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
-        (hours, minutes, _) => format!("{} h {minutes:02} min", thousands(hours)),
+        (hours @ ..48, minutes, _) => format!("{hours} h {minutes:02} min"),
+        (hours, ..) => format!("{} d {} h", thousands(hours / 24), hours % 24),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::app::spending::price::RemainingQuota;
 use crate::app::spending::{Obstacle, Tag};
 use crate::app::{Area, Key, Model};
 use crate::quota::{Holder, Spent, Unit, in_units};
-use crate::text::{Columns, Untrusted, thousands};
+use crate::text::{Columns, thousands};
 
 /// Pieces of the bar as one line.
 pub(super) fn text(pieces: &[Words]) -> String {
@@ -218,8 +218,11 @@ fn balances(model: &Model, wordy: Verbosity) -> Vec<Words> {
     let mut known: Vec<_> = holders.filter_map(scarcest).collect();
     let least = known.iter().map(|(_, found)| found.limit.remaining).min();
     let mut pieces = match least {
-        None => vec![(unknown(model, wordy), Tint::Faint)],
-        Some(1..) if model.figures.says_spent => vec![(says_spent(model, wordy), Tint::Problem)],
+        None => vec![(unknown(model), Tint::Faint)],
+        Some(1..) if model.figures.says_spent => {
+            // Whatever the counters leave.
+            vec![(format!(" refused as spent ({} rereads)", model.way_to("counters")), Tint::Problem)]
+        }
         _ => Vec::new(),
     };
     if wordy == Verbosity::Prices {
@@ -253,28 +256,13 @@ fn spent(model: &Model, wordy: Verbosity) -> Words {
     (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Tint::Free } else { Tint::Price })
 }
 
-/// That the service refuses for a spent quota what its counters leave, and what reads them again.
-fn says_spent(model: &Model, wordy: Verbosity) -> String {
-    let asks = model.way_to("counters");
-    match wordy {
-        Verbosity::Full => format!(" the service says: quota spent; its counters differ ({asks} rereads, 0):"),
-        Verbosity::Short => format!(" refused as spent, yet ({asks} rereads, 0)"),
-        Verbosity::Prices => format!(" refused as spent ({asks} rereads)"),
-    }
-}
-
-fn unknown(model: &Model, wordy: Verbosity) -> String {
-    let asks = model.way_to("counters");
-    match (&model.figures.failure, wordy) {
+fn unknown(model: &Model) -> String {
+    match &model.figures.failure {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
-        (Some(why), Verbosity::Full) => {
-            let why = Untrusted::from(why.as_str()).visible_cut(40);
-            format!(" left: not known ({why}); {asks} asks, 0")
-        }
-        (Some(_), _) => format!(" left: ? ({asks} asks, 0)"),
-        (None, _) if model.figures.balances.is_some() => " left: not counted".to_owned(),
-        (None, _) => " left: asking …".to_owned(),
+        Some(_) => format!(" left: ? ({} asks, 0)", model.way_to("counters")),
+        None if model.figures.balances.is_some() => " left: not counted".to_owned(),
+        None => " left: asking …".to_owned(),
     }
 }
 

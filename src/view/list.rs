@@ -144,7 +144,6 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
         (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.way_to("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
-        (None, None, Next::Circle) => ("the service goes in circles".to_owned(), String::new()),
         (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its cursor is unusable".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
@@ -242,7 +241,6 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
             }),
             text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],
-        (Next::Circle, _) => vec![text("The service repeats a page that came before. No further page is asked for.")],
         (Next::Lost, _) => vec![text(NO_WAY_ON)],
         (Next::Nothing, true) => {
             let again = model.way_to("relist");

@@ -139,12 +139,9 @@ fn followed(model: &Model, room: usize) -> String {
     }
     let cost = model.followed_price();
     let here = model.following().filter(|_| model.screen == Screen::File);
-    let next = here.map(|follow| (follow.seconds(model.passed), count(follow.left(), "call")));
-    let all = count(model.follows.len() as u64, "file");
-    let what = match &next {
-        Some((seconds, left)) if model.follows.len() == 1 => format!("poll in {seconds} s, {left} left"),
-        Some((seconds, left)) => format!("poll in {seconds} s, {left} left, following {all}"),
-        None => format!("following {all}"),
+    let what = match here {
+        Some(follow) => format!("poll in {} s, {} left", follow.seconds(model.passed), count(follow.left(), "call")),
+        None => format!("following {}", count(model.follows.len() as u64, "file")),
     };
     let forms = [format!("◷ {what}, {} so far ", cost.short()), format!("◷ {} so far ", cost.short())];
     forms.into_iter().find(|form| form.columns() <= room).unwrap_or_else(|| format!("◷ {} ", cost.brief()))

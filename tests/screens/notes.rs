@@ -127,7 +127,7 @@ fn who_leaves_while_another_program_writes_is_told_what_is_waited_for_and_nothin
     stage.keys("a n o t e d");
     stage.press("enter");
     stage.press("q");
-    stage.until("Waiting for the store to write notes and deletions");
+    stage.until("Waiting until paid responses and notes are stored");
     assert!(stage.session.exit.is_none());
     lock("ROLLBACK");
     stage.rest();

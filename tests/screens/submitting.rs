@@ -75,7 +75,7 @@ fn a_following_beyond_the_budget_says_what_may_fit() {
     let paid = stage.paid_calls();
     stage.keys("W");
     let screen = stage.screen();
-    let refused = "over budget. Fewer polls may fit: [follow] in the config.";
+    let refused = "over budget. `behaview config show` says what sets the budget.";
     assert!(screen.contains(refused), "{screen}");
     assert_eq!(stage.paid_calls(), paid);
 }

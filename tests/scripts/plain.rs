@@ -53,7 +53,7 @@ fn lines_before_a_price_answer_no_question() {
 #[test]
 fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
     let text = says(&["demo", "--plain", "--set", "budget.session=1"], "5\n\nwhole-row\nW\ny\nquit\n");
-    assert!(text.contains("next page: 1 request, over budget. Nothing was sent"), "{text}");
+    assert!(text.contains("Nothing was sent: 1 request, over budget."), "{text}");
     assert!(
         !text.contains("yes, follow") && text.contains("Nothing was sent: 1 to 20 requests, over budget."),
         "{text}"

@@ -1,9 +1,7 @@
 //! Commands on files and their sandboxes: search, list, open, fetch again, follow a scan, submit, delete.
 
 use crate::app::commands::Act::Local;
-use crate::app::commands::{
-    A_REPORT, A_SERVICE, A_STORE, chosen_report, first_page, is_chosen_held, is_next, next_page,
-};
+use crate::app::commands::{A_REPORT, A_SERVICE, chosen_report, first_page, is_chosen_held, is_next, next_page};
 use crate::app::commands::{Act, When};
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
 use crate::app::keys::{
@@ -57,7 +55,7 @@ commands! {
         if A_REPORT => Local(|m| m.begin_finding(false));
     "find-stored" [key('S')] "search stored", 8, OPEN,
         "Search every stored report, of all files; nothing is asked of the service"
-        if A_STORE => Local(|m| m.begin_finding(true));
+        if A_SERVICE => Local(|m| m.begin_finding(true));
     "next-hit" [key('n')] "next hit", 4, FILE,
         "Go to the next hit: of the pane's filter, or of the last search, over all its reports"
         if A_HIT => Local(|m| m.step_hit(true));

@@ -76,6 +76,7 @@ use crate::request::Request;
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
 pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
 
+#[derive(Debug)]
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.
     pub name: &'static str,
@@ -89,7 +90,7 @@ pub struct Command {
     pub act: Act,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub enum When {
     Always,
     /// When there is what it needs: in words that follow "it needs", and whether it is there.
@@ -109,6 +110,7 @@ impl When {
     }
 }
 
+#[derive(Debug)]
 pub enum Act {
     Local(fn(&mut Model)),
     /// Opens an overlay that sends requests, and shows their price again.
@@ -142,12 +144,6 @@ impl Act {
 
     const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_held: never, with_held: |_| {}, anew: true }
-    }
-}
-
-impl std::fmt::Debug for Command {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Command({})", self.name)
     }
 }
 
@@ -239,11 +235,6 @@ impl Command {
 pub(in crate::app) const A_REPORT: When = When::Has("a report that is open", has_report);
 
 pub(super) const A_SERVICE: When = When::Has("a service", has_service);
-
-pub(super) const A_STORE: When = When::Has(
-    "a run that was not begun with `open`: `behaview held` and `behaview search` work at any time",
-    has_service,
-);
 
 pub(super) fn never(_: &Model) -> bool {
     false

@@ -3,7 +3,7 @@
 use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, A_STORE, Act, When, form_request, has_kind_before, has_next_kind, has_report, has_rows_below,
+    A_REPORT, A_SERVICE, Act, When, form_request, has_kind_before, has_next_kind, has_report, has_rows_below,
     has_service, in_answer, in_tree, is_folded, rows_of_tree,
 };
 use crate::app::compare::{Compare, Comparison, Only, OtherFile};
@@ -317,7 +317,7 @@ commands! {
         });
     "stored" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
-        if A_STORE => Local(|m| m.emit(StoreJob::LoadInventory));
+        if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));
     "open-stored" [ENTER] "open file", 1, PICKER,
         "Open the file of the chosen report"
         if When::Has("a report of a known file, imported or stored for this service", |m| {

@@ -46,12 +46,6 @@ pub(super) enum WatchStep {
     NextPage,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WatchState {
-    On,
-    Done,
-}
-
 impl Follow {
     /// Follows this scan, or the file's last one. Times count from any moment and never go back.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
@@ -96,7 +90,7 @@ impl Follow {
     }
 
     /// Takes in that a page of the list came; says whether that was all.
-    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> WatchState {
+    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> bool {
         let is_over = self.seen.as_ref().map_or(has_reports, Analysis::is_done);
         self.listed = self.seen.as_ref().map_or(0, Analysis::done);
         self.step = match (is_over && has_next_page, &self.seen) {
@@ -107,7 +101,7 @@ impl Follow {
         if self.step == WatchStep::NextPage {
             self.next = now;
         }
-        if is_over && !has_next_page { WatchState::Done } else { WatchState::On }
+        is_over && !has_next_page
     }
 
     /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
@@ -299,7 +293,7 @@ impl Model {
         if !matches!(follow.step, WatchStep::List | WatchStep::NextPage) {
             return;
         }
-        if follow.listed(has_reports, has_next, now) == WatchState::Done {
+        if follow.listed(has_reports, has_next, now) {
             let calls = count(follow.made, "call");
             self.follows.retain(|follow| follow.file != *file);
             let open = self.way_to_missing(file);
@@ -392,12 +386,12 @@ mod tests {
         assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateAnalysis, 30));
         follow.looked(seen("in-progress", 1), now);
         assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateBehaviours, 0));
-        assert_eq!(follow.listed(true, false, now), WatchState::On);
+        assert!(!follow.listed(true, false, now));
         follow.looked(seen("in-progress", 1), now);
         assert_eq!(kind(&follow), Kind::PrivateAnalysis);
         follow.looked(seen("completed", 3), now);
-        assert_eq!(follow.listed(true, true, now), WatchState::On);
-        assert_eq!(follow.listed(true, false, now), WatchState::Done);
+        assert!(!follow.listed(true, true, now));
+        assert!(follow.listed(true, false, now));
     }
 }
 

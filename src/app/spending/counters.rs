@@ -2,7 +2,7 @@
 
 use crate::app::over::{Sheet, SheetRow, paragraph};
 use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Units, Usage};
-use crate::text::{Untrusted, thousands};
+use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,7 +34,7 @@ fn counter_rows(counter: &Counter, now: Timestamp) -> Vec<SheetRow> {
     let title = match counter.meaning {
         Some((unit, period)) => {
             let about = if period.reset_is_assumed() { "about " } else { "" };
-            let wait = wait_words(period.until_reset(now).as_secs());
+            let wait = lasting(u64::try_from(period.until_reset(now).as_secs()).unwrap_or_default());
             let reset = format!("full again in {about}{wait}, {}", period.reset_words(now));
             format!("{} {} · {reset}", unit.plural(), period.current())
         }
@@ -48,16 +48,6 @@ fn counter_rows(counter: &Counter, now: Timestamp) -> Vec<SheetRow> {
     }
     rows.push(paragraph("", ""));
     rows
-}
-
-/// A wait in its two largest units.
-fn wait_words(seconds: i64) -> String {
-    let (minutes, hours) = (seconds / 60 % 60, seconds / 3600);
-    match hours {
-        0 => format!("{} min", minutes.max(1)),
-        1..48 => format!("{hours} h {minutes:02} min"),
-        _ => format!("{} d {} h", hours / 24, hours % 24),
-    }
 }
 
 fn balance_words(balance: &Balance) -> String {

@@ -7,7 +7,6 @@ pub mod typed;
 
 use crate::app::away::{Copied, Save, SaveForm};
 use crate::app::keys::key;
-use crate::app::model::Notice;
 use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::scan::follow::followed;
 use crate::app::scan::{price_of, unsent};
@@ -105,8 +104,7 @@ impl Model {
     pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
         let is_in_flight = self.calls.has(request) && !self.is_quitting;
         if is_in_flight {
-            let text = "It is in flight already: one response serves, and is paid for once.".to_owned();
-            self.notice = Some(Notice { text, is_passing: true, ..Notice::default() });
+            self.say("It is in flight already: one response serves, and is paid for once.");
         }
         is_in_flight
     }

@@ -146,7 +146,7 @@ impl Model {
     }
 
     /// Refuses what something keeps from being sent now, and says why; whether it did.
-    pub(in crate::app) fn refuse(&mut self, tag: &Tag) -> bool {
+    pub fn refuse(&mut self, tag: &Tag) -> bool {
         if self.refuse_unsendable(tag.plan.refusal()) {
             return true;
         }
@@ -155,10 +155,7 @@ impl Model {
             Some(Obstacle::QuotaSpent(_)) => {
                 format!(" {} asks the counters again, for nothing.", self.way_to("counters"))
             }
-            Some(Obstacle::OverBudget) if tag.plan.prices.iter().any(|price| price.verdict.units.exact().is_none()) => {
-                " Fewer polls may fit: [follow] in the config.".to_owned()
-            }
-            Some(Obstacle::OverBudget) => " One by one the budget may allow some.".to_owned(),
+            Some(Obstacle::OverBudget) => " `behaview config show` says what sets the budget.".to_owned(),
             Some(_) => String::new(),
         };
         self.warn(format!("Nothing was sent: {}.{way}", tag.words()));

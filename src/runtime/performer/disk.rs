@@ -1,6 +1,6 @@
 //! Reads and writes the store, and files of the user.
 
-use super::{Performer, Work, sentence, with_usable_cursor, words};
+use super::{Performer, Work, sentence, words};
 use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
@@ -99,7 +99,9 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
         StoreJob::RecordScan { file, .. } if is_key(&file) => {}
         StoreJob::RecordScan { file, scan } => store.note_scan(service, &file, scan.as_ref())?,
-        StoreJob::WriteNote { note, .. } if gateway.client.has_key(note.text.as_bytes()) => work.send(key_in_note()),
+        StoreJob::WriteNote { note, .. } if gateway.client.has_key(note.text.as_bytes()) => {
+            work.send(Message::Notice("The note was not stored: it contains the API key.".to_owned()));
+        }
         StoreJob::WriteNote { note, known } => {
             let is_written = store.write_note(&note, known.as_ref())?;
             work.send(StoreEvent::Notes(store.notes()?));
@@ -125,10 +127,6 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         }
     }
     Ok(())
-}
-
-fn key_in_note() -> Message {
-    Message::Notice("The note was not stored: it contains the API key.".to_owned())
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
@@ -251,7 +249,6 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
         let Some(stored) = gateway.store.page(&gateway.service, &key)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&stored.body, file) else { break };
-        let page = with_usable_cursor(gateway, &request, page);
         cursor = page.cursor.clone();
         pages.push((stored.received, page));
         if cursor.is_none() {

@@ -218,19 +218,9 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         Response::Balances(balances) => {
             Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
         }
-        Response::Page { page, received, unkept } => {
-            Response::Page { page: with_usable_cursor(gateway, &request, page), received, unkept }
-        }
         other => other,
     });
     work.send(ServiceEvent::Ended { request, result });
-}
-
-/// Drops a cursor in which the key was redacted: it leads nowhere, and its call would be charged.
-fn with_usable_cursor(gateway: &Gateway, request: &Request, page: Page) -> Page {
-    let Request::Behaviours { file, listing, .. } = request else { return page };
-    let next = Request::Behaviours { file: file.clone(), listing: *listing, cursor: page.cursor.clone() };
-    if gateway.client.tells_key(&next) { Page { cursor: None, is_lost: true, ..page } } else { page }
 }
 
 fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
