@@ -167,7 +167,7 @@ impl ListSource for Comparison {
 }
 
 impl Comparison {
-    fn sides(&self) -> Vec<u64> {
+    pub(super) fn sides(&self) -> Vec<u64> {
         let columns: Vec<_> = self.columns.iter().map(|column| (column.side, column.is_compared())).collect();
         sides(&columns)
     }

@@ -28,9 +28,8 @@ impl DrawList for StoreContents {
     type Columns = HeldColumns;
 
     fn title(list: &HeldScreen, _: &Model) -> String {
-        let lines = &list.source.lines;
-        let sum = |of: fn(&Holding) -> u64| bytes(lines.iter().map(of).fold(0, u64::saturating_add));
-        let all = thousands(lines.len() as u64);
+        let sum = |of: fn(&Holding) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
+        let all = thousands(list.counts().1 as u64);
         let count = match list.filter.quest.typed.is_empty() {
             true => all,
             false => format!("{} of {all}", thousands(list.counts().0 as u64)),

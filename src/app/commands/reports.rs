@@ -42,6 +42,8 @@ fn has_parts(model: &Model) -> bool {
     model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
 }
 
+const SEVERAL_COLUMNS: When =
+    When::Has("several stored columns", |m| m.comparing().is_some_and(|found| found.source.sides().len() > 1));
 const INDICATORS: When = When::Has("a list of indicators", has_indicators);
 const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
 const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
@@ -151,16 +153,16 @@ commands! {
         });
     "compare-all" [key('a')] "seen by all", 3, COMPARE,
         "Show only what every stored sandbox saw, or everything again"
-        => Local(|m| m.change_comparison(|compare| compare.show(Only::All)));
+        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::All)));
     "compare-some" [key('d')] "differs", 3, COMPARE,
         "Show only what some saw and others did not, or what differs (≠), or everything again"
-        => Local(|m| m.change_comparison(|compare| compare.show(Only::Some)));
+        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::Some)));
     "compare-here" [key('u')] "only here", 3, COMPARE,
         "Show only what the chosen column alone saw, or everything again"
-        => Local(|m| m.change_comparison(|compare| compare.show(Only::Here)));
+        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::Here)));
     "compare-not-here" [key('x')] "not here", 3, COMPARE,
         "Show only what others saw and the chosen column did not, or everything again"
-        => Local(|m| m.change_comparison(|compare| compare.show(Only::NotHere)));
+        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::NotHere)));
     "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
         "Choose the next stored column" => Local(|m| m.change_comparison(|compare| compare.step_column(true)));
     "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,

@@ -2,6 +2,7 @@
 //! letters.
 
 use crate::app::find::Quest;
+use crate::app::keys::PALETTE;
 use crate::app::over::{ListSource, ListView};
 use crate::app::panes::Scroll;
 use crate::app::spending::{ASKS, Ask, Prompt, Tag};
@@ -73,20 +74,26 @@ impl CommandList {
 }
 
 fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
-    let commands = Command::all().map(|command| item(command, model));
+    // What works in the palette alone is no row of it.
+    let commands = Command::all().filter(|command| command.place != PALETTE).map(|command| item(command, model));
     if is_help {
         return commands.filter(|item| !item.keys.is_empty()).collect();
     }
     let off = model.is_document().then(|| "it needs a service".to_owned());
-    let questions = ASKS.iter().map(|ask| PaletteItem {
-        does: PaletteAction::Ask(ask),
-        keys: String::new(),
-        name: ask.name,
-        label: ask.name,
-        help: ask.help,
-        tag: Tag::default(),
-        requests: Vec::new(),
-        off: off.clone(),
+    let questions = ASKS.iter().map(|ask| {
+        // What asks for no words has its price already.
+        let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
+        let tag = request.map(|request| model.tag_of(model.plan([request.operation()])));
+        PaletteItem {
+            does: PaletteAction::Ask(ask),
+            keys: String::new(),
+            name: ask.name,
+            label: ask.name,
+            help: ask.help,
+            tag: tag.map(|tag| Tag { is_later: true, ..tag }).unwrap_or_default(),
+            requests: Vec::new(),
+            off: off.clone(),
+        }
     });
     commands.chain(questions).collect()
 }
@@ -155,7 +162,8 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
 impl PaletteItem {
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
-            PaletteAction::Ask(ask) => Some("priced as you type".to_owned()).filter(|_| !ask.input.is_empty()),
+            PaletteAction::Ask(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
+            PaletteAction::Ask(_) => self.off.is_none().then(|| self.tag.plan.to_string()),
             PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
                 let words = self.tag.words();
                 Some(if words.columns() > room { self.tag.short() } else { words })
