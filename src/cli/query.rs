@@ -112,7 +112,7 @@ fn tell(meter: &Mutex<Meter>, received: &Received) {
     match received {
         Received::NotBefore(at) if !meter.has_said_wait => {
             meter.has_said_wait = true;
-            let at = at.strftime("%T UTC");
+            let at = at.strftime("%F %T UTC");
             say(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
         }
         Received::Bytes { bytes: so_far, total }

@@ -4,7 +4,7 @@ use super::StoreError;
 use super::ledger::{LedgerEntry, State, Whose, entries, integer};
 use super::records::{self, Store};
 use super::shelf::moment;
-use crate::quota::audit::{self, Finding, Look, Reading, Window};
+use crate::quota::audit::{self, AuditedCall, Finding, Look, Reading, Window};
 use crate::quota::{Holder, Period, Unit};
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};
@@ -26,20 +26,25 @@ impl Store {
     pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<(), StoreError> {
         self.write(|transaction| {
             write(transaction, whose, session, look)?;
-            // A call that one window settles is certain for the others.
-            loop {
-                let (looks, entries) = compared(transaction, whose)?;
-                let calls: Vec<_> = entries.iter().filter_map(LedgerEntry::call).collect();
+            let audited = || compared(transaction, whose);
+            let (_, all) = audited()?;
+            // A call that one window settles is certain for the others; each is settled and lowered once.
+            for _ in 0..2 * all.len() {
+                let (looks, calls) = audited()?;
                 let windows = audit::final_windows(&looks, &calls, Unit::Request);
                 let mut settled = windows.iter().map(|window| settle(transaction, window));
                 match settled.find(|settled| !matches!(settled, Ok(0))) {
                     Some(settled) => drop(settled?),
-                    None => match audit::too_low(&looks, &calls, Unit::Request) {
-                        Some((call, units, why)) => correct(transaction, call, (State::Charged, Some(units)), &why)?,
-                        None => return Ok(()),
-                    },
+                    None => break,
                 }
             }
+            // What was lowered and is raised again stays so until the next reading: too high before too low.
+            for _ in 0..all.len() {
+                let (looks, calls) = audited()?;
+                let Some((call, units, why)) = audit::too_low(&looks, &calls, Unit::Request) else { break };
+                correct(transaction, call, (State::Charged, Some(units)), &why)?;
+            }
+            Ok(())
         })
     }
 
@@ -58,8 +63,7 @@ impl Store {
 
     /// Predicted and counted costs in the times between readings of the request counters.
     pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>, StoreError> {
-        let (looks, entries) = self.read(|connection| compared(connection, whose))?;
-        let calls: Vec<_> = entries.iter().filter_map(LedgerEntry::call).collect();
+        let (looks, calls) = self.read(|connection| compared(connection, whose))?;
         Ok(audit::windows(&looks, &calls, Unit::Request))
     }
 }
@@ -112,7 +116,7 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
         Finding::Contradicted if window.calls.len() == 1 => (State::Charged, Some(window.rose)),
         _ => return Ok(0),
     };
-    let is_settled = |call: &&audit::AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
+    let is_settled = |call: &&AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
     let calls: Vec<_> = window.calls.iter().filter(is_settled).collect();
     calls.iter().try_for_each(|call| correct(connection, call.number, (state, units), &window.words()))?;
     Ok(calls.len())
@@ -132,8 +136,8 @@ fn correct(
     records::write_checksum(connection, "ledger", call)
 }
 
-/// The readings of the counters, and the entries after the first of them.
-fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<Look>, Vec<LedgerEntry>)> {
+/// The readings of the counters, and the calls after the first of them.
+fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<Look>, Vec<AuditedCall>)> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed FROM counters
          WHERE profile = ?1 AND service = ?2 ORDER BY look",
@@ -156,5 +160,5 @@ fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<
     let first = looks.values().map(|look| look.after).min().unwrap_or(i64::MAX);
     let which = format!("WHERE {OF_PROFILE} AND id > ?3 ORDER BY id");
     let entries = entries(connection, &which, params![whose.profile, whose.service, first])?;
-    Ok((looks.into_values().collect(), entries))
+    Ok((looks.into_values().collect(), entries.iter().filter_map(LedgerEntry::call).collect()))
 }

@@ -510,12 +510,14 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     if price.is_free() || price.verdict.unit != Unit::Request {
         return Ok(None);
     }
-    let hour = requests(connection, entry.whose, entry.at)?;
-    let named = hour.iter().rev().find_map(|entry| entry.pause().flatten());
+    let which = format!("WHERE {OF_SENDER} AND outcome LIKE '{TOO_FAST} until %' ORDER BY id DESC LIMIT 1");
+    let whose = params![entry.whose.profile, entry.whose.service, entry.whose.owner];
+    let named = entries(connection, &which, whose)?.first().and_then(|entry| entry.pause().flatten());
     if let Some(until) = named.filter(|until| *until > entry.at) {
         return Ok(Some(until));
     }
     let Some(limit) = entry.per_minute else { return Ok(None) };
+    let hour = requests(connection, entry.whose, entry.at)?;
     // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
     let mut sum = price.verdict.units.max.unwrap_or(1).min(limit);
     for recent in recent(&hour, entry.at) {

@@ -139,6 +139,24 @@ async fn a_counter_that_lags_raises_what_it_had_settled() {
 }
 
 #[tokio::test]
+async fn a_counter_that_lags_again_and_again_is_settled_in_the_end() {
+    let scene = Scene::begin().await;
+    let new = upload(&scene).await;
+    scene.look_later().await;
+    visit::ask(&scene.gateway, &new).await.unwrap();
+    scene.look_later().await;
+    scene.visit.reference(&first_report()).await;
+    pass(&scene.visit.demo, 70);
+    scene.look().await;
+    visit::ask(&scene.gateway, &new).await.unwrap();
+    for minutes in [0, 6, 70, 70] {
+        pass(&scene.visit.demo, minutes);
+        scene.look().await;
+        assert!(scene.gateway.spent().unwrap().total() >= scene.visit.charged());
+    }
+}
+
+#[tokio::test]
 async fn what_others_spend_leaves_a_call_unknown_and_is_explained() {
     let scene = Scene::begin().await;
     scene.fail("reset").await;
