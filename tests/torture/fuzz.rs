@@ -117,7 +117,7 @@ fn report(bytes: &[u8], noise: &mut Noise) {
     let _ = (report.identifier(), report.kind());
     for section in 0..report.index.sections.len() {
         for row in 0..report.index.sections[section].len().min(50) {
-            let _ = (report.row(section, row), report.raw_row(section, row), report.lines(section, row));
+            let _ = (report.row(section, row), report.lines(section, row));
         }
     }
 }

@@ -36,7 +36,6 @@ fn read_all(report: &Report, name: &str) -> usize {
     {
         for row in 0..section.len() {
             let _ = report.row(number, row);
-            report.raw_row(number, row);
             report.lines(number, row);
         }
         most = most.max(section.len());

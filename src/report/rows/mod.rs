@@ -308,18 +308,6 @@ impl Report {
         Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
 
-    /// A row's value as written, up to 8 MiB.
-    pub fn raw_row(&self, section: usize, row: usize) -> &[u8] {
-        let Some(found) = self.section(section) else { return &[] };
-        let bytes = self.row_bytes(section, row, WHOLE_ROW);
-        let value = match found.form {
-            Form::Object | Form::Loose => split_member(bytes).1,
-            Form::Scalar | Form::Array | Form::Processes => Raw::new(bytes),
-        };
-        let length = bytes.len() - value.length_to_end() + value.bytes().len();
-        bytes.get(..length).unwrap_or(bytes)
-    }
-
     /// A row's value taken apart, a line a leaf.
     pub fn lines(&self, section: usize, row: usize) -> Vec<Line> {
         let Some(found) = self.section(section) else { return Vec::new() };
@@ -335,10 +323,12 @@ impl Report {
             }
             Form::Processes => lines(Raw::new(bytes).bytes()),
             Form::Object | Form::Loose => {
-                lines(&[b"{", self.raw_row(section, row), b"}"].concat()).into_iter().skip(1).collect()
+                let (name, value) = split_member(bytes);
+                let member = [b"{", name.bytes(), b":", value.bytes(), b"}"].concat();
+                lines(&member).into_iter().skip(1).collect()
             }
             Form::Scalar | Form::Array => {
-                let mut lines = lines(self.raw_row(section, row));
+                let mut lines = lines(Raw::new(bytes).bytes());
                 if bytes.len() == WHOLE_ROW && found.form == Form::Array {
                     lines.push(Line { depth: 0, name: None, value: Some(Untrusted::from(goes_on())) });
                 }

@@ -74,10 +74,3 @@ fn moments_are_dates_where_they_can_be() {
     let json = r#"{"analysis_date":9,"last_modification_date":99999999999999}"#;
     assert_eq!(pane(json, Pane::Overview), ["analysed|no date given: 9", "modified|no date given: 99999999999999"]);
 }
-
-#[test]
-fn a_member_row_is_cut_at_its_own_end() {
-    let found = report(r#"{"thing":{"a" : 1 , "b": [2, 3] }, "z": 1}"#);
-    assert_eq!(found.raw_row(0, 0), br#""a" : 1"#);
-    assert_eq!(found.raw_row(0, 1), br#""b": [2, 3]"#);
-}
