@@ -186,7 +186,9 @@ fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, pric
         pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Tint::Faint)));
         pieces.push((format!(" {}:", price(first)), first.meaning));
         for (at, known) in keys.iter().enumerate().filter(|(_, known)| price(known) == price(first)) {
-            let label = if at < named { format!(" {} ", known.label) } else { " ".to_owned() };
+            // A key that deletes is never without its label.
+            let is_named = at < named || known.label == "delete";
+            let label = if is_named { format!(" {} ", known.label) } else { " ".to_owned() };
             pieces.extend([(format!(" {}", known.key), Tint::Key), (label, Tint::Text)]);
         }
     }

@@ -80,6 +80,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     if let Some(document) = &entry.document {
         return line.elided(document, line.room().saturating_sub(1), Tint::Faint);
     }
+    let has_verdict = below.is_some();
     if let Some(verdict) = below {
         line.visible(&verdict, Tint::Strong);
         line.own(" · ", Tint::Faint);
@@ -87,10 +88,11 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
     // The whole moment, or it without its year or its verb: as much as there is room for.
     let short = when.get(5..).unwrap_or_default();
-    let ran = [format!(" · ran {when}"), format!(" · ran {short}"), format!(" · {short}")];
-    let mut ran = ran.into_iter().filter(|_| !when.is_empty());
-    let ran = ran.find(|ran| state.columns() + ran.columns() <= line.room()).unwrap_or_default();
-    line.own(&(state + &ran), Tint::Faint);
+    let forms = [format!("{state} · ran {when}"), format!("{state} · ran {short}"), format!("{state} · {short}")];
+    // A verdict here says that it is stored.
+    let forms = forms.into_iter().chain(has_verdict.then(|| short.to_owned())).filter(|_| !when.is_empty());
+    let words = forms.into_iter().find(|words| words.columns() <= line.room()).unwrap_or(state);
+    line.own(&words, Tint::Faint);
 }
 
 fn notes(entry: &ListEntry, model: &Model) -> String {

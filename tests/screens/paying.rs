@@ -274,8 +274,7 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     assert_eq!(stage.paid_calls(), paid);
     stage.budget(1);
     assert!(stage.screen().contains("over budget: enter open"), "{}", stage.screen());
-    for (width, words) in
-        [(80, "over budget: enter open  R relist  A open all  W  U  E │ "), (42, "over budget: enter")]
+    for (width, words) in [(80, "over budget: enter open  R relist  A  W  U  E delete │ "), (42, "over budget: enter")]
     {
         let screen = stage.size(width, 24).screen();
         assert!(screen.contains(words) && !screen.contains("A 4 "), "{screen}");
@@ -341,6 +340,7 @@ fn assert_priced(stage: &mut Stage, unseen: &mut BTreeSet<&'static str>) {
             bar.split_once(" more ").map_or(0, |(before, _)| before.split(' ').next_back().unwrap().parse().unwrap());
         assert_eq!(shown + counted, known.len(), "at {width}: {bar}");
         assert!(counted == 0 || width < 100 && bar.contains(" $ "), "at {width}: {bar}");
+        assert!(!bar.contains(" E ") || bar.contains(" E delete "), "at {width}: {bar}");
         // What the next press spends is never only counted.
         let spends = |command: &Command| model.tag(command).spends().is_some();
         assert!(known.iter().all(|(key, command)| !spends(command) || is_shown(key)), "at {width}: {bar}");
