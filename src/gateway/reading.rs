@@ -231,9 +231,11 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
         return Err(ServiceError::Unusable(Unusable::WrongType(what)));
     }
     let other = match request {
-        Request::V2Reports { files } | Request::V2Submissions { files } => {
-            answer.each().into_iter().find_map(|one| another(&names(one), files))
-        }
+        Request::V2Reports { files } | Request::V2Submissions { files } => answer
+            .each()
+            .into_iter()
+            .map(names)
+            .find_map(|named| contradiction(&named).or_else(|| another(&named, files))),
         Request::V2Scan { file: Some((file, _)), .. } => {
             FileHash::parse(file.as_str()).and_then(|file| another(&names(answer), &[file]))
         }
@@ -258,7 +260,8 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
 fn by_hash(request: &Request, body: &Body) -> Vec<ResponsePart> {
     let elements = Raw::new(body).each();
     let part = |(file, one): (FileHash, Request)| {
-        let of = element_of(&elements, &file).filter(|element| !is_queued(element))?;
+        let is_sound = |element: &&Raw<'_>| !is_queued(element) && contradiction(&names(**element)).is_none();
+        let of = element_of(&elements, &file).filter(is_sound)?;
         let (key, start) = (one.holding_key()?, body.len().checked_sub(of.length_to_end())?);
         Some(ResponsePart { file: Request::holding_file(&key), key, range: start..start + of.bytes().len() })
     };
@@ -278,7 +281,8 @@ pub(super) fn numbered(files: &[FileHash], body: &Body) -> Vec<(usize, Vec<u8>)>
     let elements = Raw::new(body).each();
     let of: Vec<_> = files.iter().map(|file| element_of(&elements, file)).collect();
     let is_other = |one: &&Raw<'_>| !of.iter().flatten().any(|of| of.length_to_end() == one.length_to_end());
-    let others = elements.iter().filter(is_other).map(|one| (files.len(), one));
+    let number = |named: &[FileHash]| files.iter().position(|file| named.contains(file)).unwrap_or(files.len());
+    let others = elements.iter().filter(is_other).map(|one| (number(&names(*one)), one));
     let all = of.iter().enumerate().filter_map(|(at, one)| Some((at, (*one)?))).chain(others);
     all.map(|(at, one)| (at, one.bytes().to_vec())).collect()
 }
@@ -288,6 +292,13 @@ fn names(object: Raw<'_>) -> Vec<FileHash> {
     let objects = [Some(object), object.member("attributes")].into_iter().flatten();
     let named = objects.flat_map(|object| NAMES.into_iter().filter_map(move |name| object.member(name)));
     named.filter_map(|name| hash(name.text().as_bytes())).collect()
+}
+
+/// A hash that cannot be of the file that another of these names.
+fn contradiction(named: &[FileHash]) -> Option<Untrusted> {
+    let is_like = |one: &FileHash, other: &FileHash| one.as_str().len() == other.as_str().len();
+    let first = named.first()?;
+    named.iter().find(|one| is_like(one, first) && *one != first).map(|one| Untrusted::from(one.as_str()))
 }
 
 /// The hash that an answer names instead of these files. Hashes of different kinds may belong to
@@ -322,6 +333,7 @@ mod tests {
             (reports(&[&a, &md5]), format!(r#"[{{"sha256":"{b}","resource":"{md5}"}},{{"sha256":"{a}"}}]"#), false),
             (reports(&[&a, &md5]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), false),
             (reports(&[&a, &a]), format!(r#"[{{"resource":"{a}"}},{{"sha256":"{b}"}}]"#), true),
+            (reports(&[&a, &b]), format!(r#"[{{"resource":"{a}","sha256":"{b}"}},{{"sha256":"{b}"}}]"#), true),
             (analysis.clone(), r#"{"data":{"id":"f-1"}}"#.to_owned(), false),
             (analysis.clone(), r#"{"data":{"id":"f-2"}}"#.to_owned(), true),
             (analysis, "[]".to_owned(), true),

@@ -97,13 +97,14 @@ async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
 async fn a_hash_that_the_service_passes_over_is_named() {
     let (folder, [one, two, three]) = (tempfile::tempdir().unwrap(), [0, 1, 2].map(hash));
     let element = |file: &FileHash| format!(r#"{{"resource":"{}"}}"#, file.as_str());
-    let gateway = gate_to(format!("[ {} ]", element(&two)), folder.path(), "AKeyOfAServiceThatPassesOver0123456789");
+    let gateway =
+        gate_to(format!("[ {0}, {0} ]", element(&two)), folder.path(), "AKeyOfAServiceThatPassesOver0123456789");
     let (key, stored) = (format!("v2-report {}", one.as_str()).into_bytes(), element(&one).into_bytes());
     let (service, received) = (&*gateway.service, gateway.now());
     let new = NewAnswer { service, profile: "lab", key: &key, received, bytes: &stored, imported: None };
     gateway.store.keep(&new).and_then(|()| gateway.store.move_read(&new, &[], true)).unwrap();
     let quote = Request::V2Reports { files: vec![one.clone(), two.clone(), three.clone()] }.quote(&visit::licensed());
     let answer = gateway.get(&quote, &|_| {}).await.unwrap();
-    assert_eq!(String::from_utf8(bytes(&answer)).unwrap(), format!("[{},{}]", element(&one), element(&two)));
+    assert_eq!(String::from_utf8(bytes(&answer)).unwrap(), format!("[{},{1},{1}]", element(&one), element(&two)));
     assert!(answer.is_partial && answer.remark.unwrap().contains(three.as_str()));
 }
