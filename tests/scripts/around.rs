@@ -79,7 +79,7 @@ fn calls_are_logged_and_an_error_names_its_line() {
     json(&desk.run(&["list", &main_file()]));
     json(&desk.run(&["list", "--log-level", "debug", &main_file()]));
     let log = logged(&desk);
-    assert!(log.contains("outcome=\"answered with ") && log.contains(" debug ") && log.contains(" held "), "{log}");
+    assert!(log.contains("outcome=\"answered with ") && log.contains(" debug ") && log.contains(" stored "), "{log}");
     assert!(!log.contains(&desk.key));
     let before = log.len();
     json(&desk.run(&["list", "--log-level", "off", &main_file()]));
