@@ -120,14 +120,17 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         Request::PrivateAnalyses { .. } => {
             (Raw::new(body).member("data").is_some_and(|data| data.kind() == Kind::Array), "the file's scans")
         }
+        Request::PrivateDelete { .. } => {
+            let has_error = |of: Raw<'_>| ["error", "errors"].iter().any(|name| of.member(name).is_some());
+            let answer = Raw::new(body);
+            let is_failed = has_error(answer) || answer.member("data").is_some_and(has_error);
+            (answer.kind() == Kind::Object && !is_failed || body.trim_ascii().is_empty(), "a deletion")
+        }
         // These answers have no required content, so a web page would pass for one.
         _ => (!is_page(body), "an answer of the service's"),
     };
-    match is_fit {
-        true => check_subject(request, body),
-        false if is_page(body) => Err(ServiceError::Unusable(Unusable::WebPage)),
-        false => Err(ServiceError::Unusable(Unusable::Silent(what))),
-    }
+    let why = if is_page(body) { Unusable::WebPage } else { Unusable::Silent(what) };
+    if is_fit { check_subject(request, body) } else { Err(ServiceError::Unusable(why)) }
 }
 
 /// Checks a body against its request, and returns the parts of it that are stored by themselves.

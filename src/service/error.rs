@@ -123,15 +123,10 @@ impl ServiceError {
             Self::Refused(refusal) => return refusal.advice(),
             Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.",
             Self::Unreachable(_) => "Check the network, and the address in the profile.",
-            Self::Untrusted(_) => {
-                "If the service, or a proxy before it, has an authority of its own, name that one's certificates (PEM) \
-                 as ca_file in the profile. If not, somebody stands in between."
-            }
+            Self::Untrusted(_) => "If its authority is yours, set ca_file (PEM) in the profile; if not, distrust it.",
             Self::Unsendable(_) => "Check the file.",
             Self::LongAddress => "Ask about less at once.",
-            Self::ForeignUpload(_) => {
-                "If it may have your files, name it as upload_host in the profile; the key is not sent there."
-            }
+            Self::ForeignUpload(_) => "If it may have your files, set upload_host in the profile; it gets no key.",
             Self::KeyInAddress => "Who passes such an address on reads the key: tell who runs the service.",
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
@@ -170,11 +165,10 @@ impl Refusal {
         Self { reason, status, message, retry_after, is_invalid, has_licence: false }
     }
 
-    /// The error in a response with status 200, if it has nothing else: no `data`, and no
-    /// `response_code` of API v2.
+    /// The error in a response with status 200, if it has no data and no `response_code` of API v2.
     pub fn in_answer(body: &[u8], now: jiff::Timestamp) -> Option<Self> {
         let has = |one: &Raw<'_>, name: &str| {
-            one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\""))
+            one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\"" | b"[]" | b"{}"))
         };
         let is_error = |one: &Raw<'_>| has(one, "error") && !has(one, "data") && !has(one, "response_code");
         let answers = Raw::new(body).each();

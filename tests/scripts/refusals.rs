@@ -87,11 +87,15 @@ fn an_error_with_status_200_is_a_refusal() {
         let output = shown("200 OK", "", error(code, "no"));
         assert_eq!(output.status.code(), Some(exit), "{code}: {output:?}");
     }
-    for body in [r#"{"error":"no"}"#, r#"{"error":{},"data":null}"#, r#"[{"error":{"code":"X"}}]"#] {
+    for body in [r#"{"error":"no"}"#, r#"{"error":"no","data":{}}"#, r#"[{"error":{"code":"X"},"data":[]}]"#] {
         let (desk, set) = (Desk::new(), service(move |_| ("200 OK", "", body.to_owned())));
         for command in [&["delete", "--yes"][..], &["call", "v3-file"], &["call", "v3-rescan", "--yes"]] {
             desk.fails(&[command, &[&main_file(), "--set", &set]].concat(), 1, &["the service refused (200)"]);
         }
+    }
+    for body in ["null", r#"{"errors":[1]}"#, r#"{"error":{}}"#, r#"{"data":{"error":{}}}"#] {
+        let set = service(move |_| ("200 OK", "", body.to_owned()));
+        Desk::new().fails(&["delete", "--yes", &main_file(), "--set", &set], 9, &["does not name a deletion"]);
     }
 }
 

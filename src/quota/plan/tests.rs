@@ -140,13 +140,6 @@ fn a_user_without_a_group_draws_on_no_group() {
     assert!(plan.clone().forecast(&balances(&rows), now()).fits());
 }
 
-#[test]
-fn a_sum_beyond_what_can_be_counted_says_so() {
-    let most = Units { min: u64::MAX, max: Some(u64::MAX) };
-    let words = most.plus(Units { min: 1, max: Some(1) }).words(Unit::Request);
-    assert_eq!(words, "at least 18,446,744,073,709,551,615 requests");
-}
-
 fn any_plan() -> impl Strategy<Value = Plan> {
     let operation =
         (0..Kind::ALL.len(), crate::quota::tests::any_numbers()).prop_map(|(at, numbers)| of(Kind::ALL[at], numbers));
@@ -179,6 +172,8 @@ fn a_total_is_said_in_units() {
     ] {
         assert_eq!(Units { min, max }.words(Unit::Request), words);
     }
+    let beyond = Units { min: u64::MAX, max: Some(u64::MAX) }.plus(Units::exactly(1)).words(Unit::Request);
+    assert_eq!(beyond, "at least 18,446,744,073,709,551,615 requests");
 }
 
 /// The day on which the last unit fits, spending a day at a time, at most so many a minute.
