@@ -404,6 +404,7 @@ pub enum ReportJob {
     CheckDocument {
         name: String,
         body: Body,
+        received: Timestamp,
     },
     /// Compares reports; none means one that is not stored.
     Compare {

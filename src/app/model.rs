@@ -124,7 +124,8 @@ impl Model {
             && let [(_, report)] = &**reports
             && !report.body.is_whole()
         {
-            self.emit(ReportJob::CheckDocument { name: name.clone(), body: report.body.clone() });
+            let (body, received) = (report.body.clone(), report.received);
+            self.emit(ReportJob::CheckDocument { name: name.clone(), body, received });
         }
         let entries = documents.into_iter().flat_map(|(name, reports)| {
             let document = several.map(|_| Untrusted::from(name));
@@ -296,7 +297,7 @@ impl Model {
     }
 
     pub fn warn(&mut self, text: impl Into<String>) {
-        self.notice = Some(Notice { text: text.into(), is_problem: true, ..Notice::default() });
+        self.notice = Some(Notice { text: text.into(), is_problem: true });
     }
 }
 

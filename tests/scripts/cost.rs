@@ -46,6 +46,7 @@ fn every_row_of_the_table_has_its_price() {
         ("v3-search --calls 5 --premium-api no --premium-intelligence yes", "8.3.1", "intelligence", json!(5)),
         ("web-search --calls 4 --premium-intelligence yes", "8.4.1", "intelligence", json!(4)),
         ("web-search --calls 4 --premium-intelligence yes --premium-api yes", "8.4.1", "intelligence", json!(4)),
+        ("web-search --premium-intelligence yes", "8.4.1", "intelligence", json!(1)),
         ("livehunt-rules --rules 3 --active yes", "8.5.1", "hunting", json!(3)),
         ("livehunt-rules --rules 3 --active no", "8.5.1", "none", json!(0)),
         ("retrohunt --jobs 2", "8.5.2", "hunting", json!(2)),

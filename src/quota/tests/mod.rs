@@ -50,10 +50,6 @@ fn rule(number: &str) -> &'static PriceRule {
     RULES.iter().find(|rule| rule.number == number).unwrap()
 }
 
-fn report(hashes: u64, after_new_upload: bool) -> Operation {
-    of(Kind::V2FileReport, Numbers { hashes, after_new_upload: Some(after_new_upload), ..Numbers::default() })
-}
-
 /// Every entitlement in every state, a group or none.
 fn every_entitlement() -> Vec<Entitlements> {
     let states = [yes(), no(), Entitlement::Unknown];

@@ -4,7 +4,6 @@ use super::{Performer, SendPace, Work, renew};
 use crate::app::message::Opening;
 use crate::app::over::Spot;
 use crate::app::{LoadedReport, ReportEvent, ReportJob};
-use crate::clock;
 use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
@@ -63,9 +62,9 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
             work.send(ReportEvent::Indicators { opening, result });
         }
-        ReportJob::CheckDocument { name, body } => {
+        ReportJob::CheckDocument { name, body, received } => {
             let (found, problems) = document::reports(&body);
-            let loaded = |report: FoundReport| (report.identifier, LoadedReport::new(clock::now(), report.body, None));
+            let loaded = |report: FoundReport| (report.identifier, LoadedReport::new(received, report.body, None));
             let document = (name, found.into_iter().map(loaded).collect());
             let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
             work.send(ReportEvent::DocumentRead { document, problems });
