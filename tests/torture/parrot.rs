@@ -46,12 +46,18 @@ fn answer(path: &str) -> String {
             .to_owned(),
         "api_usage" => r#"{"data":{"daily":{"2026-11-20":{"KEY":1,"ESCAPED":2}},"total":{"CAPITALS":3}}}"#.to_owned(),
         "pcap" => "capture of KEY, CAPITALS".to_owned(),
-        "analyses" => {
+        of if of == "analyses" || path.contains("/files/analyses/") => {
             r#"{"data":[{"id":"KEY","type":"private_analysis","attributes":{"status":"ESCAPED"}}]}"#.to_owned()
         }
         id if part(1) == "file_behaviours" => {
             let id = id.replace("%20", " ");
             format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour",{ROWS}}}}}"#)
+        }
+        "report" => r#"{"response_code":1,"verbose_msg":"KEY","CAPITALS":["ESCAPED"]}"#.to_owned(),
+        id if part(1) == "files" => {
+            format!(
+                r#"{{"data":{{"id":"{id}","type":"file","attributes":{{"apikey":"KEY","CAPITALS":["ESCAPED"]}}}}}}"#
+            )
         }
         _ => {
             r#"{"data":{"id":"KEY","type":"ESCAPED","attributes":{"apikey":"KEY","CAPITALS":["ESCAPED"]}}}"#.to_owned()
