@@ -20,15 +20,6 @@ fn rule_8_1_1_a_member_of_a_group_consumes_from_both_and_others_alone() {
 }
 
 #[test]
-fn rule_8_1_2_one_call_takes_one_request() {
-    for kind in [Kind::V3File, Kind::V3FileAnalyses] {
-        let price = priced(&Operation::once(kind));
-        assert_price(&price, "8.1.2", Pool::Api, "1 request");
-        assert_eq!(price.basis, Basis::Documented);
-    }
-}
-
-#[test]
 fn rule_8_1_2_private_reads_take_a_request_by_assumption() {
     let reads = Kind::ALL.iter().filter(|kind| kind.is_private());
     for kind in reads.filter(|kind| **kind != Kind::PrivateScan) {

@@ -18,29 +18,6 @@ fn a_price_is_explained_in_sentences() {
 
 // Settling
 
-#[test]
-fn what_was_never_sent_costs_nothing() {
-    for operation in every_operation() {
-        assert_eq!(priced(&operation).settle(Outcome::Unsent), Units::exactly(0));
-    }
-}
-
-#[test]
-fn a_lost_or_failed_call_counts_as_charged() {
-    for outcome in [Outcome::Failed, Outcome::Unknown] {
-        let settled = priced(&Operation::once(Kind::PrivateBehaviour)).settle(outcome);
-        assert_eq!(settled, Units { min: 0, max: Some(1) });
-        let free = priced(&Operation::once(Kind::V3Quotas)).settle(outcome);
-        assert_eq!(free, Units::exactly(0));
-    }
-}
-
-#[test]
-fn a_range_without_a_deciding_answer_settles_to_its_upper_end() {
-    let settled = priced(&Operation::once(Kind::V3Analysis)).settle(Outcome::Answered);
-    assert_eq!(settled, Units { min: 0, max: Some(1) });
-}
-
 proptest! {
     #[test]
     fn a_price_can_always_be_named_and_explained(operation in any_operation(), entitled in any_entitlements()) {
