@@ -182,14 +182,14 @@ pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<W
 }
 
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they
-/// cost. A counter that lagged has caught up by then.
+/// cost. A counter that lagged has caught up by then with them, if not with later calls.
 fn is_lasting(window: &Window, looks: &[Look], calls: &[AuditedCall], unit: Unit) -> bool {
     let by_account = by_account(looks, calls);
     let Some(looks) = by_account.get(&*window.account) else { return false };
     let first = looks.iter().find(|first| first.look.received == window.since);
     let last = looks.last().filter(|last| window.until.duration_until(last.look.asked) >= LATE);
     let whole = first.zip(last).and_then(|(first, last)| self::window(first, last, calls, unit));
-    whole.is_some_and(|whole| whole.rose < whole.certain)
+    whole.is_some_and(|whole| whole.rose < window.certain)
 }
 
 /// Accounts whose counter has counted a call of this program. Other accounts, such as another
