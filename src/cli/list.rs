@@ -53,6 +53,9 @@ enum ListFormat {
 /// Maximum number of pages that `--all` fetches in one run.
 const MOST_PAGES: usize = 100;
 
+/// Fetched pages in a row without a new sandbox after which `--all` stops.
+const MOST_BARREN: usize = 3;
+
 #[derive(Default, Serialize)]
 struct ListOutput {
     file: Option<String>,
@@ -133,7 +136,7 @@ impl ListArgs {
     fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
         let listing = gateway.client.profile().listing;
-        let (mut cursor, mut fetched, mut cursors) = (None, 0, HashSet::new());
+        let (mut cursor, mut fetched, mut cursors, mut barren) = (None, 0, HashSet::new(), 0);
         loop {
             let is_first = cursor.is_none();
             // Only `--all` requests pages after the first; stored ones are always read.
@@ -158,6 +161,7 @@ impl ListArgs {
             remarks.for_each(|remark| say(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
+            barren = if new.is_empty() { barren + usize::from(!is_stored) } else { 0 };
             for PageEntry { identifier, report, .. } in &new {
                 let stored = gateway.store.report(&gateway.service, identifier)?;
                 listed.sandboxes.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(got.received)));
@@ -172,9 +176,12 @@ impl ListArgs {
             if cursor.is_none() || is_enough {
                 return Ok(());
             }
+            // Pages that repeat, or bring nothing, would be charged forever.
             if !cursors.insert(cursor.clone()) {
-                // Pages that repeat would be charged forever.
                 fail!(Partial, "the cursor of the next page was used before: no further page is asked for");
+            }
+            if barren >= MOST_BARREN {
+                fail!(Partial, "{barren} pages in a row had nothing new: no further page is asked for");
             }
         }
     }
