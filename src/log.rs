@@ -83,6 +83,7 @@ impl LogFile {
             // Another program may have renamed it already.
             *file = files::append(&self.path)?;
             if file.metadata()?.len() > LONGEST {
+                files::set_mode(&self.path, 0o600)?;
                 std::fs::rename(&self.path, self.path.with_extension("1.log"))?;
                 *file = files::append(&self.path)?;
             }

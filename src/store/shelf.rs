@@ -158,6 +158,12 @@ impl Shelf {
 
     pub(super) fn quarantine(&self, name: &str, when: Timestamp) -> io::Result<()> {
         let place = name.strip_prefix(INCOMING).unwrap_or(name);
+        if let Self::Folder(folder) = self
+            && let path = folder.join(name)
+            && path.is_file()
+        {
+            present(files::set_mode(&path, 0o600))?;
+        }
         self.rename(name, &flat(QUARANTINE, place, &format!("_{}", when.as_millisecond())))
     }
 
