@@ -87,7 +87,7 @@ fn is_queued(element: &Raw<'_>) -> bool {
 /// The remark on an answer that is broken JSON; it was read tolerantly.
 pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
     let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
-    let is_sound = matches!(request, Request::Artefact { .. }) || is_json();
+    let is_sound = body.is_empty() || matches!(request, Request::Artefact { .. }) || is_json();
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
