@@ -235,8 +235,8 @@ impl List {
         }
     }
 
-    pub fn take_loaded(&mut self, (pages, reports): LoadedFile) {
-        for (received, page) in pages {
+    pub fn take_loaded(&mut self, loaded: LoadedFile) {
+        for (received, page) in loaded.pages {
             let cursor = match &self.next {
                 Next::Page(cursor) => cursor.clone(),
                 Next::Nothing | Next::Lost => break,
@@ -244,11 +244,14 @@ impl List {
             self.take_page(cursor.as_ref(), page, received, None);
         }
         // Stored reports count where they are newer than those of their page.
-        for (identifier, report) in reports {
+        for (identifier, report) in loaded.reports {
             match self.entry_mut(&identifier) {
                 Some(entry) => entry.take_newer(&report),
                 None => self.push(ListEntry::with(Some(identifier), report)),
             }
+        }
+        for (identifier, why) in loaded.absent {
+            self.entry_mut(&identifier).into_iter().for_each(|entry| entry.failure = Some(Failure::new(why.clone())));
         }
     }
 

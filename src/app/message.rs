@@ -260,8 +260,15 @@ pub enum FileEvent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Opening(pub u64);
 
-/// What is stored of a file: the pages of its list with their times, and its reports.
-pub type LoadedFile = (Vec<(Timestamp, Page)>, Vec<(Identifier, LoadedReport)>);
+/// What is known of a file without a call.
+#[derive(Debug)]
+pub struct LoadedFile {
+    /// The stored pages of its list, with their times.
+    pub pages: Vec<(Timestamp, Page)>,
+    pub reports: Vec<(Identifier, LoadedReport)>,
+    /// Reports that the service did not have a while ago, and in words when.
+    pub absent: Vec<(Identifier, String)>,
+}
 
 /// A report's bytes, as the store, the service or a document gave them.
 #[derive(Debug, Clone)]

@@ -76,6 +76,11 @@ impl GatewayError {
         matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)
     }
 
+    /// Whether the service does not have what was asked for.
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::NotFound)
+    }
+
     /// How long the service says to wait.
     pub fn wait(&self) -> Option<Duration> {
         match self {

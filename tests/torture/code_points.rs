@@ -3,7 +3,7 @@
 use super::is_long;
 use super::wire::{Stage, now};
 use behaview::app::model::Service;
-use behaview::app::{Failure, LoadedReport, Message, Model, ServiceEvent, StoreEvent};
+use behaview::app::{Failure, LoadedFile, LoadedReport, Message, Model, ServiceEvent, StoreEvent};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::report::{Body, Imported, Recent};
@@ -168,7 +168,7 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
         Some((entry.identifier.clone(), LoadedReport { imported, ..LoadedReport::new(received, body, None) }))
     });
     let reports = reports.collect();
-    let loaded = (vec![(now(), page)], reports);
+    let loaded = LoadedFile { pages: vec![(now(), page)], reports, absent: Vec::new() };
     stage.take(StoreEvent::FileLoaded { file: file(), loaded, scan: None });
     stage
 }

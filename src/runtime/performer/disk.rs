@@ -91,9 +91,9 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::Check(request) => {
             let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
             let missing = gateway.missing_hashes(&request);
-            let sent = gateway.published_before(&request)?.map(|sent| Message::Notice(sentence(&sent)));
+            let remarks = [gateway.missing(&request)?, gateway.published_before(&request)?];
             work.send(StoreEvent::Checked { request, since, missing });
-            sent.into_iter().for_each(|sent| work.send(sent));
+            remarks.into_iter().flatten().for_each(|remark| work.send(Message::Notice(sentence(&remark))));
         }
         StoreJob::RecordFile(file) if is_key(&file) => work.send(Message::Notice(GatewayError::NamesKey.to_string())),
         StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
@@ -136,7 +136,9 @@ fn warn_if_list_quarantined(gateway: &Gateway, work: &Work, file: &Sha256) {
         Ok(None) => {
             let listing = gateway.client.profile().listing;
             let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
-            gateway.missing(&list).unwrap_or_else(|error| Some(words(&error)))
+            let scans = || gateway.missing(&Request::PrivateAnalyses { file: file.clone() }).transpose();
+            let said = gateway.missing(&list).transpose().or_else(scans).transpose();
+            said.unwrap_or_else(|error| Some(words(&error)))
         }
         Err(error) => Some(words(&error)),
     };
@@ -207,8 +209,15 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
     let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
     let entries = pages.iter().flat_map(|(_, page)| &page.entries).map(|entry| &entry.identifier);
     let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
+    let mut absent = Vec::new();
     for identifier in others {
-        reports.extend(gateway.store.report(&gateway.service, identifier)?);
+        let found = gateway.store.report(&gateway.service, identifier)?;
+        if found.is_none()
+            && let Some(why) = gateway.missing(&Request::Behaviour { identifier: identifier.clone() })?
+        {
+            absent.push((identifier.clone(), sentence(&why)));
+        }
+        reports.extend(found);
     }
     // One whose file is damaged is not stored any more.
     let mut unread = Vec::new();
@@ -218,7 +227,7 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
         let report = LoadedReport::new(stored.received, body, None);
         Some((stored.identifier, LoadedReport { imported: stored.imported, ..report }))
     });
-    Ok(((pages, reports.collect()), unread))
+    Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
 }
 
 /// Reads the rest of large reports; one that turns out to be damaged is not stored any more.

@@ -203,24 +203,35 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
         work.send(Message::Notice(format!("The answer {}.", words(remark))));
     }
-    // A stored response says nothing of the quota.
-    let says_spent = match &result {
-        Ok(answer) => (answer.received >= begun).then_some(false),
-        Err(error) => error.says_spent().then_some(true),
-    };
-    if let Some(says_spent) = says_spent.filter(|_| is_paid) {
-        work.send(ServiceEvent::QuotaExhausted(says_spent));
+    if is_paid {
+        send_limits(work, &result, begun, gateway.now());
     }
-    if let Some(wait) = result.as_ref().err().filter(|_| is_paid).and_then(GatewayError::wait) {
-        work.send(ServiceEvent::RateLimitedUntil(gateway.now().saturating_add(wait).unwrap_or(Timestamp::MAX)));
-    }
-    let result = response(&request, result).map(|response| match response {
+    // It may be asked again, and paid again: the time says how much that promises.
+    let missing = result.as_ref().err().filter(|error| error.is_missing()).map(|_| gateway.now().strftime("%R UTC"));
+    let result = response(&request, result).map_err(|failure| match missing {
+        Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
+        None => failure,
+    });
+    let result = result.map(|response| match response {
         Response::Balances(balances) => {
             Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
         }
         other => other,
     });
     work.send(ServiceEvent::Ended { request, result });
+}
+
+/// Sends what the outcome of a paid call says of the limits.
+fn send_limits(work: &Work, result: &Result<Answer, GatewayError>, begun: Timestamp, now: Timestamp) {
+    // A stored response says nothing of the quota.
+    let says_spent = match result {
+        Ok(answer) => (answer.received >= begun).then_some(false),
+        Err(error) => error.says_spent().then_some(true),
+    };
+    says_spent.into_iter().for_each(|says_spent| work.send(ServiceEvent::QuotaExhausted(says_spent)));
+    if let Some(wait) = result.as_ref().err().and_then(GatewayError::wait) {
+        work.send(ServiceEvent::RateLimitedUntil(now.saturating_add(wait).unwrap_or(Timestamp::MAX)));
+    }
 }
 
 fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
