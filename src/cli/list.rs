@@ -173,6 +173,9 @@ impl ListArgs {
                 let words = "pages were fetched, and there are more: --all once more continues behind the stored ones";
                 say(format!("{}: {fetched} {words}", file.short()));
             }
+            if page.is_lost && self.all {
+                fail!(Partial, "the list goes on where no page can be asked for");
+            }
             if cursor.is_none() || is_enough {
                 return Ok(());
             }
