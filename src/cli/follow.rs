@@ -171,6 +171,9 @@ async fn poll_to_the_end(
         // Stops at a page without new entries, because the service would repeat pages forever; only
         // an empty first page may have a successor.
         let has_next = reports.len() > known || cursor.is_none();
+        if page.is_lost || page.cursor.is_some() && !has_next {
+            say("the list goes on behind these reports: behaview list --all asks for the rest of it");
+        }
         let cursor = page.cursor.filter(|_| has_next);
         next_page = cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
         if following.listed(!reports.is_empty(), next_page.is_some(), now) {
