@@ -180,11 +180,8 @@ impl ListArgs {
                 return Ok(());
             }
             // Pages that repeat, or bring nothing, would be charged forever.
-            if !cursors.insert(cursor.clone()) {
-                fail!(Partial, "the cursor of the next page was used before: no further page is asked for");
-            }
-            if barren >= MOST_BARREN {
-                fail!(Partial, "{barren} pages in a row had nothing new: no further page is asked for");
+            if !cursors.insert(cursor.clone()) || barren >= MOST_BARREN {
+                fail!(Partial, "further pages repeat or have nothing new: no further page is asked for");
             }
         }
     }
