@@ -66,19 +66,15 @@ impl Body {
 impl Rest {
     /// Hands over all bytes, the first ones among them.
     pub fn finish(self, bytes: Vec<u8>) -> Body {
-        self.set(bytes.into());
+        // It is set once: this takes the value away.
+        let _ = self.0.whole.as_ref().map(|whole| whole.set(bytes.into()));
         self.0.clone()
-    }
-
-    fn set(&self, bytes: Bytes) {
-        // It is set once: `finish` takes the value away.
-        let _ = self.0.whole.as_ref().map(|whole| whole.set(bytes));
     }
 }
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        self.set(self.0.first.clone());
+        let _ = self.0.whole.as_ref().map(|whole| whole.set(self.0.first.clone()));
     }
 }
 
