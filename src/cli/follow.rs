@@ -153,7 +153,7 @@ async fn poll_to_the_end(
             _ => following.count(asked_at),
         }
         let (body, now) = (answer?.body, passed());
-        let Request::Behaviours { file, listing, cursor } = request else {
+        let Request::Behaviours { file, listing, .. } = request else {
             let seen = Analysis::of(&body);
             if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != following.file) {
                 fail!(BadAnswer, "the service answers with the scan of another file");
@@ -166,17 +166,13 @@ async fn poll_to_the_end(
             continue;
         };
         let page = Page::of_file(&body, &file)?;
-        let known = reports.len();
+        let is_cut = page.is_lost || page.cursor.is_some();
         reports.extend(page.entries.into_iter().map(|entry| entry.identifier));
-        // Stops at a page without new entries, because the service would repeat pages forever; only
-        // an empty first page may have a successor.
-        let has_next = reports.len() > known || cursor.is_none();
-        if page.is_lost || page.cursor.is_some() && !has_next {
-            say("the list goes on behind these reports: behaview list --all asks for the rest of it");
-        }
-        let cursor = page.cursor.filter(|_| has_next);
-        next_page = cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
-        if following.listed(!reports.is_empty(), next_page.is_some(), now) {
+        next_page = page.cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
+        if following.listed(reports.len(), next_page.is_some(), now) {
+            if is_cut {
+                say("the list goes on behind these reports: behaview list --all asks for the rest of it");
+            }
             return Ok(true);
         }
     }

@@ -35,6 +35,8 @@ pub struct Follow {
     pub(super) step: WatchStep,
     /// Sandboxes that were done when the reports were last listed.
     listed: usize,
+    /// Reports that were listed then.
+    reports: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,7 @@ impl Follow {
     /// Follows this scan, or the file's last one. Times count from any moment and never go back.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { WatchStep::Look } else { WatchStep::Find };
-        Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0 }
+        Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0, reports: 0 }
     }
 
     pub fn left(&self) -> u64 {
@@ -90,8 +92,11 @@ impl Follow {
     }
 
     /// Takes in that a page of the list came; says whether that was all.
-    pub fn listed(&mut self, has_reports: bool, has_next_page: bool, now: SignedDuration) -> bool {
-        let is_over = self.seen.as_ref().map_or(has_reports, Analysis::is_done);
+    pub fn listed(&mut self, reports: usize, has_next_page: bool, now: SignedDuration) -> bool {
+        // A service could send pages without an end: after the first only one with new reports has a next.
+        let has_next_page = has_next_page && (reports > self.reports || self.step != WatchStep::NextPage);
+        self.reports = reports;
+        let is_over = self.seen.as_ref().map_or(reports > 0, Analysis::is_done);
         self.listed = self.seen.as_ref().map_or(0, Analysis::done);
         self.step = match (is_over && has_next_page, &self.seen) {
             (true, _) => WatchStep::NextPage,
@@ -283,7 +288,7 @@ impl Model {
     pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.list_of(file);
-        let has_reports = list.is_some_and(|list| !list.entries.is_empty());
+        let reports = list.map_or(0, |list| list.entries.len());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return };
         if let Some(failure) = failure {
@@ -293,13 +298,13 @@ impl Model {
         if !matches!(follow.step, WatchStep::List | WatchStep::NextPage) {
             return;
         }
-        if follow.listed(has_reports, has_next, now) {
+        if follow.listed(reports, has_next, now) {
             let calls = count(follow.made, "call");
             self.follows.retain(|follow| follow.file != *file);
             let open = self.way_to_missing(file);
             self.scans.remove(file);
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
-            let listed = if has_reports { "its reports are listed" } else { "no report of it is listed" };
+            let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };
             self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
             self.emit(StoreJob::RecordScan { file: file.clone(), scan: None });
         }
@@ -386,12 +391,12 @@ mod tests {
         assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateAnalysis, 30));
         follow.looked(seen("in-progress", 1), now);
         assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateBehaviours, 0));
-        assert!(!follow.listed(true, false, now));
+        assert!(!follow.listed(1, false, now));
         follow.looked(seen("in-progress", 1), now);
         assert_eq!(kind(&follow), Kind::PrivateAnalysis);
         follow.looked(seen("completed", 3), now);
-        assert!(!follow.listed(true, true, now));
-        assert!(follow.listed(true, false, now));
+        assert!(!follow.listed(1, true, now));
+        assert!(follow.listed(1, false, now));
     }
 }
 
