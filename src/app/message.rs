@@ -102,7 +102,8 @@ pub enum ServiceEvent {
         request: Request,
         result: Result<Response, Failure>,
     },
-    Spent(BTreeMap<Unit, Spent>),
+    /// What this run has spent, and all runs of this day where that is limited.
+    Spent(BTreeMap<Unit, Spent>, Option<Spent>),
     /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
     QuotaExhausted(bool),
     /// The service refused a paid call until this moment (Retry-After).

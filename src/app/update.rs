@@ -141,7 +141,12 @@ impl Model {
             ServiceEvent::Progress { request, bytes, total } => self.calls.receive(&request, bytes, total),
             ServiceEvent::RowsStreamed { request, body, read, batch } => self.arriving(&request, body, read, batch),
             ServiceEvent::Ended { request, result } => self.call_ended(&request, result),
-            ServiceEvent::Spent(spent) => self.figures.spent = spent,
+            ServiceEvent::Spent(spent, today) => {
+                if let Some(today) = today {
+                    self.figures.allowance.count(today, spent.values().copied().sum(), self.now);
+                }
+                self.figures.spent = spent;
+            }
             ServiceEvent::QuotaExhausted(is_exhausted) => self.figures.says_spent = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.figures.wait_until = Some(until),
         }

@@ -5,11 +5,10 @@ use super::setup::session;
 use super::show;
 use super::*;
 use crate::app::model::{Service, Settings};
-use crate::app::spending::price::Allowance;
 use crate::app::{LoadedReport, Model};
 use crate::config::{Config, Folders};
 use crate::demo::{Demo, ListContent, Options};
-use crate::quota::Period;
+use crate::quota::{Period, Spent};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Display, Exit, Signals};
 use crate::service::credential::{Credential, KeySource};
@@ -106,7 +105,8 @@ pub(super) fn rules_file() -> Option<PathBuf> {
 fn model(gateway: &Gateway) -> Model {
     let mut model = Model::new(service(gateway), crate::clock::now());
     let spent = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
-    model.figures.allowance = Allowance::new(gateway.budget, spent.unwrap_or_default(), model.now);
+    model.figures.allowance.budget = gateway.budget;
+    model.figures.allowance.count(spent.unwrap_or_default(), Spent::default(), model.now);
     model
 }
 

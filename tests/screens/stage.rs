@@ -3,12 +3,11 @@
 use crate::faults::arm;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use behaview::app::spending::price::Allowance;
 use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};
 use behaview::gateway::Gateway;
-use behaview::quota::{Budget, Spent};
+use behaview::quota::Budget;
 use behaview::report::identifier::Sha256;
 use behaview::runtime::Session;
 use behaview::service::credential::{Credential, KeySource};
@@ -283,7 +282,7 @@ impl Stage {
     /// Allows this run so many units.
     pub fn budget(&mut self, units: u64) {
         let budget = Budget { session: Some(units), ..Budget::default() };
-        self.session.model.figures.allowance = Allowance::new(budget, Spent::default(), clock());
+        self.session.model.figures.allowance.budget = budget;
         self.session.draw().unwrap();
     }
 

@@ -355,7 +355,7 @@ impl Figures {
 /// The budget, and what others have spent of it.
 #[derive(Debug, Default)]
 pub struct Allowance {
-    budget: Budget,
+    pub budget: Budget,
     /// What all runs had spent of the day when it was counted.
     before: Spent,
     until_then: Spent,
@@ -363,15 +363,15 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// A budget of which all runs of this day have spent so much, before this one has spent anything.
-    pub fn new(budget: Budget, today: Spent, now: Timestamp) -> Self {
-        Self { budget, before: today, until_then: Spent::default(), counted: now }
+    /// Takes what all runs have spent of this day, and this run in all.
+    pub fn count(&mut self, today: Spent, session: Spent, now: Timestamp) {
+        *self = Self { budget: self.budget, before: today, until_then: session, counted: now };
     }
 
     /// Begins a new day, if one has begun: what this run spent before it is of another day's budget.
     pub(in crate::app) fn turn(&mut self, session: Spent, now: Timestamp) {
         if Period::Daily.is_renewed(self.counted, now) {
-            *self = Self { budget: self.budget, before: Spent::default(), until_then: session, counted: now };
+            self.count(Spent::default(), session, now);
         }
     }
 
@@ -409,13 +409,14 @@ mod tests_figures {
     #[test]
     fn a_new_day_has_its_budget_whole_and_a_run_does_not() {
         let evening: Timestamp = "2026-11-20T23:50:00Z".parse().unwrap();
-        let mut daily = Allowance::new(Budget { daily: Some(5), ..Budget::default() }, charged(3), evening);
+        let of = |budget| Allowance { budget, before: charged(3), until_then: charged(0), counted: evening };
+        let mut daily = of(Budget { daily: Some(5), ..Budget::default() });
         let allows = |allowance: &Allowance, spent| allowance.allows(Some(1), charged(spent));
         assert!(allows(&daily, 1) && !allows(&daily, 2));
         let morning = "2026-11-21T00:10:00Z".parse().unwrap();
         daily.turn(charged(2), morning);
         assert!(allows(&daily, 6) && !allows(&daily, 7));
-        let mut session = Allowance::new(Budget { session: Some(2), ..Budget::default() }, charged(3), evening);
+        let mut session = of(Budget { session: Some(2), ..Budget::default() });
         session.turn(charged(2), morning);
         assert!(allows(&session, 1) && !allows(&session, 2));
     }

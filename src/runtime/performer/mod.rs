@@ -10,7 +10,7 @@ pub(crate) use report::read_rules;
 use super::Outbox;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received};
-use crate::quota::{Balances, Entitlements, Usage};
+use crate::quota::{Balances, Entitlements, Period, Usage};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
@@ -196,7 +196,8 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     }
     // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
     if let Ok(spent) = gateway.store.settled(&gateway.session) {
-        work.send(ServiceEvent::Spent(spent));
+        let today = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
+        work.send(ServiceEvent::Spent(spent, today));
     }
     // Reports and lists tell of it in their own places.
     let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
