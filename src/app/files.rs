@@ -112,12 +112,55 @@ pub struct OpenFiles {
 }
 
 impl OpenFiles {
+    /// The file that is shown, or was before the start screen.
     pub fn shown(&self) -> Option<&OpenFile> {
         self.all.get(self.shown)
     }
 
     pub(super) fn shown_mut(&mut self) -> Option<&mut OpenFile> {
         self.all.get_mut(self.shown)
+    }
+
+    pub(super) fn list_mut(&mut self) -> Option<&mut List> {
+        self.shown_mut().map(|file| &mut file.list)
+    }
+
+    pub(super) fn open_mut(&mut self) -> Option<&mut OpenReport> {
+        self.list_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut())
+    }
+
+    pub(super) fn focus_list(&mut self) {
+        self.shown_mut().into_iter().for_each(|file| file.focus = Focus::List);
+    }
+
+    pub fn focus_pane(&mut self, pane: Pane) {
+        self.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
+    }
+
+    pub(super) fn enter_group(&mut self) {
+        let first = self.order().first(self.shown_group());
+        first.into_iter().for_each(|pane| self.focus_pane(pane));
+    }
+
+    pub fn is_zoomed(&self) -> bool {
+        self.shown().is_some_and(|file| file.is_zoomed)
+    }
+
+    pub(super) fn zoom(&mut self, is_zoomed: bool) {
+        self.shown_mut().into_iter().for_each(|file| file.is_zoomed = is_zoomed);
+    }
+
+    pub fn order(&self) -> PaneOrder {
+        self.shown().map_or_else(|| PaneOrder::of(None), OpenFile::order)
+    }
+
+    pub(super) fn shown_group(&self) -> usize {
+        self.shown().map_or(0, |file| file.group_in(&file.order()))
+    }
+
+    /// Which of them is shown, from 1, and how many there are; none where there is one alone.
+    pub fn number(&self) -> Option<(usize, usize)> {
+        self.are_several().then_some((self.shown + 1, self.all.len()))
     }
 
     pub fn are_several(&self) -> bool {
@@ -148,6 +191,14 @@ impl OpenFiles {
     pub(super) fn of_mut(&mut self, file: &Sha256) -> Option<&mut OpenFile> {
         let place = self.place_of(file)?;
         self.all.get_mut(place)
+    }
+
+    pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
+        self.of(file).map(|open| &open.list)
+    }
+
+    pub(super) fn list_of_mut(&mut self, file: &Sha256) -> Option<&mut List> {
+        self.of_mut(file).map(|open| &mut open.list)
     }
 
     pub(super) fn listing_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut OpenFile> {
@@ -194,14 +245,13 @@ impl OpenFiles {
     pub(super) fn reports_mut(&mut self) -> impl Iterator<Item = &mut OpenReport> {
         self.open_entries_mut().filter_map(|entry| entry.open.as_mut())
     }
+
+    pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
+        self.reports_mut().find(|open| open.opening == opening)
+    }
 }
 
 impl Model {
-    /// Which of the open files is shown, from 1, and how many there are; none where there is one alone.
-    pub fn file_number(&self) -> Option<(usize, usize)> {
-        self.files.are_several().then_some((self.files.shown + 1, self.files.all.len()))
-    }
-
     pub fn file_name(&self) -> Option<&Untrusted> {
         let file = self.file()?;
         self.start.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
@@ -221,7 +271,7 @@ impl Model {
         if place != self.files.shown {
             self.leave_shown();
             self.files.shown = place;
-            self.list_mut().into_iter().for_each(List::close_unfinished);
+            self.files.list_mut().into_iter().for_each(List::close_unfinished);
         }
         self.settle();
         self.show_chosen()
@@ -271,7 +321,7 @@ impl Model {
     /// Takes what a document has that was shown before all of it was read: as a rule the one report
     /// that it began as.
     pub(super) fn document_read(&mut self, document: OpenDocument, problems: &str) {
-        let entry = self.list_mut().filter(|list| list.file().is_none()).and_then(List::chosen_mut);
+        let entry = self.files.list_mut().filter(|list| list.file().is_none()).and_then(List::chosen_mut);
         match (entry, &*document.1) {
             (None, _) | (_, []) => {}
             (Some(entry), [(_, report)]) => entry.take_verdict(report.verdict.as_ref()),
@@ -294,7 +344,7 @@ impl Model {
     pub(super) fn close_file(&mut self) {
         self.leave_shown();
         self.close(self.files.shown);
-        self.list_mut().into_iter().for_each(List::close_unfinished);
+        self.files.list_mut().into_iter().for_each(List::close_unfinished);
         if self.files.all.is_empty() {
             return self.leave_file();
         }
@@ -344,17 +394,5 @@ impl Model {
         }
         self.settle();
         self.show_chosen()
-    }
-
-    pub(super) fn list_of_mut(&mut self, file: &Sha256) -> Option<&mut List> {
-        self.files.of_mut(file).map(|open| &mut open.list)
-    }
-
-    pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
-        self.files.of(file).map(|open| &open.list)
-    }
-
-    pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
-        self.files.reports_mut().find(|open| open.opening == opening)
     }
 }

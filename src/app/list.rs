@@ -100,6 +100,11 @@ impl List {
         }
     }
 
+    /// Whether it is a document of one report.
+    pub fn is_single(&self) -> bool {
+        self.file().is_none() && self.entries.len() == 1
+    }
+
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.entries.iter_mut().filter(|entry| entry.open.is_some())
     }

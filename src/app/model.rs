@@ -4,15 +4,14 @@ use crate::app::files::{OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::Keymap;
 use crate::app::layout::View;
-use crate::app::list::ListOrigin;
 use crate::app::over::{AllNotes, Over, Target};
-use crate::app::panes::{PaneOrder, PaneState};
+use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
 use crate::app::scan::follow::{Follow, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Calls, InFlightCall, Obstacle, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
-use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, Opening, ReportJob, Size, Sizes};
+use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, ReportJob, Size, Sizes};
 use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
@@ -139,8 +138,8 @@ impl Model {
         self.files.open(OpenFile::new(List::document(name, entries.collect())));
         self.screen = Screen::File;
         self.show_chosen();
-        if self.is_single() {
-            self.enter_group();
+        if self.list().is_some_and(List::is_single) {
+            self.files.enter_group();
         }
     }
 
@@ -169,17 +168,8 @@ impl Model {
             || self.figures.waits(self.now).is_some()
     }
 
-    /// The file that is shown, or was before the start screen.
-    pub fn shown(&self) -> Option<&OpenFile> {
-        self.files.shown()
-    }
-
     pub fn list(&self) -> Option<&List> {
-        self.shown().map(|file| &file.list)
-    }
-
-    pub(super) fn list_mut(&mut self) -> Option<&mut List> {
-        self.files.shown_mut().map(|file| &mut file.list)
+        self.files.shown().map(|file| &file.list)
     }
 
     /// The file that is shown, where it comes from the service.
@@ -188,7 +178,7 @@ impl Model {
     }
 
     pub fn is_document(&self) -> bool {
-        self.list().is_some_and(|list| matches!(list.origin, ListOrigin::Document(_)))
+        self.list().is_some_and(|list| list.file().is_none())
     }
 
     pub fn chosen(&self) -> Option<&ListEntry> {
@@ -197,64 +187,30 @@ impl Model {
 
     /// The report that the panes show.
     pub fn open(&self) -> Option<&OpenReport> {
-        self.shown().and_then(OpenFile::open)
-    }
-
-    pub fn open_mut(&mut self) -> Option<&mut OpenReport> {
-        self.list_mut().and_then(List::chosen_mut).and_then(|entry| entry.open.as_mut())
+        self.files.shown().and_then(OpenFile::open)
     }
 
     pub fn focus(&self) -> Focus {
-        self.shown().map_or(Focus::List, |file| file.focus)
-    }
-
-    pub(super) fn focus_list(&mut self) {
-        self.files.shown_mut().into_iter().for_each(|file| file.focus = Focus::List);
-    }
-
-    pub fn is_zoomed(&self) -> bool {
-        self.shown().is_some_and(|file| file.is_zoomed)
-    }
-
-    pub(super) fn zoom(&mut self, is_zoomed: bool) {
-        self.files.shown_mut().into_iter().for_each(|file| file.is_zoomed = is_zoomed);
+        self.files.shown().map_or(Focus::List, |file| file.focus)
     }
 
     pub fn focused(&self) -> Option<Pane> {
-        self.shown().and_then(OpenFile::focused)
+        self.files.shown().and_then(OpenFile::focused)
     }
 
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
-        let order = self.order();
         let view = View {
             has_report,
             pane: self.focused(),
-            group: order.group(self.shown().map_or(0, |file| file.group_in(&order))),
-            is_zoomed: self.is_zoomed(),
+            group: self.files.order().group(self.files.shown_group()),
+            is_zoomed: self.files.is_zoomed(),
             is_plain: self.settings.is_plain,
-            is_single: self.is_single(),
+            is_single: self.list().is_some_and(List::is_single),
             message: u16::try_from(self.message().len()).unwrap_or(u16::MAX),
             sizes: self.sizes,
         };
         Layout::of(self.size, view)
-    }
-
-    pub fn order(&self) -> PaneOrder {
-        self.shown().map_or_else(|| PaneOrder::of(None), OpenFile::order)
-    }
-
-    pub(super) fn shown_group(&self) -> usize {
-        self.shown().map_or(0, |file| file.group_in(&file.order()))
-    }
-
-    fn is_single(&self) -> bool {
-        self.is_document() && self.list().is_some_and(|list| list.entries.len() == 1)
-    }
-
-    pub(super) fn enter_group(&mut self) {
-        let first = self.order().first(self.shown_group());
-        first.into_iter().for_each(|pane| self.focus_pane(pane));
     }
 
     /// Rows that are shown of what has the focus.
@@ -278,18 +234,10 @@ impl Model {
         self.open().and_then(|open| open.panes.get(&pane)).unwrap_or_else(|| PaneState::untouched())
     }
 
-    pub fn focus_pane(&mut self, pane: Pane) {
-        self.files.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
-    }
-
     /// A number that nothing else has: what comes in under another is of something that has been left.
     pub(super) fn next_number(&mut self) -> u64 {
         self.numbered += 1;
         self.numbered
-    }
-
-    pub(super) fn next_opening(&mut self) -> Opening {
-        Opening(self.next_number())
     }
 
     pub fn say(&mut self, text: impl Into<String>) {

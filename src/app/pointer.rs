@@ -92,7 +92,7 @@ impl Model {
     fn choose_at(&mut self, at: Pointer) {
         let layout = self.layout();
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {
-            self.focus_list();
+            self.files.focus_list();
             let (height, top) = (self.list_row_height(), self.list().map_or(0, |list| list.scroll.top));
             if let Some(row) = area.row_at(at.x, at.y) {
                 self.go_to_row(top + row / height);
@@ -105,7 +105,7 @@ impl Model {
         if self.open().is_none() {
             return;
         }
-        self.focus_pane(pane);
+        self.files.focus_pane(pane);
         let top = self.pane_state(pane).scroll.top;
         if let Some(row) = area.row_at(at.x, at.y) {
             self.go_to_row(top + row);

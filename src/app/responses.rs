@@ -94,7 +94,7 @@ impl Model {
             Request::Behaviour { identifier } => self.on_report_failed(identifier, &failure),
             Request::Behaviours { file, .. } => {
                 let is_shown = self.file() == Some(file);
-                let list = self.list_of_mut(file);
+                let list = self.files.list_of_mut(file);
                 let is_seen = is_shown && list.as_ref().is_some_and(|list| list.entries.is_empty());
                 let is_open = list.map(|list| list.failure = Some(failure.clone())).is_some();
                 if is_open && !is_seen {
@@ -193,7 +193,7 @@ impl Model {
         self.calls.receive(request, body.len() as u64, None);
         let is_first = read.start == 0;
         let count = self.files.each_entry_mut(identifier).count();
-        let fresh: Vec<_> = (0..count).map(|_| self.next_opening()).collect();
+        let fresh: Vec<_> = (0..count).map(|_| Opening(self.next_number())).collect();
         let mut openings = Vec::new();
         let entries = self.files.each_entry_mut(identifier).zip(fresh);
         for (entry, opening) in entries.filter(|(entry, _)| entry.report().is_none()) {
@@ -215,7 +215,7 @@ impl Model {
     fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         if is_chosen && self.batch.is_none() && self.focus() == Focus::List && self.over.is_empty() {
-            self.enter_group();
+            self.files.enter_group();
         }
     }
 
@@ -227,7 +227,7 @@ impl Model {
         received: Timestamp,
         unkept: Option<String>,
     ) {
-        let Some(list) = self.list_of_mut(file) else { return };
+        let Some(list) = self.files.list_of_mut(file) else { return };
         let left_out = page.left_out();
         list.take_page(cursor, page, received, unkept.clone());
         let is_empty = list.entries.is_empty();
@@ -282,7 +282,7 @@ impl Model {
 
     pub(super) fn take_loaded(&mut self, file: &Sha256, loaded: LoadedFile) {
         let is_shown = self.file() == Some(file);
-        let Some(list) = self.list_of_mut(file) else { return };
+        let Some(list) = self.files.list_of_mut(file) else { return };
         list.take_loaded(loaded);
         if !is_shown {
             return;
@@ -304,7 +304,7 @@ impl Model {
     }
 
     pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) {
-        let Some(open) = self.opened_mut(opening) else { return };
+        let Some(open) = self.files.opened_mut(opening) else { return };
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -315,7 +315,7 @@ impl Model {
             self.warn("This report is cut short: its first part is shown.");
         } else if is_complete && self.is_document() && !is_behaviour {
             self.say("This document is not a behaviour report: its members are in the pane Other.");
-            self.focus_pane(Pane::Other);
+            self.files.focus_pane(Pane::Other);
         }
         if is_complete {
             self.known_whole(opening)
@@ -334,7 +334,7 @@ impl Model {
         if self.over.top_as::<Finder>().is_some_and(is_of) {
             self.seek_hits();
         }
-        let report = self.opened_mut(opening).map(|open| open.report.clone());
+        let report = self.files.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
         if let Some(report) = report {
             self.emit(ReportJob::Evaluate { opening, report, rules, own });
@@ -342,7 +342,7 @@ impl Model {
     }
 
     pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) {
-        let Some(open) = self.opened_mut(opening) else { return };
+        let Some(open) = self.files.opened_mut(opening) else { return };
         match result {
             Ok(found) => open.indicators = Some(Arc::new(found)),
             Err(why) => {

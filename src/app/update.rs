@@ -8,7 +8,7 @@ use crate::app::panes::Scroll;
 use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
+    Command, Effect, FileEvent, Key, Message, Model, Opening, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
     SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::report::identifier::FileHash;
@@ -189,7 +189,7 @@ impl Model {
                 self.arrive();
             }
             ReportEvent::Unreadable { opening, why } => {
-                self.opened_mut(opening).into_iter().for_each(|open| open.unreadable = Some(why.clone()));
+                self.files.opened_mut(opening).into_iter().for_each(|open| open.unreadable = Some(why.clone()));
             }
             ReportEvent::Evaluated { opening, marks } => self.judged(opening, marks),
             ReportEvent::Indicators { opening, result } => self.indicated(opening, result),
@@ -297,7 +297,7 @@ impl Model {
 
     /// Opens the chosen report if it is stored, which is free and so needs no key.
     pub fn show_chosen(&mut self) {
-        let opening = self.next_opening();
+        let opening = Opening(self.next_number());
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
         let is_stopped = list.leave_unfinished();
         let body = list.chosen_mut().and_then(|entry| {
@@ -327,18 +327,18 @@ impl Model {
         }
         if self.screen == Screen::Start {
             let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
-            if !is_typed && self.shown().is_some() {
+            if !is_typed && self.files.shown().is_some() {
                 self.step_file(0);
             }
             return;
         }
-        if self.is_zoomed() {
-            self.zoom(false);
+        if self.files.is_zoomed() {
+            self.files.zoom(false);
         } else if self.way_back().is_some() {
             return self.return_to_list();
         } else {
             // Here it ends: a file is left by a key of its own, and not by one press too many.
-            self.focus_list();
+            self.files.focus_list();
         }
         self.settle();
     }

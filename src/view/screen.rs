@@ -90,7 +90,7 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
             let name = model.file_name().filter(|_| columns >= NAMED);
             let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
             parts.extend(name.map(|name| (name, Tint::Strong)));
-            let number = model.file_number().map(|(shown, all)| format!("file {shown} of {all}"));
+            let number = model.files.number().map(|(shown, all)| format!("file {shown} of {all}"));
             parts.extend(number.map(|number| (number, Tint::Key)));
         }
     }

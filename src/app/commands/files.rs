@@ -74,7 +74,7 @@ commands! {
         if When::Has("a sandbox", |m| m.chosen().is_some())
         => Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: |m| {
             if m.open().is_some() {
-                m.enter_group();
+                m.files.enter_group();
             }
         }, anew: false };
     "refetch" [key('r')] "refetch", 2, FILE,

@@ -303,8 +303,8 @@ pub(super) fn has_kind_before(model: &Model) -> bool {
 pub(super) fn can_go_back(model: &Model) -> bool {
     match (model.over.top(), model.screen) {
         (Some(_), _) => true,
-        (None, Screen::Start) => !model.start.typed.is_empty() || model.shown().is_some(),
-        (None, Screen::File) => model.focus() != Focus::List || model.is_zoomed() || model.way_back().is_some(),
+        (None, Screen::Start) => !model.start.typed.is_empty() || model.files.shown().is_some(),
+        (None, Screen::File) => model.focus() != Focus::List || model.files.is_zoomed() || model.way_back().is_some(),
     }
 }
 

@@ -81,7 +81,7 @@ commands! {
     "previous-group" [key('[')] "panes before", 0, FILE,
         "Show the four panes before" if A_REPORT => Local(|m| m.step_group(false));
     "zoom" [key('z')] "zoom", 6, PANE,
-        "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.zoom(!m.is_zoomed()));
+        "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.files.zoom(!m.files.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,
         "Show when each process started, along a line of time" if A_REPORT => Local(|m| {
             let sheet = Sheet::timeline(m, m.overlay_room().width.into());

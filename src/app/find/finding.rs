@@ -23,7 +23,7 @@ impl Model {
     }
 
     pub(in crate::app) fn begin_filter(&mut self) {
-        if let Some((pane, open)) = self.focused().zip(self.open_mut()) {
+        if let Some((pane, open)) = self.focused().zip(self.files.open_mut()) {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
             let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
@@ -43,7 +43,7 @@ impl Model {
 
     /// Takes the filter away: everything is as it was before, and the cursor stays on the row that is chosen now.
     pub(in crate::app) fn drop_filter(&mut self) {
-        if let Some((pane, open)) = self.focused().zip(self.open_mut())
+        if let Some((pane, open)) = self.focused().zip(self.files.open_mut())
             && let Some(state) = open.panes.get_mut(&pane)
         {
             state.unsift(&open.report, pane);
@@ -54,7 +54,7 @@ impl Model {
 
     fn filter_mut(&mut self) -> Option<&mut Filter> {
         let pane = self.focused()?;
-        self.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
+        self.files.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
     }
 
     fn quest_mut(&mut self) -> Option<&mut Quest> {
@@ -103,7 +103,7 @@ impl Model {
             return;
         }
         if filter.quest.typed.is_empty()
-            && let Some(open) = self.open_mut()
+            && let Some(open) = self.files.open_mut()
         {
             open.panes.entry(pane).or_default().unsift(&open.report, pane);
         }
@@ -113,7 +113,7 @@ impl Model {
     /// Searches the rows of a report's pane that have not been searched yet.
     fn seek_rows(&mut self, opening: Opening, pane: Pane) {
         let number = self.next_number();
-        let Some(open) = self.opened_mut(opening) else { return };
+        let Some(open) = self.files.opened_mut(opening) else { return };
         let report = open.report.clone();
         let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return };
         let Some(pattern) = filter.quest.pattern.clone() else { return };
@@ -129,7 +129,7 @@ impl Model {
 
     /// Continues the filters of a report after more of it was indexed.
     pub(in crate::app) fn seek_further(&mut self, opening: Opening) {
-        let Some(open) = self.opened_mut(opening) else { return };
+        let Some(open) = self.files.opened_mut(opening) else { return };
         let reaches = open.report.searchable();
         let is_behind = |state: &PaneState| {
             let filter = state.filter.as_ref();
@@ -239,7 +239,7 @@ impl Model {
 
     pub(super) fn step_wanted(&mut self, forward: bool) {
         let height = self.height();
-        let Some((pane, open)) = self.focused().zip(self.open_mut()) else { return };
+        let Some((pane, open)) = self.focused().zip(self.files.open_mut()) else { return };
         let Some(state) = open.panes.get_mut(&pane) else { return };
         let (report, count, cursor) = (&open.report, state.count(&open.report, pane), state.scroll.cursor);
         let is_wanted = |at: &usize| {
@@ -288,8 +288,8 @@ pub(in crate::app) enum ReturnPoint {
 impl Model {
     /// What the list that was left is called, where going back leads to one.
     pub fn way_back(&self) -> Option<&'static str> {
-        let is_here = self.over.is_empty() && !self.is_zoomed() && self.filter().is_none();
-        let left = self.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
+        let is_here = self.over.is_empty() && !self.files.is_zoomed() && self.filter().is_none();
+        let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
         Some(match left {
             ReturnPoint::Finder => "back to the hits",
             ReturnPoint::Compare { .. } => "back to the comparison",
@@ -305,7 +305,7 @@ impl Model {
         match left {
             ReturnPoint::Finder => self.search().is_some(),
             ReturnPoint::Compare { file, .. } => {
-                let file = file.as_ref().map_or_else(|| self.shown(), |file| self.files.of(file));
+                let file = file.as_ref().map_or_else(|| self.files.shown(), |file| self.files.of(file));
                 file.is_some_and(|file| file.compared.is_some())
             }
             ReturnPoint::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.opening),
@@ -370,7 +370,7 @@ impl Model {
 
     /// The last search with hits here: of the open report, or else of all stored reports.
     pub(super) fn search(&self) -> Option<&Finder> {
-        let file = self.shown();
+        let file = self.files.shown();
         let here = file.and_then(OpenFile::open).map(|open| open.opening);
         file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.source.of == here).or(self.finder.as_ref())
     }
@@ -413,7 +413,7 @@ impl Model {
     }
 
     pub fn goes_through_hits(&self) -> bool {
-        self.over.is_empty() && self.shown().is_some_and(|file| matches!(file.left, Some(ReturnPoint::Finder)))
+        self.over.is_empty() && self.files.shown().is_some_and(|file| matches!(file.left, Some(ReturnPoint::Finder)))
     }
 
     pub fn has_hits(&self) -> bool {

@@ -192,7 +192,7 @@ impl Model {
     pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // Other open files are loaded already.
-        let is_aside = |file: &Sha256| self.list_of(file).is_some_and(|list| !list.entries.is_empty());
+        let is_aside = |file: &Sha256| self.files.list_of(file).is_some_and(|list| !list.entries.is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         match &target.file {
             // An open file is only shown.
@@ -202,7 +202,7 @@ impl Model {
         let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
         self.bound_for = Some(target);
         if is_here {
-            self.zoom(self.is_zoomed() && is_chosen);
+            self.files.zoom(self.files.is_zoomed() && is_chosen);
             self.go_on();
         }
     }
@@ -224,9 +224,9 @@ impl Model {
     }
 
     fn choose_entry(&mut self, entry: usize) {
-        self.focus_list();
+        self.files.focus_list();
         let height = self.height();
-        let Some(list) = self.list_mut() else { return };
+        let Some(list) = self.files.list_mut() else { return };
         let count = list.count();
         list.scroll.go(Move::First, count, height);
         list.scroll.go(Move::Down(entry), count, height);

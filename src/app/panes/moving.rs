@@ -123,7 +123,7 @@ impl Model {
     }
 
     pub(in crate::app) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
-        if let Some(open) = self.open_mut() {
+        if let Some(open) = self.files.open_mut() {
             let state = open.panes.entry(pane).or_default();
             let count = state.count(&open.report, pane);
             change(state, count);
@@ -134,7 +134,7 @@ impl Model {
     pub(in crate::app) fn settle(&mut self) {
         let height = self.height();
         if self.focus() == Focus::List
-            && let Some(list) = self.list_mut()
+            && let Some(list) = self.files.list_mut()
         {
             let count = list.count();
             list.scroll.settle(count, height);
@@ -156,7 +156,7 @@ impl Model {
         if self.comparing().is_some() {
             return self.compare_in(pane);
         }
-        self.focus_pane(pane);
+        self.files.focus_pane(pane);
         self.settle();
     }
 
@@ -173,19 +173,19 @@ impl Model {
 
     pub(in crate::app) fn step_pane(&mut self, forward: bool) {
         match self.focus() {
-            Focus::List => self.enter_group(),
-            Focus::Pane(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
+            Focus::List => self.files.enter_group(),
+            Focus::Pane(pane) => self.files.focus_pane(self.files.order().neighbour(pane, forward)),
         }
         self.settle();
     }
 
     pub(in crate::app) fn step_group(&mut self, forward: bool) {
-        let (order, shown) = (self.order(), self.shown_group());
+        let (order, shown) = (self.files.order(), self.files.shown_group());
         let step = if forward { 1 } else { order.groups().saturating_sub(1) };
         let group = (shown + step) % order.groups().max(1);
         self.files.shown_mut().into_iter().for_each(|file| file.group = group);
         if let (Focus::Pane(_), Some(first)) = (self.focus(), order.first(group)) {
-            self.focus_pane(first);
+            self.files.focus_pane(first);
         }
         self.settle();
     }
@@ -216,9 +216,9 @@ impl Model {
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
     pub(in crate::app) fn show_row(&mut self, place: Place) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
-        self.focus_pane(pane);
+        self.files.focus_pane(pane);
         let height = self.height();
-        if let Some(open) = self.open_mut() {
+        if let Some(open) = self.files.open_mut() {
             let state = open.panes.entry(pane).or_default();
             let position = state.reveal(&open.report, pane, place);
             let count = state.count(&open.report, pane);
@@ -294,7 +294,7 @@ impl Model {
     }
 
     pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
-        if let Some(open) = self.open_mut() {
+        if let Some(open) = self.files.open_mut() {
             change(open.panes.entry(Pane::Processes).or_default(), &open.report);
         }
     }

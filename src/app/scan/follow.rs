@@ -242,7 +242,7 @@ impl Model {
             return;
         }
         let listing = self.service.listing;
-        let next_page = self.list_of(&follow.file).and_then(|list| list.next_page(listing));
+        let next_page = self.files.list_of(&follow.file).and_then(|list| list.next_page(listing));
         let (request, file) = (follow.request(listing, next_page), follow.file.clone());
         if self.figures.waits(self.now).is_some() {
             return;
@@ -287,7 +287,7 @@ impl Model {
 
     pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
         let (now, listing) = (self.passed, self.service.listing);
-        let list = self.list_of(file);
+        let list = self.files.list_of(file);
         let reports = list.map_or(0, |list| list.entries.len());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return };
@@ -336,7 +336,7 @@ impl Model {
     pub fn following_rows(&self) -> Vec<SheetRow> {
         let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {
-            let is_done = self.shown().is_some_and(|file| file.is_scanned);
+            let is_done = self.files.shown().is_some_and(|file| file.is_scanned);
             let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
             let ended = match (is_done, has_reports) {
                 (true, true) => "done, and its reports are listed",

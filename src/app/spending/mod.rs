@@ -117,7 +117,7 @@ impl Model {
     fn forget_failure(&mut self, request: &Request) {
         match request {
             Request::Behaviours { file, .. } => {
-                self.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
+                self.files.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
             }
             Request::PrivateScan { .. } | Request::UploadAddress => {
                 self.submitting_mut().into_iter().for_each(|form| form.failure = None);
