@@ -356,7 +356,7 @@ impl Model {
     fn close(&mut self, place: usize) {
         let closed = self.files.close(place);
         let file = closed.as_ref().and_then(|closed| closed.list.file());
-        self.follows.retain(|follow| Some(&follow.file) != file);
+        file.into_iter().for_each(|file| _ = self.follows.end(file));
         if self.batch.as_ref().is_some_and(|batch| batch.file.as_ref() == file) {
             self.stop_batch("The file was closed.");
         }

@@ -7,7 +7,7 @@ use crate::app::layout::View;
 use crate::app::over::{AllNotes, Over, Target};
 use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
-use crate::app::scan::follow::{Follow, Pace};
+use crate::app::scan::follow::{Follows, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Calls, InFlightCall, Obstacle, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
@@ -18,7 +18,6 @@ use crate::report::rules::Rules;
 use crate::request::{Listing, Request};
 use crate::text::{Untrusted, thousands};
 use jiff::{SignedDuration, Timestamp};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -39,8 +38,7 @@ pub struct Model {
     pub start: StartScreen,
     pub files: OpenFiles,
     pub notes: AllNotes,
-    pub follows: Vec<Follow>,
-    pub(super) scans: BTreeMap<Sha256, Identifier>,
+    pub follows: Follows,
     pub copies_raw: bool,
     pub batch: Option<OpenAllBatch>,
     pub calls: Calls,

@@ -54,7 +54,7 @@ impl Model {
             (Response::Report(report), Request::Behaviour { identifier }) => self.on_report(identifier, report),
             (Response::Page { page, received, unkept }, Request::Behaviours { file, cursor, .. }) => {
                 self.on_page(file, cursor.as_ref(), page, received, unkept);
-                self.on_page_while_following(file, None);
+                self.on_page_while_following(file);
             }
             (Response::Balances(balances), _) => {
                 self.on_balances(balances, call.map_or(self.now, |call| call.since));
@@ -100,7 +100,7 @@ impl Model {
                 if is_open && !is_seen {
                     self.warn(failure.words());
                 }
-                self.on_page_while_following(file, Some(&failure));
+                self.on_poll_failed(file, &failure);
             }
             Request::Quotas => {
                 if std::mem::take(&mut self.figures.announces_balances) {
@@ -119,8 +119,8 @@ impl Model {
             }
             Request::PrivateScan { submission, .. } => self.on_submit_failed(submission, failure),
             Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
-                if let Some(file) = self.followed_by(request).map(|follow| follow.file.clone()) {
-                    self.failed_to_follow(&file, &failure);
+                if let Some(file) = self.follows.asking(request).map(|follow| follow.file.clone()) {
+                    self.on_poll_failed(&file, &failure);
                 }
             }
             _ => self.on_typed_request_failed(request, failure),

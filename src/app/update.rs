@@ -1,6 +1,6 @@
 //! What each message changes, and which effects follow.
 
-use crate::app::commands::Act;
+use crate::app::commands::{Act, FOLLOWING};
 use crate::app::keys::CONFIRM;
 use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
@@ -70,7 +70,7 @@ impl Model {
         let before = self.message().len();
         self.dispatch(message.into());
         self.refresh_palette();
-        if self.shows_following() {
+        if self.over.shows_sheet(FOLLOWING) {
             self.show_figures(self.following_sheet(), false);
         }
         if self.message().len() != before {
@@ -84,7 +84,7 @@ impl Model {
             Message::Terminal(event) => self.on_terminal(event),
             Message::Tick => {
                 self.next_in_batch();
-                self.next_look();
+                self.next_poll();
             }
             Message::Service(event) => self.on_service(event),
             Message::Store(event) => self.on_store(event),
@@ -120,7 +120,7 @@ impl Model {
             TerminalEvent::Resize(size) => {
                 self.size = size;
                 self.settle();
-                if self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title.starts_with(TIMELINE)) {
+                if self.over.shows_sheet(TIMELINE) {
                     self.show_figures(Sheet::timeline(self, self.overlay_room().width.into()), false);
                 }
             }

@@ -81,7 +81,7 @@ impl DrawForm for FileToScan {
     }
 
     fn words(form: &SubmitForm, model: &Model) -> Vec<Words> {
-        if let Some(call) = model.call_of(form) {
+        if let Some(call) = form.call(&model.calls) {
             return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Tint::Strong)];
         }
         if let Some(failure) = &form.failure {

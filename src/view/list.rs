@@ -227,7 +227,7 @@ fn absent(model: &Model) -> Vec<Words> {
 
 fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     let mut words = match (&list.next, list.entries.is_empty()) {
-        (Next::Page(None), true) if model.awaits_scan() => {
+        (Next::Page(None), true) if list.file().is_some_and(|file| model.follows.has_scan(file)) => {
             let (follow, price) = (model.way_to("follow"), model.follow_price());
             vec![
                 strong("Its scan was not seen to its end: there may be nothing to list yet."),

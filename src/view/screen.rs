@@ -137,7 +137,7 @@ fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();
     }
-    let cost = model.followed_price();
+    let cost = crate::quota::price(&model.follows.made(), &model.figures.entitlements);
     let here = model.following().filter(|_| model.screen == Screen::File);
     let what = match here {
         Some(follow) => format!("poll in {} s, {} left", follow.seconds(model.passed), count(follow.left(), "call")),

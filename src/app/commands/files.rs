@@ -1,6 +1,7 @@
 //! Commands on files and their sandboxes: search, list, open, fetch again, follow a scan, submit, delete.
 
 use crate::app::commands::Act::Local;
+use crate::app::commands::scans::{FOLLOWING, first_poll};
 use crate::app::commands::{A_REPORT, A_SERVICE, chosen_report, first_page, is_chosen_held, is_next, next_page};
 use crate::app::commands::{Act, When};
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
@@ -9,7 +10,6 @@ use crate::app::keys::{
 };
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
-use crate::app::scan::follow::followed;
 use crate::app::spending::last_days;
 use crate::app::{Command, Key, Model, Place, TerminalAction};
 use crate::quota::{Kind, Operation};
@@ -18,7 +18,8 @@ use crate::request::Request;
 const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
-const NOT_SENT: When = When::Has("a form that is not in flight", |m| m.submitting().is_some() && !m.is_form_sent());
+const NOT_SENT: When =
+    When::Has("a form that is not in flight", |m| m.over.top_as::<SubmitForm>().is_some() && !m.is_form_sent());
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 fn can_follow(model: &Model) -> bool {
@@ -127,7 +128,7 @@ commands! {
         "Follow the file's scan until its reports are there: a poll now and then, each at a price, up to a limit"
         if When::Has("a file of which no sandbox is listed, and which is not followed", |m| {
             can_follow(m) && !has_sandboxes(m)
-        }) => Act::Each { requests: followed, price: Model::follow_price, begin: Model::follow_if_cheap };
+        }) => Act::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
     "follow-on" [key('W')] "follow", 5, LIST,
         "Follow the file's scan though some of its reports are listed: says what that costs first"
         if When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m))
@@ -139,7 +140,7 @@ commands! {
     "stop-following" [key('s')] "stop", 1, FOLLOWED,
         "Stop following the file's scan: nothing further is sent"
         if When::Has("a scan that is followed", |m| {
-            let is_there = m.place() != Place::Sheet || m.shows_following();
+            let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
             is_there && m.batch.is_none() && m.following().is_some()
         }) => Local(Model::stop_following);
     "submit-file" [key('U')] "submit", 7, OPEN,
@@ -155,7 +156,7 @@ commands! {
     "look-at-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if When::Has("a file that is not inspected yet", |m| {
-            m.submitting().is_some() && m.direct_scan().is_none() && m.large_scan().is_none()
+            m.over.top_as::<SubmitForm>().is_some() && m.direct_scan().is_none() && m.large_scan().is_none()
         }) => Local(Model::look_at_file);
     "submit" [ENTER] "submit it", 1, FORM,
         "Upload the file for a private scan"

@@ -25,6 +25,7 @@ macro_rules! commands {
 
 mod files;
 mod reports;
+mod scans;
 
 mod everywhere {
     use super::Act::Local;
@@ -61,6 +62,8 @@ mod everywhere {
             => Local(Model::quit);
     }
 }
+
+pub(in crate::app) use scans::FOLLOWING;
 
 use crate::app::keys::{CONFIRM, ENTER, Places};
 use crate::app::list::Next;

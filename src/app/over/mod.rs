@@ -53,6 +53,11 @@ impl Over {
         self.top_mut().and_then(T::of_mut)
     }
 
+    /// Whether a sheet has the keys whose title begins like this.
+    pub(super) fn shows_sheet(&self, title: &str) -> bool {
+        self.top_as::<Sheet>().is_some_and(|sheet| sheet.title.starts_with(title))
+    }
+
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

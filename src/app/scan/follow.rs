@@ -1,14 +1,13 @@
 //! A scan that is followed: how far it is, and what the next look asks.
 
-use crate::app::over::{Sheet, SheetRow};
-use crate::app::spending::{Consent, KeyedAnswer};
-use crate::app::{Failure, Model, ResponseSource, StoreJob};
-use crate::quota::{Kind, Numbers, Operation, Plan, Price};
+use crate::app::StoreJob;
+use crate::quota::{Entitlements, Kind, Numbers, Operation, price};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Analysis, PendingScan};
 use crate::request::{Listing, Request};
-use crate::text::{count, lasting, thousands};
-use jiff::SignedDuration;
+use crate::text::{lasting, thousands};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
@@ -30,9 +29,9 @@ pub struct Follow {
     pub made: u64,
     pub pace: Pace,
     /// When the next look is, in time that has passed: the clock may be set back meanwhile.
-    pub(super) next: SignedDuration,
-    pub(super) scan: Option<Identifier>,
-    pub(super) step: WatchStep,
+    next: SignedDuration,
+    scan: Option<Identifier>,
+    step: WatchStep,
     /// Sandboxes that were done when the reports were last listed.
     listed: usize,
     /// Reports that were listed then.
@@ -40,7 +39,7 @@ pub struct Follow {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WatchStep {
+enum WatchStep {
     /// Which scan there is of the file.
     Find,
     Look,
@@ -109,6 +108,24 @@ impl Follow {
         is_over && !has_next_page
     }
 
+    /// Whether it waits for a page of the list.
+    pub(in crate::app) fn awaits_page(&self) -> bool {
+        matches!(self.step, WatchStep::List | WatchStep::NextPage)
+    }
+
+    /// What the next poll may cost, in words: a list follows it as soon as there is more in it, page by page.
+    pub fn next_price(&self, listing: Listing, entitled: &Entitlements) -> String {
+        let poll = price(&self.request(listing, None).operation(), entitled);
+        if self.awaits_page() || poll.verdict.refusal.is_some() {
+            return poll.short();
+        }
+        let list = Request::Behaviours { file: self.file.clone(), listing, cursor: None };
+        price(&list.operation(), entitled).verdict.units.max.map_or_else(
+            || poll.short(),
+            |page| format!("{}, +{} a page once a sandbox reported", poll.short(), thousands(page)),
+        )
+    }
+
     /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
     pub fn words_left(&self, now: SignedDuration) -> String {
         let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
@@ -123,245 +140,92 @@ impl Follow {
     }
 }
 
-pub(in crate::app) fn looks(calls: u64) -> Operation {
-    Operation { kind: Kind::PrivateAnalysis, numbers: Numbers { calls, ..Numbers::default() } }
+/// The scans that are followed, at most one of each file, and what the last scan of a file is called.
+#[derive(Debug, Default)]
+pub struct Follows {
+    all: Vec<Follow>,
+    scans: BTreeMap<Sha256, Identifier>,
 }
 
-pub(in crate::app) fn followed(model: &Model) -> Vec<Request> {
-    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
-}
-
-const FOLLOWING: &str = "Following the scan";
-
-impl Model {
-    /// The following of the file that is shown.
-    pub fn following(&self) -> Option<&Follow> {
-        let file = self.file()?;
-        self.follows.iter().find(|follow| follow.file == *file)
+impl Follows {
+    pub fn len(&self) -> usize {
+        self.all.len()
     }
 
-    /// Whether the shown file has a scan without a known end.
-    pub fn awaits_scan(&self) -> bool {
-        self.file().is_some_and(|file| self.scans.contains_key(file))
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
-    pub fn followed_price(&self) -> Price {
-        let made = self.follows.iter().fold(0_u64, |sum, follow| sum.saturating_add(follow.made));
-        crate::quota::price(&looks(made), &self.figures.entitlements)
+    pub fn of(&self, file: &Sha256) -> Option<&Follow> {
+        self.all.iter().find(|follow| follow.file == *file)
     }
 
-    pub fn follow_price(&self) -> Plan {
-        let mut plan = self.plan([looks(self.settings.pace.most)]);
-        // It ends as soon as the scan does.
-        plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.verdict.units.min.min(1));
-        plan
+    pub(in crate::app) fn of_mut(&mut self, file: &Sha256) -> Option<&mut Follow> {
+        self.all.iter_mut().find(|follow| follow.file == *file)
     }
 
-    /// Asks before the scan of a file with reports is followed; the budget refuses at once, not after confirmation.
-    pub(in crate::app) fn ask_to_follow(&mut self) {
-        if !self.refuse(&self.tag_of(self.follow_price())) {
-            self.ask_why_follow("Reports of the file are listed already. ")
-        }
+    /// Whether the file has a scan without a known end.
+    pub fn has_scan(&self, file: &Sha256) -> bool {
+        self.scans.contains_key(file)
     }
 
-    fn ask_why_follow(&mut self, why: &str) {
-        let why = format!("{why}To follow its scan costs {}.", self.follow_price());
-        self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow))
+    /// The calls that they have made together.
+    pub fn made(&self) -> Operation {
+        polls(self.all.iter().fold(0, |sum, follow| sum.saturating_add(follow.made)))
     }
 
-    pub(in crate::app) fn follow_if_cheap(&mut self) {
-        if self.is_dear(self.follow_price().worst()) { self.ask_why_follow("") } else { self.follow() }
-    }
-
-    /// Begins to follow the scan of the file that is shown; its price was on the screen.
-    pub(in crate::app) fn follow(&mut self) {
-        let Some(file) = self.file().cloned() else { return };
+    pub(in crate::app) fn begin(&mut self, file: Sha256, pace: Pace, now: SignedDuration) {
         let scan = self.scans.get(&file).cloned();
-        self.note_pending(&file);
-        self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
-        self.follows.push(Follow::new(file, scan, self.settings.pace, self.passed));
-        self.next_look();
+        self.all.push(Follow::new(file, scan, pace, now));
     }
 
-    /// Stops following the shown file, and forgets its scan.
-    pub(in crate::app) fn stop_following(&mut self) {
-        let Some(file) = self.file().cloned() else { return };
-        self.end_following(&file, "Stopped following.");
-        self.emit(StoreJob::RecordScan { file, scan: None });
+    pub(in crate::app) fn end(&mut self, file: &Sha256) -> Option<Follow> {
+        let at = self.all.iter().position(|follow| follow.file == *file)?;
+        Some(self.all.remove(at))
     }
 
-    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
-    pub(super) fn note_pending(&mut self, file: &Sha256) {
-        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since: self.now };
-        self.emit(StoreJob::RecordScan { file: file.clone(), scan: Some(scan) });
+    pub(in crate::app) fn forget_scan(&mut self, file: &Sha256) {
+        self.scans.remove(file);
     }
 
-    /// Takes in that the end of a file's scan was not seen when it was left, and offers to go on; nothing is asked.
-    pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
-        let is_followed = self.follows.iter().any(|follow| follow.file == *file);
-        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(self.now)) else { return };
+    /// Takes in what the last scan of a file is called; returns whether that is new.
+    pub(in crate::app) fn note_scan(&mut self, file: &Sha256, scan: Identifier) -> bool {
+        let before = self.scans.insert(file.clone(), scan);
+        before.as_ref() != self.scans.get(file)
+    }
+
+    /// Takes in a scan of an earlier run that had no known end when its file was left; returns whether to offer it.
+    pub(in crate::app) fn recall(&mut self, file: &Sha256, scan: Option<PendingScan>, now: Timestamp) -> bool {
+        let is_followed = self.of(file).is_some();
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(now)) else { return false };
         if let Some(identifier) = scan.identifier {
             self.scans.entry(file.clone()).or_insert(identifier);
         }
-        if self.file() == Some(file) && self.notice.is_none() && self.service.barred().is_none() {
-            let (follow, price) = (self.way_to("follow"), self.follow_price());
-            self.say(format!("Its scan had not ended when the file was left. {follow} follows it further: {price}."));
-        }
+        true
     }
 
-    /// How to open a scan's reports where its list brings identifiers only.
-    fn way_to_missing(&self, file: &Sha256) -> String {
-        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
-        match missing {
-            0 => String::new(),
-            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
-            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
-        }
+    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
+    pub(in crate::app) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
+        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since };
+        StoreJob::RecordScan { file: file.clone(), scan: Some(scan) }
     }
 
-    fn end_following(&mut self, file: &Sha256, why: &str) {
-        let Some(at) = self.follows.iter().position(|follow| follow.file == *file) else { return };
-        let follow = self.follows.remove(at);
-        let calls = count(follow.made, "call");
-        self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
+    /// The one whose next call is due.
+    pub(in crate::app) fn due(&self, now: SignedDuration) -> Option<&Follow> {
+        self.all.iter().find(|follow| follow.next <= now)
     }
 
-    /// Makes the next call of a following whose time has come, one at a time.
-    pub(in crate::app) fn next_look(&mut self) {
-        if self.is_quitting || self.calls.awaits_paid() {
-            return;
-        }
-        let now = self.passed;
-        let Some(at) = self.follows.iter().position(|follow| follow.next <= now) else { return };
-        let Some(follow) = self.follows.get(at) else { return };
-        if follow.left() == 0 {
-            let file = follow.file.clone();
-            let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
-            let why = "The scan is not done, and the confirmed polls are used up.";
-            self.end_following(&file, &format!("{why} {again}"));
-            return;
-        }
-        let listing = self.service.listing;
-        let next_page = self.files.list_of(&follow.file).and_then(|list| list.next_page(listing));
-        let (request, file) = (follow.request(listing, next_page), follow.file.clone());
-        if self.figures.waits(self.now).is_some() {
-            return;
-        }
-        let is_sent = self.ask_agreed(request, ResponseSource::Service);
-        match self.follows.get_mut(at) {
-            Some(follow) if is_sent => follow.count(now),
-            // Refused before it was sent, with its reason on the screen.
-            _ => self.follows.retain(|follow| follow.file != file),
-        }
-    }
-
-    pub(in crate::app) fn followed_by(&mut self, request: &Request) -> Option<&mut Follow> {
-        self.follows.iter_mut().find(|follow| match request {
+    pub(in crate::app) fn asking(&mut self, request: &Request) -> Option<&mut Follow> {
+        self.all.iter_mut().find(|follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
             Request::PrivateAnalyses { file } => follow.file == *file,
             _ => false,
         })
     }
+}
 
-    /// Takes in the progress of a scan; none where the service knows no scan.
-    pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
-        let now = self.passed;
-        let Some(follow) = self.followed_by(request) else { return };
-        follow.looked(seen, now);
-        let (file, scan) = (follow.file.clone(), follow.scan.clone());
-        if let Some(scan) = scan
-            && self.scans.insert(file.clone(), scan.clone()) != Some(scan)
-        {
-            self.note_pending(&file);
-        }
-        self.next_look();
-    }
-
-    /// A failure ends following, except while another program polls the same.
-    pub(in crate::app) fn failed_to_follow(&mut self, file: &Sha256, failure: &Failure) {
-        match self.follows.iter_mut().find(|follow| follow.file == *file).filter(|_| failure.is_elsewhere) {
-            Some(follow) => follow.made = follow.made.saturating_sub(1),
-            None => self.end_following(file, &format!("{} Stopped following", failure.words())),
-        }
-    }
-
-    pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256, failure: Option<&Failure>) {
-        let (now, listing) = (self.passed, self.service.listing);
-        let list = self.files.list_of(file);
-        let reports = list.map_or(0, |list| list.entries.len());
-        let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
-        let Some(follow) = self.follows.iter_mut().find(|follow| follow.file == *file) else { return };
-        if let Some(failure) = failure {
-            self.failed_to_follow(file, failure);
-            return;
-        }
-        if !matches!(follow.step, WatchStep::List | WatchStep::NextPage) {
-            return;
-        }
-        if follow.listed(reports, has_next, now) {
-            let calls = count(follow.made, "call");
-            self.follows.retain(|follow| follow.file != *file);
-            let open = self.way_to_missing(file);
-            self.scans.remove(file);
-            self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
-            let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };
-            self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
-            self.emit(StoreJob::RecordScan { file: file.clone(), scan: None });
-        }
-        self.next_look();
-    }
-
-    /// What the next look may cost, in words: a list follows it as soon as there is more in it, page by page.
-    pub fn next_look_price(&self, follow: &Follow) -> String {
-        let request = follow.request(self.service.listing, None);
-        let look = self.price(&request);
-        if matches!(follow.step, WatchStep::List | WatchStep::NextPage) || look.verdict.refusal.is_some() {
-            return look.short();
-        }
-        let list = Request::Behaviours { file: follow.file.clone(), listing: self.service.listing, cursor: None };
-        self.price(&list).verdict.units.max.map_or_else(
-            || look.short(),
-            |page| format!("{}, +{} a page once a sandbox reported", look.short(), thousands(page)),
-        )
-    }
-
-    pub(in crate::app) fn shows_following(&self) -> bool {
-        self.over.top_as::<Sheet>().is_some_and(|sheet| sheet.title == FOLLOWING)
-    }
-
-    pub(in crate::app) fn following_sheet(&self) -> Sheet {
-        Sheet::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
-    }
-
-    pub fn following_rows(&self) -> Vec<SheetRow> {
-        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
-        let Some(follow) = self.following() else {
-            let is_done = self.files.shown().is_some_and(|file| file.is_scanned);
-            let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
-            let ended = match (is_done, has_reports) {
-                (true, true) => "done, and its reports are listed",
-                (true, false) => "done, and no report of it is listed",
-                (false, _) => "not followed any more",
-            };
-            return vec![row("scan", format!("{ended}: nothing further is sent"))];
-        };
-        let (seconds, price) = (follow.seconds(self.passed), self.next_look_price(follow));
-        let mut rows = vec![
-            row("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
-            row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
-        ];
-        match &follow.seen {
-            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
-            Some(seen) => {
-                let began =
-                    seen.began.map_or_else(String::new, |when| format!(", begun {}", crate::text::moment(when)));
-                rows.push(row("scan", format!("{}{began}", seen.progress.words())));
-                let runs = seen.sandboxes.iter();
-                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
-            }
-        }
-        rows
-    }
+pub(in crate::app) fn polls(calls: u64) -> Operation {
+    Operation { kind: Kind::PrivateAnalysis, numbers: Numbers { calls, ..Numbers::default() } }
 }
 
 #[cfg(test)]
@@ -397,30 +261,5 @@ mod tests {
         follow.looked(seen("completed", 3), now);
         assert!(!follow.listed(1, true, now));
         assert!(follow.listed(1, false, now));
-    }
-}
-
-#[cfg(test)]
-mod following_tests {
-    use super::*;
-    use crate::app::scan::follow::Pace;
-    use jiff::SignedDuration;
-
-    #[test]
-    fn a_look_that_another_program_makes_is_not_counted_and_ends_nothing() {
-        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
-        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
-        let mut follow = Follow::new(file.clone(), None, Pace::default(), SignedDuration::ZERO);
-        follow.count(SignedDuration::ZERO);
-        model.follows.push(follow);
-        let request = Request::PrivateAnalyses { file };
-        let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
-        model.call_ended(&request, failed(true));
-        assert_eq!(
-            model.follows.iter().map(|follow| (follow.made, follow.seconds(SignedDuration::ZERO))).collect::<Vec<_>>(),
-            [(0, 30)]
-        );
-        model.call_ended(&request, failed(false));
-        assert!(model.follows.is_empty());
     }
 }

@@ -8,8 +8,7 @@ pub mod typed;
 use crate::app::away::{Copied, Save, SaveForm};
 use crate::app::keys::key;
 use crate::app::over::{OverlayScreen, SMALL, pieces_in_rows};
-use crate::app::scan::follow::followed;
-use crate::app::scan::{price_of, unsent};
+use crate::app::scan::{SubmitForm, price_of, unsent};
 use crate::app::{Failure, FileJob, Key, Model, Overlay, Place, ResponseSource, ServiceCall, StoreJob};
 use crate::quota::Plan;
 use crate::report::identifier::Sha256;
@@ -120,7 +119,7 @@ impl Model {
                 self.files.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
             }
             Request::PrivateScan { .. } | Request::UploadAddress => {
-                self.submitting_mut().into_iter().for_each(|form| form.failure = None);
+                self.over.find_mut::<SubmitForm>().into_iter().for_each(|form| form.failure = None);
             }
             Request::Behaviour { identifier } => {
                 self.files.each_entry_mut(identifier).for_each(|entry| entry.failure = None);
@@ -210,7 +209,8 @@ pub enum Consent {
     Send(Request, ResponseSource),
     OpenAll(Vec<Request>),
     SubmitLarge(Arc<Submission>),
-    Follow,
+    /// To follow the scan of this file.
+    Follow(Sha256),
     CopyRaw(Copied),
     Overwrite(Save),
     DeleteNote(Note),
@@ -237,20 +237,20 @@ impl KeyedAnswer {
 }
 
 impl Consent {
-    pub(super) fn requests(&self, model: &Model) -> Vec<Request> {
+    pub(super) fn requests(&self) -> Vec<Request> {
         match self {
             Self::Send(request, _) => vec![request.clone()],
             Self::OpenAll(reports) => reports.clone(),
             Self::SubmitLarge(submission) => {
                 vec![Request::PrivateScan { submission: Arc::clone(submission), to: None }]
             }
-            Self::Follow => followed(model),
+            Self::Follow(file) => vec![Request::PrivateAnalyses { file: file.clone() }],
             _ => Vec::new(),
         }
     }
 
     pub fn asks(&self) -> bool {
-        matches!(self, Self::Send(..) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow)
+        matches!(self, Self::Send(..) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow(_))
     }
 }
 
@@ -271,7 +271,7 @@ impl Model {
             Consent::SubmitLarge(submission) => {
                 self.tag_of(price_of(submission, UploadLimit::Large, &self.figures.entitlements))
             }
-            Consent::Follow => self.tag_of(self.follow_price()),
+            Consent::Follow(_) => self.tag_of(self.follow_price()),
             _ => Tag::default(),
         }
     }
@@ -319,7 +319,7 @@ impl Model {
             Consent::Send(..) => {}
             Consent::OpenAll(reports) => self.open_each(reports),
             Consent::SubmitLarge(submission) => self.look_again(&submission),
-            Consent::Follow => self.follow(),
+            Consent::Follow(file) => self.follow(file),
             Consent::CopyRaw(copied) => {
                 self.copies_raw = true;
                 self.emit(FileJob::Copy(copied));

@@ -255,7 +255,7 @@ fn asked(model: &Model, frame: u64) -> Option<(u64, u64)> {
 /// What pressing a key would spend; none where it spends nothing.
 fn offer(model: &Model, key: Key) -> Option<Offer> {
     if let Some(answer) = model.answer(key) {
-        let (requests, price) = (answer.consent.requests(model), model.price_tag(answer).spends()?);
+        let (requests, price) = (answer.consent.requests(), model.price_tag(answer).spends()?);
         return Some(Offer { command: answer.label, requests, price });
     }
     let command = Command::of(key, model)?;

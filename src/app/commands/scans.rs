@@ -1,0 +1,362 @@
+//! What keys and responses do about scans: submitting a file, following its scan to its end, deleting the file at the service.
+
+use crate::app::keys::key;
+use crate::app::over::{Sheet, SheetRow};
+use crate::app::scan::follow::{Follow, polls};
+use crate::app::scan::{InspectedFile, SubmitForm, unsent};
+use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::{Failure, FileJob, List, Model, ResponseSource, StoreJob};
+use crate::quota::Plan;
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
+use crate::request::{Request, Submission, UploadLimit};
+use crate::text::{bytes, count, moment};
+use jiff::Timestamp;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The title of the sheet that says how far a scan is.
+pub(in crate::app) const FOLLOWING: &str = "Following the scan";
+
+/// What following the scan of the shown file asks first.
+pub(super) fn first_poll(model: &Model) -> Vec<Request> {
+    model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
+}
+
+impl Model {
+    /// The following of the file that is shown.
+    pub fn following(&self) -> Option<&Follow> {
+        self.follows.of(self.file()?)
+    }
+
+    pub fn follow_price(&self) -> Plan {
+        let mut plan = self.plan([polls(self.settings.pace.most)]);
+        // It ends as soon as the scan does.
+        plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.verdict.units.min.min(1));
+        plan
+    }
+
+    /// Follows the scan of the shown file; asks first where reports of it are listed or the price is high.
+    pub(super) fn ask_to_follow(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
+        let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
+        // The budget refuses at once, not after confirmation.
+        if self.refuse(&self.tag_of(price.clone())) {
+            return;
+        }
+        if !has_reports && !self.is_dear(price.worst()) {
+            return self.follow(file);
+        }
+        let why = if has_reports { "Reports of the file are listed already. " } else { "" };
+        let why = format!("{why}To follow its scan costs {price}.");
+        self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow(file)))
+    }
+
+    /// Begins to follow the scan of a file; its price was on the screen.
+    pub(in crate::app) fn follow(&mut self, file: Sha256) {
+        self.emit(self.follows.record(&file, self.now));
+        self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
+        self.follows.begin(file, self.settings.pace, self.passed);
+        self.next_poll();
+    }
+
+    /// Stops following the shown file, and forgets its scan.
+    pub(super) fn stop_following(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
+        self.end_following(&file, "Stopped following.");
+        self.emit(StoreJob::RecordScan { file, scan: None });
+    }
+
+    /// Offers to follow a scan further whose end was not seen when its file was left; nothing is asked.
+    pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
+        let is_offered = self.follows.recall(file, scan, self.now) && self.file() == Some(file);
+        if is_offered && self.notice.is_none() && self.service.barred().is_none() {
+            let (follow, price) = (self.way_to("follow"), self.follow_price());
+            self.say(format!("Its scan had not ended when the file was left. {follow} follows it further: {price}."));
+        }
+    }
+
+    /// How to open a scan's reports where its list brings identifiers only.
+    fn way_to_missing(&self, file: &Sha256) -> String {
+        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
+        match missing {
+            0 => String::new(),
+            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
+            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
+        }
+    }
+
+    fn end_following(&mut self, file: &Sha256, why: &str) {
+        let Some(follow) = self.follows.end(file) else { return };
+        let calls = count(follow.made, "call");
+        self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
+    }
+
+    /// Makes the next call of a following whose time has come, one at a time.
+    pub(in crate::app) fn next_poll(&mut self) {
+        if self.is_quitting || self.calls.awaits_paid() {
+            return;
+        }
+        let (now, listing) = (self.passed, self.service.listing);
+        let Some(follow) = self.follows.due(now) else { return };
+        let file = follow.file.clone();
+        if follow.left() == 0 {
+            let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
+            let why = "The scan is not done, and the confirmed polls are used up.";
+            self.end_following(&file, &format!("{why} {again}"));
+            return;
+        }
+        let next_page = self.files.list_of(&file).and_then(|list| list.next_page(listing));
+        let request = follow.request(listing, next_page);
+        if self.figures.waits(self.now).is_some() {
+            return;
+        }
+        if self.ask_agreed(request, ResponseSource::Service) {
+            self.follows.of_mut(&file).into_iter().for_each(|follow| follow.count(now));
+        } else {
+            // Refused before it was sent, with its reason on the screen.
+            self.follows.end(&file);
+        }
+    }
+
+    /// Takes in the progress of a scan; none where the service knows no scan.
+    pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
+        let scan = seen.as_ref().map(|seen| seen.identifier.clone());
+        let Some(follow) = self.follows.asking(request) else { return };
+        follow.looked(seen, self.passed);
+        let file = follow.file.clone();
+        if scan.is_some_and(|scan| self.follows.note_scan(&file, scan)) {
+            self.emit(self.follows.record(&file, self.now));
+        }
+        self.next_poll();
+    }
+
+    /// A failure ends following, except while another program polls the same.
+    pub(in crate::app) fn on_poll_failed(&mut self, file: &Sha256, failure: &Failure) {
+        match self.follows.of_mut(file).filter(|_| failure.is_elsewhere) {
+            Some(follow) => follow.made = follow.made.saturating_sub(1),
+            None => self.end_following(file, &format!("{} Stopped following", failure.words())),
+        }
+    }
+
+    pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256) {
+        let (now, listing) = (self.passed, self.service.listing);
+        let list = self.files.list_of(file);
+        let reports = list.map_or(0, |list| list.entries.len());
+        let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
+        let Some(follow) = self.follows.of_mut(file).filter(|follow| follow.awaits_page()) else { return };
+        if follow.listed(reports, has_next, now) {
+            let calls = count(follow.made, "call");
+            self.follows.end(file);
+            let open = self.way_to_missing(file);
+            self.follows.forget_scan(file);
+            self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
+            let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };
+            self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
+            self.emit(StoreJob::RecordScan { file: file.clone(), scan: None });
+        }
+        self.next_poll();
+    }
+
+    pub(in crate::app) fn following_sheet(&self) -> Sheet {
+        Sheet::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+    }
+
+    pub fn following_rows(&self) -> Vec<SheetRow> {
+        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
+        let Some(follow) = self.following() else {
+            let is_done = self.files.shown().is_some_and(|file| file.is_scanned);
+            let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
+            let ended = match (is_done, has_reports) {
+                (true, true) => "done, and its reports are listed",
+                (true, false) => "done, and no report of it is listed",
+                (false, _) => "not followed any more",
+            };
+            return vec![row("scan", format!("{ended}: nothing further is sent"))];
+        };
+        let (seconds, price) =
+            (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.figures.entitlements));
+        let mut rows = vec![
+            row("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
+            row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
+        ];
+        match &follow.seen {
+            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
+            Some(seen) => {
+                let began = seen.began.map_or_else(String::new, |when| format!(", begun {}", moment(when)));
+                rows.push(row("scan", format!("{}{began}", seen.progress.words())));
+                let runs = seen.sandboxes.iter();
+                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
+            }
+        }
+        rows
+    }
+
+    /// The question that the form asks, if one call takes the file.
+    pub fn direct_scan(&self) -> Option<Request> {
+        let submission = self.over.top_as::<SubmitForm>()?.submission_by(UploadLimit::Direct)?;
+        Some(Request::PrivateScan { submission, to: None })
+    }
+
+    /// What the form sends to an address that has to be asked for first.
+    pub fn large_scan(&self) -> Option<Arc<Submission>> {
+        self.over.top_as::<SubmitForm>()?.submission_by(UploadLimit::Large)
+    }
+
+    /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
+    pub fn is_form_sent(&self) -> bool {
+        let is_sent = |form: &SubmitForm| form.source.agreed.is_some() || form.call(&self.calls).is_some();
+        self.over.top_as::<SubmitForm>().is_some_and(is_sent)
+    }
+
+    pub(in crate::app) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
+        self.over.find_mut::<SubmitForm>().filter(|form| form.submission().as_deref() == Some(submission))
+    }
+
+    /// Inspects the typed file; nothing is sent.
+    pub(in crate::app) fn look_at_file(&mut self) {
+        let Some(form) = self.over.find_mut::<SubmitForm>() else { return };
+        let path = form.path();
+        let missing = match form.options() {
+            _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
+            Ok(_) => None,
+            Err(why) => Some(why),
+        };
+        form.failure = missing.map(unsent);
+        if form.failure.is_some() || form.is_looked_at() {
+            return;
+        }
+        form.source.looked_at = Some(path.clone());
+        self.emit(FileJob::Inspect(path));
+    }
+
+    pub(in crate::app) fn looked_at_file(
+        &mut self,
+        path: PathBuf,
+        result: Result<(Sha256, u64), String>,
+        sent: Option<Timestamp>,
+        before: Option<String>,
+    ) {
+        let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
+        let is_sent = self.is_form_sent();
+        let Some(form) = self.over.find_mut::<SubmitForm>() else { return };
+        form.source.looked_at.take_if(|looked_at| *looked_at == path);
+        if form.path() != path {
+            return;
+        }
+        if let Some(agreed) = form.source.agreed.take() {
+            return self.looked_again(&agreed, result, sent);
+        }
+        match result {
+            // The upload is in flight.
+            _ if is_sent => {}
+            Ok((_, size)) if size > largest => {
+                form.failure = Some(unsent(format!("the service takes files up to {}", bytes(largest))));
+            }
+            Ok((file, size)) => {
+                let limit = if size > direct { UploadLimit::Large } else { UploadLimit::Direct };
+                form.source.found = Some(InspectedFile { path, file, size, limit, sent, before });
+            }
+            Err(why) => form.failure = Some(unsent(why)),
+        }
+    }
+
+    pub(in crate::app) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
+        self.follows.note_scan(&submission.file, scan);
+        // An earlier scan of the file is followed no more: the one that was paid for last is offered.
+        self.follows.end(&submission.file);
+        self.emit(self.follows.record(&submission.file, self.now));
+        let is_form = |form: &SubmitForm| form.submission().as_deref() == Some(submission);
+        if self.over.top_as::<SubmitForm>().is_some_and(is_form) {
+            self.over.close();
+            self.open_file(submission.file.clone());
+            // Its name is stored by now, and the title shows it.
+            self.emit(StoreJob::FindRecent);
+        }
+        let (follow, price) = (self.way_to("follow"), self.follow_price());
+        self.say(format!(
+            "{} is submitted as {}. {follow} follows its scan: {price}.",
+            submission.name(),
+            submission.file.short()
+        ));
+    }
+
+    pub(in crate::app) fn on_submit_failed(&mut self, submission: &Submission, failure: Failure) {
+        if !failure.is_unsure {
+            return self.scan_failed(submission, failure);
+        }
+        self.emit(self.follows.record(&submission.file, self.now));
+        let (advice, now) = (self.way_to_look(&submission.file), self.now);
+        self.scan_failed(submission, Failure { advice, ..failure });
+        if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
+            found.sent = Some(now);
+        }
+    }
+
+    /// How to find out, for less than another upload, whether one arrived whose answer did not come.
+    pub fn way_to_look(&self, file: &Sha256) -> String {
+        let request = Request::PrivateAnalyses { file: file.clone() };
+        format!(
+            "It may have arrived all the same. Before it is sent again: {}, then {} offers {}, and {} looks for its scan \
+             there, the first time for {}.",
+            self.way_to("back"),
+            self.way_to("other-file"),
+            file.short(),
+            self.way_to("follow"),
+            self.price(&request).short(),
+        )
+    }
+
+    pub(in crate::app) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
+        match self.form_of(submission) {
+            Some(form) => {
+                // The next key inspects the file again.
+                form.source.found.take_if(|_| failure.is_of_file);
+                form.failure = Some(failure);
+            }
+            None => self.warn(failure.words()),
+        }
+    }
+
+    pub(in crate::app) fn delete_at_service(&mut self) {
+        let Some(file) = self.file().cloned() else { return };
+        let held = self.list().map_or(0, List::stored);
+        let why = format!(
+            "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
+             scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \
+             expire. The {} stored here stay{} either way.",
+            file.short(),
+            count(held as u64, "report"),
+            if held == 1 { "s" } else { "" }
+        );
+        let delete = |only_from_storage| {
+            let request = Request::PrivateDelete { file: file.clone(), only_from_storage };
+            Consent::Send(request, ResponseSource::Service)
+        };
+        let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
+        let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
+        self.confirm_first(why, answers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::scan::follow::Pace;
+    use jiff::SignedDuration;
+
+    #[test]
+    fn a_poll_that_another_program_makes_is_not_counted() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
+        model.follows.begin(file.clone(), Pace::default(), SignedDuration::ZERO);
+        model.follows.of_mut(&file).unwrap().count(SignedDuration::ZERO);
+        let request = Request::PrivateAnalyses { file: file.clone() };
+        let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });
+        model.call_ended(&request, failed(true));
+        let follow = model.follows.of(&file).unwrap();
+        assert_eq!((follow.made, follow.seconds(SignedDuration::ZERO)), (0, 30));
+        model.call_ended(&request, failed(false));
+        assert!(model.follows.is_empty());
+    }
+}
