@@ -291,16 +291,9 @@ pub(super) fn form_request(model: &Model) -> Option<Request> {
     model.over.top_as::<Prompt>().and_then(|form| form.request(model.now).ok())
 }
 
-pub(super) fn has_next_kind(model: &Model) -> bool {
-    let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
-    let state = model.pane_state(pane);
-    state.borders(&open.report, pane).last().is_some_and(|border| *border > state.scroll.cursor)
-}
-
-pub(super) fn has_kind_before(model: &Model) -> bool {
-    let Some((pane, open)) = model.focused().zip(model.open()) else { return false };
-    let state = model.pane_state(pane);
-    state.scroll.cursor > 0 && !state.borders(&open.report, pane).is_empty()
+pub(super) fn has_kind(model: &Model, forward: bool) -> bool {
+    let found = model.focused().zip(model.open());
+    found.is_some_and(|(pane, open)| model.pane_state(pane).next_kind(&open.report, pane, forward).is_some())
 }
 
 pub(super) fn can_go_back(model: &Model) -> bool {

@@ -3,8 +3,8 @@
 use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, Act, When, form_request, has_kind_before, has_next_kind, has_report, has_rows_below,
-    has_service, in_answer, in_tree, is_folded, rows_of_tree,
+    A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_answer,
+    in_tree, is_folded, rows_of_tree,
 };
 use crate::app::compare::{Compare, Comparison, Only, OtherFile};
 use crate::app::keys::{
@@ -14,10 +14,12 @@ use crate::app::keys::{
 use crate::app::over::{
     AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
 };
+use crate::app::panes::FoldStep;
+use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::{Planner, Prompt};
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::{Kind, Operation};
-use crate::report::Holding;
+use crate::report::{self, Holding};
 
 /// Columns that one press gives the list, or takes from it.
 const WIDER: i16 = 2;
@@ -25,13 +27,19 @@ const WIDER: i16 = 2;
 /// Percent of the rows that one press gives the upper panes, or takes from them.
 const TALLER: i16 = 5;
 
-/// Columns that one sideways step moves.
-const SIDEWAYS: usize = 8;
-
 const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || in_answer(m));
 
 fn has_values(model: &Model) -> bool {
     model.over.top_as::<Detail>().is_some_and(|detail| detail.has_values())
+}
+
+fn parent_process(model: &Model) -> Option<report::Place> {
+    model.row_in_sight().and_then(|(report, place)| parent(report, place))
+}
+
+fn step_value(model: &mut Model, forward: bool) {
+    let height = model.overlay_room().height.into();
+    model.with_over(|detail: &mut Detail| detail.step(forward, height));
 }
 
 fn has_indicators(model: &Model) -> bool {
@@ -88,57 +96,60 @@ commands! {
             m.over.put(sheet);
         });
     "list-wider" [key('>')] "wider list", 0, FILE,
-        "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.widen_list(WIDER));
+        "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, WIDER)));
     "list-narrower" [key('<')] "narrower list", 0, FILE,
-        "Give the list of sandboxes fewer columns" if A_REPORT => Local(|m| m.widen_list(-WIDER));
+        "Give the list of sandboxes fewer columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, -WIDER)));
     "upper-taller" [key(')')] "taller upper panes", 0, FILE,
-        "Give the upper two panes more rows" if A_REPORT => Local(|m| m.grow_upper(TALLER));
+        "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(TALLER)));
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
-        "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.grow_upper(-TALLER));
+        "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-TALLER)));
     "left" [LEFT, key('h')] "fold", 0, TREE,
         "Fold the process, or go to its parent; elsewhere move the text sideways"
-        if REPORT_OR_ANSWER => Local(|m| m.go_left(SIDEWAYS));
+        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Left));
     "right" [RIGHT, key('l')] "unfold", 0, Places::of(&[Place::List, Place::Pane, Place::Answer]),
         "Unfold the process; elsewhere move the text sideways; from the list, into the report"
-        if REPORT_OR_ANSWER => Local(|m| m.go_right(SIDEWAYS));
+        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Right));
     "fold" [key(' ')] "fold", 7, TREE,
         "Fold or unfold the process"
-        if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(Model::toggle_fold);
+        if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
     "unfold-all" [key('+'), key('=')] "whole tree", 8, TREE,
         "Unfold the whole process tree"
-        if When::Has("a tree of which something is folded", is_folded) => Local(|m| m.fold_all(false));
+        if When::Has("a tree of which something is folded", is_folded) => Local(|m| m.fold(FoldStep::All(false)));
     "fold-all" [key('-')] "roots only", 8, TREE,
         "Fold the process tree down to its roots" if When::Has("a tree", in_tree) => Local(|m| {
             let before = rows_of_tree(m);
-            m.fold_all(true);
+            m.fold(FoldStep::All(true));
             if rows_of_tree(m) == before {
                 m.say("Everything is folded already.");
             }
         });
     "isolate" [key('.')] "only this subtree", 8, PANE,
         "Show only the process and those below it, or the whole tree again"
-        if When::Has("a process of the tree", Model::is_on_process) => Local(Model::isolate);
+        if When::Has("a process of the tree", |m| m.row_here().is_some_and(|(report, row)| is_process(report, row)))
+        => Local(|m| m.with_focused(|state, report, pane| state.isolate(report, pane)));
     "parent" [key('^')] "parent", 8, VIEWED,
         "Go to the process that started this one"
-        if When::Has("a process that another one started", |m| m.parent_process().is_some())
+        if When::Has("a process that another one started", |m| parent_process(m).is_some())
         => Local(|m| {
-            if let Some(parent) = m.parent_process() {
+            if let Some(parent) = parent_process(m) {
                 m.over.all.clear();
                 m.show_row(parent);
             }
         });
     "process" [key('^')] "its process", 7, VIEWED,
         "Go to the process that the row names, such as the one that dropped the file; list those that it may mean, where it is not plain"
-        if When::Has("a row that names a process", Model::names_process) => Local(Model::go_to_process);
+        if When::Has("a row that names a process", |m| {
+            m.row_in_sight().is_some_and(|(report, row)| names_process(report, row))
+        }) => Local(Model::go_to_process);
     "find-named" [key('e')] "where else", 7, PANE,
         "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process, and not another's number"
         if A_REPORT => Local(Model::find_named);
     "next-kind" [key('}')] "next kind", 7, PANE,
         "Go to the pane's next kind of rows, such as from written to deleted files"
-        if When::Has("a further kind of rows", has_next_kind) => Local(|m| m.step_kind(true));
+        if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| m.with_focused(|state, report, pane| state.step_kind(report, pane, true)));
     "previous-kind" [key('{')] "kind before", 0, PANE,
         "Go to the pane's kind of rows before"
-        if When::Has("an earlier kind of rows", has_kind_before) => Local(|m| m.step_kind(false));
+        if When::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| m.with_focused(|state, report, pane| state.step_kind(report, pane, false)));
     "whole-value" [ENTER] "whole value", 2, ANSWER,
         "Show the value whole" if When::Has("a row with a value", |m| {
             m.over.top_as::<AnswerTree>().is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
@@ -225,9 +236,9 @@ commands! {
         "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
         if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || has_indicators(m)) => Local(Model::copy_all);
     "next-value" [TAB] "next value", 2, DETAIL,
-        "Choose the row's next value, to be copied" if SEVERAL_VALUES => Local(|m| m.step_value(true));
+        "Choose the row's next value, to be copied" if SEVERAL_VALUES => Local(|m| step_value(m, true));
     "previous-value" [BACK_TAB] "value before", 0, DETAIL,
-        "Choose the row's value before" if SEVERAL_VALUES => Local(|m| m.step_value(false));
+        "Choose the row's value before" if SEVERAL_VALUES => Local(|m| step_value(m, false));
     "indicators" [key('i')] "indicators", 7, FILE,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_REPORT => Local(Model::find_indicators);
@@ -286,7 +297,7 @@ commands! {
     "note" [key('a')] "note", 8, NOTED,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
         if When::Has("a stored report, or a row of one (behaview import stores saved ones)", |m| {
-            m.views_row() && m.noted().is_some()
+            m.over.shows_row() && m.noted().is_some()
         })
         => Local(Model::write_note);
     "keep-note" [ENTER] "keep the note", 1, FORM,

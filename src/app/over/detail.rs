@@ -1,8 +1,8 @@
 //! A row with every member of it, wrapped to the width of the screen, and a response as a tree that folds.
 
 use crate::app::over::{OverlayScreen, RowWindow, SheetRow};
-use crate::app::panes::moving::scrolled;
-use crate::app::panes::{Move, Scroll};
+use crate::app::panes::scroll::scrolled;
+use crate::app::panes::{FoldStep, Move, Scroll, facts};
 use crate::app::{Model, Place, Size};
 use crate::report::rows::Line;
 use crate::report::{Depths, Folds};
@@ -196,33 +196,9 @@ impl AnswerTree {
         Some((self.lines.get(row)?, children))
     }
 
-    /// Folds the line, or goes to its parent.
-    pub fn left(&mut self) {
+    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         let row = self.folds.row(self.scroll.cursor);
-        if self.depths.has_children(row) && !self.folds.is_folded(row) {
-            self.folds.fold(row, &self.depths);
-        } else if let Some(parent) = self.depths.parent(row) {
-            self.scroll.cursor = self.folds.position(parent);
-        }
-    }
-
-    pub fn right(&mut self) {
-        self.folds.unfold(self.folds.row(self.scroll.cursor), &self.depths);
-    }
-
-    pub fn toggle(&mut self) {
-        let row = self.folds.row(self.scroll.cursor);
-        if self.folds.is_folded(row) {
-            self.folds.unfold(row, &self.depths)
-        } else {
-            self.folds.fold(row, &self.depths)
-        }
-    }
-
-    pub fn fold_all(&mut self, fold: bool) {
-        let row = self.folds.row(self.scroll.cursor);
-        self.folds.fold_all(fold, &self.depths);
-        self.scroll.cursor = self.folds.position(row);
+        step.take(&mut self.folds, &mut self.scroll, row, &self.depths);
     }
 
     pub fn chosen(&self) -> Option<&Line> {
@@ -268,7 +244,7 @@ impl Model {
         let lines = open.report.lines(place.section, place.row);
         let blanks = lines.iter().filter_map(blanks);
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
-        let lines = lines.into_iter().chain(self.facts(place)).chain(self.note_line()).collect();
+        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).chain(self.note_line()).collect();
         self.over.put(Detail::new(title, lines, remarks, columns));
     }
 }

@@ -302,9 +302,7 @@ impl Model {
     }
 
     pub(in crate::app) fn place_here(&self) -> Option<Place> {
-        let (pane, open) = self.focused().zip(self.open())?;
-        let state = self.pane_state(pane);
-        state.place(&open.report, pane, state.scroll.cursor)
+        self.row_here().map(|(_, place)| place)
     }
 
     pub(in crate::app) fn note_line(&self) -> Option<Line> {
@@ -358,7 +356,7 @@ impl Model {
     pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
         self.notes = AllNotes::new(notes);
         // A row that is looked at whole shows its note as it is now.
-        if self.over.top_as::<Detail>().is_some() && self.views_row() && self.place_here().is_some() {
+        if self.over.top_as::<Detail>().is_some() && self.over.shows_row() && self.place_here().is_some() {
             let before = self.over.close();
             self.open_detail();
             if let (Some(Overlay::Detail(detail)), Some(Overlay::Detail(before))) = (self.over.top_mut(), before) {

@@ -62,6 +62,11 @@ impl Over {
         self.all.is_empty()
     }
 
+    /// Whether the row under the cursor is in sight: in its pane, or whole.
+    pub(super) fn shows_row(&self) -> bool {
+        matches!(self.all.as_slice(), [] | [Overlay::Detail(_)])
+    }
+
     /// The highest of this kind, on top or not.
     pub(super) fn find<T: OverlayKind>(&self) -> Option<&T> {
         self.all.iter().rev().find_map(T::of)

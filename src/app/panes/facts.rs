@@ -1,14 +1,10 @@
-//! What the report says elsewhere of a process: who started it, what it dropped, its command line; and the way to it.
+//! What the report says elsewhere of a process: who started it, what it dropped, its command line; and which rows name it.
 
-use crate::app::find::{Finder, Quest};
-use crate::app::over::{RowPicker, Spots};
-use crate::app::{Model, Overlay};
 use crate::report::command_line;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
-use crate::report::{Pane, Piece, Place, Report, RowSet, Section};
+use crate::report::{Pane, Piece, Place, Report, Section};
 use crate::text::{Untrusted, Visible, last_part, thousands};
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Rows of an attribute that are looked through for one process.
@@ -78,78 +74,79 @@ fn meant(report: &Report, place: Place) -> Vec<ProcessRef> {
     own.into_iter().chain((is_run && !run.is_empty()).then(|| ProcessRef::run(run.to_vec()))).collect()
 }
 
-impl Model {
-    /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
-    pub(in crate::app) fn go_to_process(&mut self) {
-        let found = self.open().map(|open| {
-            let each = self.named_processes().into_iter().map(|named| processes(&open.report, &named));
-            each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
-        });
-        match found.unwrap_or_default().as_slice() {
-            [] => self.say("The process tree has no process that the row names."),
-            [place] => {
-                self.over.all.clear();
-                self.show_row(*place);
-            }
-            several => {
-                let mut spots = self.spots_at(several, several.len() as u64);
-                for (spot, place) in spots.iter_mut().zip(several) {
-                    // One word before all of them would not distinguish them.
-                    spot.head = self.apart(*place).map_or_else(|| spot.head.clone(), Cow::from);
-                }
-                self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));
-            }
-        }
-    }
+/// The processes of the tree that a row beside it may mean, the likeliest first; none where it names none of them.
+pub fn named_by(report: &Report, place: Place) -> Vec<Place> {
+    let each = named_beside(report, place).map(|named| processes(report, &named));
+    each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
+}
 
-    /// What distinguishes a process from others of its name: its start, or its parent.
-    fn apart(&self, place: Place) -> Option<String> {
-        let Line { name, value, .. } = origin(&self.open()?.report, place).into_iter().next()?;
-        let (name, value) = (name?.visible(), value?);
-        let value = Untrusted::from(last_part(value.as_bytes())).visible_cut(20);
-        Some(format!("{} {value}", name.as_str().trim_start_matches("→ ")))
-    }
+/// Whether a row beside the process tree names a process.
+pub fn names_process(report: &Report, place: Place) -> bool {
+    report.tree().is_some() && named_beside(report, place).next().is_some()
+}
 
-    /// The process under the cursor, where others of the tree have its name.
-    pub(in crate::app) fn namesake(&self) -> Option<ProcessRef> {
-        let (place, open) = (self.place_here().filter(|_| self.is_on_process())?, self.open()?);
-        let named = ProcessRef::of(Raw::new(&open.report.record(place).value), &["name"])?;
-        let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
-        (!named.id.is_empty() && processes(&open.report, &by_name).len() > 1).then_some(named)
-    }
+fn named_beside(report: &Report, place: Place) -> impl Iterator<Item = ProcessRef> {
+    let is_beside = !is_process(report, place);
+    is_beside.then(|| meant(report, place)).into_iter().flatten()
+}
 
-    pub fn names_process(&self) -> bool {
-        self.open().is_some_and(|open| open.report.tree().is_some()) && !self.named_processes().is_empty()
-    }
+/// Whether a row is one of the process tree.
+pub fn is_process(report: &Report, place: Place) -> bool {
+    report.tree().is_some_and(|(section, _)| section == place.section)
+}
 
-    /// Whether the row under the cursor is in sight: in its pane, or whole.
-    pub(in crate::app) fn views_row(&self) -> bool {
-        matches!(self.over.all.as_slice(), [] | [Overlay::Detail(_)])
-    }
+/// What distinguishes a process from others of its name: its start, or its parent.
+pub fn apart(report: &Report, place: Place) -> Option<String> {
+    let Line { name, value, .. } = origin(report, place).into_iter().next()?;
+    let (name, value) = (name?.visible(), value?);
+    let value = Untrusted::from(last_part(value.as_bytes())).visible_cut(20);
+    Some(format!("{} {value}", name.as_str().trim_start_matches("→ ")))
+}
 
-    fn named_processes(&self) -> Vec<ProcessRef> {
-        let here = self.place_here().filter(|_| self.views_row()).zip(self.open());
-        let here = here.filter(|(place, open)| open.report.tree().is_none_or(|(tree, _)| tree != place.section));
-        here.map(|(place, open)| meant(&open.report, place)).unwrap_or_default()
-    }
+/// The process of a row of the tree, where others of the tree have its name.
+pub fn namesake(report: &Report, place: Place) -> Option<ProcessRef> {
+    let named = process_at(report, place)?;
+    let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
+    (!named.id.is_empty() && processes(report, &by_name).len() > 1).then_some(named)
+}
 
-    /// What the report says elsewhere of a process of the tree; nothing of any other row.
-    pub(in crate::app) fn facts(&self, place: Place) -> Vec<Line> {
-        let Some(report) = self.open().map(|open| &open.report) else { return Vec::new() };
-        let Some((_, tree)) = report.tree().filter(|(section, _)| *section == place.section) else { return Vec::new() };
-        let Some(named) = ProcessRef::of(Raw::new(&report.record(place).value), &["name"]) else { return Vec::new() };
-        let children = (place.row + 1..tree.len())
-            .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))
-            .filter(|row| tree.depths().parent(*row) == Some(place.row))
-            .map(|row| fact("started", text(report, Place { row, ..place })));
-        let dropped = rows(report, "files_dropped", |record| {
-            ProcessRef::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
-        });
-        let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
-        let commands = commands(report, &named);
-        let kinds = [origin(report, place), children.collect(), commands, dropped.collect()];
-        kinds.into_iter().flat_map(few).collect()
-    }
+/// The process that started one of the tree; none for a root, and for other rows.
+pub fn parent(report: &Report, place: Place) -> Option<Place> {
+    let (section, tree) = report.tree().filter(|(section, _)| *section == place.section)?;
+    tree.depths().parent(place.row).map(|row| Place { section, row })
+}
+
+fn process_at(report: &Report, place: Place) -> Option<ProcessRef> {
+    let record = is_process(report, place).then(|| report.record(place))?;
+    ProcessRef::of(Raw::new(&record.value), &["name"])
+}
+
+/// What a row is about, as its other rows name it: a process or a file by the last part of its path.
+pub fn subject(report: &Report, place: Place) -> Option<String> {
+    let is_value = |piece: &Piece| match piece {
+        Piece::Value(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
+        Piece::Detail(_) | Piece::Own(_) => None,
+    };
+    let value = report.row(place.section, place.row).pieces.iter().find_map(is_value)?;
+    let is_path = is_process(report, place) || report.section(place.section)?.pane() == Pane::Files;
+    let name = if is_path { value.rsplit(['\\', '/']).next() } else { None };
+    Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())
+}
+
+/// What the report says elsewhere of a process of the tree; nothing of any other row.
+pub fn facts(report: &Report, place: Place) -> Vec<Line> {
+    let Some(((_, tree), named)) = report.tree().zip(process_at(report, place)) else { return Vec::new() };
+    let children = (place.row + 1..tree.len())
+        .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))
+        .filter(|row| tree.depths().parent(*row) == Some(place.row))
+        .map(|row| fact("started", text(report, Place { row, ..place })));
+    let dropped = rows(report, "files_dropped", |record| {
+        ProcessRef::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
+    });
+    let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
+    let commands = commands(report, &named);
+    let kinds = [origin(report, place), children.collect(), commands, dropped.collect()];
+    kinds.into_iter().flat_map(few).collect()
 }
 
 fn origin(report: &Report, place: Place) -> Vec<Line> {
@@ -217,64 +214,4 @@ fn processes(report: &Report, named: &ProcessRef) -> Vec<Place> {
     }
     found.append(&mut others);
     found
-}
-
-impl Model {
-    /// Shows only the process under the cursor and those below it, or the whole tree again; a filter stays.
-    pub(in crate::app) fn isolate(&mut self) {
-        let height = self.height();
-        self.with_tree(|state, report| {
-            let is_alone = state.is_subtree();
-            let here = state.place(report, Pane::Processes, state.scroll.cursor);
-            let subtree = report.tree().zip(here).filter(|((section, _), place)| *section == place.section);
-            let rows = match subtree {
-                _ if is_alone => None,
-                Some(((section, tree), place)) => {
-                    let rows = (place.row..tree.depths().end_of(place.row)).filter_map(|row| u32::try_from(row).ok());
-                    Some(rows.map(|row| (section, row)).collect::<RowSet>())
-                }
-                None => return,
-            };
-            state.sift(report, Pane::Processes, |sieve| sieve.alone = rows);
-            let count = state.count(report, Pane::Processes);
-            state.scroll.settle(count, height);
-        });
-    }
-
-    pub(in crate::app) fn is_on_process(&self) -> bool {
-        let tree = self.open().and_then(|open| open.report.tree()).map(|(section, _)| section);
-        self.place_here().is_some_and(|here| Some(here.section) == tree)
-    }
-
-    /// The process that started the one under the cursor; none for a root, and elsewhere.
-    pub fn parent_process(&self) -> Option<Place> {
-        let (open, state) = (self.open().filter(|_| self.views_row())?, self.pane_state(Pane::Processes));
-        let here = state.place(&open.report, self.focused()?, state.scroll.cursor)?;
-        let (section, tree) = open.report.tree().filter(|(section, _)| *section == here.section)?;
-        tree.depths().parent(here.row).map(|row| Place { section, row })
-    }
-
-    /// Finds in all panes what the row is about; of several processes of one name, not another's number.
-    pub(in crate::app) fn find_named(&mut self) {
-        let Some(name) = self.named() else { return };
-        let quest = Quest { typed: name, ..Quest::default() };
-        let process = self.namesake();
-        let mut finder = Finder::of(quest, false);
-        finder.source.process = process;
-        self.over.put(finder);
-        self.seek_hits()
-    }
-
-    fn named(&self) -> Option<String> {
-        let (pane, open) = self.focused().zip(self.open())?;
-        let place = self.place_here()?;
-        let is_value = |piece: &Piece| match piece {
-            Piece::Value(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
-            Piece::Detail(_) | Piece::Own(_) => None,
-        };
-        let value = open.report.row(place.section, place.row).pieces.iter().find_map(is_value)?;
-        let is_path = self.is_on_process() || pane == Pane::Files;
-        let name = if is_path { value.rsplit(['\\', '/']).next() } else { None };
-        Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())
-    }
 }

@@ -1,11 +1,12 @@
 //! The table of panes: title, key, place; and the order in which they share the screen.
 
 pub mod facts;
-pub mod moving;
+mod moving;
+pub mod scroll;
 pub mod state;
 
-pub use moving::{Move, Scroll};
-pub use state::{Before, Branch, PaneState};
+pub use scroll::{Move, Scroll};
+pub use state::{Before, Branch, FoldStep, PaneState};
 
 use crate::app::commands::{A_REPORT, Act};
 use crate::app::keys::PANED;

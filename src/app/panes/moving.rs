@@ -1,77 +1,14 @@
-//! Moving: a cursor among rows and the window of them that is shown; through rows, panes, groups of panes; folding; and keeping every cursor among its rows.
+//! Moving through rows, panes and groups of panes, and to the rows that others name; and keeping every cursor among its rows.
 
-use crate::app::over::{AnswerTree, Detail};
-use crate::app::panes::PaneState;
-use crate::app::{Focus, Model, Screen};
-use crate::report::index::Form;
-use crate::report::{Depths, Pane, Place, Report};
-
-/// How far a list is scrolled. The cursor is always among the rows that are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Scroll {
-    pub cursor: usize,
-    pub top: usize,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Move {
-    Up(usize),
-    Down(usize),
-    First,
-    Last,
-}
-
-impl Scroll {
-    /// Moves among `count` rows of which `height` are shown.
-    pub fn go(&mut self, movement: Move, count: usize, height: usize) {
-        let last = count.saturating_sub(1);
-        self.cursor = match movement {
-            Move::Up(rows) => self.cursor.saturating_sub(rows),
-            Move::Down(rows) => self.cursor.saturating_add(rows).min(last),
-            Move::First => 0,
-            Move::Last => last,
-        };
-        if matches!(movement, Move::Up(1) | Move::Down(1)) {
-            self.turn(count, height);
-        }
-        self.settle(count, height);
-    }
-
-    /// Turns half a page at an end of the window: between two turns rows stand still to be read.
-    fn turn(&mut self, count: usize, height: usize) {
-        let shown = self.top..self.top.saturating_add(height.max(1));
-        if !shown.contains(&self.cursor) {
-            self.top = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
-        }
-    }
-
-    /// Stays on what has this number, or goes to the nearest of those that are shown now, given in order.
-    pub(in crate::app) fn stay_on(&mut self, number: u32, shown: &[u32]) {
-        let after = shown.partition_point(|shown| *shown < number);
-        let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
-        let nearest = around.min_by_key(|(_, shown)| shown.abs_diff(number));
-        self.cursor = nearest.map_or(0, |(place, _)| place);
-    }
-
-    /// Brings cursor and window back among the rows, after rows or height have changed.
-    pub fn settle(&mut self, count: usize, height: usize) {
-        self.cursor = self.cursor.min(count.saturating_sub(1));
-        let height = height.max(1);
-        let highest = self.cursor.saturating_sub(height - 1);
-        self.top = self.top.clamp(highest, self.cursor).min(count.saturating_sub(height).max(highest));
-    }
-}
+use crate::app::find::{Finder, Quest};
+use crate::app::over::{AnswerTree, RowPicker, Spots};
+use crate::app::panes::{FoldStep, Move, PaneState, facts};
+use crate::app::{Focus, Layout, Model, Screen, Sizes};
+use crate::report::{Pane, Place, Report};
+use std::borrow::Cow;
 
 fn way(from: usize, to: usize) -> Move {
     if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
-}
-
-/// The top of a window after a movement; it shows no row past the last.
-pub(in crate::app) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
-    // A cursor in a window of one row moves as the window itself does.
-    let mut scroll = Scroll { cursor: top, top };
-    scroll.go(movement, count.saturating_sub(height) + 1, 1);
-    scroll.cursor
 }
 
 impl Model {
@@ -96,7 +33,7 @@ impl Model {
                 self.show_chosen()
             }
             Focus::Pane(pane) => {
-                self.with_pane(pane, |state, count| state.scroll.go(movement, count, height));
+                self.with_pane(pane, |state, report| state.go(report, pane, movement, height));
             }
         }
     }
@@ -122,11 +59,17 @@ impl Model {
         self.go(direction(height.saturating_sub(1).max(1)))
     }
 
-    pub(in crate::app) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, usize)) {
+    pub(in crate::app) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, &Report)) {
         if let Some(open) = self.files.open_mut() {
-            let state = open.panes.entry(pane).or_default();
-            let count = state.count(&open.report, pane);
-            change(state, count);
+            change(open.panes.entry(pane).or_default(), &open.report);
+        }
+    }
+
+    /// Changes how the pane with the focus is looked at; its cursor stays among its rows.
+    pub(in crate::app) fn with_focused(&mut self, change: impl FnOnce(&mut PaneState, &Report, Pane)) {
+        if let Some(pane) = self.focused() {
+            self.with_pane(pane, |state, report| change(state, report, pane));
+            self.settle();
         }
     }
 
@@ -141,7 +84,7 @@ impl Model {
         }
         for (pane, area) in self.layout().panes {
             let height = usize::from(area.inside().height);
-            self.with_pane(pane, |state, count| state.scroll.settle(count, height));
+            self.with_pane(pane, |state, report| state.settle(report, pane, height));
         }
         self.settle_over();
     }
@@ -160,14 +103,9 @@ impl Model {
         self.settle();
     }
 
-    pub(in crate::app) fn widen_list(&mut self, by: i16) {
+    pub(in crate::app) fn resize(&mut self, change: impl FnOnce(&mut Sizes, &Layout)) {
         let layout = self.layout();
-        self.sizes.widen_list(&layout, by);
-        self.settle();
-    }
-
-    pub(in crate::app) fn grow_upper(&mut self, by: i16) {
-        self.sizes.grow_upper(by);
+        change(&mut self.sizes, &layout);
         self.settle();
     }
 
@@ -190,160 +128,67 @@ impl Model {
         self.settle();
     }
 
-    pub(in crate::app) fn step_kind(&mut self, forward: bool) {
-        let height = self.height();
-        let Some((pane, open)) = self.focused().zip(self.open()) else { return };
-        let state = self.pane_state(pane);
-        let mut borders = state.borders(&open.report, pane);
-        borders.insert(0, 0);
-        let cursor = state.scroll.cursor;
-        let found = if forward {
-            borders.into_iter().find(|border| *border > cursor)
-        } else {
-            borders.into_iter().rfind(|border| *border < cursor)
-        };
-        if let Some(border) = found {
-            self.with_pane(pane, |state, count| {
-                state.scroll.go(Move::First, count, height);
-                state.scroll.go(Move::Down(border), count, height);
-                // The kind's first row stands at the top, with its own rows below it.
-                state.scroll.top = border;
-                state.scroll.settle(count, height);
-            });
-        }
-    }
-
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
     pub(in crate::app) fn show_row(&mut self, place: Place) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.files.focus_pane(pane);
         let height = self.height();
-        if let Some(open) = self.files.open_mut() {
-            let state = open.panes.entry(pane).or_default();
-            let position = state.reveal(&open.report, pane, place);
-            let count = state.count(&open.report, pane);
-            state.scroll.go(Move::First, count, height);
-            state.scroll.go(Move::Down(position), count, height);
-            state.shift = 0;
-        }
+        self.with_pane(pane, |state, report| state.show(report, pane, place, height));
         self.settle();
     }
 
-    pub(in crate::app) fn step_value(&mut self, forward: bool) {
-        let room = usize::from(self.overlay_room().height);
-        self.with_over(|detail: &mut Detail| detail.step(forward, room));
+    /// Folds or unfolds the tree of the answer or of the pane; other rows move sideways, and the list leads into the report.
+    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
+        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
+            answer.fold(step);
+            return self.settle_over();
+        }
+        match self.focus() {
+            Focus::List => self.step_pane(true),
+            Focus::Pane(_) => self.with_focused(|state, report, pane| state.fold(report, pane, step)),
+        }
     }
 
-    pub(in crate::app) fn go_left(&mut self, columns: usize) {
-        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
-            answer.left();
-            self.settle_over();
-            return;
-        }
-        let height = self.height();
-        let is_tree = self.with_process(|state, row, depths| {
-            if state.folds.has_children(row, depths) && !state.folds.is_folded(row) {
-                state.folds.fold(row, depths);
-            } else if let Some(parent) = depths.parent(row) {
-                state.scroll.cursor = state.folds.position(parent);
-                state.scroll.settle(state.folds.len(depths), height);
+    /// The open report and the row under the cursor.
+    pub(in crate::app) fn row_here(&self) -> Option<(&Report, Place)> {
+        let (pane, open) = self.focused().zip(self.open())?;
+        let state = self.pane_state(pane);
+        Some((&open.report, state.place(&open.report, pane, state.scroll.cursor)?))
+    }
+
+    /// The same, where that row is in sight: in its pane, or whole.
+    pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, Place)> {
+        self.row_here().filter(|_| self.over.shows_row())
+    }
+
+    /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
+    pub(in crate::app) fn go_to_process(&mut self) {
+        let Some((report, place)) = self.row_in_sight() else { return };
+        match facts::named_by(report, place).as_slice() {
+            [] => self.say("The process tree has no process that the row names."),
+            [place] => {
+                self.over.all.clear();
+                self.show_row(*place);
             }
-        });
-        if let (false, Some(pane)) = (is_tree, self.focused()) {
-            self.with_pane(pane, |state, _| state.shift = state.shift.saturating_sub(columns));
-        }
-    }
-
-    pub(in crate::app) fn go_right(&mut self, columns: usize) {
-        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
-            answer.right();
-            return;
-        }
-        let Some(pane) = self.focused() else { return self.step_pane(true) };
-        if !self.with_process(|state, row, depths| state.folds.unfold(row, depths)) {
-            self.with_pane(pane, |state, _| state.shift = state.shift.saturating_add(columns).min(100_000));
-        }
-    }
-
-    pub(in crate::app) fn toggle_fold(&mut self) {
-        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
-            answer.toggle();
-            return;
-        }
-        self.with_process(|state, row, depths| {
-            if state.folds.is_folded(row) { state.folds.unfold(row, depths) } else { state.folds.fold(row, depths) }
-        });
-    }
-
-    pub(in crate::app) fn fold_all(&mut self, fold: bool) {
-        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
-            answer.fold_all(fold);
-            self.settle_over();
-            return;
-        }
-        let height = self.height();
-        self.with_tree(|state, report| {
-            let Some((number, tree)) = report.tree() else { return };
-            let place = state.place(report, Pane::Processes, state.scroll.cursor);
-            let row = place.filter(|place| place.section == number).map_or(0, |place| place.row);
-            state.folds.fold_all(fold, tree.depths());
-            state.scroll.cursor = state.folds.position(row);
-            let count = state.count(report, Pane::Processes);
-            state.scroll.settle(count, height);
-        });
-    }
-
-    pub(super) fn with_tree(&mut self, change: impl FnOnce(&mut PaneState, &Report)) {
-        if let Some(open) = self.files.open_mut() {
-            change(open.panes.entry(Pane::Processes).or_default(), &open.report);
-        }
-    }
-
-    /// Changes how the process under the cursor is looked at; says whether there is one.
-    fn with_process(&mut self, change: impl FnOnce(&mut PaneState, usize, &Depths)) -> bool {
-        let mut is_process = false;
-        if self.focused() == Some(Pane::Processes) {
-            self.with_tree(|state, report| {
-                let place = state.place(report, Pane::Processes, state.scroll.cursor);
-                let found = place.and_then(|place| Some((place.row, report.section(place.section)?)));
-                if let Some((row, section)) = found.filter(|(_, section)| section.form == Form::Processes) {
-                    is_process = true;
-                    change(state, row, section.depths());
+            several => {
+                let mut spots = self.spots_at(several, several.len() as u64);
+                for (spot, place) in spots.iter_mut().zip(several) {
+                    // One word before all of them would not distinguish them.
+                    spot.head = facts::apart(report, *place).map_or_else(|| spot.head.clone(), Cow::from);
                 }
-            });
-        }
-        is_process
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn movement() -> impl Strategy<Value = Move> {
-        prop_oneof![
-            (0_usize..50).prop_map(Move::Up),
-            (0_usize..50).prop_map(Move::Down),
-            Just(Move::First),
-            Just(Move::Last)
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn the_cursor_is_always_among_the_rows_that_are_shown(
-            steps in prop::collection::vec((movement(), 0_usize..100, 0_usize..40), 1..40),
-        ) {
-            let mut scroll = Scroll::default();
-            for (movement, count, height) in steps {
-                scroll.go(movement, count, height);
-                let shown = scroll.top..scroll.top + height.max(1);
-                prop_assert!(shown.contains(&scroll.cursor), "{scroll:?} {shown:?}");
-                prop_assert!(scroll.cursor < count.max(1));
-                // No rows are left empty while there are rows above.
-                prop_assert!(scroll.top == 0 || scroll.top + height.max(1) <= count);
+                self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));
             }
         }
+    }
+
+    /// Finds in all panes what the row is about; of several processes of one name, not another's number.
+    pub(in crate::app) fn find_named(&mut self) {
+        let Some((report, place)) = self.row_here() else { return };
+        let Some(typed) = facts::subject(report, place) else { return };
+        let process = facts::namesake(report, place);
+        let mut finder = Finder::of(Quest { typed, ..Quest::default() }, false);
+        finder.source.process = process;
+        self.over.put(finder);
+        self.seek_hits()
     }
 }

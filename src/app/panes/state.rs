@@ -1,9 +1,9 @@
 //! How a pane is looked at: which of its rows are let through, in which order, how far it is folded and scrolled.
 
 use crate::app::find::Filter;
-use crate::app::panes::Scroll;
+use crate::app::panes::{Move, Scroll};
 use crate::report::index::Form;
-use crate::report::{Folds, Order, Pane, Place, Report, RowSet, Section};
+use crate::report::{Depths, Folds, Order, Pane, Place, Report, RowSet, Section};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -38,6 +38,40 @@ pub struct Branch {
 
 /// Rows that are searched for the next child of a guide line.
 const GUIDE_REACH: usize = 2_000;
+
+/// What a key does to a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FoldStep {
+    /// Folds the row, or goes to its parent.
+    Left,
+    Right,
+    Toggle,
+    /// Folds or unfolds every row.
+    All(bool),
+}
+
+impl FoldStep {
+    /// Takes the step at a row, which keeps the cursor where it stays in sight.
+    pub(in crate::app) fn take(self, folds: &mut Folds, scroll: &mut Scroll, row: usize, depths: &Depths) {
+        match self {
+            Self::Left if folds.is_folded(row) || !folds.has_children(row, depths) => {
+                let parent = depths.parent(row).map(|parent| folds.position(parent));
+                scroll.cursor = parent.unwrap_or(scroll.cursor);
+            }
+            Self::Toggle if folds.is_folded(row) => folds.unfold(row, depths),
+            Self::Left | Self::Toggle => folds.fold(row, depths),
+            Self::Right => folds.unfold(row, depths),
+            Self::All(fold) => {
+                folds.fold_all(fold, depths);
+                scroll.cursor = folds.position(row);
+            }
+        }
+    }
+}
+
+/// Columns that one sideways step moves, and the farthest that rows are moved.
+const SIDEWAYS: usize = 8;
+const FARTHEST: usize = 100_000;
 
 impl PaneState {
     pub fn untouched() -> &'static Self {
@@ -183,6 +217,71 @@ fn length(report: &Report, section: usize) -> usize {
 }
 
 impl PaneState {
+    /// Moves the cursor among the rows, of which so many are shown.
+    pub(in crate::app) fn go(&mut self, report: &Report, pane: Pane, movement: Move, height: usize) {
+        self.scroll.go(movement, self.count(report, pane), height);
+    }
+
+    pub(super) fn settle(&mut self, report: &Report, pane: Pane, height: usize) {
+        self.scroll.settle(self.count(report, pane), height);
+    }
+
+    /// Puts the cursor on a row; what folds or a filter hide is shown again for it.
+    pub(super) fn show(&mut self, report: &Report, pane: Pane, place: Place, height: usize) {
+        let position = self.reveal(report, pane, place);
+        self.go(report, pane, Move::First, height);
+        self.go(report, pane, Move::Down(position), height);
+        self.shift = 0;
+    }
+
+    /// Where the next kind of rows begins, or the one before; none past the ends.
+    pub fn next_kind(&self, report: &Report, pane: Pane, forward: bool) -> Option<usize> {
+        let (borders, cursor) = (self.borders(report, pane), self.scroll.cursor);
+        match forward {
+            true => borders.into_iter().find(|border| *border > cursor),
+            false if borders.is_empty() => None,
+            false => [0].into_iter().chain(borders).rfind(|border| *border < cursor),
+        }
+    }
+
+    /// Goes to another kind of rows: its first stands at the top, with its own rows below it.
+    pub(in crate::app) fn step_kind(&mut self, report: &Report, pane: Pane, forward: bool) {
+        if let Some(border) = self.next_kind(report, pane, forward) {
+            self.scroll = Scroll { cursor: border, top: border };
+        }
+    }
+
+    /// Shows only the process under the cursor and those below it, or the whole tree again; a filter stays.
+    pub(in crate::app) fn isolate(&mut self, report: &Report, pane: Pane) {
+        let here = self.place(report, pane, self.scroll.cursor);
+        let tree = report.tree().zip(here).filter(|((section, _), here)| here.section == *section);
+        let alone = match (self.is_subtree(), tree) {
+            (true, _) => None,
+            (false, Some(((section, tree), here))) => {
+                let rows = (here.row..tree.depths().end_of(here.row)).filter_map(|row| u32::try_from(row).ok());
+                Some(rows.map(|row| (section, row)).collect())
+            }
+            (false, None) => return,
+        };
+        self.sift(report, pane, |sieve| sieve.alone = alone);
+    }
+
+    /// Folds or unfolds the process under the cursor or all of them; what is no process moves sideways.
+    pub(in crate::app) fn fold(&mut self, report: &Report, pane: Pane, step: FoldStep) {
+        let here = self.place(report, pane, self.scroll.cursor);
+        let tree = report.tree().filter(|_| pane == Pane::Processes);
+        let row = here.zip(tree).filter(|(here, (section, _))| here.section == *section).map(|(here, _)| here.row);
+        match (tree, row, step) {
+            (Some((_, tree)), Some(row), _) => step.take(&mut self.folds, &mut self.scroll, row, tree.depths()),
+            (Some((_, tree)), None, FoldStep::All(_)) => {
+                step.take(&mut self.folds, &mut self.scroll, 0, tree.depths());
+            }
+            (_, _, FoldStep::Left) => self.shift = self.shift.saturating_sub(SIDEWAYS),
+            (_, _, FoldStep::Right) => self.shift = self.shift.saturating_add(SIDEWAYS).min(FARTHEST),
+            (_, _, FoldStep::Toggle | FoldStep::All(_)) => {}
+        }
+    }
+
     /// Lets other rows through; the cursor stays on its row, or goes to the nearest that is shown.
     pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
         self.look_anew(report, pane, |state| change(&mut state.sieve));
