@@ -276,6 +276,7 @@ impl Model {
     pub fn run(&mut self, command: &Command) {
         match &command.act {
             Act::Local(act) | Act::Leads { to: act, .. } => act(self),
+            Act::GoToPane(pane) => self.go_to_pane(*pane),
             Act::Each { begin, .. } => {
                 if !self.refuse(&self.tag(command)) {
                     begin(self)

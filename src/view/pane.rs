@@ -5,7 +5,7 @@ use super::theme::Tint;
 use crate::app::list::OpenReport;
 use crate::app::over::held::MARK;
 use crate::app::panes::{self, Branch, PaneInfo, PaneState};
-use crate::app::{Area, Model};
+use crate::app::{Area, Command, Model};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
@@ -187,7 +187,8 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.
 pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
-    model.settings.keys.of(&info.command).first().map(|key| format!("{key} ")).unwrap_or_default()
+    let keys = Command::named(info.command).map(|command| model.settings.keys.of(command));
+    keys.and_then(<[_]>::first).map(|key| format!("{key} ")).unwrap_or_default()
 }
 
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {

@@ -51,7 +51,7 @@ fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
     stage.keys("enter enter");
     let mut copies = 0;
     for info in &PANES {
-        stage.keys(&info.command.keys[0].to_string());
+        stage.keys(&info.key.to_string());
         let count = stage.session.model.open().unwrap().count(info.pane);
         for _ in 0..count {
             stage.press("y");

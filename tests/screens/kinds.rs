@@ -72,7 +72,7 @@ fn every_screen_of_every_kind_of_report() {
         insta::assert_snapshot!(format!("kind_{name}"), stage.screen());
         let mut shown = String::new();
         for info in &PANES {
-            let key = info.command.keys[0].to_string();
+            let key = info.key.to_string();
             let screen = pane(&mut stage, &key);
             check(&mut stage, name, info.title);
             let count = stage.session.model.open().unwrap().report.count(info.pane);
@@ -89,7 +89,7 @@ fn every_screen_of_every_kind_of_report() {
         for (width, height) in [(80, 24), (40, 10), (200, 60)] {
             stage.size(width, height);
             for info in &PANES {
-                stage.press(&info.command.keys[0].to_string());
+                stage.press(&info.key.to_string());
                 stage.press("G");
                 stage.session.draw().unwrap();
                 assert!(!stage.screen().chars().any(|c| c.is_control() && c != '\n'), "{name} {width} {}", info.title);

@@ -95,7 +95,7 @@ fn all_details(bytes: &[u8]) -> String {
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();
     for info in &PANES {
-        session.press(info.command.keys[0]);
+        session.press(info.key);
         session.press("g".parse().unwrap());
         for _ in 0..session.model.open().unwrap().count(info.pane) {
             session.press("enter".parse().unwrap());

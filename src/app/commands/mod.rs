@@ -65,19 +65,36 @@ mod everywhere {
 
 pub(in crate::app) use scans::FOLLOWING;
 
-use crate::app::keys::{CONFIRM, ENTER, Places};
+use crate::app::keys::{CONFIRM, ENTER, PANED, Places};
 use crate::app::list::Next;
 use crate::app::over::AnswerTree;
 use crate::app::over::palette::PaletteAction;
-use crate::app::panes::PANES;
+use crate::app::panes::{PANES, PaneInfo};
 use crate::app::spending::Prompt;
 use crate::app::{Focus, Key, Model, Overlay, Place, Screen};
 use crate::quota::Plan;
 use crate::report::Pane;
 use crate::request::Request;
+use std::slice::from_ref;
+use std::sync::LazyLock;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
 pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
+
+/// The command of each pane, which goes to it.
+static OF_PANES: LazyLock<Vec<Command>> = LazyLock::new(|| {
+    let command = |info: &'static PaneInfo| Command {
+        name: info.command,
+        keys: from_ref(&info.key),
+        label: info.title,
+        help: info.help,
+        rank: 0,
+        place: PANED,
+        when: A_REPORT,
+        act: Act::GoToPane(info.pane),
+    };
+    PANES.iter().map(command).collect()
+});
 
 #[derive(Debug)]
 pub struct Command {
@@ -116,6 +133,7 @@ impl When {
 #[derive(Debug)]
 pub enum Act {
     Local(fn(&mut Model)),
+    GoToPane(Pane),
     /// Opens an overlay that sends requests, and shows their price again.
     Leads {
         to: fn(&mut Model),
@@ -152,7 +170,7 @@ impl Act {
 
 impl Command {
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        COMMANDS.iter().copied().flatten().chain(PANES.iter().map(|info| &info.command))
+        COMMANDS.iter().copied().flatten().chain(OF_PANES.iter())
     }
 
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -207,7 +225,7 @@ impl Command {
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Act::Ask { request, .. } => request(model),
-            Act::Local(_) | Act::Leads { .. } | Act::Each { .. } | Act::Chosen => None,
+            Act::Local(_) | Act::GoToPane(_) | Act::Leads { .. } | Act::Each { .. } | Act::Chosen => None,
         }
     }
 
@@ -235,7 +253,7 @@ impl Command {
     }
 }
 
-pub(in crate::app) const A_REPORT: When = When::Has("a report that is open", has_report);
+pub(super) const A_REPORT: When = When::Has("a report that is open", has_report);
 
 pub(super) const A_SERVICE: When = When::Has("a service", has_service);
 

@@ -8,9 +8,7 @@ pub mod state;
 pub use scroll::{Move, Scroll};
 pub use state::{Before, Branch, FoldStep, PaneState};
 
-use crate::app::commands::{A_REPORT, Act};
-use crate::app::keys::PANED;
-use crate::app::{Command, Key};
+use crate::app::Key;
 use crate::report::attributes::title;
 use crate::report::{Pane, Report};
 
@@ -19,27 +17,23 @@ pub struct PaneInfo {
     pub pane: Pane,
     pub title: &'static str,
     pub short: &'static str,
-    pub command: Command,
+    /// The name of the command that goes to it, its key and its help.
+    pub command: &'static str,
+    pub key: Key,
+    pub help: &'static str,
 }
 
 pub const GROUP: usize = 4;
 
 macro_rules! pane {
-    ($pane:ident, $short:literal, $name:literal, $key:literal) => {
+    ($pane:ident, $short:literal, $command:literal, $key:literal) => {
         PaneInfo {
             pane: Pane::$pane,
             title: Pane::$pane.title(),
             short: $short,
-            command: Command {
-                name: $name,
-                keys: &[Key::Char($key)],
-                label: Pane::$pane.title(),
-                help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
-                rank: 0,
-                place: PANED,
-                when: A_REPORT,
-                act: Act::Local(|model| model.go_to_pane(Pane::$pane)),
-            },
+            command: $command,
+            key: Key::Char($key),
+            help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
         }
     };
 }

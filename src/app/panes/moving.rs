@@ -95,7 +95,7 @@ impl Model {
         self.over.all.iter_mut().zip(windows).for_each(|(over, rows)| over.screen_mut().fit(room, rows));
     }
 
-    pub(super) fn go_to_pane(&mut self, pane: Pane) {
+    pub(in crate::app) fn go_to_pane(&mut self, pane: Pane) {
         if self.comparing().is_some() {
             return self.compare_in(pane);
         }

@@ -10,7 +10,7 @@ fn every_pane_has_a_row_a_key_and_a_place() {
         assert!(info(pane).is_some(), "{pane:?}");
         assert!(super::PaneOrder::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
     }
-    let mut keys: Vec<_> = PANES.iter().map(|info| info.command.keys[0].to_string()).collect();
+    let mut keys: Vec<_> = PANES.iter().map(|info| info.key.to_string()).collect();
     keys.sort();
     keys.dedup();
     assert_eq!(keys.len(), PANES.len());

@@ -111,7 +111,7 @@ impl Model {
     /// What pressing a command's key would cost, and what keeps it from that.
     pub fn tag(&self, command: &Command) -> Tag {
         let (request, is_held, is_anew) = match &command.act {
-            Act::Local(_) => return Tag::default(),
+            Act::Local(_) | Act::GoToPane(_) => return Tag::default(),
             Act::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
             Act::Leads { price, .. } => return Tag { is_later: true, ..self.tag_of(price(self)) },
             Act::Each { price, .. } => return self.tag_of(price(self)),
