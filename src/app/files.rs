@@ -3,20 +3,15 @@
 
 use crate::app::compare::Compare;
 use crate::app::find::Finder;
-use crate::app::find::finding::ReturnPoint;
-use crate::app::model::OpenDocument;
-use crate::app::over::Target;
+use crate::app::over::spots::Spots;
 use crate::app::panes::PaneOrder;
-use crate::app::{
-    Failure, Focus, List, ListEntry, LoadedReport, Model, OpenReport, Opening, Overlay, Screen, StoreJob,
-};
+use crate::app::{Failure, Focus, List, ListEntry, LoadedReport, OpenReport, Opening, Overlay};
+use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Holding, Pane};
-use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 
 /// The most files that are open at once; the one that was opened first is closed for another.
-const MOST: usize = 20;
+pub(super) const MOST_FILES: usize = 20;
 
 #[derive(Debug)]
 pub struct OpenFile {
@@ -33,6 +28,24 @@ pub struct OpenFile {
     pub(super) left: Option<ReturnPoint>,
     /// Whether its scan was followed to its end.
     pub(super) is_scanned: bool,
+}
+
+/// A list that was left for one of its rows.
+#[derive(Debug)]
+pub(super) enum ReturnPoint {
+    Finder,
+    /// Where an item of the comparison was seen.
+    Compare {
+        /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
+        file: Option<Sha256>,
+        spots: Box<Spots>,
+    },
+    Other {
+        /// The opening whose rows it shows, where they are those of the report that was open.
+        of: Option<Opening>,
+        /// The list, above what it was opened from.
+        over: Vec<Overlay>,
+    },
 }
 
 impl OpenFile {
@@ -172,15 +185,40 @@ impl OpenFiles {
         self.all.push(file);
     }
 
+    /// The place of the one at a distance from the shown one, in the circle of all.
+    pub(super) fn place_at(&self, distance: isize) -> usize {
+        let count = self.all.len().max(1);
+        let distance = distance.rem_euclid(count.cast_signed());
+        self.shown.saturating_add_signed(distance) % count
+    }
+
+    pub(super) fn shown_place(&self) -> usize {
+        self.shown
+    }
+
+    /// Shows the one at this place; of its reports those are closed whose reading has stopped.
+    pub(super) fn show(&mut self, place: usize) {
+        self.shown = place;
+        self.list_mut().into_iter().for_each(List::close_unfinished);
+    }
+
+    pub(super) fn are_most(&self) -> bool {
+        self.all.len() >= MOST_FILES
+    }
+
+    pub(super) fn hashes(&self) -> impl Iterator<Item = &Sha256> {
+        self.all.iter().filter_map(|open| open.list.file())
+    }
+
     /// Takes one away; the one that is shown stays, or the one behind it takes its place.
-    fn close(&mut self, place: usize) -> Option<OpenFile> {
+    pub(super) fn close(&mut self, place: usize) -> Option<OpenFile> {
         let closed = (place < self.all.len()).then(|| self.all.remove(place))?;
         let shown = if place < self.shown { self.shown - 1 } else { self.shown };
         self.shown = shown.min(self.all.len().saturating_sub(1));
         Some(closed)
     }
 
-    fn place_of(&self, file: &Sha256) -> Option<usize> {
+    pub(super) fn place_of(&self, file: &Sha256) -> Option<usize> {
         self.all.iter().position(|open| open.list.file() == Some(file))
     }
 
@@ -230,6 +268,20 @@ impl OpenFiles {
         self.all.iter_mut().map(|open| &mut open.list).filter(|list| list.file().is_some())
     }
 
+    /// Lets go of the reports that are here and not among these; says whether there was one.
+    pub(super) fn let_go(&mut self, stored: &HashSet<&Identifier>) -> bool {
+        self.all.iter_mut().filter_map(|open| open.let_go(stored).then_some(())).count() > 0
+    }
+
+    /// The place of one that lists sandboxes, of which no report is stored and no answer either.
+    pub(super) fn emptied(&self, stored: &HashSet<&Sha256>) -> Option<usize> {
+        let is_empty = |list: &List| {
+            let is_known = !list.entries.is_empty();
+            is_known && list.stored() == 0 && list.file().is_some_and(|file| !stored.contains(file))
+        };
+        self.all.iter().position(|open| is_empty(&open.list))
+    }
+
     pub(super) fn with_opening_mut(&mut self, opening: Opening) -> Option<&mut OpenFile> {
         self.all.iter_mut().find_map(|open| open.list.opened_mut(opening).is_some().then_some(open))
     }
@@ -248,151 +300,5 @@ impl OpenFiles {
 
     pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
         self.reports_mut().find(|open| open.opening == opening)
-    }
-}
-
-impl Model {
-    pub fn file_name(&self) -> Option<&Untrusted> {
-        let file = self.file()?;
-        self.start.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
-    }
-
-    /// Shows another file by its distance in the circle of open files.
-    pub(super) fn step_file(&mut self, by: isize) {
-        let count = self.files.all.len().max(1);
-        let target = self.files.shown.checked_add_signed(by.rem_euclid(count.cast_signed()));
-        if let Some(target) = target {
-            self.show_file(target % count);
-        }
-    }
-
-    fn show_file(&mut self, place: usize) {
-        self.screen = Screen::File;
-        if place != self.files.shown {
-            self.leave_shown();
-            self.files.shown = place;
-            self.files.list_mut().into_iter().for_each(List::close_unfinished);
-        }
-        self.settle();
-        self.show_chosen()
-    }
-
-    /// Closes the overlays of the file that is shown, as another takes its place.
-    fn leave_shown(&mut self) {
-        self.note_folds();
-        self.over.all.clear();
-        self.bound_for = None;
-    }
-
-    /// Opens a file from the store alone; an open one is shown as it was left.
-    pub fn open_file(&mut self, file: Sha256) {
-        self.open_files(vec![file])
-    }
-
-    fn open_beside(&mut self, file: Sha256) {
-        self.start.typed.clear();
-        self.bound_for = None;
-        if let Some(place) = self.files.place_of(&file) {
-            return self.show_file(place);
-        }
-        self.screen = Screen::File;
-        self.leave_shown();
-        if self.is_document() {
-            self.close(self.files.shown);
-        }
-        if self.files.all.len() >= MOST {
-            self.close(0);
-        }
-        self.files.open(OpenFile::new(List::unasked(file.clone())));
-        self.emit(StoreJob::LoadFile(file.clone()));
-        self.emit(StoreJob::RecordFile(file));
-    }
-
-    pub fn open_files(&mut self, files: Vec<Sha256>) {
-        let first = files.first().filter(|_| files.len() > 1).cloned();
-        let before: Vec<_> = self.files.all.iter().filter_map(|open| open.list.file().cloned()).collect();
-        files.into_iter().chain(first).for_each(|file| self.open_beside(file));
-        let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
-        if !closed.is_empty() {
-            self.say(format!("Closed to make room, as at most {MOST} files are open at once: {}.", closed.join(", ")));
-        }
-    }
-
-    /// Takes what a document has that was shown before all of it was read: as a rule the one report
-    /// that it began as.
-    pub(super) fn document_read(&mut self, document: OpenDocument, problems: &str) {
-        let entry = self.files.list_mut().filter(|list| list.file().is_none()).and_then(List::chosen_mut);
-        match (entry, &*document.1) {
-            (None, _) | (_, []) => {}
-            (Some(entry), [(_, report)]) => entry.take_verdict(report.verdict.as_ref()),
-            _ => {
-                self.leave_shown();
-                self.close(self.files.shown);
-                self.open_documents(vec![document]);
-            }
-        }
-        if !problems.is_empty() {
-            self.warn(problems.trim_end());
-        }
-    }
-
-    pub fn open_report(&mut self, file: Sha256, identifier: Identifier) {
-        self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
-    }
-
-    /// Closes the file that is shown, and shows another that is open; the start screen where there is none.
-    pub(super) fn close_file(&mut self) {
-        self.leave_shown();
-        self.close(self.files.shown);
-        self.files.list_mut().into_iter().for_each(List::close_unfinished);
-        if self.files.all.is_empty() {
-            return self.leave_file();
-        }
-        self.settle();
-        self.show_chosen()
-    }
-
-    /// Closes the file at this place, with its pending calls.
-    fn close(&mut self, place: usize) {
-        let closed = self.files.close(place);
-        let file = closed.as_ref().and_then(|closed| closed.list.file());
-        file.into_iter().for_each(|file| _ = self.follows.end(file));
-        if self.batch.as_ref().is_some_and(|batch| batch.file.as_ref() == file) {
-            self.stop_batch("The file was closed.");
-        }
-    }
-
-    /// Drops reports that are not stored any more, and closes files without any.
-    pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) {
-        // Imports belong to no service, and are stored for all profiles.
-        let ours = || held.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
-        let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
-        let files: HashSet<_> =
-            ours().filter(|thing| thing.is_answer()).filter_map(|thing| thing.file.as_ref()).collect();
-        let mut is_changed = false;
-        for file in &mut self.files.all {
-            is_changed |= file.let_go(&reports);
-        }
-        let is_empty = |list: &List| {
-            let is_known = !list.entries.is_empty();
-            is_known && list.stored() == 0 && list.file().is_some_and(|file| !files.contains(file))
-        };
-        let empty = |files: &OpenFiles| files.all.iter().position(|open| is_empty(&open.list));
-        while let Some(place) = empty(&self.files) {
-            self.close(place);
-            is_changed = true;
-        }
-        if !is_changed {
-            return;
-        }
-        // Hits and comparisons may quote deleted reports.
-        self.finder = None;
-        self.bound_for = None;
-        self.over.all.retain(|over| matches!(over, Overlay::Held(_)));
-        if self.files.all.is_empty() {
-            self.screen = Screen::Start;
-        }
-        self.settle();
-        self.show_chosen()
     }
 }

@@ -3,7 +3,6 @@
 use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::finding::SearchEnd;
 use crate::app::find::{HitGroup, Ticket};
-use crate::app::model::OpenDocument;
 use crate::app::over::{ReportToEvaluate, Spot};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
@@ -290,6 +289,9 @@ impl LoadedReport {
         Self { received, body, unkept, verdict, imported: None }
     }
 }
+
+/// The name of a document, and its reports with what each calls itself.
+pub type OpenDocument = (String, Vec<(Option<Identifier>, LoadedReport)>);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {

@@ -1,9 +1,10 @@
 //! Everything the screen shows, in one value with one owner.
 
-use crate::app::files::{OpenFile, OpenFiles};
+use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::Keymap;
 use crate::app::layout::View;
+use crate::app::message::OpenDocument;
 use crate::app::over::{AllNotes, Over, Target};
 use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
@@ -11,18 +12,16 @@ use crate::app::scan::follow::{Follows, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Calls, InFlightCall, Obstacle, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
-use crate::app::{Effect, Layout, List, ListEntry, LoadedReport, OpenReport, ReportJob, Size, Sizes};
-use crate::report::Pane;
+use crate::app::{Effect, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
+use crate::report::{Holding, Pane};
 use crate::request::{Listing, Request};
 use crate::text::{Untrusted, thousands};
 use jiff::{SignedDuration, Timestamp};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// The name of a document, and its reports with what each calls itself.
-pub type OpenDocument = (String, Vec<(Option<Identifier>, LoadedReport)>);
 
 #[derive(Debug, Default)]
 pub struct Model {
@@ -139,6 +138,135 @@ impl Model {
         if self.list().is_some_and(List::is_single) {
             self.files.enter_group();
         }
+    }
+
+    /// Shows another file by its distance in the circle of open files.
+    pub(super) fn step_file(&mut self, by: isize) {
+        self.show_file(self.files.place_at(by))
+    }
+
+    fn show_file(&mut self, place: usize) {
+        self.screen = Screen::File;
+        if place != self.files.shown_place() {
+            self.leave_shown();
+            self.files.show(place);
+        }
+        self.settle();
+        self.show_chosen()
+    }
+
+    /// Closes the overlays of the file that is shown, as another takes its place.
+    fn leave_shown(&mut self) {
+        self.note_folds();
+        self.over.all.clear();
+        self.bound_for = None;
+    }
+
+    /// Opens a file from the store alone; an open one is shown as it was left.
+    pub fn open_file(&mut self, file: Sha256) {
+        self.open_files(vec![file])
+    }
+
+    fn open_beside(&mut self, file: Sha256) {
+        self.start.typed.clear();
+        self.bound_for = None;
+        if let Some(place) = self.files.place_of(&file) {
+            return self.show_file(place);
+        }
+        self.screen = Screen::File;
+        self.leave_shown();
+        if self.is_document() {
+            self.close(self.files.shown_place());
+        }
+        if self.files.are_most() {
+            self.close(0);
+        }
+        self.files.open(OpenFile::new(List::unasked(file.clone())));
+        self.emit(StoreJob::LoadFile(file.clone()));
+        self.emit(StoreJob::RecordFile(file));
+    }
+
+    pub fn open_files(&mut self, files: Vec<Sha256>) {
+        let first = files.first().filter(|_| files.len() > 1).cloned();
+        let before: Vec<_> = self.files.hashes().cloned().collect();
+        files.into_iter().chain(first).for_each(|file| self.open_beside(file));
+        let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
+        if !closed.is_empty() {
+            self.say(format!(
+                "Closed to make room, as at most {MOST_FILES} files are open at once: {}.",
+                closed.join(", ")
+            ));
+        }
+    }
+
+    /// Takes what a document has that was shown before all of it was read: as a rule the one report
+    /// that it began as.
+    pub(super) fn document_read(&mut self, document: OpenDocument, problems: &str) {
+        let entry = self.files.list_mut().filter(|list| list.file().is_none()).and_then(List::chosen_mut);
+        match (entry, &*document.1) {
+            (None, _) | (_, []) => {}
+            (Some(entry), [(_, report)]) => entry.take_verdict(report.verdict.as_ref()),
+            _ => {
+                self.leave_shown();
+                self.close(self.files.shown_place());
+                self.open_documents(vec![document]);
+            }
+        }
+        if !problems.is_empty() {
+            self.warn(problems.trim_end());
+        }
+    }
+
+    pub fn open_report(&mut self, file: Sha256, identifier: Identifier) {
+        self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
+    }
+
+    /// Closes the file that is shown, and shows another that is open; the start screen where there is none.
+    pub(super) fn close_file(&mut self) {
+        self.leave_shown();
+        self.close(self.files.shown_place());
+        self.files.show(self.files.shown_place());
+        if self.files.shown().is_none() {
+            return self.leave_file();
+        }
+        self.settle();
+        self.show_chosen()
+    }
+
+    /// Closes the file at this place, with its pending calls.
+    fn close(&mut self, place: usize) {
+        let closed = self.files.close(place);
+        let file = closed.as_ref().and_then(|closed| closed.list.file());
+        file.into_iter().for_each(|file| _ = self.follows.end(file));
+        if self.batch.as_ref().is_some_and(|batch| batch.file.as_ref() == file) {
+            self.stop_batch("The file was closed.");
+        }
+    }
+
+    /// Drops reports that are not stored any more, and closes files without any.
+    pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) {
+        // Imports belong to no service, and are stored for all profiles.
+        let ours = || held.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
+        let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
+        let files: HashSet<_> =
+            ours().filter(|thing| thing.is_answer()).filter_map(|thing| thing.file.as_ref()).collect();
+        let mut is_changed = self.files.let_go(&reports);
+        while let Some(place) = self.files.emptied(&files) {
+            self.close(place);
+            is_changed = true;
+        }
+        if !is_changed {
+            return;
+        }
+        // Hits and comparisons may quote deleted reports.
+        self.finder = None;
+        self.bound_for = None;
+        self.over.all.retain(|over| matches!(over, Overlay::Held(_)));
+        if self.files.shown().is_none() {
+            self.screen = Screen::Start;
+        }
+        self.settle();
+        self.show_chosen()
     }
 
     /// Asks the runtime for something; a write delays the end of the program.

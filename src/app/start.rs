@@ -6,7 +6,7 @@ use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, Pane, Recent};
-use crate::text::{count, thousands};
+use crate::text::{Untrusted, count, thousands};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use std::collections::HashSet;
@@ -20,6 +20,13 @@ pub struct StartScreen {
     pasted: Vec<Sha256>,
     pub recent: Vec<Recent>,
     pub scroll: Scroll,
+}
+
+impl StartScreen {
+    /// The name of a file that was opened before.
+    pub fn name_of(&self, file: &Sha256) -> Option<&Untrusted> {
+        self.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
+    }
 }
 
 impl Model {

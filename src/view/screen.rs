@@ -87,7 +87,7 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Tint::Faint), (hash, Tint::Strong)]);
             // A name in few columns is useless; sandbox and verdict have the room.
-            let name = model.file_name().filter(|_| columns >= NAMED);
+            let name = model.start.name_of(file).filter(|_| columns >= NAMED);
             let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
             parts.extend(name.map(|name| (name, Tint::Strong)));
             let number = model.files.number().map(|(shown, all)| format!("file {shown} of {all}"));

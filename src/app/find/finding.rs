@@ -1,14 +1,13 @@
 //! The controller of searches: filters as they are typed, hits and jumps to them, and the way back: a list that was left for one of
 //! its rows comes back as it was left.
 
-use crate::app::files::OpenFile;
+use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
 use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
-use crate::app::over::{NotableScope, Spots, Target};
+use crate::app::over::{NotableScope, Target};
 use crate::app::panes::PaneState;
 use crate::app::{Key, Model, OpenReport, Opening, Overlay, Screen, SearchJob};
 use crate::report::find::{How, Scope};
-use crate::report::identifier::Sha256;
 use crate::report::{Pane, Report, RowSet};
 
 pub type SearchEnd = Option<Result<(), String>>;
@@ -265,24 +264,6 @@ fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, ro
         Some(found) if !is_first => found.extend(&rows),
         found => *found = Some(rows),
     });
-}
-
-/// A list that was left for one of its rows.
-#[derive(Debug)]
-pub(in crate::app) enum ReturnPoint {
-    Finder,
-    /// Where an item of the comparison was seen.
-    Compare {
-        /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
-        file: Option<Sha256>,
-        spots: Box<Spots>,
-    },
-    Other {
-        /// The opening whose rows it shows, where they are those of the report that was open.
-        of: Option<Opening>,
-        /// The list, above what it was opened from.
-        over: Vec<Overlay>,
-    },
 }
 
 impl Model {
