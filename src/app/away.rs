@@ -46,7 +46,7 @@ impl Model {
                 text.visible_cut(80),
                 self.way_to("copy-raw")
             );
-            return self.ask_first(details, KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(raw)));
+            return self.ask_first(details, [KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(raw))]);
         }
         self.copy(raw.what, raw.bytes);
     }
@@ -314,7 +314,7 @@ impl Model {
                 self.say(words);
             }
             (Err(NotSaved::Exists(save, why)), Some(_)) => {
-                self.ask_first(why, KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save)))
+                self.ask_first(why, [KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save))])
             }
             (Err(NotSaved::Failed(why)), Some(form)) => form.failure = Some(Failure::new(why)),
             (Err(NotSaved::Exists(_, why) | NotSaved::Failed(why)), None) => self.warn(why),

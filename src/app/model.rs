@@ -389,3 +389,10 @@ pub struct Settings {
     /// Whether the first file without stored reports is listed at once, as in the demo.
     pub lists_at_once: bool,
 }
+
+impl Settings {
+    /// Whether the worst price needs confirmation; an unknown one does.
+    pub fn is_dear(&self, worst: Option<u64>) -> bool {
+        self.confirm_above.is_some_and(|most| worst.is_none_or(|worst| worst > most))
+    }
+}

@@ -5,7 +5,6 @@ use crate::app::keys::CONFIRM;
 use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
-use crate::app::spending::price::Offers;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
     Command, Effect, FileEvent, Key, Message, Model, Opening, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
@@ -116,7 +115,7 @@ impl Model {
             TerminalEvent::KeyInput { key, frame } => self.press_if_price_was_shown(key, frame),
             TerminalEvent::Pointer(pointer) => self.point(pointer),
             TerminalEvent::Paste(text) => self.paste(&text),
-            TerminalEvent::FrameDrawn(frame) => self.offers = Offers::of(self, frame),
+            TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
             TerminalEvent::Resize(size) => {
                 self.size = size;
                 self.settle();
@@ -228,9 +227,12 @@ impl Model {
         if self.declines(key) {
             return self.press(key);
         }
-        if !self.offers.has_asked(self, frame) && !leaves() {
+        let question = self.over.top_as::<Confirmation>().map(|question| question.number);
+        let has_asked = question.is_none_or(|question| self.offers.has_asked(question, frame));
+        let has_shown = || self.offer(key).is_none_or(|offer| self.offers.has_shown(key, &offer, frame));
+        if !has_asked && !leaves() {
             self.warn(format!("{key} came before the question was on the screen: nothing was done. Press it again."));
-        } else if !self.offers.has_seen(self, key, frame) {
+        } else if !has_shown() {
             self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
         } else {
             self.press(key)
@@ -253,7 +255,7 @@ impl Model {
         if is_typed {
             return;
         }
-        if let Some(answer) = self.answer(key).cloned() {
+        if let Some(answer) = self.over.answer(key).cloned() {
             return self.confirm(answer);
         }
         if self.declines(key) {
@@ -269,7 +271,7 @@ impl Model {
     /// Whether a key declines the open confirmation: every key but its answers and those that leave it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
-        let is_asked = self.over.top_as::<Confirmation>().is_some() && self.answer(key).is_none();
+        let is_asked = self.over.top_as::<Confirmation>().is_some() && self.over.answer(key).is_none();
         is_asked && !Command::of(key, self).is_some_and(leaves)
     }
 
@@ -286,7 +288,6 @@ impl Model {
             Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
             Act::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.says_in_flight(&request) => {}
-                Some(request) if self.is_typed_held(command) => self.ask_held(request),
                 Some(request) => {
                     self.figures.await_answer(&request);
                     self.ask(request, if *anew { ResponseSource::Service } else { ResponseSource::StoredOrService })

@@ -174,7 +174,7 @@ impl Dialogue {
             return Ok(());
         }
         let model = &self.session.model;
-        if let Some(answer) = word.parse().ok().and_then(|key| model.answer(key)).map(|answer| answer.key) {
+        if let Some(answer) = word.parse().ok().and_then(|key| model.over.answer(key)).map(|answer| answer.key) {
             self.session.press(answer);
             return Ok(());
         }

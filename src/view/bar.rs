@@ -67,7 +67,7 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     let is_back = |command: &&Command| way_back(model, command).is_some();
     let commands = told().filter(is_back).chain(told().filter(|command| !is_back(command)));
     let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(model, command));
-    let (asking, others): (Vec<_>, Vec<_>) = model.answers().iter().partition(|answer| answer.consent.asks());
+    let (asking, others): (Vec<_>, Vec<_>) = model.over.answers().iter().partition(|answer| answer.consent.asks());
     let asking = asking.into_iter().map(|answer| PricedKey::new(answer.key, answer.label, &model.price_tag(answer)));
     let priced: Vec<_> = asking
         .chain(priced.into_iter().filter_map(|command| {
@@ -248,7 +248,7 @@ fn balances(model: &Model, wordy: Verbosity) -> Vec<Words> {
 }
 
 fn spent(model: &Model, wordy: Verbosity) -> Words {
-    let spent = model.spent();
+    let spent = model.figures.spent_with(&model.calls);
     let all: Spent = spent.values().copied().sum();
     let lead = match wordy {
         Verbosity::Full => "spent this session:",

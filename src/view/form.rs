@@ -102,7 +102,7 @@ impl DrawForm for FileToScan {
         let way = if is_large { ", by way of an address for large files" } else { "" };
         let waits = is_large && model.calls.has(&Request::UploadAddress);
         let after = if waits { " once another file has its address" } else { "" };
-        let basis = model.price(&Request::PrivateScan { submission, to: None });
+        let basis = model.figures.price(&Request::PrivateScan { submission, to: None });
         let sent = found.sent.map(|sent| {
             let when = crate::text::moment(sent);
             (

@@ -307,7 +307,7 @@ impl DrawList for Artefacts {
                 let (since, key) = (since(*when, model.now), model.way_to("fetch"));
                 line.own(&format!("stored {since}, 0: {key} writes it to a file"), Tint::Free);
             }
-            (None, None) => line.own(&format!("not stored · {}", model.price(&request).short()), Tint::Price),
+            (None, None) => line.own(&format!("not stored · {}", model.figures.price(&request).short()), Tint::Price),
         }
     }
 

@@ -154,7 +154,7 @@ impl DrawForm for TypedNote {
 fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", (0, 0), 0);
     let room = usize::from(inside.width).max(10);
-    let keys = question.key_rows(model, room);
+    let keys = question.key_rows(&model.way_to("back"), room);
     // A confirmation needs its keys: the words give way to them.
     let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Tint::Problem)).chain(keys.iter().map(|row| (row, Tint::Text)));

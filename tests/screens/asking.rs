@@ -5,7 +5,6 @@ use crate::screen;
 use crate::stage::{Stage, options, public};
 use behaview::app::TerminalEvent;
 use behaview::demo::Endpoint;
-use behaview::quota::Spent;
 
 /// The start screen with the line of a question open, and this pasted into it.
 fn typed(name: &str, text: &str) -> Stage {
@@ -33,7 +32,7 @@ fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
     assert!(stage.screen().contains("3 requests"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_reports_answered", stage);
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, 3);
+    assert_eq!(stage.spent().charged, 3);
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 3);
 }
 
@@ -47,7 +46,7 @@ fn hashes_that_are_stored_are_not_paid_again_after_a_yes() {
     assert!(stage.screen().contains("costs 2 requests"), "{}", stage.screen());
     stage.keys("y");
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 3);
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, 3);
+    assert_eq!(stage.spent().charged, 3);
 }
 
 #[test]
@@ -57,7 +56,7 @@ fn submissions_are_priced_by_what_comes_back() {
     stage.keys("enter - + j j");
     screen!("asking_submissions_answered", stage);
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, used);
+    assert_eq!(stage.spent().charged, used);
     assert!(used > 1, "{used}");
 }
 
@@ -78,7 +77,7 @@ fn an_analysis_that_does_not_exist_costs_nothing() {
     assert!(stage.screen().contains("0 or 1 request"), "{}", stage.screen());
     stage.keys("enter");
     screen!("asking_analysis_unknown", stage);
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().total(), 0);
+    assert_eq!(stage.spent().total(), 0);
     assert_eq!(stage.demo.as_ref().unwrap().used().user.daily, 0);
 }
 
@@ -92,7 +91,7 @@ fn what_becomes_public_asks_first() {
     assert_eq!(stage.calls(Endpoint::Rescan), 0);
     stage.keys("enter y");
     assert_eq!(stage.calls(Endpoint::Rescan), 1);
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, 1);
+    assert_eq!(stage.spent().charged, 1);
 }
 
 #[test]
@@ -157,7 +156,7 @@ fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
     stage.keys("enter r esc : u s a g e enter");
     screen!("usage", stage);
     assert_eq!(stage.calls(Endpoint::Usage), 1);
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, 2);
+    assert_eq!(stage.spent().charged, 2);
     stage.keys("esc r");
     assert_eq!(stage.calls(Endpoint::Usage), 2, "what was looked at is kept fresh");
     assert!(!stage.screen().contains("What was used"), "{}", stage.screen());
@@ -171,7 +170,7 @@ fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere()
     stage.keys(": v 3 - u s e r enter enter");
     assert!(stage.screen().contains("Premium API:"), "{}", stage.screen());
     assert!(!stage.screen().contains(stage.demo.as_ref().unwrap().key()));
-    assert_eq!((stage.calls(Endpoint::User), stage.session.model.spent().into_values().sum::<Spent>().charged), (1, 1));
+    assert_eq!((stage.calls(Endpoint::User), stage.spent().charged), (1, 1));
 }
 
 #[test]

@@ -59,7 +59,7 @@ fn no_network() {
     stage.open(&main_file());
     stage.keys("enter");
     screen!("wrong_no_network", stage);
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>(), Spent::default());
+    assert_eq!(stage.spent(), Spent::default());
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_service_that_repeats_the_key_shows_asterisks() {
     masked(&stage, "tool --key ****************");
     stage.keys("r");
     masked(&stage, "tool --key ****************");
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().total(), 2, "both are paid for, and here");
+    assert_eq!(stage.spent().total(), 2, "both are paid for, and here");
     for keys in ["tab z enter", "esc esc 0", "L", "esc B", "esc H", "esc I", "esc C"] {
         stage.keys(keys);
         masked(&stage, "");

@@ -44,7 +44,7 @@ fn at(way: &str) -> Stage {
 fn shown(stage: &Stage) -> Vec<(Key, &'static str)> {
     let model = &stage.session.model;
     let commands = Command::applying(model).filter(|(_, command)| command.rank > 0);
-    let answers = model.answers().iter().map(|answer| (answer.key, answer.label));
+    let answers = model.over.answers().iter().map(|answer| (answer.key, answer.label));
     commands.map(|(key, command)| (key, command.name)).chain(answers).collect()
 }
 

@@ -6,7 +6,6 @@ use crate::stage::{Stage, file, identifiers, main_file, options, public};
 use behaview::app::TerminalEvent;
 use behaview::app::commands::Command;
 use behaview::demo::{Endpoint, Options};
-use behaview::quota::Spent;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -71,7 +70,7 @@ fn the_session_and_the_service_count_the_same() {
     stage.open(&file("Parcel"));
     stage.keys("enter");
     let used = stage.demo.as_ref().unwrap().used().user.daily;
-    assert_eq!(stage.session.model.spent().into_values().sum::<Spent>().charged, used);
+    assert_eq!(stage.spent().charged, used);
     assert_eq!(used, 5);
 }
 
@@ -165,10 +164,7 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     assert!(stage.screen().contains("6 req: A open all"), "{}", stage.screen());
     stage.keys("A");
     screen!("all_opened", stage);
-    assert_eq!(
-        (stage.calls(Endpoint::Behaviour), stage.session.model.spent().into_values().sum::<Spent>().charged),
-        (6, 8)
-    );
+    assert_eq!((stage.calls(Endpoint::Behaviour), stage.spent().charged), (6, 8));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};
 use behaview::gateway::Gateway;
-use behaview::quota::Budget;
+use behaview::quota::{Budget, Spent};
 use behaview::report::identifier::Sha256;
 use behaview::runtime::Session;
 use behaview::service::credential::{Credential, KeySource};
@@ -326,6 +326,12 @@ impl Stage {
     /// Calls that the service received and charged for.
     pub fn paid_calls(&self) -> usize {
         self.demo.as_ref().map_or(0, |demo| demo.seen().iter().filter(|call| call.charged > 0).count())
+    }
+
+    /// What the bar says that this session has spent, of all units.
+    pub fn spent(&self) -> Spent {
+        let model = &self.session.model;
+        model.figures.spent_with(&model.calls).into_values().sum()
     }
 
     /// Calls that the service received for an operation.

@@ -94,7 +94,7 @@ commands! {
                 m.missing_reports().len() > usize::from(m.comparing().is_none())
             }),
         ])
-        => Act::Each { requests: Model::missing_reports, price: Model::missing_price, begin: Model::open_missing };
+        => Act::Each { requests: Model::missing_reports, price: |m| m.figures.price_of_reports(m.missing_reports().len()), begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, FILE,
         "Stop opening all: nothing further is sent"
         if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| m.stop_batch("Stopped."));
@@ -147,7 +147,7 @@ commands! {
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
             to: |m| m.over.put(SubmitForm::empty()),
-            price: |m| m.plan([Operation::once(Kind::PrivateScan)]),
+            price: |m| m.figures.plan([Operation::once(Kind::PrivateScan)]),
         };
     "next-field" [TAB, DOWN] "next field", 2, FORM,
         "Go to the next field of the form" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(1)));
@@ -171,5 +171,5 @@ commands! {
     "delete-at-service" [key('E')] "delete", 8, LIST,
         "Delete the file at the service, with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
-        => Act::Leads { to: Model::delete_at_service, price: |m| m.plan([Operation::once(Kind::PrivateDelete)]) };
+        => Act::Leads { to: Model::delete_at_service, price: |m| m.figures.plan([Operation::once(Kind::PrivateDelete)]) };
 }

@@ -309,6 +309,10 @@ pub(super) fn form_request(model: &Model) -> Option<Request> {
     model.over.top_as::<Prompt>().and_then(|form| form.request(model.now).ok())
 }
 
+pub(super) fn is_form_held(model: &Model) -> bool {
+    model.over.top_as::<Prompt>().is_some_and(|form| form.held_since(model.now).is_some())
+}
+
 pub(super) fn has_kind(model: &Model, forward: bool) -> bool {
     let found = model.focused().zip(model.open());
     found.is_some_and(|(pane, open)| model.pane_state(pane).next_kind(&open.report, pane, forward).is_some())

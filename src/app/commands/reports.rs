@@ -4,7 +4,7 @@ use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
     A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_answer,
-    in_tree, is_folded, rows_of_tree,
+    in_tree, is_folded, is_form_held, rows_of_tree,
 };
 use crate::app::compare::{Compare, Comparison, Only, OtherFile};
 use crate::app::keys::{
@@ -16,7 +16,7 @@ use crate::app::over::{
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
-use crate::app::spending::{Planner, Prompt};
+use crate::app::spending::Planner;
 use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::{Kind, Operation};
 use crate::report::{self, Holding};
@@ -267,7 +267,7 @@ commands! {
         if When::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
                 && m.claimed_artefacts().next().is_some()
-        }) => Act::Leads { to: Model::show_artefacts, price: |m| m.plan([Operation::once(Kind::PrivateArtefact)]) };
+        }) => Act::Leads { to: Model::show_artefacts, price: |m| m.figures.plan([Operation::once(Kind::PrivateArtefact)]) };
     "fetch" [ENTER] "fetch", 1, PICKER,
         "Fetch the artifact; a stored one costs nothing and can be written to a file"
         if When::Has("a list of artifacts", |m| m.chosen_artefact().is_some()) => Act::Ask {
@@ -285,12 +285,15 @@ commands! {
         "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(Palette::toggle_off));
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
-        if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::ask(form_request);
+        if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::Ask {
+            request: form_request,
+            is_held: is_form_held,
+            with_held: |m| form_request(m).into_iter().for_each(|request| m.ask_held(request)),
+            anew: false,
+        };
     "ask-again" [Key::Ctrl('r')] "ask again", 2, FORM,
         "Send the typed request though its response is stored"
-        if When::Has("a stored response", |m| {
-            m.over.top_as::<Prompt>().is_some_and(|form| form.held_since(m.now).is_some())
-        }) => Act::ask_anew(form_request);
+        if When::Has("a stored response", is_form_held) => Act::ask_anew(form_request);
     "confirm" [key('y'), key('Y'), key('f')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));

@@ -30,7 +30,7 @@ impl Model {
     }
 
     pub fn follow_price(&self) -> Plan {
-        let mut plan = self.plan([polls(self.settings.pace.most)]);
+        let mut plan = self.figures.plan([polls(self.settings.pace.most)]);
         // It ends as soon as the scan does.
         plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.verdict.units.min.min(1));
         plan
@@ -44,12 +44,12 @@ impl Model {
         if self.refuse(&self.tag_of(price.clone())) {
             return;
         }
-        if !has_reports && !self.is_dear(price.worst()) {
+        if !has_reports && !self.settings.is_dear(price.worst()) {
             return self.follow(file);
         }
         let why = if has_reports { "Reports of the file are listed already. " } else { "" };
         let why = format!("{why}To follow its scan costs {price}.");
-        self.ask_first(why, KeyedAnswer::yes("yes, follow", Consent::Follow(file)))
+        self.ask_first(why, [KeyedAnswer::yes("yes, follow", Consent::Follow(file))])
     }
 
     /// Begins to follow the scan of a file; its price was on the screen.
@@ -79,10 +79,11 @@ impl Model {
     /// How to open a scan's reports where its list brings identifiers only.
     fn way_to_missing(&self, file: &Sha256) -> String {
         let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
+        let price = self.figures.price_of_reports(missing);
         match missing {
             0 => String::new(),
-            1 => format!(" {} opens the report, for {}.", self.way_to("open"), self.missing_price()),
-            count => format!(" {} opens the {count} reports, for {}.", self.way_to("open-all"), self.missing_price()),
+            1 => format!(" {} opens the report, for {price}.", self.way_to("open")),
+            count => format!(" {} opens the {count} reports, for {price}.", self.way_to("open-all")),
         }
     }
 
@@ -303,7 +304,7 @@ impl Model {
             self.way_to("other-file"),
             file.short(),
             self.way_to("follow"),
-            self.price(&request).short(),
+            self.figures.price(&request).short(),
         )
     }
 
@@ -334,8 +335,8 @@ impl Model {
             Consent::Send(request, ResponseSource::Service)
         };
         let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
-        let answers = vec![KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
-        self.confirm_first(why, answers)
+        let answers = [KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
+        self.ask_first(why, answers)
     }
 }
 

@@ -179,7 +179,7 @@ impl Model {
             true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
             false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
         };
-        self.ask_first(why, answer)
+        self.ask_first(why, [answer])
     }
 
     /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
@@ -332,7 +332,7 @@ impl Model {
         match (typed.is_empty(), known) {
             (true, Some(text)) => {
                 let answer = KeyedAnswer::yes("yes, delete it", Consent::DeleteNote(note(text)));
-                self.ask_first("The line is empty: the note is deleted.".to_owned(), answer)
+                self.ask_first("The line is empty: the note is deleted.".to_owned(), [answer])
             }
             (true, None) => _ = self.over.close(),
             (false, known) => {

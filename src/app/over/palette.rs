@@ -83,7 +83,7 @@ fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
     let questions = ASKS.iter().map(|ask| {
         // What asks for no words has its price already.
         let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
-        let tag = request.map(|request| model.tag_of(model.plan([request.operation()])));
+        let tag = request.map(|request| model.tag_of(model.figures.plan([request.operation()])));
         PaletteItem {
             does: PaletteAction::Ask(ask),
             keys: String::new(),

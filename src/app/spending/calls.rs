@@ -1,9 +1,5 @@
-//! Calls in flight, and opening all sandboxes of a file: the total is shown first, the calls go one after another, and
-//! the first failure stops them.
+//! Calls in flight, and the reports of a file that wait to be opened after them.
 
-use crate::app::spending::{Consent, KeyedAnswer};
-use crate::app::{Model, ResponseSource};
-use crate::quota::{Kind, Numbers, Operation, Plan};
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
 use jiff::Timestamp;
@@ -93,70 +89,4 @@ pub struct OpenAllBatch {
     pub(in crate::app) file: Option<Sha256>,
     pub waiting: VecDeque<Request>,
     pub total: usize,
-}
-
-impl Model {
-    /// The reports of the list that are neither stored nor in flight.
-    pub fn missing_reports(&self) -> Vec<Request> {
-        let missing = self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.report().is_none());
-        let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
-        requests.filter(|request| !self.calls.has(request)).collect()
-    }
-
-    pub fn missing_price(&self) -> Plan {
-        self.price_of(&self.missing_reports())
-    }
-
-    pub(super) fn price_of(&self, reports: &[Request]) -> Plan {
-        let numbers = Numbers { calls: reports.len() as u64, ..Numbers::default() };
-        self.plan([Operation { kind: Kind::PrivateBehaviour, numbers }])
-    }
-
-    pub(in crate::app) fn open_missing(&mut self) {
-        let missing = self.missing_reports();
-        let price = self.price_of(&missing);
-        let only = self.too_little_left(&price);
-        if only.is_some() || self.is_dear(price.worst()) {
-            let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
-            let why = format!("Opening all costs {price}{only}.");
-            return self.ask_first(why, KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing)));
-        }
-        self.open_each(missing)
-    }
-
-    /// Begins to open these reports, whatever the list has got meanwhile.
-    pub(super) fn open_each(&mut self, reports: Vec<Request>) {
-        let waiting = VecDeque::from(reports);
-        let file = self.file().cloned();
-        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting });
-        self.next_in_batch()
-    }
-
-    /// Stops before the next call; one in flight ends normally.
-    pub(in crate::app) fn stop_batch(&mut self, why: &str) {
-        if let Some(batch) = self.batch.take() {
-            let asked = batch.total - batch.waiting.len();
-            self.warn(format!("{why} {asked} of {} were asked for, nothing further is sent.", batch.total));
-        }
-    }
-
-    /// Sends the next request of the batch once the last one is answered and nothing makes it wait.
-    pub(in crate::app) fn next_in_batch(&mut self) {
-        let has_to_wait = self.calls.awaits_paid() || self.figures.waits(self.now).is_some();
-        let Some(batch) = self.batch.as_mut().filter(|batch| !has_to_wait || batch.waiting.is_empty()) else { return };
-        let Some(request) = batch.waiting.pop_front() else {
-            let total = batch.total;
-            self.batch = None;
-            self.say(if total == 1 {
-                "The report is here.".to_owned()
-            } else {
-                format!("All {total} reports are here.")
-            });
-            return;
-        };
-        if !self.ask_agreed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
-            // Refused before it was sent, with its reason on the screen.
-            self.batch = None;
-        }
-    }
 }

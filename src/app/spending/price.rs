@@ -1,11 +1,11 @@
 //! The price of a key right now, in more and in fewer words, and which prices the user has seen; and the figures behind them: the
 //! service's counters, what this session has spent, entitlements, the budget.
 
-use crate::app::commands::Act;
-use crate::app::spending::{Confirmation, Prompt};
-use crate::app::{Command, Key, Model, Overlay, ResponseSource};
+use crate::app::Key;
+use crate::app::spending::calls::Calls;
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Limit, Operation, Period, Plan, Price, Spent, Unit, Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, Price, Spent, Unit,
+    Usage, price,
 };
 use crate::request::Request;
 use crate::text::{lasting, thousands};
@@ -51,12 +51,15 @@ impl fmt::Display for Obstacle {
     }
 }
 
+fn is_paid(plan: &Plan) -> bool {
+    plan.refusal().is_none() && plan.worst() != Some(0)
+}
+
 impl Tag {
-    /// What the next press would spend, in words; none where it is nothing.
-    pub fn spends(&self) -> Option<String> {
+    /// What the next press would spend; none where it is nothing.
+    pub fn spends(&self) -> Option<&Plan> {
         let is_sent = !self.is_later && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
-        let is_paid = self.plan.refusal().is_none() && self.plan.worst() != Some(0);
-        (is_sent && is_paid).then(|| self.plan.to_string())
+        (is_sent && is_paid(&self.plan)).then_some(&self.plan)
     }
 
     pub fn is_over_budget(&self) -> bool {
@@ -86,112 +89,6 @@ impl Tag {
     }
 }
 
-impl Model {
-    pub fn price(&self, request: &Request) -> Price {
-        price(&request.operation(), &self.figures.entitlements)
-    }
-
-    /// How little the service's counters leave, where that is known not to pay for all of this.
-    pub(super) fn too_little_left(&self, plan: &Plan) -> Option<String> {
-        let forecast = plan.clone().forecast(&self.figures.balances_now(self.now)?, self.now);
-        let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
-        let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
-        let (left, period) = (thousands(limit.remaining), limit.period.current());
-        Some(match limit.holder {
-            Holder::User => format!("only {left} left {period}"),
-            Holder::Group => format!("only {left} left to the group {period}"),
-        })
-    }
-
-    /// What these operations cost together.
-    pub(in crate::app) fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
-        Plan::of(operations, &self.figures.entitlements)
-    }
-
-    /// What pressing a command's key would cost, and what keeps it from that.
-    pub fn tag(&self, command: &Command) -> Tag {
-        let (request, is_held, is_anew) = match &command.act {
-            Act::Local(_) | Act::GoToPane(_) => return Tag::default(),
-            Act::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
-            Act::Leads { price, .. } => return Tag { is_later: true, ..self.tag_of(price(self)) },
-            Act::Each { price, .. } => return self.tag_of(price(self)),
-            Act::Ask { request, is_held, anew, .. } => (request, is_held, *anew),
-        };
-        match request(self) {
-            None => Tag::default(),
-            Some(_) if is_held(self) || self.is_typed_held(command) => {
-                Tag { obstacle: Some(Obstacle::Stored), ..Tag::default() }
-            }
-            Some(request) => {
-                let source = if is_anew { ResponseSource::Service } else { ResponseSource::StoredOrService };
-                self.tag_of_request(&request, source)
-            }
-        }
-    }
-
-    /// The tag of one request to this source.
-    pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> Tag {
-        let tag = self.tag_of(Plan { prices: vec![self.price_from(request, source)] });
-        if self.calls.has(request) { Tag { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
-    }
-
-    /// What asking all of this costs, and what keeps it from being asked.
-    pub(in crate::app) fn tag_of(&self, plan: Plan) -> Tag {
-        let is_paid = plan.refusal().is_none() && plan.worst() != Some(0);
-        let is_over = || !self.figures.allowance.allows(plan.worst(), self.spent().into_values().sum());
-        let bar = || plan.prices.iter().find_map(|price| self.figures.bar(price, self.now));
-        let paid = || bar().or_else(|| is_over().then_some(Obstacle::OverBudget));
-        let obstacle = self.service.barred().or_else(|| if is_paid { paid() } else { None });
-        Tag { plan, is_later: false, obstacle }
-    }
-
-    /// Refuses what something keeps from being sent now, and says why; whether it did.
-    pub fn refuse(&mut self, tag: &Tag) -> bool {
-        if self.refuse_unsendable(tag.plan.refusal()) {
-            return true;
-        }
-        let way = match &tag.obstacle {
-            None | Some(Obstacle::Stored | Obstacle::InFlight) => return false,
-            Some(Obstacle::QuotaSpent(_)) => {
-                format!(" {} asks the counters again, for nothing.", self.way_to("counters"))
-            }
-            Some(Obstacle::OverBudget) => " `behaview config show` says what sets the budget.".to_owned(),
-            Some(_) => String::new(),
-        };
-        self.warn(format!("Nothing was sent: {}.{way}", tag.words()));
-        true
-    }
-
-    /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.
-    pub fn spent(&self) -> BTreeMap<Unit, Spent> {
-        let mut spent = self.figures.spent.clone();
-        for call in self.calls.paid() {
-            let price = self.price(&call.request);
-            let worst = price.verdict.units.max;
-            let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
-            let sum = spent.entry(price.verdict.unit).or_default();
-            *sum = sum.and(worst);
-        }
-        spent
-    }
-
-    /// The price of a request to this source, which may have a part of it already.
-    pub fn price_from(&self, request: &Request, source: ResponseSource) -> Price {
-        let forms = self.over.all.iter().filter_map(|over| match over {
-            Overlay::Prompt(form) if source != ResponseSource::Service => form.source.missing.as_ref(),
-            _ => None,
-        });
-        let quote = request.clone().quote(&self.figures.entitlements);
-        let missing = forms.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone()).next();
-        missing.map_or(quote.clone(), |missing| quote.of_missing(missing)).price().clone()
-    }
-
-    pub(in crate::app) fn is_typed_held(&self, command: &Command) -> bool {
-        let Some(form) = self.over.top_as::<Prompt>() else { return false };
-        matches!(command.act, Act::Ask { anew: false, .. }) && form.held_since(self.now).is_some()
-    }
-}
-
 #[derive(Debug, Default)]
 pub struct Offers {
     priced: Vec<ShownPrice>,
@@ -207,64 +104,35 @@ struct ShownPrice {
     since: u64,
 }
 
+/// What pressing a key would spend.
 #[derive(Debug, Clone, PartialEq)]
-struct Offer {
-    command: &'static str,
-    requests: Vec<Request>,
-    price: String,
+pub(in crate::app) struct Offer {
+    pub command: &'static str,
+    pub requests: Vec<Request>,
+    pub price: Plan,
 }
 
 impl Offers {
-    /// What the frame of this number offers, now that it has been drawn.
-    pub(in crate::app) fn of(model: &Model, frame: u64) -> Self {
-        // A screen without a bar showed no price.
-        if !model.size.is_enough() {
-            return Self::default();
-        }
-        let can_spend = |command: &&Command| command.asks() || command.name == "choose";
-        let keys = Command::at(model.place()).filter(can_spend).flat_map(|command| model.settings.keys.of(command));
-        let shown = keys.copied().chain(model.answers().iter().map(|answer| answer.key)).filter_map(|key| {
-            let offer = offer(model, key)?;
-            let before = model.offers.priced.iter().find(|before| before.key == key && before.offer == offer);
-            Some(ShownPrice { key, offer, since: before.map_or(frame, |before| before.since) })
+    /// Takes what the frame of this number shows, and the number of the question on it; what the frame before showed
+    /// as well has been there since then.
+    pub(in crate::app) fn show(&mut self, frame: u64, offers: Vec<(Key, Offer)>, question: Option<u64>) {
+        let shown = offers.into_iter().map(|(key, offer)| {
+            let before = self.priced.iter().find(|before| before.key == key && before.offer == offer);
+            ShownPrice { key, offer, since: before.map_or(frame, |before| before.since) }
         });
-        Self { priced: shown.collect(), question: asked(model, frame) }
+        let before = self.question.filter(|(before, _)| Some(*before) == question);
+        *self = Self { priced: shown.collect(), question: before.or(question.map(|question| (question, frame))) };
     }
 
-    /// Whether the open confirmation was on the screen when this frame was the last one.
-    pub(in crate::app) fn has_asked(&self, model: &Model, frame: u64) -> bool {
-        let is_seen =
-            |open: &Confirmation| self.question.is_some_and(|(at, since)| at == open.number && since <= frame);
-        model.over.top_as::<Confirmation>().is_none_or(is_seen)
+    /// Whether a question was on the screen when this frame was the last one.
+    pub(in crate::app) fn has_asked(&self, question: u64, frame: u64) -> bool {
+        self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
-    /// Whether what a key would spend now was on the screen already when the frame of this number was the last one drawn.
-    pub(in crate::app) fn has_seen(&self, model: &Model, key: Key, frame: u64) -> bool {
-        offer(model, key).is_none_or(|offer| {
-            self.priced.iter().any(|shown| shown.key == key && shown.offer == offer && shown.since <= frame)
-        })
+    /// Whether an offer was on the screen already when the frame of this number was the last one drawn.
+    pub(in crate::app) fn has_shown(&self, key: Key, offer: &Offer, frame: u64) -> bool {
+        self.priced.iter().any(|shown| shown.key == key && shown.offer == *offer && shown.since <= frame)
     }
-}
-
-fn asked(model: &Model, frame: u64) -> Option<(u64, u64)> {
-    let waits = model.over.top_as::<Confirmation>().filter(|_| model.can_answer())?.number;
-    let before = model.offers.question.filter(|(before, _)| *before == waits);
-    Some(before.unwrap_or((waits, frame)))
-}
-
-/// What pressing a key would spend; none where it spends nothing.
-fn offer(model: &Model, key: Key) -> Option<Offer> {
-    if let Some(answer) = model.answer(key) {
-        let (requests, price) = (answer.consent.requests(), model.price_tag(answer).spends()?);
-        return Some(Offer { command: answer.label, requests, price });
-    }
-    let command = Command::of(key, model)?;
-    let price = model.tag(command).spends()?;
-    let requests = match &command.act {
-        Act::Chosen => model.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
-        _ => command.requests(model),
-    };
-    Some(Offer { command: command.meant(model).name, requests, price })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -297,6 +165,53 @@ pub struct Figures {
 }
 
 impl Figures {
+    pub fn price(&self, request: &Request) -> Price {
+        price(&request.operation(), &self.entitlements)
+    }
+
+    /// What these operations cost together.
+    pub fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
+        Plan::of(operations, &self.entitlements)
+    }
+
+    /// What so many reports cost together.
+    pub fn price_of_reports(&self, count: usize) -> Plan {
+        let numbers = Numbers { calls: count as u64, ..Numbers::default() };
+        self.plan([Operation { kind: Kind::PrivateBehaviour, numbers }])
+    }
+
+    /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.
+    pub fn spent_with(&self, calls: &Calls) -> BTreeMap<Unit, Spent> {
+        let mut spent = self.spent.clone();
+        for call in calls.paid() {
+            let price = self.price(&call.request);
+            let worst = price.verdict.units.max;
+            let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
+            let sum = spent.entry(price.verdict.unit).or_default();
+            *sum = sum.and(worst);
+        }
+        spent
+    }
+
+    /// What keeps all of this from being asked now, beside these calls: the quota or the budget.
+    pub(super) fn obstacle(&self, plan: &Plan, calls: &Calls, now: Timestamp) -> Option<Obstacle> {
+        let is_over = || !self.allowance.allows(plan.worst(), self.spent_with(calls).into_values().sum());
+        let bar = || plan.prices.iter().find_map(|price| self.bar(price, now));
+        is_paid(plan).then(|| bar().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
+    }
+
+    /// How little the service's counters leave, where that is known not to pay for all of this.
+    pub(super) fn too_little_left(&self, plan: &Plan, now: Timestamp) -> Option<String> {
+        let forecast = plan.clone().forecast(&self.balances_now(now)?, now);
+        let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
+        let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
+        let (left, period) = (thousands(limit.remaining), limit.period.current());
+        Some(match limit.holder {
+            Holder::User => format!("only {left} left {period}"),
+            Holder::Group => format!("only {left} left to the group {period}"),
+        })
+    }
+
     /// Records that the user waits for this; other requests have places of their own.
     pub(in crate::app) fn await_answer(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;

@@ -1,0 +1,359 @@
+//! Sending what keys and answers ask for: its price, what keeps it from being sent, the question before it where it is dear,
+//! and the calls one after another where several are asked together.
+
+use crate::app::away::{Save, SaveForm};
+use crate::app::commands::Act;
+use crate::app::scan::{SubmitForm, price_of, unsent};
+use crate::app::spending::price::{Offer, Offers};
+use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Obstacle, OpenAllBatch, Tag};
+use crate::app::{Command, Failure, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
+use crate::quota::{Plan, Price};
+use crate::report::identifier::Sha256;
+use crate::request::{Quote, Request, Submission, UploadAddress, UploadLimit};
+use jiff::Timestamp;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+impl Model {
+    /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
+    pub(in crate::app) fn ask(&mut self, request: Request, source: ResponseSource) {
+        let quote = request.quote(&self.figures.entitlements);
+        if self.is_refused(&quote, None) {
+            return;
+        }
+        let request = quote.request();
+        let price = self.price_from(request, source);
+        let words = || format!("{} costs {}.", request.words(), price.short());
+        let dear = || self.settings.is_dear(price.verdict.units.max).then(words);
+        if let Some(why) = request.warning().or_else(dear) {
+            return self.ask_first(why, [KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source))]);
+        }
+        self.ask_agreed(request.clone(), source);
+    }
+
+    /// Sends a request whose price was agreed to; returns whether it was sent.
+    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: ResponseSource) -> bool {
+        let quote = request.quote(&self.figures.entitlements);
+        if self.is_refused(&quote, self.figures.bar(quote.price(), self.now)) {
+            return false;
+        }
+        self.forget_failure(quote.request());
+        self.calls.begin(quote.request().clone(), !quote.price().is_free(), self.now);
+        self.emit(ServiceCall::Send { quote: Box::new(quote), source });
+        true
+    }
+
+    /// Loads a response that the screen shows as stored; nothing is sent, though it may be deleted by now.
+    pub(in crate::app) fn ask_held(&mut self, request: Request) {
+        if self.says_in_flight(&request) || self.is_quitting {
+            return;
+        }
+        let quote = request.quote(&self.figures.entitlements);
+        self.calls.begin(quote.request().clone(), false, self.now);
+        self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Stored });
+    }
+
+    /// Refuses what is in flight or cannot be sent now, and says why; whether it did.
+    fn is_refused(&mut self, quote: &Quote, obstacle: Option<Obstacle>) -> bool {
+        let plan = Plan { prices: vec![quote.price().clone()] };
+        self.is_quitting || self.calls.has(quote.request()) || self.refuse(&Tag { plan, is_later: false, obstacle })
+    }
+
+    pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
+        let is_in_flight = self.calls.has(request) && !self.is_quitting;
+        if is_in_flight {
+            self.say("It is in flight already: one response serves, and is paid for once.");
+        }
+        is_in_flight
+    }
+
+    fn forget_failure(&mut self, request: &Request) {
+        match request {
+            Request::Behaviours { file, .. } => {
+                self.files.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
+            }
+            Request::PrivateScan { .. } | Request::UploadAddress => {
+                self.over.find_mut::<SubmitForm>().into_iter().for_each(|form| form.failure = None);
+            }
+            Request::Behaviour { identifier } => {
+                self.files.each_entry_mut(identifier).for_each(|entry| entry.failure = None);
+            }
+            _ => {}
+        }
+    }
+
+    pub fn large_price(&self) -> Plan {
+        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
+        self.large_scan().map(price).unwrap_or_default()
+    }
+
+    pub(in crate::app) fn submit_large(&mut self) {
+        let Some(submission) = self.large_scan() else { return };
+        let (scan, price) =
+            (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
+        let dear = || self.settings.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
+        if let Some(why) = scan.warning().or_else(dear) {
+            return self.ask_first(why, [KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission))]);
+        }
+        self.look_again(&submission)
+    }
+
+    pub(super) fn look_again(&mut self, submission: &Arc<Submission>) {
+        let Some(form) = self.form_of(submission) else { return };
+        (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
+        form.source.looked_at = Some(submission.path.clone());
+        self.emit(FileJob::Inspect(submission.path.clone()));
+    }
+
+    /// Sends the large file if it has not changed since the user confirmed.
+    pub(in crate::app) fn looked_again(
+        &mut self,
+        agreed: &Arc<Submission>,
+        found: Result<(Sha256, u64), String>,
+        sent: Option<Timestamp>,
+    ) {
+        let why = match found {
+            Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
+                // The call keeps which file was agreed to.
+                if self.ask_agreed(Request::UploadAddress, ResponseSource::Service) {
+                    self.calls.upload_after(&Request::UploadAddress, agreed);
+                }
+                return;
+            }
+            Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
+            Ok(_) => "it has changed since it was inspected".to_owned(),
+            Err(why) => why,
+        };
+        self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
+    }
+
+    /// Uploads the file that the user agreed to, unless its form was closed.
+    pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
+        let Some(submission) = agreed else { return };
+        if self.form_of(&submission).is_none() {
+            return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
+        }
+        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
+    }
+
+    /// What an answer would cost, and whether the budget allows that.
+    pub fn price_tag(&self, answer: &KeyedAnswer) -> Tag {
+        match &answer.consent {
+            Consent::Send(request, source) => self.tag_of_request(request, *source),
+            Consent::OpenAll(reports) => self.tag_of(self.figures.price_of_reports(reports.len())),
+            Consent::SubmitLarge(submission) => {
+                self.tag_of(price_of(submission, UploadLimit::Large, &self.figures.entitlements))
+            }
+            Consent::Follow(_) => self.tag_of(self.follow_price()),
+            _ => Tag::default(),
+        }
+    }
+
+    /// Puts a question whose answers each have a key.
+    pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
+        let (number, answers) = (self.next_number(), answers.into_iter().collect());
+        self.over.put(Confirmation { number, details, answers });
+    }
+
+    /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
+    pub fn can_answer(&self) -> bool {
+        let Some(overlay @ Overlay::Confirm(question)) = self.over.top() else { return true };
+        let rows = overlay.area(self.layout().content).inside().height;
+        let columns = usize::from(self.overlay_room().width).max(10);
+        self.size.is_enough() && question.key_rows(&self.way_to("back"), columns).len() < usize::from(rows)
+    }
+
+    pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {
+        if !self.can_answer() {
+            self.warn("No room here for the question and its keys: nothing was done.");
+            return;
+        }
+        let tag = self.price_tag(&answer);
+        match answer.consent {
+            Consent::Send(request, source) => {
+                if self.says_in_flight(&request) {
+                    return;
+                }
+                self.figures.await_answer(&request);
+                if self.ask_agreed(request, source) {
+                    self.over.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
+                }
+                return;
+            }
+            _ if answer.consent.asks() && self.refuse(&tag) => return,
+            _ => {}
+        }
+        self.over.close();
+        match answer.consent {
+            Consent::Send(..) => {}
+            Consent::OpenAll(reports) => self.open_each(reports),
+            Consent::SubmitLarge(submission) => self.look_again(&submission),
+            Consent::Follow(file) => self.follow(file),
+            Consent::CopyRaw(copied) => {
+                self.copies_raw = true;
+                self.emit(FileJob::Copy(copied));
+            }
+            Consent::Overwrite(save) => {
+                self.with_over(|form: &mut SaveForm| form.source.is_under_way = true);
+                self.emit(FileJob::Write(Save { may_replace: true, ..save }));
+            }
+            Consent::DeleteNote(note) => {
+                // The question stood over the line that was emptied.
+                self.over.close();
+                self.emit(StoreJob::DeleteNote(note));
+            }
+            Consent::DeleteStored(deletion) => self.emit(StoreJob::Delete(deletion)),
+        }
+    }
+
+    /// The reports of the list that are neither stored nor in flight.
+    pub fn missing_reports(&self) -> Vec<Request> {
+        let missing = self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.report().is_none());
+        let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
+        requests.filter(|request| !self.calls.has(request)).collect()
+    }
+
+    pub(in crate::app) fn open_missing(&mut self) {
+        let missing = self.missing_reports();
+        let price = self.figures.price_of_reports(missing.len());
+        let only = self.figures.too_little_left(&price, self.now);
+        if only.is_some() || self.settings.is_dear(price.worst()) {
+            let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
+            let why = format!("Opening all costs {price}{only}.");
+            return self.ask_first(why, [KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing))]);
+        }
+        self.open_each(missing)
+    }
+
+    /// Begins to open these reports, whatever the list has got meanwhile.
+    fn open_each(&mut self, reports: Vec<Request>) {
+        let waiting = VecDeque::from(reports);
+        let file = self.file().cloned();
+        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting });
+        self.next_in_batch()
+    }
+
+    /// Stops before the next call; one in flight ends normally.
+    pub(in crate::app) fn stop_batch(&mut self, why: &str) {
+        if let Some(batch) = self.batch.take() {
+            let asked = batch.total - batch.waiting.len();
+            self.warn(format!("{why} {asked} of {} were asked for, nothing further is sent.", batch.total));
+        }
+    }
+
+    /// Sends the next request of the batch once the last one is answered and nothing makes it wait.
+    pub(in crate::app) fn next_in_batch(&mut self) {
+        let has_to_wait = self.calls.awaits_paid() || self.figures.waits(self.now).is_some();
+        let Some(batch) = self.batch.as_mut().filter(|batch| !has_to_wait || batch.waiting.is_empty()) else { return };
+        let Some(request) = batch.waiting.pop_front() else {
+            let total = batch.total;
+            self.batch = None;
+            self.say(if total == 1 {
+                "The report is here.".to_owned()
+            } else {
+                format!("All {total} reports are here.")
+            });
+            return;
+        };
+        if !self.ask_agreed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
+            // Refused before it was sent, with its reason on the screen.
+            self.batch = None;
+        }
+    }
+
+    /// What pressing a command's key would cost, and what keeps it from that.
+    pub fn tag(&self, command: &Command) -> Tag {
+        let (request, is_held, is_anew) = match &command.act {
+            Act::Local(_) | Act::GoToPane(_) => return Tag::default(),
+            Act::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
+            Act::Leads { price, .. } => return Tag { is_later: true, ..self.tag_of(price(self)) },
+            Act::Each { price, .. } => return self.tag_of(price(self)),
+            Act::Ask { request, is_held, anew, .. } => (request, is_held, *anew),
+        };
+        match request(self) {
+            None => Tag::default(),
+            Some(_) if is_held(self) => Tag { obstacle: Some(Obstacle::Stored), ..Tag::default() },
+            Some(request) => {
+                let source = if is_anew { ResponseSource::Service } else { ResponseSource::StoredOrService };
+                self.tag_of_request(&request, source)
+            }
+        }
+    }
+
+    /// The tag of one request to this source.
+    pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> Tag {
+        let tag = self.tag_of(Plan { prices: vec![self.price_from(request, source)] });
+        if self.calls.has(request) { Tag { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
+    }
+
+    /// What asking all of this costs, and what keeps it from being asked.
+    pub(in crate::app) fn tag_of(&self, plan: Plan) -> Tag {
+        let obstacle = || self.figures.obstacle(&plan, &self.calls, self.now);
+        let obstacle = self.service.barred().or_else(obstacle);
+        Tag { plan, is_later: false, obstacle }
+    }
+
+    /// Refuses what something keeps from being sent now, and says why; whether it did.
+    pub fn refuse(&mut self, tag: &Tag) -> bool {
+        let why = match (self.service.barred(), tag.plan.refusal(), &tag.obstacle) {
+            (Some(Obstacle::Offline), ..) => {
+                "this run is offline. Start again without --offline, and without `offline` in the config file."
+                    .to_owned()
+            }
+            (Some(_), ..) => "no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.".to_owned(),
+            (None, Some(reason), _) => format!("{reason}. {} explains.", self.way_to("prices")),
+            (None, None, None | Some(Obstacle::Stored | Obstacle::InFlight)) => return false,
+            (None, None, Some(Obstacle::QuotaSpent(_))) => {
+                format!("{}. {} asks the counters again, for nothing.", tag.words(), self.way_to("counters"))
+            }
+            (None, None, Some(Obstacle::OverBudget)) => {
+                format!("{}. `behaview config show` says what sets the budget.", tag.words())
+            }
+            (None, None, Some(_)) => format!("{}.", tag.words()),
+        };
+        self.warn(format!("Nothing was sent: {why}"));
+        true
+    }
+
+    /// The price of a request to this source, which may have a part of it already.
+    pub fn price_from(&self, request: &Request, source: ResponseSource) -> Price {
+        let forms = self.over.all.iter().filter_map(|over| match over {
+            Overlay::Prompt(form) if source != ResponseSource::Service => form.source.missing.as_ref(),
+            _ => None,
+        });
+        let quote = request.clone().quote(&self.figures.entitlements);
+        let missing = forms.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone()).next();
+        missing.map_or(quote.clone(), |missing| quote.of_missing(missing)).price().clone()
+    }
+
+    /// Takes what the frame of this number offers, now that it has been drawn.
+    pub(in crate::app) fn on_frame(&mut self, frame: u64) {
+        if !self.size.is_enough() {
+            // A screen without a bar showed no price.
+            self.offers = Offers::default();
+            return;
+        }
+        let can_spend = |command: &&Command| command.asks() || command.name == "choose";
+        let keys = Command::at(self.place()).filter(can_spend).flat_map(|command| self.settings.keys.of(command));
+        let keys = keys.copied().chain(self.over.answers().iter().map(|answer| answer.key));
+        let offers = keys.filter_map(|key| Some((key, self.offer(key)?))).collect();
+        let question = self.over.top_as::<Confirmation>().filter(|_| self.can_answer());
+        let question = question.map(|question| question.number);
+        self.offers.show(frame, offers, question);
+    }
+
+    /// What pressing a key would spend; none where it spends nothing.
+    pub(in crate::app) fn offer(&self, key: Key) -> Option<Offer> {
+        if let Some(answer) = self.over.answer(key) {
+            let price = self.price_tag(answer).spends()?.clone();
+            return Some(Offer { command: answer.label, requests: answer.consent.requests(), price });
+        }
+        let command = Command::of(key, self)?;
+        let price = self.tag(command).spends()?.clone();
+        let requests = match &command.act {
+            Act::Chosen => self.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
+            _ => command.requests(self),
+        };
+        Some(Offer { command: command.meant(self).name, requests, price })
+    }
+}
