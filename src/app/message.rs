@@ -9,7 +9,7 @@ use crate::app::pointer::Pointer;
 use crate::app::spending::Deletion;
 use crate::app::spending::counters::LedgerPage;
 use crate::app::{Key, Size};
-use crate::quota::{Balances, Entitlements, Spent, Unit, Uploads, Usage};
+use crate::quota::{Balances, Entitlements, Settlement, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, Scope};
@@ -296,7 +296,8 @@ pub type OpenDocument = (String, Vec<(Option<Identifier>, LoadedReport)>);
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     pub what: String,
-    pub cost: String,
+    /// What the call cost, if there was one.
+    pub cost: Option<Settlement>,
     pub advice: String,
     /// Whether the service may have done what it was asked all the same.
     pub is_unsure: bool,
@@ -311,10 +312,14 @@ impl Failure {
         Self { what, ..Self::default() }
     }
 
-    /// What happened, what it cost and what to do next, in one line.
+    /// What happened, what it cost and what to do next.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let cost = self.cost.map(|cost| cost.to_string()).unwrap_or_default();
+        [self.what.clone(), cost, self.advice.clone()].into_iter().filter(|sentence| !sentence.is_empty())
+    }
+
     pub fn words(&self) -> String {
-        let sentences = [&self.what, &self.cost, &self.advice].map(String::as_str);
-        sentences.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" ")
+        self.sentences().collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -4,8 +4,8 @@
 use super::*;
 use crate::export::csv;
 use crate::quota::audit::Window;
-use crate::quota::{Period, Units};
-use crate::store::{LedgerEntry, State, Whose};
+use crate::quota::{Period, State, Units};
+use crate::store::{LedgerEntry, Whose};
 
 const EXAMPLES: &str = "\
 Examples:

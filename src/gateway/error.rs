@@ -1,6 +1,6 @@
 //! Errors of the gateway, with the cost of the failed call.
 
-use crate::quota::{OverBudget, Unit, Units};
+use crate::quota::{OverBudget, Settlement, State};
 use crate::service::error::{Reason, ServiceError};
 use crate::store::StoreError;
 use jiff::Timestamp;
@@ -34,10 +34,10 @@ pub enum GatewayError {
     Ledger(StoreError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("{error}{}", if *cost == Cost::Unrecorded { "; the ledger could not be written" } else { "" })]
+    #[error("{error}{}", if cost.state == State::Reserved { "; the ledger could not be written" } else { "" })]
     Service {
         error: ServiceError,
-        cost: Cost,
+        cost: Settlement,
         /// The log line with the details.
         line: Option<String>,
     },
@@ -45,20 +45,10 @@ pub enum GatewayError {
     Internal(String),
 }
 
-/// The cost of a failed call in the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
-    Nothing,
-    /// It may have been charged: at most this many of a unit, or `None` if no limit is known.
-    Perhaps(Option<(u64, Unit)>),
-    /// It may have been charged, and the ledger could not be written.
-    Unrecorded,
-}
-
 impl GatewayError {
     /// The failure of a call that was cancelled or rejected before anything was sent.
     pub(super) fn unsent(error: ServiceError) -> Self {
-        Self::Service { error, cost: Cost::Nothing, line: None }
+        Self::Service { error, cost: Settlement::UNSENT, line: None }
     }
 
     /// Whether the service may have received the request, though no answer confirms it.
@@ -90,11 +80,11 @@ impl GatewayError {
     }
 
     /// The cost of the failed call.
-    pub fn cost(&self) -> Cost {
+    pub fn cost(&self) -> Settlement {
         match self {
             Self::Service { cost, .. } => *cost,
-            Self::Internal(_) => Cost::Perhaps(None),
-            _ => Cost::Nothing,
+            Self::Internal(_) => Settlement::UNKNOWN,
+            _ => Settlement::UNSENT,
         }
     }
 
@@ -115,35 +105,12 @@ impl GatewayError {
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
-            error => error.cost() == Cost::Nothing,
+            error => error.cost().state == State::Unsent,
         }
     }
 
     /// A bug of this program. Its message may quote an answer, and is escaped like one.
     pub fn bug(words: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
-    }
-}
-
-impl Cost {
-    pub(super) fn of(settled: Units, unit: Unit) -> Self {
-        match settled {
-            Units::NOTHING => Self::Nothing,
-            settled => Self::Perhaps(settled.max.map(|units| (units, unit))),
-        }
-    }
-}
-
-impl std::fmt::Display for Cost {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Nothing => f.write_str("It cost nothing."),
-            Self::Perhaps(Some((units, unit))) => {
-                let units = unit.count(*units);
-                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
-            }
-            Self::Unrecorded => f.write_str("It may have been charged; the ledger could not be written."),
-            Self::Perhaps(None) => f.write_str("It may have been charged."),
-        }
     }
 }

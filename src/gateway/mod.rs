@@ -15,13 +15,13 @@ mod streaming;
 
 use crate::log::{Level, Log};
 use crate::quota::audit::{self, Look, Reading};
-use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Spent, Unit, Units};
+use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Settlement, Spent, State, Unit};
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError};
 use crate::store::{
-    ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, State, Store, StoreError, Whose, service_id, too_fast,
+    ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeSet, HashMap};
@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use crate::service::upload::hash_file;
 pub use crate::store::Answer;
-pub use error::{Cost, GatewayError};
+pub use error::GatewayError;
 pub use reading::find_parts;
 pub use streaming::Received;
 
@@ -41,9 +41,6 @@ const RATE_CHECK: Duration = Duration::from_secs(1);
 
 /// From here on this machine's clock counts as wrong.
 const WRONG_CLOCK: SignedDuration = audit::QUIET;
-
-/// State and units of a call that did not leave this machine.
-const UNSENT: (State, Option<u64>) = (State::Unsent, Some(0));
 
 /// Sends requests to the service, and records each request, its cost and its answer.
 pub struct Gateway {
@@ -271,7 +268,7 @@ impl Gateway {
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
         if !is_refresh && call.is_some() && self.is_stored(request) {
-            self.settle(call, UNSENT, "not sent: another program had got the answer")?;
+            self.settle(call, Settlement::UNSENT, "not sent: another program had got the answer")?;
             return match self.stored(asked)? {
                 Some(stored) => Ok(stored),
                 None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
@@ -281,9 +278,11 @@ impl Gateway {
         if let Err(ServiceError::Refused(refusal)) = &mut taken {
             refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
         }
-        let settled = price.settle(reading::outcome(request, &taken));
-        let is_settled = self.settle(call, ledger_cost(settled, &taken), &outcome_words(&taken, self.now()));
-        let cost = is_settled.as_ref().map_or(Cost::Unrecorded, |()| Cost::of(settled, price.verdict.unit));
+        let mut cost = price.settle(reading::outcome(request, &taken));
+        let is_settled = self.settle(call, cost, &outcome_words(&taken, self.now()));
+        if is_settled.is_err() {
+            cost.state = State::Reserved;
+        }
         let mut answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
         if let Err(why) = is_settled {
             let unstored = answer.remark.map(|remark| remark + "; it ").unwrap_or_default();
@@ -340,7 +339,7 @@ impl Gateway {
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
                 Reserved::Entry(call) => {
                     let Err(sent) = self.check_unsent(request, call.entry) else { return Ok(call) };
-                    self.settle(Some(call), UNSENT, "not sent: the same may have arrived before")?;
+                    self.settle(Some(call), Settlement::UNSENT, "not sent: the same may have arrived before")?;
                     return Err(sent);
                 }
                 Reserved::InFlight => return Err(GatewayError::InFlight),
@@ -360,7 +359,7 @@ impl Gateway {
     }
 
     /// Settles a call. If that cannot be written, the entry stays reserved, which counts as charged.
-    fn settle(&self, call: Option<Call>, cost: (State, Option<u64>), outcome: &str) -> Result<(), StoreError> {
+    fn settle(&self, call: Option<Call>, cost: Settlement, outcome: &str) -> Result<(), StoreError> {
         let settled = call.map_or(Ok(()), |call| self.store.settle(call, cost, outcome, self.now()));
         settled.inspect_err(|why| drop(self.log.write(Level::Error, "not settled", &[("why", why)])))
     }
@@ -472,15 +471,5 @@ fn outcome_words(taken: &Result<Answer, ServiceError>, now: Timestamp) -> String
             too_fast(refusal, refusal.retry_after.and_then(|wait| now.checked_add(wait).ok()))
         }
         Err(error) => error.to_string(),
-    }
-}
-
-/// State and units of a call in the ledger.
-fn ledger_cost(settled: Units, taken: &Result<Answer, ServiceError>) -> (State, Option<u64>) {
-    match (settled.exact(), taken) {
-        (Some(0), Err(error)) if !error.may_be_charged() => UNSENT,
-        (Some(0), Err(_)) => (State::Free, Some(0)),
-        (Some(units), Ok(_)) => (State::Charged, Some(units)),
-        _ => (State::Unknown, Some(settled.min).filter(|certain| *certain > 0)),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  Operation ──┐
-//!              ├─ price() ── RULES ──> Price ── settle(outcome) ──> Units
+//!              ├─ price() ── RULES ──> Price ── settle(outcome) ──> Settlement
 //!  Entitlements┘                         │
 //!                                        v
 //!  Balances (what the service counts) ─ Plan::forecast ──> fits, or is short of what, until when
@@ -17,6 +17,7 @@
 //! | [`PriceRule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
 //! | [`Units`] | an amount of one unit, from the least to the most: of a price, a sum, or what a call cost |
 //! | [`Price`] | the units of one pool, before the call, with the rule and the assumptions behind them |
+//! | [`Settlement`] | what a call cost, as the ledger records it and errors say it |
 //! | [`Balances`] | the service's own counters, for the user and the group |
 //! | [`Plan`] | several operations added up, to be compared with the balances |
 //! | [`Budget`] | the spending limits of the user |
@@ -35,6 +36,7 @@ mod plan;
 mod pool;
 mod price;
 mod rules;
+mod settlement;
 
 pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, SetAside, Usage};
 pub use budget::{Budget, OverBudget, Span, Spent, in_units};
@@ -43,8 +45,9 @@ pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, words};
 pub use plan::{Fit, Forecast, ForecastLine, Plan};
 pub use pool::{Holder, Period, Pool, Unit};
-pub use price::{Basis, Outcome, Price, Units, price};
+pub use price::{Basis, Price, Units, price};
 pub use rules::{NO_LICENCE, PriceRule, RULES};
+pub use settlement::{Outcome, Settlement, State};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //! after the call.
 
 use super::rules::{GENERAL, Verdict, charged, general};
-use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
+use super::{Entitlements, Holder, Kind, Operation, Outcome, Pool, PriceRule, RULES, Settlement, State, Unit};
 use crate::text::{moment, thousands};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer, ser::SerializeStruct};
@@ -189,16 +189,23 @@ impl Price {
     }
 
     /// What a call cost by its outcome: within the price, or zero if it was never sent.
-    pub fn settle(&self, outcome: Outcome) -> Units {
+    pub fn settle(&self, outcome: Outcome) -> Settlement {
         let Units { min, max } = self.verdict.units;
-        match outcome {
+        let units = match outcome {
             Outcome::Unsent => Units::NOTHING,
             Outcome::Unknown | Outcome::Failed => Units { min: 0, max },
             Outcome::Items(items) if self.verdict.each.is_some() => items,
             Outcome::Existed(false) if self.verdict.why.is_some() => Units::exactly(min),
             Outcome::Existed(true) => Units { min: max.unwrap_or(min), max },
             _ => self.verdict.units,
-        }
+        };
+        let state = match (units.exact(), outcome) {
+            (_, Outcome::Unsent) => State::Unsent,
+            (Some(0), Outcome::Existed(false) | Outcome::Failed | Outcome::Unknown) => State::Free,
+            (Some(_), _) => State::Charged,
+            (None, _) => State::Unknown,
+        };
+        Settlement { state, unit: self.verdict.unit, units }
     }
 }
 
@@ -220,26 +227,6 @@ impl Serialize for Price {
         price.serialize_field("why", &self.explanation().join(" "))?;
         price.end()
     }
-}
-
-/// The outcome of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It was never sent.
-    Unsent,
-    /// It was answered, and the response does not narrow the price.
-    Answered,
-    /// The response contains this many of the items that are charged one by one; without a maximum
-    /// if it does not say for all that was asked about.
-    Items(Units),
-    /// It was answered, and its subject (the analysis requested or the file uploaded) existed
-    /// before (`true`) or did not.
-    Existed(bool),
-    /// It was answered with an error. The specification does not say whether errors are charged;
-    /// they may be.
-    Failed,
-    /// No response was received; the service may have processed the call nevertheless.
-    Unknown,
 }
 
 /// The assumptions behind a price, as sentences.

@@ -1,11 +1,11 @@
 //! Readings of the service's counters, and what they show of the ledger's entries.
 
 use super::StoreError;
-use super::ledger::{LedgerEntry, State, Whose, entries, integer};
+use super::ledger::{LedgerEntry, Whose, entries, integer};
 use super::records::{self, Store};
 use super::shelf::moment;
 use crate::quota::audit::{self, AuditedCall, Finding, Look, Reading, Window};
-use crate::quota::{Holder, Period, Unit};
+use crate::quota::{Holder, Period, State, Unit};
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl Store {
             for _ in 0..all.len() {
                 let (looks, calls) = audited()?;
                 let Some((call, units, why)) = audit::too_low(&looks, &calls, Unit::Request) else { break };
-                correct(transaction, call, (State::Charged, Some(units)), &why)?;
+                correct(transaction, call, Some(units), &why)?;
             }
             Ok(())
         })
@@ -109,26 +109,21 @@ fn write(connection: &Connection, whose: Whose<'_>, session: &str, look: &Look) 
 /// lowers the cost of all calls if the counter did not rise, otherwise only of a call that is alone.
 fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     let finding = window.finding();
-    let (state, units) = match finding {
-        Finding::Free => (State::Free, Some(0)),
-        Finding::Charged(units) => (State::Charged, units),
-        Finding::Contradicted if window.rose == 0 => (State::Free, Some(0)),
-        Finding::Contradicted if window.calls.len() == 1 => (State::Charged, Some(window.rose)),
+    let units = match finding {
+        Finding::Free => Some(0),
+        Finding::Charged(units) => units,
+        Finding::Contradicted if window.rose == 0 || window.calls.len() == 1 => Some(window.rose),
         _ => return Ok(0),
     };
     let is_settled = |call: &&AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
     let calls: Vec<_> = window.calls.iter().filter(is_settled).collect();
-    calls.iter().try_for_each(|call| correct(connection, call.number, (state, units), &window.words()))?;
+    calls.iter().try_for_each(|call| correct(connection, call.number, units, &window.words()))?;
     Ok(calls.len())
 }
 
 /// Corrects the cost of a call by the evidence of the counters; without units to its maximum.
-fn correct(
-    connection: &Connection,
-    call: i64,
-    (state, units): (State, Option<u64>),
-    evidence: &str,
-) -> rusqlite::Result<()> {
+fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &str) -> rusqlite::Result<()> {
+    let state = if units == Some(0) { State::Free } else { State::Charged };
     let mut update = connection.prepare_cached(
         "UPDATE ledger SET state = ?1, settled = COALESCE(?2, predicted_max), counted = ?3 WHERE id = ?4",
     )?;

@@ -14,7 +14,7 @@ use super::records::{self, Keep, Store};
 use super::shelf::{digest, moment};
 use crate::files;
 use crate::quota::audit::AuditedCall;
-use crate::quota::{Budget, Kind, OverBudget, Period, Price, Spent, Unit, Units, Uploads};
+use crate::quota::{Budget, Kind, OverBudget, Period, Price, Settlement, Spent, State, Unit, Units, Uploads};
 use crate::request::PUBLIC_UPLOAD;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Params, Row, Transaction, params};
@@ -55,34 +55,6 @@ pub struct Whose<'a> {
     pub profile: &'a str,
     pub service: &'a str,
     pub owner: Option<i64>,
-}
-
-/// State of a call in the ledger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum State {
-    /// It cost the settled units, by its answer or by the counters.
-    Charged,
-    Free,
-    Unsent,
-    /// It may have been charged.
-    Unknown,
-    /// It is in flight, or its program was killed.
-    Reserved,
-}
-
-impl State {
-    const ALL: [Self; 5] = [Self::Charged, Self::Free, Self::Unsent, Self::Unknown, Self::Reserved];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Charged => "charged",
-            Self::Free => "free",
-            Self::Unsent => "unsent",
-            Self::Unknown => "unknown",
-            Self::Reserved => "reserved",
-        }
-    }
 }
 
 /// A call, as recorded before it is sent.
@@ -254,18 +226,14 @@ impl Store {
     }
 
     /// Records the outcome of a call, and its cost if that is known.
-    pub fn settle(
-        &self,
-        call: Call,
-        (state, units): (State, Option<u64>),
-        outcome: &str,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
+        let state = settlement.state;
+        let certain = Some(settlement.units.min).filter(|units| *units > 0 || state != State::Unknown);
         // The service's own words may name a file.
         let outcome = if self.keep == Keep::Nothing { state.name() } else { outcome };
         let update = "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5";
         self.write(|transaction| {
-            let values = params![state.name(), units.map(integer), now.as_millisecond(), outcome, call.entry];
+            let values = params![state.name(), certain.map(integer), now.as_millisecond(), outcome, call.entry];
             transaction.execute(update, values)?;
             records::write_checksum(transaction, "ledger", call.entry)?;
             call.end();

@@ -265,10 +265,8 @@ fn followed(model: &Model) -> Vec<Words> {
 }
 
 fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
-    let details =
-        [&failure.what, &failure.cost, &failure.advice].into_iter().filter(|words| !words.is_empty()).map(text);
     let what = (what.to_owned(), Tint::Problem);
-    std::iter::once(what).chain(details).chain(next_key(model)).collect()
+    std::iter::once(what).chain(failure.sentences().map(text)).chain(next_key(model)).collect()
 }
 
 fn strong(words: impl Into<String>) -> Words {

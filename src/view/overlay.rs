@@ -87,11 +87,7 @@ impl DrawForm for TypedQuestion {
         let request = form.request(model.now);
         let input = || (form.source.ask.input.to_owned(), Tint::Text);
         match (&form.failure, request) {
-            (Some(failure), _) => vec![
-                (failure.what.clone(), Tint::Problem),
-                (failure.cost.clone(), Tint::Text),
-                (failure.advice.clone(), Tint::Text),
-            ],
+            (Some(failure), _) => failure.sentences().zip([Tint::Problem, Tint::Text, Tint::Text]).collect(),
             // An empty field is not a mistake.
             (None, Err(_)) if form.text().is_empty() => vec![input()],
             (None, Err(missing)) => vec![input(), (missing, Tint::Faint)],

@@ -12,7 +12,7 @@ use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;
 use behaview::service::credential::{Credential, KeySource};
-use behaview::store::{State, Store};
+use behaview::store::Store;
 use jiff::Timestamp;
 
 use super::*;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use behaview::gateway::Received;
-use behaview::quota::{Entitlements, price};
+use behaview::quota::{Entitlements, Units, price};
 
 use super::*;
 use Comes::{Lost, Never, Refusal, Sound, TooLong, Unusable};
@@ -123,11 +123,9 @@ impl Trial {
             Err(GatewayError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
             Err(other) => panic!("{}: {other:?}", self.fault),
         };
-        let careful = if is_paid(&self.request) {
-            Cost::Perhaps(Some((1, price(&self.request.operation(), &Entitlements::default()).verdict.unit)))
-        } else {
-            Cost::Nothing
-        };
+        let unit = price(&self.request.operation(), &Entitlements::default()).verdict.unit;
+        let (state, max) = if is_paid(&self.request) { (State::Unknown, 1) } else { (State::Free, 0) };
+        let careful = Settlement { state, unit, units: Units { min: 0, max: Some(max) } };
         assert_eq!(comes, self.comes, "{} on {}: {result:?}", self.fault, self.request.words());
         assert!(cost.is_none_or(|cost| cost == careful), "{}: {result:?}", self.fault);
         let key = self.visit.demo.key();

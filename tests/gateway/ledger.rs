@@ -1,7 +1,6 @@
 //! Nothing is sent that is not written down first, and nothing that came is lost because it cannot be kept.
 
 use crate::faults::arm;
-use behaview::store::State;
 
 use super::secrets::gate_to;
 use super::*;

@@ -21,8 +21,8 @@ mod submitting;
 mod visit;
 
 use behaview::demo::{Demo, Options};
-use behaview::gateway::{Answer, Cost, GatewayError};
-use behaview::quota::Spent;
+use behaview::gateway::{Answer, GatewayError};
+use behaview::quota::{Settlement, Spent, State};
 use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;

@@ -7,7 +7,6 @@ use crate::faults::arm;
 use behaview::demo::DemoAnswer;
 use behaview::gateway::{Gateway, Received};
 use behaview::quota::Budget;
-use behaview::store::State;
 use std::cell::Cell;
 
 /// A run of the program with a configured limit.

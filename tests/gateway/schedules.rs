@@ -12,7 +12,6 @@ use std::time::Duration;
 use behaview::gateway::Gateway;
 use behaview::quota::Budget;
 use behaview::report::identifier::FileHash;
-use behaview::store::State;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 

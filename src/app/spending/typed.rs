@@ -4,7 +4,7 @@
 use crate::app::keys::KeyName;
 use crate::app::over::{FormSource, InputForm, SMALL, SheetRow, TextField};
 use crate::app::panes::Move;
-use crate::app::{Key, Model};
+use crate::app::{Failure, Key, Model};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::report::identifier::{FileHash, Identifier};
@@ -133,8 +133,8 @@ impl Prompt {
 
 impl FormSource for TypedQuestion {
     fn height(form: &Prompt, columns: usize) -> usize {
-        let rows = |words: &String| words_in_rows(words, columns).len();
-        let failure = form.failure.iter().flat_map(|failure| [&failure.what, &failure.cost, &failure.advice]);
+        let rows = |words: String| words_in_rows(&words, columns).len();
+        let failure = form.failure.iter().flat_map(Failure::sentences);
         (failure.map(rows).sum::<usize>() + 1).max(SMALL)
     }
 }

@@ -76,17 +76,17 @@ fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
 fn rule_8_2_2_unknown_submissions_take_a_request_each() {
     let price = priced(&Operation::once(Kind::V2FileSubmissions));
     assert_price(&price, "8.2.2", Pool::Api, "1 request per submission");
-    assert_eq!(price.settle(Outcome::Items(Units::exactly(10))), Units::exactly(10));
-    assert_eq!(price.settle(Outcome::Items(Units::exactly(0))), Units::exactly(0));
-    assert_eq!(price.settle(Outcome::Unknown), Units { min: 0, max: None });
+    assert_eq!(price.settle(Outcome::Items(Units::exactly(10))).units, Units::exactly(10));
+    assert_eq!(price.settle(Outcome::Items(Units::exactly(0))).units, Units::exactly(0));
+    assert_eq!(price.settle(Outcome::Unknown).units, Units { min: 0, max: None });
 }
 
 #[test]
 fn rule_8_2_3_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
     let price = priced(&of(Kind::V2FileScan, Numbers { known: None, ..Numbers::default() }));
     assert_price(&price, "8.2.3", Pool::Api, "0 or 1 request");
-    assert_eq!(price.settle(Outcome::Existed(false)), Units::exactly(0));
-    assert_eq!(price.settle(Outcome::Existed(true)), Units::exactly(1));
+    assert_eq!(price.settle(Outcome::Existed(false)).units, Units::exactly(0));
+    assert_eq!(price.settle(Outcome::Existed(true)).units, Units::exactly(1));
 }
 
 // §8.3 API v3 consumption
@@ -114,8 +114,8 @@ fn rule_8_3_2_searches_with_premium_api_take_api_quota() {
 fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
     let price = priced(&of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() }));
     assert_price(&price, "8.3.5", Pool::Api, "0 or 1 request");
-    assert_eq!(price.settle(Outcome::Existed(false)), Units::exactly(0));
-    assert_eq!(price.settle(Outcome::Existed(true)), Units::exactly(1));
+    assert_eq!(price.settle(Outcome::Existed(false)).units, Units::exactly(0));
+    assert_eq!(price.settle(Outcome::Existed(true)).units, Units::exactly(1));
     let why = price.explanation().join(" ");
     assert!(why.contains("Nothing if the identifier is invalid"), "{why}");
 }
@@ -203,9 +203,9 @@ fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
     // The job fails, not the call that creates it: that one is answered.
     let price = priced(&of(Kind::Retrohunt, Numbers { jobs: 1, ..Numbers::default() }));
     for outcome in [Outcome::Items(Units::exactly(0)), Outcome::Answered, Outcome::Existed(false)] {
-        assert_eq!(price.settle(outcome), Units::exactly(1));
+        assert_eq!(price.settle(outcome).units, Units::exactly(1));
     }
-    assert_eq!(price.settle(Outcome::Failed).max, Some(1));
+    assert_eq!(price.settle(Outcome::Failed).units.max, Some(1));
 }
 
 // §8.6 Graph consumption
@@ -222,7 +222,7 @@ fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
 fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
     let price = priced(&Operation::once(Kind::GraphPublic));
     assert_price(&price, "8.6.2", Pool::Api, "1 request per call");
-    assert_eq!(price.settle(Outcome::Items(Units::exactly(5))), Units::exactly(5));
+    assert_eq!(price.settle(Outcome::Items(Units::exactly(5))).units, Units::exactly(5));
 }
 
 // Beyond the specification

@@ -32,7 +32,7 @@ proptest! {
         operation in any_operation(), entitled in any_entitlements(), outcome in any_outcome(),
     ) {
         let price = price(&operation, &entitled);
-        match price.settle(outcome).max {
+        match price.settle(outcome).units.max {
             Some(n) => {
                 prop_assert!(n >= price.verdict.units.min);
                 prop_assert!(price.verdict.units.max.is_none_or(|max| n <= max));
@@ -46,8 +46,8 @@ proptest! {
         operation in any_operation(), entitled in any_entitlements(), outcome in any_outcome(),
     ) {
         let price = price(&operation, &entitled);
-        let certain = price.settle(outcome).max.unwrap_or(u64::MAX);
-        let doubtful = price.settle(Outcome::Unknown).max.unwrap_or(u64::MAX);
+        let certain = price.settle(outcome).units.max.unwrap_or(u64::MAX);
+        let doubtful = price.settle(Outcome::Unknown).units.max.unwrap_or(u64::MAX);
         prop_assert!(certain <= doubtful);
     }
 }

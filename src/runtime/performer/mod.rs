@@ -9,8 +9,8 @@ pub(crate) use report::read_rules;
 
 use super::Outbox;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
-use crate::gateway::{Answer, Cost, Gateway, GatewayError, Received};
-use crate::quota::{Balances, Entitlements, Period, Usage};
+use crate::gateway::{Answer, Gateway, GatewayError, Received};
+use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
@@ -126,10 +126,13 @@ impl Performer {
     /// Gets a response at the price that was on the screen.
     fn send_request(&self, quote: Quote, source: ResponseSource) {
         let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
-        let (work, gateway, request) = (self.work(), Arc::clone(gateway), quote.request().clone());
-        let call = runtime.spawn(async move { ask(&work, &gateway, &quote, source).await });
+        let (work, gateway, asked) = (self.work(), Arc::clone(gateway), quote.clone());
+        let call = runtime.spawn(async move { ask(&work, &gateway, &asked, source).await });
         // A panic in the call must not leave it in flight forever.
-        self.watch(call, |bug| ServiceEvent::Ended { result: response(&request, Err(bug)), request }.into());
+        self.watch(call, move |bug| {
+            let request = quote.request().clone();
+            ServiceEvent::Ended { result: response(&quote, Err(bug)), request }.into()
+        });
     }
 
     /// Reports a panic in work.
@@ -209,7 +212,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     }
     // It may be asked again, and paid again: the time says how much that promises.
     let missing = result.as_ref().err().filter(|error| error.is_missing()).map(|_| gateway.now().strftime("%R UTC"));
-    let result = response(&request, result).map_err(|failure| match missing {
+    let result = response(quote, result).map_err(|failure| match missing {
         Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
         None => failure,
     });
@@ -235,19 +238,19 @@ fn send_limits(work: &Work, result: &Result<Answer, GatewayError>, begun: Timest
     }
 }
 
-fn response(request: &Request, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
+fn response(quote: &Quote, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
+    let request = quote.request();
     let answer = result.map_err(|error| match request {
         Request::Quotas => Failure::new(error.to_string()),
         Request::PrivateScan { to: Some(_), .. } => {
             let failure = failure(&error);
-            Failure { cost: format!("{} The address for it was paid.", failure.cost), ..failure }
+            Failure { what: format!("{} The address for it was paid.", failure.what), ..failure }
         }
         _ => failure(&error),
     })?;
-    let is_free = matches!(request, Request::Quotas | Request::Usage { .. });
     parsed(request, answer).map_err(|why| {
-        let cost = if is_free { Cost::Nothing.to_string() } else { "Its price was paid.".to_owned() };
-        Failure { what: sentence(&why), cost, is_unsure: !is_free, ..Failure::default() }
+        let cost = Some(quote.price().settle(Outcome::Answered));
+        Failure { what: sentence(&why), cost, is_unsure: !quote.price().is_free(), ..Failure::default() }
     })
 }
 
@@ -295,11 +298,10 @@ fn failure(error: &GatewayError) -> Failure {
         GatewayError::Service { line: Some(line), .. } => format!(" Log line {line}."),
         _ => String::new(),
     };
-    let (cost, advice) = (error.cost(), format!("{}{logged}", error.advice()).trim_start().to_owned());
     Failure {
         what: sentence(&error.to_string()),
-        cost: cost.to_string(),
-        advice,
+        cost: Some(error.cost()),
+        advice: format!("{}{logged}", error.advice()).trim_start().to_owned(),
         is_unsure: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
         // After an earlier submission the form reads the store again.
         is_of_file: error.is_of_content() || matches!(error, GatewayError::SentBefore(_)),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::quota::{Entitlements, Kind, Operation, Spent, price};
+use crate::quota::{Entitlements, Kind, Operation, Outcome, Spent, price};
 
 static K: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(|| vec![b"k".to_vec()]);
 
@@ -39,7 +39,7 @@ fn what_was_sent_and_lost_is_known_at_its_service() {
     let Reserved::Entry(call) = store.reserve(&entry(&price, "s", now)).unwrap() else { panic!("it was to be asked") };
     let lost = |whose| store.unanswered(whose, (b"k", b"k"), None).unwrap();
     assert_eq!(lost(whose("p", Some(7))), None, "it is in flight");
-    store.settle(call, (State::Unknown, None), "lost", now).unwrap();
+    store.settle(call, price.settle(Outcome::Unknown), "lost", now).unwrap();
     assert_eq!((lost(whose("p", Some(7))), lost(whose("twin", None))), (Some(now), Some(now)));
     let moved = Whose { profile: "p", service: "elsewhere", owner: Some(7) };
     assert_eq!((lost(moved), lost(Whose { owner: None, ..moved })), (Some(now), None));
@@ -71,9 +71,9 @@ fn what_is_not_known_counts_as_charged() {
     let spent = |session| store.spent(session).unwrap().into_values().sum::<Spent>();
     assert_eq!((spent("s").total(), settled()), (4, 0));
     let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
-    store.settle(first, (State::Unsent, Some(0)), "refused", now).unwrap();
-    store.settle(second, (State::Charged, Some(1)), "200", now).unwrap();
-    store.settle(third, (State::Unknown, None), "lost", now).unwrap();
+    store.settle(first, Settlement::UNSENT, "refused", now).unwrap();
+    store.settle(second, price.settle(Outcome::Answered), "200", now).unwrap();
+    store.settle(third, price.settle(Outcome::Unknown), "lost", now).unwrap();
     assert!(reserve("another program", now).is_none());
     drop(last);
     assert_eq!(settled(), 3, "its outcome was not written");

@@ -1,6 +1,6 @@
 use super::*;
-use crate::quota::{Entitlements, Kind, Operation, Period, price};
-use crate::store::{NewEntry, Reserved, State, Whose};
+use crate::quota::{Entitlements, Kind, Operation, Outcome, Period, price};
+use crate::store::{NewEntry, Reserved, Whose};
 
 const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
 
@@ -12,7 +12,7 @@ fn charge(store: &Store) {
     let entry =
         NewEntry { at, session: "s", whose: WHOSE, what: "w", claims, price: &price, account, budget, per_minute };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
-    store.settle(call, (State::Charged, Some(1)), "200", at).unwrap();
+    store.settle(call, price.settle(Outcome::Answered), "200", at).unwrap();
 }
 
 fn spent(store: &Store) -> crate::quota::Spent {
