@@ -303,7 +303,6 @@ impl Model {
         if let Some(compare) = self.over.find_mut::<Compare>() {
             compare.change(None, change);
         }
-        self.settle_over();
     }
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
@@ -318,7 +317,6 @@ impl Model {
         let is_awaited = compare.source.columns.iter().all(|column| column.side == 0);
         let other = compare.source.other.clone().filter(|_| is_awaited);
         self.over.put(compare);
-        self.settle();
         match other {
             Some(file) => self.emit(StoreJob::LoadCompareFile(file)),
             None => self.compare_anew(),

@@ -155,6 +155,26 @@ impl OpenFiles {
         first.into_iter().for_each(|pane| self.focus_pane(pane));
     }
 
+    /// Goes to the next pane or the one before; from the list, into the report.
+    pub(super) fn step_pane(&mut self, forward: bool) {
+        match self.shown().and_then(OpenFile::focused) {
+            None => self.enter_group(),
+            Some(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
+        }
+    }
+
+    /// Shows the next group of panes with rows, or the one before.
+    pub(super) fn step_group(&mut self, forward: bool) {
+        let order = self.order();
+        let step = if forward { 1 } else { order.groups().saturating_sub(1) };
+        let group = (self.shown_group() + step) % order.groups().max(1);
+        let Some(file) = self.shown_mut() else { return };
+        file.group = group;
+        if let (Focus::Pane(_), Some(first)) = (file.focus, order.first(group)) {
+            file.focus_pane(first);
+        }
+    }
+
     pub fn is_zoomed(&self) -> bool {
         self.shown().is_some_and(|file| file.is_zoomed)
     }

@@ -48,7 +48,6 @@ impl Model {
                 if let Some(edge) = self.mouse.edge {
                     let layout = self.layout();
                     self.sizes.drag(edge, &layout, pointer.x, pointer.y);
-                    self.settle();
                 }
             }
             MouseAction::Release => {

@@ -179,7 +179,6 @@ impl Model {
         }
         let is_stored = self.files.each_entry_mut(identifier).any(|entry| entry.report().is_some());
         self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, failure));
-        self.settle();
         if is_stored {
             self.warn(format!("{} The stored report stays.", failure.words()));
         }

@@ -66,15 +66,12 @@ impl Model {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
         self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
-        let before = self.message().len();
         self.dispatch(message.into());
         self.refresh_palette();
         if self.over.shows_sheet(FOLLOWING) {
             self.show_figures(self.following_sheet(), false);
         }
-        if self.message().len() != before {
-            self.settle();
-        }
+        self.settle();
         self.take_effects()
     }
 
@@ -118,7 +115,6 @@ impl Model {
             TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
             TerminalEvent::Resize(size) => {
                 self.size = size;
-                self.settle();
                 if self.over.shows_sheet(TIMELINE) {
                     self.show_figures(Sheet::timeline(self, self.overlay_room().width.into()), false);
                 }
@@ -342,7 +338,6 @@ impl Model {
             // Here it ends: a file is left by a key of its own, and not by one press too many.
             self.files.focus_list();
         }
-        self.settle();
     }
 
     fn close_over(&mut self) {

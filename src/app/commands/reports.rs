@@ -81,13 +81,13 @@ commands! {
     "hide-noise" [key('~')] "hide noise", 7, FILE,
         "Hide what any machine does by itself, or show it again" if A_REPORT => Local(Model::toggle_noise);
     "next-pane" [TAB] "next pane", 5, FILE,
-        "Go to the next pane; from the list, into the report" if A_REPORT => Local(|m| m.step_pane(true));
+        "Go to the next pane; from the list, into the report" if A_REPORT => Local(|m| m.files.step_pane(true));
     "previous-pane" [BACK_TAB] "previous pane", 0, FILE,
-        "Go to the pane before" if A_REPORT => Local(|m| m.step_pane(false));
+        "Go to the pane before" if A_REPORT => Local(|m| m.files.step_pane(false));
     "next-group" [key(']')] "more panes", 6, FILE,
-        "Show the next four panes" if A_REPORT => Local(|m| m.step_group(true));
+        "Show the next four panes" if A_REPORT => Local(|m| m.files.step_group(true));
     "previous-group" [key('[')] "panes before", 0, FILE,
-        "Show the four panes before" if A_REPORT => Local(|m| m.step_group(false));
+        "Show the four panes before" if A_REPORT => Local(|m| m.files.step_group(false));
     "zoom" [key('z')] "zoom", 6, PANE,
         "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.files.zoom(!m.files.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,

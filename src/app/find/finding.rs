@@ -48,7 +48,6 @@ impl Model {
             state.unsift(&open.report, pane);
             state.filter = None;
         }
-        self.settle();
     }
 
     fn filter_mut(&mut self) -> Option<&mut Filter> {
@@ -106,7 +105,6 @@ impl Model {
         {
             open.panes.entry(pane).or_default().unsift(&open.report, pane);
         }
-        self.settle();
     }
 
     /// Searches the rows of a report's pane that have not been searched yet.
@@ -152,7 +150,6 @@ impl Model {
             filter.quest.problem = end.err().or(filter.quest.problem.take());
         }
         let opening = *opening;
-        self.settle();
         self.seek_further(opening)
     }
 
@@ -346,7 +343,6 @@ impl Model {
             Some(ReturnPoint::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}
         }
-        self.settle();
     }
 
     /// The last search with hits here: of the open report, or else of all stored reports.

@@ -220,7 +220,6 @@ impl Model {
         if let Some(line) = self.over.top_mut().and_then(|over| over.screen_mut().filter()) {
             line.is_typing = is_typing;
         }
-        self.settle_over();
     }
 
     /// Applies the words of the top list after a change, beside the loop where that takes long.
@@ -236,7 +235,6 @@ impl Model {
         if let Some(list) = self.over.top_mut() {
             list.screen_mut().apply_filter(report.as_ref());
         }
-        self.settle_over();
     }
 }
 

@@ -104,7 +104,6 @@ impl Model {
                 self.over.put(HeldScreen::new(all));
             }
         }
-        self.settle_over();
     }
 
     fn held_lines(&self) -> &[Holding] {

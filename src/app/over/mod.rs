@@ -269,7 +269,6 @@ impl Model {
         if let Some(over) = self.over.top_as_mut::<T>() {
             change(over);
         }
-        self.settle_over();
     }
 
     pub fn overlay_room(&self) -> Size {

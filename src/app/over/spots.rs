@@ -374,7 +374,6 @@ impl Model {
             let found = self.notable_spots();
             self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
         }
-        self.settle();
     }
 
     pub(in crate::app) fn toggle_noise(&mut self) {
@@ -389,7 +388,6 @@ impl Model {
             }
             false => "Everything is shown.".to_owned(),
         });
-        self.settle();
     }
 
     pub(in crate::app) fn list_notable(&mut self) {
@@ -503,7 +501,6 @@ impl Model {
         if let Some(list) = self.spots_mut() {
             list.change(report.as_ref(), change);
         }
-        self.settle_over();
     }
 
     fn not_judged(&self) -> Option<String> {

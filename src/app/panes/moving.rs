@@ -65,11 +65,10 @@ impl Model {
         }
     }
 
-    /// Changes how the pane with the focus is looked at; its cursor stays among its rows.
+    /// Changes how the pane with the focus is looked at.
     pub(in crate::app) fn with_focused(&mut self, change: impl FnOnce(&mut PaneState, &Report, Pane)) {
         if let Some(pane) = self.focused() {
             self.with_pane(pane, |state, report| change(state, report, pane));
-            self.settle();
         }
     }
 
@@ -86,10 +85,6 @@ impl Model {
             let height = usize::from(area.inside().height);
             self.with_pane(pane, |state, report| state.settle(report, pane, height));
         }
-        self.settle_over();
-    }
-
-    pub(in crate::app) fn settle_over(&mut self) {
         let room = self.overlay_room();
         let windows: Vec<_> = self.over.all.iter().map(|over| over.screen().choice(room, self)).collect();
         self.over.all.iter_mut().zip(windows).for_each(|(over, rows)| over.screen_mut().fit(room, rows));
@@ -100,32 +95,11 @@ impl Model {
             return self.compare_in(pane);
         }
         self.files.focus_pane(pane);
-        self.settle();
     }
 
     pub(in crate::app) fn resize(&mut self, change: impl FnOnce(&mut Sizes, &Layout)) {
         let layout = self.layout();
         change(&mut self.sizes, &layout);
-        self.settle();
-    }
-
-    pub(in crate::app) fn step_pane(&mut self, forward: bool) {
-        match self.focus() {
-            Focus::List => self.files.enter_group(),
-            Focus::Pane(pane) => self.files.focus_pane(self.files.order().neighbour(pane, forward)),
-        }
-        self.settle();
-    }
-
-    pub(in crate::app) fn step_group(&mut self, forward: bool) {
-        let (order, shown) = (self.files.order(), self.files.shown_group());
-        let step = if forward { 1 } else { order.groups().saturating_sub(1) };
-        let group = (shown + step) % order.groups().max(1);
-        self.files.shown_mut().into_iter().for_each(|file| file.group = group);
-        if let (Focus::Pane(_), Some(first)) = (self.focus(), order.first(group)) {
-            self.files.focus_pane(first);
-        }
-        self.settle();
     }
 
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
@@ -134,17 +108,15 @@ impl Model {
         self.files.focus_pane(pane);
         let height = self.height();
         self.with_pane(pane, |state, report| state.show(report, pane, place, height));
-        self.settle();
     }
 
     /// Folds or unfolds the tree of the answer or of the pane; other rows move sideways, and the list leads into the report.
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
-            answer.fold(step);
-            return self.settle_over();
+            return answer.fold(step);
         }
         match self.focus() {
-            Focus::List => self.step_pane(true),
+            Focus::List => self.files.step_pane(true),
             Focus::Pane(_) => self.with_focused(|state, report, pane| state.fold(report, pane, step)),
         }
     }

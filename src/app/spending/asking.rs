@@ -3,16 +3,13 @@
 
 use crate::app::away::{Save, SaveForm};
 use crate::app::commands::Act;
-use crate::app::scan::{SubmitForm, price_of, unsent};
+use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{Offer, Offers};
 use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Obstacle, OpenAllBatch, Tag};
-use crate::app::{Command, Failure, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
+use crate::app::{Command, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
 use crate::quota::{Plan, Price};
-use crate::report::identifier::Sha256;
-use crate::request::{Quote, Request, Submission, UploadAddress, UploadLimit};
-use jiff::Timestamp;
+use crate::request::{Quote, Request, UploadLimit};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
@@ -80,60 +77,6 @@ impl Model {
             }
             _ => {}
         }
-    }
-
-    pub fn large_price(&self) -> Plan {
-        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
-        self.large_scan().map(price).unwrap_or_default()
-    }
-
-    pub(in crate::app) fn submit_large(&mut self) {
-        let Some(submission) = self.large_scan() else { return };
-        let (scan, price) =
-            (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
-        let dear = || self.settings.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
-        if let Some(why) = scan.warning().or_else(dear) {
-            return self.ask_first(why, [KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission))]);
-        }
-        self.look_again(&submission)
-    }
-
-    pub(super) fn look_again(&mut self, submission: &Arc<Submission>) {
-        let Some(form) = self.form_of(submission) else { return };
-        (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
-        form.source.looked_at = Some(submission.path.clone());
-        self.emit(FileJob::Inspect(submission.path.clone()));
-    }
-
-    /// Sends the large file if it has not changed since the user confirmed.
-    pub(in crate::app) fn looked_again(
-        &mut self,
-        agreed: &Arc<Submission>,
-        found: Result<(Sha256, u64), String>,
-        sent: Option<Timestamp>,
-    ) {
-        let why = match found {
-            Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
-                // The call keeps which file was agreed to.
-                if self.ask_agreed(Request::UploadAddress, ResponseSource::Service) {
-                    self.calls.upload_after(&Request::UploadAddress, agreed);
-                }
-                return;
-            }
-            Ok((file, _)) if file == agreed.file && sent > agreed.sent => "it was sent meanwhile".to_owned(),
-            Ok(_) => "it has changed since it was inspected".to_owned(),
-            Err(why) => why,
-        };
-        self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
-    }
-
-    /// Uploads the file that the user agreed to, unless its form was closed.
-    pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
-        let Some(submission) = agreed else { return };
-        if self.form_of(&submission).is_none() {
-            return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
-        }
-        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
     }
 
     /// What an answer would cost, and whether the budget allows that.

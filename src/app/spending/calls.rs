@@ -66,7 +66,7 @@ impl Calls {
     }
 
     /// Keeps with a call the file that goes to the address it asks for.
-    pub(super) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
+    pub(in crate::app) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
         for call in self.0.iter_mut().filter(|call| call.request == *request) {
             call.uploads = Some(Arc::clone(file));
         }
