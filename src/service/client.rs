@@ -2,7 +2,7 @@
 
 use super::credential::Credential;
 use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, reason};
-use super::http::{CallTimeout, ContentDecoder, build};
+use super::http::{ContentDecoder, build, until_silent};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Method, Request, RequestContext, Version};
@@ -78,7 +78,6 @@ impl Client {
     /// Returns a possible defect of a complete response, phrased to follow its name.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<Option<&'static str>, ServiceError> {
         let address = request.address(&self.context());
-        let timeout = CallTimeout::new(&self.profile, 0);
         let is_artefact = matches!(request, Request::Artefact { .. });
         let mut response = match &address.upload {
             Some(upload) => self.upload(&address, upload, sink).await?,
@@ -87,14 +86,14 @@ impl Client {
                 // Compression would hide the length of a file, which is needed to detect a
                 // truncated response.
                 let call = if is_artefact { call.header(ACCEPT_ENCODING, "identity") } else { call };
-                timeout.wait(0, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
+                until_silent(self.profile.timeout, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
         self.note_date(&response);
         // API v2 responds with 204 if the quota is spent.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || !response.status().is_success() {
-            return Err(self.refused(response, &timeout, request).await);
+            return Err(self.refused(response, request).await);
         }
         let length = ContentDecoder::length_of(&response);
         let limit = self.longest(request);
@@ -102,7 +101,7 @@ impl Client {
             return Err(ServiceError::TooLong(limit));
         }
         sink.begin(length);
-        self.receive(&mut response, limit, &timeout, sink).await?;
+        self.receive(&mut response, limit, sink).await?;
         // Whether the connection distinguishes the end of the response from a truncation.
         let is_framed = response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
         Ok(if response.status() == StatusCode::PARTIAL_CONTENT {
@@ -114,30 +113,24 @@ impl Client {
         })
     }
 
-    async fn receive(
-        &self,
-        response: &mut Response,
-        limit: u64,
-        timeout: &CallTimeout,
-        sink: &mut dyn Sink,
-    ) -> Result<(), ServiceError> {
+    async fn receive(&self, response: &mut Response, limit: u64, sink: &mut dyn Sink) -> Result<(), ServiceError> {
         let mut decoder = ContentDecoder::of(response);
         let (mut received, mut redacted) = (0, self.redactor.stream());
         let lost = |error| ServiceError::Lost(reason(&error));
-        let mut pass = |bytes: &[u8], received: &mut u64| {
-            *received += bytes.len() as u64;
-            if *received > limit {
+        let mut pass = |bytes: &[u8]| {
+            received += bytes.len() as u64;
+            if received > limit {
                 return Err(ServiceError::TooLong(limit));
             }
             sink.take(&redacted.take(bytes));
             Ok(())
         };
-        while let Some(piece) = timeout.wait(received, response.chunk()).await?.map_err(lost)? {
+        while let Some(piece) = until_silent(self.profile.timeout, response.chunk()).await?.map_err(lost)? {
             for encoded in piece.chunks(decoder.at_once()) {
-                pass(&decoder.take(encoded)?, &mut received)?;
+                pass(&decoder.take(encoded)?)?;
             }
         }
-        pass(&decoder.end()?, &mut received)?;
+        pass(&decoder.end()?)?;
         sink.take(&redacted.end());
         Ok(())
     }
@@ -152,11 +145,11 @@ impl Client {
     }
 
     /// The service's refusal, without the key.
-    async fn refused(&self, mut response: Response, timeout: &CallTimeout, request: &Request) -> ServiceError {
+    async fn refused(&self, mut response: Response, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let mut words = Vec::new();
-        if self.receive(&mut response, LONGEST_ERROR, timeout, &mut words).await.is_err() {
+        if self.receive(&mut response, LONGEST_ERROR, &mut words).await.is_err() {
             words.clear();
         }
         let refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());

@@ -12,6 +12,9 @@ pub const LONGEST_ADDRESS: u64 = 60 * 1024;
 /// Start of the message for a 404; the ledger is searched for this text.
 pub const NOT_FOUND: &str = "the service does not have it, or not any more";
 
+/// Why an answer is lost that did not come in time.
+pub(super) const SILENT: &str = "the service was silent for too long";
+
 /// Maximum number of bytes read from an error response.
 pub const LONGEST_ERROR: u64 = 64 * 1024;
 
@@ -321,7 +324,7 @@ fn certificate_words(why: &rustls::CertificateError) -> String {
 /// The innermost cause. It contains no address, because an address may contain the key.
 pub(super) fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "the service was silent for too long".to_owned();
+        return SILENT.to_owned();
     }
     std::iter::successors(error.source(), |&cause| cause.source()).last().map_or_else(
         || "the connection failed".to_owned(),

@@ -2,7 +2,7 @@
 //! call; and the decoder of a response. reqwest itself would drop all but the first member of a gzip
 //! stream.
 
-use super::error::{ServiceError, reason};
+use super::error::{SILENT, ServiceError, reason};
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
 use crate::environment::variable;
 use flate2::write::GzDecoder;
@@ -11,7 +11,7 @@ use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy, Response, Url};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 const X_TOOL: HeaderName = HeaderName::from_static("x-tool");
 
@@ -109,37 +109,10 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
 /// Maximum timeout in seconds: a profile may set more than a clock can represent.
 const LONGEST: u64 = 7 * 24 * 3600;
 
-pub(super) struct CallTimeout {
-    begun: Instant,
-    silence: Duration,
-    whole: Duration,
-    slowest: u64,
-    sent: u64,
-}
-
-impl CallTimeout {
-    pub(super) fn new(profile: &Profile, sent: u64) -> Self {
-        let seconds = |seconds: u64| Duration::from_secs(seconds.clamp(1, LONGEST));
-        let (silence, whole) = (seconds(profile.timeout), seconds(profile.patience));
-        Self { begun: Instant::now(), silence, whole, slowest: profile.slowest, sent }
-    }
-
-    /// Waits for the next piece of a response, after this many bytes were received.
-    pub(super) async fn wait<T>(&self, received: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
-        let silent = Instant::now() + self.silence + self.earned(if received == 0 { self.sent } else { 0 });
-        let late = self.begun + self.whole + self.earned(received.saturating_add(self.sent));
-        let lost = |_| {
-            let too_slow = late < silent;
-            let words =
-                if too_slow { "it came too slowly and was given up" } else { "the service was silent for too long" };
-            ServiceError::Lost(words.to_owned())
-        };
-        timeout_at(silent.min(late), next).await.map_err(lost)
-    }
-
-    fn earned(&self, bytes: u64) -> Duration {
-        Duration::from_secs(bytes.checked_div(self.slowest).unwrap_or(0).min(LONGEST))
-    }
+/// Waits for the next step of a call; a service that is silent for these seconds has lost it.
+pub(super) async fn until_silent<T>(seconds: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
+    let silence = Duration::from_secs(seconds.clamp(1, LONGEST));
+    timeout(silence, next).await.map_err(|_| ServiceError::Lost(SILENT.to_owned()))
 }
 
 /// Compressed bytes decoded per step; they may expand a thousandfold.

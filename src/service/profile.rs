@@ -40,12 +40,8 @@ pub struct Profile {
     pub ca_file: Option<PathBuf>,
     /// Timeout of the connection, in seconds.
     pub connect_timeout: u64,
-    /// Maximum silence of the service after a request, in seconds.
+    /// Maximum silence of the service before the answer and within it, in seconds.
     pub timeout: u64,
-    /// Time that a response may take at any speed, in seconds.
-    pub patience: u64,
-    /// Minimum speed after that time, in bytes per second.
-    pub slowest: u64,
     /// Maximum size of a response, in mebibytes after decompression. Memory use may be five times
     /// as much, plus 2 GB for the indicators of millions of short rows.
     pub largest_answer: u64,
@@ -81,8 +77,6 @@ impl Default for Profile {
             ca_file: None,
             connect_timeout: 10,
             timeout: 60,
-            patience: 300,
-            slowest: 1024,
             largest_answer: 1024,
             upload_direct: 32,
             upload_largest: 650,
@@ -143,7 +137,6 @@ impl Profile {
             ("page_size", "must be 1 to 40: the service gives 40 at most", (1..=40).contains(&self.page_size)),
             ("connect_timeout", NO_TIME, self.connect_timeout > 0),
             ("timeout", NO_TIME, self.timeout > 0),
-            ("patience", NO_TIME, self.patience > 0),
         ];
         let wrong = checks.into_iter().filter(|(_, _, is_right)| !is_right);
         let wrong = wrong.map(|(setting, why, _)| self.error(setting, why));

@@ -2,7 +2,7 @@
 
 use super::client::{Client, Sink};
 use super::error::{ServiceError, not_sent_or_lost};
-use super::http::CallTimeout;
+use super::http::until_silent;
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Address, Upload, UploadAddress};
@@ -26,6 +26,9 @@ const WAITING: usize = 2;
 /// Bytes that the system may still have to send after the last one was written.
 const BUFFERED: u64 = 4 * 1024 * 1024;
 
+/// The least speed at which it sends them, in bytes per second.
+const SLOWEST: u64 = 1024;
+
 /// Characters that must be encoded in a file name: in the header of a form they would end the name
 /// or the header. Browsers percent-encode them, too.
 const UNSENDABLE: &AsciiSet = &CONTROLS.add(b'"');
@@ -44,10 +47,8 @@ impl Client {
         let size = rest.len() as u64;
         let (mut pieces, body) = Channel::<Bytes, Infallible>::new(WAITING);
         let mut sending = pin!(call.multipart(form(parameters, &upload.path, body, size)).send());
-        let timeout = CallTimeout::new(&self.profile, 0);
         sink.sent(0, size);
         while !rest.is_empty() {
-            let sent = size - rest.len() as u64;
             let piece = rest.split_to(rest.len().min(PIECE));
             let step = async {
                 tokio::select! {
@@ -57,15 +58,15 @@ impl Client {
                     sent = pieces.send_data(piece) => Ok(sent.is_ok()),
                 }
             };
-            match timeout.wait(sent, step).await? {
+            match until_silent(self.profile.timeout, step).await? {
                 Ok(true) => sink.sent(size - rest.len() as u64, size),
                 Ok(false) => break,
                 Err(answered) => return answered.map_err(|error| not_sent_or_lost(&error)),
             }
         }
         drop(pieces);
-        let timeout = CallTimeout::new(&self.profile, size.min(BUFFERED));
-        timeout.wait(0, sending).await?.map_err(|error| not_sent_or_lost(&error))
+        let seconds = self.profile.timeout.saturating_add(size.min(BUFFERED) / SLOWEST);
+        until_silent(seconds, sending).await?.map_err(|error| not_sent_or_lost(&error))
     }
 
     /// The call without its body. Only the service's own host receives the key.
