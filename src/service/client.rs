@@ -20,6 +20,9 @@ const LARGEST_ARTEFACT: u64 = 1 << 30;
 /// Maximum size of a response that is expected to be short, in bytes.
 const LONGEST_WORDS: u64 = 1 << 20;
 
+/// Received bytes that are unpacked per step; they may expand a thousandfold.
+const AT_ONCE: usize = 16 * 1024;
+
 /// The client of one service for one user.
 pub struct Client {
     pub(super) profile: Profile,
@@ -126,8 +129,8 @@ impl Client {
             Ok(())
         };
         while let Some(piece) = until_silent(self.profile.timeout, response.chunk()).await?.map_err(lost)? {
-            for encoded in piece.chunks(decoder.at_once()) {
-                pass(&decoder.take(encoded)?)?;
+            for packed in piece.chunks(AT_ONCE) {
+                pass(&decoder.take(packed)?)?;
             }
         }
         pass(&decoder.end()?)?;
