@@ -378,7 +378,8 @@ impl Model {
 #[derive(Debug, Default)]
 pub struct Settings {
     pub keys: Keymap,
-    pub confirm_above: Option<u64>,
+    /// Units above which a price needs confirmation.
+    pub confirm_above: u64,
     pub pace: Pace,
     pub rules_file: Option<PathBuf>,
     /// Whether one thing is shown at a time, in lines.
@@ -393,6 +394,6 @@ pub struct Settings {
 impl Settings {
     /// Whether the worst price needs confirmation; an unknown one does.
     pub fn is_dear(&self, worst: Option<u64>) -> bool {
-        self.confirm_above.is_some_and(|most| worst.is_none_or(|worst| worst > most))
+        worst.is_none_or(|worst| worst > self.confirm_above)
     }
 }

@@ -12,7 +12,7 @@ use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
-use crate::quota::{Budget, Entitlement, Entitlements};
+use crate::quota::{Budget, CONFIRM_ABOVE, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
 use crate::view::Theme;
@@ -92,13 +92,19 @@ enum StoreKeep {
 }
 
 /// Limits of spending, in units.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetTable {
     session: Option<u64>,
     daily: Option<u64>,
-    /// What costs more is asked about first.
-    pub confirm_above: Option<u64>,
+    /// What may cost more needs confirmation.
+    pub confirm_above: u64,
+}
+
+impl Default for BudgetTable {
+    fn default() -> Self {
+        Self { session: None, daily: None, confirm_above: CONFIRM_ABOVE }
+    }
 }
 
 /// Limits of the service that none of its counters shows.

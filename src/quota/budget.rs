@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
 
+/// What may cost more units than this needs confirmation, unless the user sets another limit.
+pub const CONFIRM_ABOVE: u64 = 3;
+
 /// The spending limits, in units; `None` is unlimited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {

@@ -39,7 +39,7 @@ mod rules;
 mod settlement;
 
 pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, SetAside, Usage};
-pub use budget::{Budget, OverBudget, Span, Spent, in_units};
+pub use budget::{Budget, CONFIRM_ABOVE, OverBudget, Span, Spent, in_units};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, words};

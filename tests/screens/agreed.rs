@@ -22,6 +22,7 @@ fn opening_all() -> Stage {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
     stage.press("A");
+    stage.drawn().press("y");
     minute(&mut stage);
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 1, "{}", stage.screen());
@@ -179,17 +180,6 @@ fn what_cannot_be_sent_is_refused_in_the_same_words_everywhere() {
 }
 
 #[test]
-fn following_that_may_cost_more_than_is_let_pass_wants_a_yes() {
-    let mut stage = Stage::at(file("Still in the queue"), options());
-    stage.confirm_above(19);
-    stage.keys("W");
-    assert!(stage.screen().contains("To follow its scan costs 1 to 20 requests."), "{}", stage.screen());
-    assert_eq!(stage.paid_calls(), 0);
-    stage.keys("y");
-    assert!(stage.paid_calls() > 0, "{}", stage.screen());
-}
-
-#[test]
 fn what_was_shown_as_held_is_never_asked_for() {
     let mut stage = Stage::new(options());
     stage.type_question("v3-file", &public()[0]);
@@ -283,6 +273,7 @@ fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
     stage.press("A");
+    stage.drawn().press("y");
     minute(&mut stage);
     for (seconds, calls) in [(0, 1), (59, 1), (1, 4)] {
         stage.later(seconds);

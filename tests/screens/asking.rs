@@ -53,7 +53,7 @@ fn hashes_that_are_stored_are_not_paid_again_after_a_yes() {
 fn submissions_are_priced_by_what_comes_back() {
     let mut stage = typed("v2-file-submissions", &format!("{}, {}", public()[0], public()[1]));
     assert!(stage.screen().contains("1 request per submission"), "{}", stage.screen());
-    stage.keys("enter - + j j");
+    stage.keys("enter y - + j j");
     screen!("asking_submissions_answered", stage);
     let used = stage.demo.as_ref().unwrap().used().user.daily;
     assert_eq!(stage.spent().charged, used);

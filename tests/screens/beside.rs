@@ -148,7 +148,7 @@ fn what_comes_of_a_report_while_its_file_is_not_shown_is_there() {
 fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
-    press(&mut stage, "A Q");
+    press(&mut stage, "A y Q");
     stage.rest();
     for _ in 0..6 {
         stage.later(70);

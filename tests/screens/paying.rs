@@ -163,6 +163,10 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     stage.keys("enter G enter g");
     assert!(stage.screen().contains("6 req: A open all"), "{}", stage.screen());
     stage.keys("A");
+    let screen = stage.screen();
+    assert!(screen.contains("Opening all costs 6 requests."), "{screen}");
+    assert_eq!(stage.calls(Endpoint::Behaviour), 0);
+    stage.keys("y");
     screen!("all_opened", stage);
     assert_eq!((stage.calls(Endpoint::Behaviour), stage.spent().charged), (6, 8));
 }
@@ -182,7 +186,8 @@ fn opening_all_can_be_stopped() {
     let mut stage = Stage::at(main_file(), Options { delay: Duration::from_millis(100), ..identifiers() });
     stage.keys("enter");
     stage.press("A");
-    stage.press("s");
+    stage.drawn().press("y");
+    stage.drawn().press("s");
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 1);
     assert!(stage.screen().contains("1 of 4 were asked for"), "{}", stage.screen());

@@ -7,7 +7,7 @@ use behaview::app::{Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};
 use behaview::gateway::Gateway;
-use behaview::quota::{Budget, Spent};
+use behaview::quota::{Budget, CONFIRM_ABOVE, Spent};
 use behaview::report::identifier::Sha256;
 use behaview::runtime::Session;
 use behaview::service::credential::{Credential, KeySource};
@@ -276,7 +276,7 @@ impl Stage {
 
     /// Wants a yes for what costs more.
     pub fn confirm_above(&mut self, units: u64) {
-        self.session.model.settings.confirm_above = Some(units);
+        self.session.model.settings.confirm_above = units;
     }
 
     /// Allows this run so many units.
@@ -359,5 +359,6 @@ fn session(folder: &TempDir, profile: &Profile, key: Option<&str>) -> Session<Te
     let gateway = Gateway::new(store, client, "session".to_owned(), clock);
     let mut model = Model::new(cli::service(&gateway), clock());
     model.size = Size { width: 120, height: 40 };
+    model.settings.confirm_above = CONFIRM_ABOVE;
     Session::new(TestBackend::new(120, 40), model, Some(Arc::new(gateway)), clock).unwrap()
 }

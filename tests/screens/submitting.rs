@@ -93,7 +93,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
         shown.contains("there may be nothing to list yet") && shown.contains("W follows the scan until"),
         "{shown}"
     );
-    stage.keys("W");
+    stage.keys("W y");
     screen!("follow_begun", stage);
     stage.keys("W");
     screen!("follow_sheet", stage);
@@ -118,7 +118,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
 #[test]
 fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
     let mut stage = looked_at(&[]);
-    stage.keys("enter W");
+    stage.keys("enter W y");
     let paid = stage.paid_calls();
     let next = "1 request, +1 a page once a sandbox reported";
     assert!(stage.screen().contains(next) && stage.screen().contains("at most 19 more"), "{}", stage.screen());
@@ -135,7 +135,7 @@ fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
 #[test]
 fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
     let mut stage = looked_at(&[]);
-    stage.keys("enter W");
+    stage.keys("enter W y");
     let (paid, looks) = (stage.paid_calls(), stage.calls(Endpoint::PrivateAnalysis));
     let mut stage = stage.restart();
     screen!("scan_pending_start", stage);
@@ -144,7 +144,7 @@ fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
     stage.later(300);
     stage.rest();
     assert_eq!(stage.paid_calls(), paid, "nothing is asked without a key");
-    stage.keys("W");
+    stage.keys("W y");
     assert_eq!(stage.calls(Endpoint::PrivateAnalyses), 0, "its scan is known and need not be looked for");
     assert_eq!(stage.calls(Endpoint::PrivateAnalysis), looks + 1);
     for _ in 0..6 {
@@ -159,7 +159,7 @@ fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
 #[test]
 fn a_scan_that_nobody_follows_any_more_is_not_offered_again() {
     let mut stage = looked_at(&[]);
-    stage.keys("enter W s");
+    stage.keys("enter W y s");
     let stage = stage.restart();
     assert!(!stage.screen().contains("not seen to its end"), "{}", stage.screen());
     let mut stage = looked_at(&[]);
@@ -173,7 +173,7 @@ fn a_scan_that_nobody_follows_any_more_is_not_offered_again() {
 fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done() {
     let mut stage = looked_at(&[]);
     stage.session.model.service.listing = behaview::request::Listing::Identifiers;
-    stage.keys("enter W");
+    stage.keys("enter W y");
     for _ in 0..6 {
         stage.later(31);
         stage.rest();
@@ -186,14 +186,17 @@ fn following_is_agreed_to_stopped_and_limited() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     assert!(stage.screen().contains("1-20 req: W follow"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
-    stage.keys("W s");
+    stage.keys("W");
+    assert!(stage.screen().contains("To follow its scan costs 1 to 20 requests."), "{}", stage.screen());
+    assert_eq!(stage.paid_calls(), 0);
+    stage.keys("y s");
     screen!("follow_stopped", stage);
     let paid = stage.paid_calls();
     stage.later(100);
     stage.rest();
     assert_eq!(stage.paid_calls(), paid);
     stage.session.model.settings.pace.most = 2;
-    stage.keys("W");
+    stage.keys("W y");
     for _ in 0..4 {
         stage.later(31);
         stage.rest();
@@ -205,7 +208,7 @@ fn following_is_agreed_to_stopped_and_limited() {
 #[test]
 fn what_is_followed_is_said_with_its_cost_on_every_screen() {
     let mut stage = Stage::at(file("Still in the queue"), options());
-    stage.keys("W");
+    stage.keys("W y");
     stage.rest();
     assert!(stage.screen().contains("calls left, 1 request so far"), "{}", stage.screen());
     // Another file in front, the start screen, something over the screen: it goes on, and says so.
@@ -237,7 +240,7 @@ fn a_scan_whose_reports_are_listed_is_followed_after_a_yes_to_its_price() {
 #[test]
 fn following_goes_on_though_the_clock_is_set_back() {
     let mut stage = Stage::at(file("Still in the queue"), options());
-    stage.keys("W");
+    stage.keys("W y");
     stage.rest();
     let paid = stage.paid_calls();
     stage.later(-3600);
@@ -250,7 +253,7 @@ fn following_goes_on_though_the_clock_is_set_back() {
 fn a_failed_look_ends_the_following() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     arm(stage.demo.as_ref().unwrap(), "private-analyses:503*9");
-    stage.keys("W");
+    stage.keys("W y");
     assert!(stage.screen().contains("Stopped following"), "{}", stage.screen());
     let paid = stage.paid_calls();
     stage.later(100);
@@ -296,7 +299,7 @@ fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
     screen!("submit_lost_offered", stage);
     stage.keys("down enter");
     assert!(stage.screen().contains("had not ended"), "{}", stage.screen());
-    stage.keys("W");
+    stage.keys("W y");
     assert_eq!((stage.calls(Endpoint::PrivateAnalyses), stage.calls(Endpoint::Scan)), (1, 1));
 }
 
@@ -383,7 +386,7 @@ fn a_scan_is_followed_no_further_when_its_file_is_closed() {
     let mut stage = looked_at(&[]);
     stage.keys("enter");
     stage.open_other(&main_file());
-    stage.keys("enter K W");
+    stage.keys("enter K W y");
     assert!(stage.screen().contains("poll in"), "{}", stage.screen());
     stage.keys("Q");
     assert!(!stage.screen().contains("poll in"), "{}", stage.screen());

@@ -25,7 +25,7 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
         ("profiles.lab.timeout", json!(["7", "variable BEHAVIEW_TIMEOUT"])),
         ("profile", json!(["\"lab\"", "file, line 3"])),
         ("profiles.lab.header", json!(["\"x-apikey\"", "default"])),
-        ("budget.confirm_above", json!([null, "default"])),
+        ("budget.confirm_above", json!(["3", "default"])),
     ] {
         assert_eq!(setting(&shown, name), wanted, "{name}");
     }
