@@ -429,7 +429,7 @@ impl Model {
     fn compare_missing(&self, compare: &Comparison) -> impl Iterator<Item = String> {
         let is_missing = |side| compare.columns.iter().any(|c| c.side == side && c.body.is_none());
         let mine = is_missing(0).then(|| {
-            let price = self.figures.price_of_reports(self.missing_reports().len());
+            let price = self.figures.price_of_reports(self.files.missing_reports(&self.calls).len());
             format!("{} fetches the missing: {price}", self.way_to("open-all"))
         });
         let other = is_missing(1).then(|| "the other file's missing are fetched from its own list".to_owned());

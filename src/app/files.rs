@@ -4,10 +4,12 @@
 use crate::app::compare::Compare;
 use crate::app::find::Finder;
 use crate::app::over::spots::Spots;
-use crate::app::panes::PaneOrder;
+use crate::app::panes::{PaneOrder, PaneState};
+use crate::app::spending::calls::Calls;
 use crate::app::{Failure, Focus, List, ListEntry, LoadedReport, OpenReport, Opening, Overlay};
-use crate::report::Pane;
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Pane, Place, Report};
+use crate::request::Request;
 use std::collections::{HashMap, HashSet};
 
 /// The most files that are open at once; the one that was opened first is closed for another.
@@ -155,6 +157,27 @@ impl OpenFiles {
         first.into_iter().for_each(|pane| self.focus_pane(pane));
     }
 
+    pub(super) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, &Report)) {
+        if let Some(open) = self.open_mut() {
+            change(open.panes.entry(pane).or_default(), &open.report);
+        }
+    }
+
+    /// Changes how the pane with the focus is looked at.
+    pub(super) fn with_focused(&mut self, change: impl FnOnce(&mut PaneState, &Report, Pane)) {
+        if let Some(pane) = self.shown().and_then(OpenFile::focused) {
+            self.with_pane(pane, |state, report| change(state, report, pane));
+        }
+    }
+
+    /// The open report and the row under the cursor.
+    pub(super) fn row_here(&self) -> Option<(&Report, Place)> {
+        let file = self.shown()?;
+        let (pane, OpenReport { report, panes, .. }) = file.focused().zip(file.open())?;
+        let state = panes.get(&pane).unwrap_or_else(|| PaneState::untouched());
+        Some((report, state.place(report, pane, state.scroll.cursor)?))
+    }
+
     /// Goes to the next pane or the one before; from the list, into the report.
     pub(super) fn step_pane(&mut self, forward: bool) {
         match self.shown().and_then(OpenFile::focused) {
@@ -249,6 +272,14 @@ impl OpenFiles {
     pub(super) fn of_mut(&mut self, file: &Sha256) -> Option<&mut OpenFile> {
         let place = self.place_of(file)?;
         self.all.get_mut(place)
+    }
+
+    /// The reports of the shown list that are neither stored nor in flight.
+    pub fn missing_reports(&self, calls: &Calls) -> Vec<Request> {
+        let missing =
+            self.shown().into_iter().flat_map(|file| &file.list.entries).filter(|entry| entry.report().is_none());
+        let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
+        requests.filter(|request| !calls.has(request)).collect()
     }
 
     pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {

@@ -117,7 +117,7 @@ impl Model {
         match pane.filter(|_| self.over.is_empty() && self.screen == Screen::File) {
             Some((pane, area)) => {
                 let height = area.inside().height.into();
-                self.with_pane(pane, |state, report| state.go(report, pane, movement, height));
+                self.files.with_pane(pane, |state, report| state.go(report, pane, movement, height));
             }
             None => self.go(movement),
         }

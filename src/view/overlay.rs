@@ -96,7 +96,10 @@ impl DrawForm for TypedQuestion {
                 None => {
                     let price = match form.held_since(model.now) {
                         Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
-                        None => model.price_from(&request, ResponseSource::StoredOrService).short(),
+                        None => {
+                            let (source, missing) = (ResponseSource::StoredOrService, model.over.missing(&request));
+                            model.figures.price_from(&request, source, missing).short()
+                        }
                     };
                     vec![(format!("{} · {price}", request.words()), Tint::Price)]
                 }

@@ -213,7 +213,10 @@ fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
     type_ahead(&mut stage, &["J", "W"]);
     assert!(stage.screen().contains("W came before its price was on the screen"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
-    let missing = |stage: &Stage| stage.session.model.missing_reports().len();
+    let missing = |stage: &Stage| {
+        let model = &stage.session.model;
+        model.files.missing_reports(&model.calls).len()
+    };
     stage.keys("enter enter esc j enter esc");
     let here = missing(&stage);
     stage.keys("J enter");

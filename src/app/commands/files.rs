@@ -91,10 +91,10 @@ commands! {
         if When::HasAll(&[
             ("the reports that are being opened to be here first", |m| m.batch.is_none()),
             ("reports of the list that are not stored", |m| {
-                m.missing_reports().len() > usize::from(m.comparing().is_none())
+                m.files.missing_reports(&m.calls).len() > usize::from(m.comparing().is_none())
             }),
         ])
-        => Act::Each { requests: Model::missing_reports, price: |m| m.figures.price_of_reports(m.missing_reports().len()), begin: Model::open_missing };
+        => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, FILE,
         "Stop opening all: nothing further is sent"
         if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| m.stop_batch("Stopped."));

@@ -125,8 +125,8 @@ commands! {
         });
     "isolate" [key('.')] "only this subtree", 8, PANE,
         "Show only the process and those below it, or the whole tree again"
-        if When::Has("a process of the tree", |m| m.row_here().is_some_and(|(report, row)| is_process(report, row)))
-        => Local(|m| m.with_focused(|state, report, pane| state.isolate(report, pane)));
+        if When::Has("a process of the tree", |m| m.files.row_here().is_some_and(|(report, row)| is_process(report, row)))
+        => Local(|m| m.files.with_focused(|state, report, pane| state.isolate(report, pane)));
     "parent" [key('^')] "parent", 8, VIEWED,
         "Go to the process that started this one"
         if When::Has("a process that another one started", |m| parent_process(m).is_some())
@@ -146,10 +146,10 @@ commands! {
         if A_REPORT => Local(Model::find_named);
     "next-kind" [key('}')] "next kind", 7, PANE,
         "Go to the pane's next kind of rows, such as from written to deleted files"
-        if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| m.with_focused(|state, report, pane| state.step_kind(report, pane, true)));
+        if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| m.files.with_focused(|state, report, pane| state.step_kind(report, pane, true)));
     "previous-kind" [key('{')] "kind before", 0, PANE,
         "Go to the pane's kind of rows before"
-        if When::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| m.with_focused(|state, report, pane| state.step_kind(report, pane, false)));
+        if When::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| m.files.with_focused(|state, report, pane| state.step_kind(report, pane, false)));
     "whole-value" [ENTER] "whole value", 2, ANSWER,
         "Show the value whole" if When::Has("a row with a value", |m| {
             m.over.top_as::<AnswerTree>().is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))

@@ -78,7 +78,7 @@ impl Model {
 
     /// How to open a scan's reports where its list brings identifiers only.
     fn way_to_missing(&self, file: &Sha256) -> String {
-        let missing = if self.file() == Some(file) { self.missing_reports().len() } else { 0 };
+        let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
         let price = self.figures.price_of_reports(missing);
         match missing {
             0 => String::new(),

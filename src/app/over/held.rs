@@ -301,7 +301,7 @@ impl Model {
     }
 
     pub(in crate::app) fn place_here(&self) -> Option<Place> {
-        self.row_here().map(|(_, place)| place)
+        self.files.row_here().map(|(_, place)| place)
     }
 
     pub(in crate::app) fn note_line(&self) -> Option<Line> {

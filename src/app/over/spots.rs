@@ -504,7 +504,7 @@ impl Model {
     }
 
     fn not_judged(&self) -> Option<String> {
-        let missing = self.missing_reports().len() as u64;
+        let missing = self.files.missing_reports(&self.calls).len() as u64;
         let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));
         let has_more = self.list().is_some_and(List::has_more_pages);
         let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());

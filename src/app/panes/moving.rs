@@ -2,7 +2,7 @@
 
 use crate::app::find::{Finder, Quest};
 use crate::app::over::{AnswerTree, RowPicker, Spots};
-use crate::app::panes::{FoldStep, Move, PaneState, facts};
+use crate::app::panes::{FoldStep, Move, facts};
 use crate::app::{Focus, Layout, Model, Screen, Sizes};
 use crate::report::{Pane, Place, Report};
 use std::borrow::Cow;
@@ -33,7 +33,7 @@ impl Model {
                 self.show_chosen()
             }
             Focus::Pane(pane) => {
-                self.with_pane(pane, |state, report| state.go(report, pane, movement, height));
+                self.files.with_pane(pane, |state, report| state.go(report, pane, movement, height));
             }
         }
     }
@@ -59,19 +59,6 @@ impl Model {
         self.go(direction(height.saturating_sub(1).max(1)))
     }
 
-    pub(in crate::app) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, &Report)) {
-        if let Some(open) = self.files.open_mut() {
-            change(open.panes.entry(pane).or_default(), &open.report);
-        }
-    }
-
-    /// Changes how the pane with the focus is looked at.
-    pub(in crate::app) fn with_focused(&mut self, change: impl FnOnce(&mut PaneState, &Report, Pane)) {
-        if let Some(pane) = self.focused() {
-            self.with_pane(pane, |state, report| change(state, report, pane));
-        }
-    }
-
     /// Brings every cursor back among its rows, after sizes or places have changed.
     pub(in crate::app) fn settle(&mut self) {
         let height = self.height();
@@ -83,7 +70,7 @@ impl Model {
         }
         for (pane, area) in self.layout().panes {
             let height = usize::from(area.inside().height);
-            self.with_pane(pane, |state, report| state.settle(report, pane, height));
+            self.files.with_pane(pane, |state, report| state.settle(report, pane, height));
         }
         let room = self.overlay_room();
         let windows: Vec<_> = self.over.all.iter().map(|over| over.screen().choice(room, self)).collect();
@@ -107,7 +94,7 @@ impl Model {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.files.focus_pane(pane);
         let height = self.height();
-        self.with_pane(pane, |state, report| state.show(report, pane, place, height));
+        self.files.with_pane(pane, |state, report| state.show(report, pane, place, height));
     }
 
     /// Folds or unfolds the tree of the answer or of the pane; other rows move sideways, and the list leads into the report.
@@ -117,20 +104,13 @@ impl Model {
         }
         match self.focus() {
             Focus::List => self.files.step_pane(true),
-            Focus::Pane(_) => self.with_focused(|state, report, pane| state.fold(report, pane, step)),
+            Focus::Pane(_) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
         }
     }
 
-    /// The open report and the row under the cursor.
-    pub(in crate::app) fn row_here(&self) -> Option<(&Report, Place)> {
-        let (pane, open) = self.focused().zip(self.open())?;
-        let state = self.pane_state(pane);
-        Some((&open.report, state.place(&open.report, pane, state.scroll.cursor)?))
-    }
-
-    /// The same, where that row is in sight: in its pane, or whole.
+    /// The open report and the row under the cursor, where that is in sight: in its pane, or whole.
     pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, Place)> {
-        self.row_here().filter(|_| self.over.shows_row())
+        self.files.row_here().filter(|_| self.over.shows_row())
     }
 
     /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
@@ -155,7 +135,7 @@ impl Model {
 
     /// Finds in all panes what the row is about; of several processes of one name, not another's number.
     pub(in crate::app) fn find_named(&mut self) {
-        let Some((report, place)) = self.row_here() else { return };
+        let Some((report, place)) = self.files.row_here() else { return };
         let Some(typed) = facts::subject(report, place) else { return };
         let process = facts::namesake(report, place);
         let mut finder = Finder::of(Quest { typed, ..Quest::default() }, false);

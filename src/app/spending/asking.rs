@@ -7,7 +7,7 @@ use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{Offer, Offers};
 use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Obstacle, OpenAllBatch, Tag};
 use crate::app::{Command, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
-use crate::quota::{Plan, Price};
+use crate::quota::Plan;
 use crate::request::{Quote, Request, UploadLimit};
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ impl Model {
             return;
         }
         let request = quote.request();
-        let price = self.price_from(request, source);
+        let price = self.figures.price_from(request, source, self.over.missing(request));
         let words = || format!("{} costs {}.", request.words(), price.short());
         let dear = || self.settings.is_dear(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
@@ -149,15 +149,8 @@ impl Model {
         }
     }
 
-    /// The reports of the list that are neither stored nor in flight.
-    pub fn missing_reports(&self) -> Vec<Request> {
-        let missing = self.list().into_iter().flat_map(|list| &list.entries).filter(|entry| entry.report().is_none());
-        let requests = missing.filter_map(|entry| Some(Request::Behaviour { identifier: entry.identifier.clone()? }));
-        requests.filter(|request| !self.calls.has(request)).collect()
-    }
-
     pub(in crate::app) fn open_missing(&mut self) {
-        let missing = self.missing_reports();
+        let missing = self.files.missing_reports(&self.calls);
         let price = self.figures.price_of_reports(missing.len());
         let only = self.figures.too_little_left(&price, self.now);
         if only.is_some() || self.settings.is_dear(price.worst()) {
@@ -225,7 +218,8 @@ impl Model {
 
     /// The tag of one request to this source.
     pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> Tag {
-        let tag = self.tag_of(Plan { prices: vec![self.price_from(request, source)] });
+        let tag =
+            self.tag_of(Plan { prices: vec![self.figures.price_from(request, source, self.over.missing(request))] });
         if self.calls.has(request) { Tag { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
     }
 
@@ -256,17 +250,6 @@ impl Model {
         };
         self.warn(format!("Nothing was sent: {why}"));
         true
-    }
-
-    /// The price of a request to this source, which may have a part of it already.
-    pub fn price_from(&self, request: &Request, source: ResponseSource) -> Price {
-        let forms = self.over.all.iter().filter_map(|over| match over {
-            Overlay::Prompt(form) if source != ResponseSource::Service => form.source.missing.as_ref(),
-            _ => None,
-        });
-        let quote = request.clone().quote(&self.figures.entitlements);
-        let missing = forms.filter(|(asked, _)| asked == request).map(|(_, missing)| missing.clone()).next();
-        missing.map_or(quote.clone(), |missing| quote.of_missing(missing)).price().clone()
     }
 
     /// Takes what the frame of this number offers, now that it has been drawn.

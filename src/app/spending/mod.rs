@@ -10,7 +10,7 @@ use crate::app::away::{Copied, Save};
 use crate::app::keys::key;
 use crate::app::over::{Over, OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::{Key, Place, ResponseSource};
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{FileHash, Sha256};
 use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
@@ -96,6 +96,12 @@ impl Over {
     /// The answers to the open question; none where there is no question.
     pub fn answers(&self) -> &[KeyedAnswer] {
         self.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
+    }
+
+    /// The hashes of a typed request without a stored response, where others have one.
+    pub fn missing(&self, request: &Request) -> Option<&[FileHash]> {
+        let asked = self.find::<Prompt>()?.source.missing.as_ref();
+        asked.filter(|(asked, _)| asked == request).map(|(_, missing)| &**missing)
     }
 
     pub fn answer(&self, key: Key) -> Option<&KeyedAnswer> {

@@ -1,12 +1,13 @@
 //! The price of a key right now, in more and in fewer words, and which prices the user has seen; and the figures behind them: the
 //! service's counters, what this session has spent, entitlements, the budget.
 
-use crate::app::Key;
 use crate::app::spending::calls::Calls;
+use crate::app::{Key, ResponseSource};
 use crate::quota::{
     Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, Price, Spent, Unit,
     Usage, price,
 };
+use crate::report::identifier::FileHash;
 use crate::request::Request;
 use crate::text::{lasting, thousands};
 use jiff::Timestamp;
@@ -167,6 +168,15 @@ pub struct Figures {
 impl Figures {
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.entitlements)
+    }
+
+    /// The price of a request to this source, which may have all but these hashes already.
+    pub fn price_from(&self, request: &Request, source: ResponseSource, missing: Option<&[FileHash]>) -> Price {
+        let quote = request.clone().quote(&self.entitlements);
+        match missing.filter(|_| source != ResponseSource::Service) {
+            Some(missing) => quote.of_missing(missing.to_vec()).price().clone(),
+            None => quote.price().clone(),
+        }
     }
 
     /// What these operations cost together.
