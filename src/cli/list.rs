@@ -53,9 +53,6 @@ enum ListFormat {
 /// Maximum number of pages that `--all` fetches in one run.
 const MOST_PAGES: usize = 100;
 
-/// Fetched pages in a row without a new sandbox after which `--all` stops.
-const MOST_BARREN: usize = 3;
-
 #[derive(Default, Serialize)]
 struct ListOutput {
     file: Option<String>,
@@ -136,7 +133,7 @@ impl ListArgs {
     fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
         let listing = gateway.client.profile().listing;
-        let (mut cursor, mut fetched, mut cursors, mut barren) = (None, 0, HashSet::new(), 0);
+        let (mut cursor, mut fetched) = (None, 0);
         loop {
             let is_first = cursor.is_none();
             // Only `--all` requests pages after the first; stored ones are always read.
@@ -161,7 +158,8 @@ impl ListArgs {
             remarks.for_each(|remark| say(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
-            barren = if new.is_empty() { barren + usize::from(!is_stored) } else { 0 };
+            // A service could send pages without an end: after the first only one with a new sandbox has a next.
+            let is_barren = !is_first && new.is_empty();
             for PageEntry { identifier, report, .. } in &new {
                 let stored = gateway.store.report(&gateway.service, identifier)?;
                 listed.sandboxes.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(got.received)));
@@ -179,8 +177,7 @@ impl ListArgs {
             if cursor.is_none() || is_enough {
                 return Ok(());
             }
-            // Pages that repeat, or bring nothing, would be charged forever.
-            if !cursors.insert(cursor.clone()) || barren >= MOST_BARREN {
+            if is_barren {
                 fail!(Partial, "further pages repeat or have nothing new: no further page is asked for");
             }
         }
