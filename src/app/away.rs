@@ -285,6 +285,11 @@ impl Model {
         }
     }
 
+    pub(super) fn write(&mut self, save: Save) {
+        let cancel = self.writing.ticket().cancel;
+        self.emit(FileJob::Write { save, cancel });
+    }
+
     pub(super) fn save(&mut self) {
         let Some(form) = self.over.top_as_mut::<SaveForm>() else { return };
         match form.save() {
@@ -294,7 +299,7 @@ impl Model {
                 }
                 form.failure = None;
                 form.source.is_under_way = true;
-                self.emit(FileJob::Write(save));
+                self.write(save);
             }
             Err(why) => {
                 form.failure = Some(Failure::new(why));

@@ -4,7 +4,7 @@ use crate::app::files::OpenFile;
 use crate::app::find::in_circle;
 use crate::app::over::{ListSource, ListView, RowPicker, Spot, Spots, Target, pieces_in_rows};
 use crate::app::panes::PANES;
-use crate::app::{List, ListEntry, LoadedFile, Model, Place, ReportJob, SearchJob, Size, StoreJob};
+use crate::app::{Job, JobNumber, List, ListEntry, LoadedFile, Model, Place, ReportJob, SearchJob, Size, StoreJob};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
@@ -20,8 +20,7 @@ pub type Compare = ListView<Comparison>;
 
 #[derive(Debug, Default)]
 pub struct Comparison {
-    /// Which comparison: an answer to an earlier one is passed over.
-    pub number: u64,
+    pub(super) job: Job,
     pub columns: Vec<MatrixColumn>,
     pub matrix: Option<Arc<Matrix>>,
     pub failure: Option<String>,
@@ -294,8 +293,8 @@ impl Model {
         self.over.find::<Compare>()
     }
 
-    fn comparison_of(&mut self, number: u64) -> Option<&mut Compare> {
-        self.over.find_mut::<Compare>().filter(|compare| compare.source.number == number)
+    fn comparison_of(&mut self, job: JobNumber) -> Option<&mut Compare> {
+        self.over.find_mut::<Compare>().filter(|compare| compare.source.job.is(job))
     }
 
     /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
@@ -307,12 +306,11 @@ impl Model {
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(in crate::app) fn compare(&mut self) {
-        let number = self.next_number();
         let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
         let compare = compared.take().unwrap_or_else(|| {
             let columns = MatrixColumn::of(list, 0);
             let here = columns.iter().position(MatrixColumn::is_compared).unwrap_or(0);
-            Compare::new(Comparison { number, columns, here, ..Comparison::default() })
+            Compare::new(Comparison { columns, here, ..Comparison::default() })
         });
         let is_awaited = compare.source.columns.iter().all(|column| column.side == 0);
         let other = compare.source.other.clone().filter(|_| is_awaited);
@@ -335,10 +333,9 @@ impl Model {
         let columns =
             self.comparing().zip(list).map(|(compare, list)| compare.source.columns_of(list)).unwrap_or_default();
         let more = list.is_some_and(List::has_more_pages);
-        let number = self.next_number();
         let Some(compare) = self.over.find_mut::<Compare>() else { return };
         compare.change(None, |compare| {
-            (compare.has_more_pages[0], compare.number) = (more, number);
+            (compare.has_more_pages[0], compare.job) = (more, Job::default());
             let here = compare.columns.get(compare.here).cloned();
             let before = std::mem::take(&mut compare.columns);
             let other = before.iter().filter(|column| column.side == 1).cloned();
@@ -351,13 +348,14 @@ impl Model {
                 compare.matrix = None;
             }
         });
+        let ticket = compare.source.job.ticket();
         let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
-        self.emit(ReportJob::Compare { number, bodies });
+        self.emit(ReportJob::Compare { ticket, bodies });
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
-    pub(in crate::app) fn compared(&mut self, number: u64, result: Result<Arc<Matrix>, String>) {
-        if self.comparison_of(number).is_none() {
+    pub(in crate::app) fn compared(&mut self, job: JobNumber, result: Result<Arc<Matrix>, String>) {
+        if self.comparison_of(job).is_none() {
             return;
         }
         self.change_comparison(|compare| {
@@ -371,19 +369,26 @@ impl Model {
         self.filter_comparison()
     }
 
-    pub(in crate::app) fn comparison_filtered(&mut self, number: u64, sought: &str, found: Vec<u32>) {
-        if self.comparison_of(number).is_some_and(|compare| compare.filter.quest.typed == sought) {
+    pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
+        if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.quest.runs(job)) {
+            compare.filter.quest.run = None;
             self.change_comparison(|compare| compare.found = Some(found));
         }
     }
 
     /// Finds the items that hold the words of the comparison's filter, beside the loop.
     pub(in crate::app) fn filter_comparison(&mut self) {
-        let Some(Compare { filter, source, .. }) = self.comparing() else { return };
-        let (number, sought) = (source.number, filter.quest.typed.clone());
+        let Some(Compare { filter, source, .. }) = self.over.find_mut::<Compare>() else { return };
+        let sought = filter.quest.typed.clone();
         match source.matrix.clone().filter(|_| !sought.is_empty()) {
-            Some(matrix) => self.emit(SearchJob::Comparison { number, matrix, sought }),
-            None => self.change_comparison(|compare| compare.found = None),
+            Some(matrix) => {
+                let ticket = filter.quest.begin();
+                self.emit(SearchJob::Comparison { ticket, matrix, sought })
+            }
+            None => {
+                filter.quest.run = None;
+                self.change_comparison(|compare| compare.found = None)
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use crate::app::find::Finder;
 use crate::app::over::spots::Spots;
 use crate::app::panes::{PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
-use crate::app::{Failure, Focus, List, ListEntry, LoadedReport, OpenReport, Opening, Overlay};
+use crate::app::{Failure, Focus, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Pane, Place, Report};
 use crate::request::Request;
@@ -43,8 +43,8 @@ pub(super) enum ReturnPoint {
         spots: Box<Spots>,
     },
     Other {
-        /// The opening whose rows it shows, where they are those of the report that was open.
-        of: Option<Opening>,
+        /// The open report whose rows it shows, where it is of that alone.
+        of: Option<JobNumber>,
         /// The list, above what it was opened from.
         over: Vec<Overlay>,
     },
@@ -102,8 +102,8 @@ impl OpenFile {
         is_changed
     }
 
-    pub(super) fn leave_empty_pane(&mut self, opening: Opening) {
-        let open = self.open().filter(|open| open.opening == opening);
+    pub(super) fn leave_empty_pane(&mut self, job: JobNumber) {
+        let open = self.open().filter(|open| open.job.is(job));
         let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
         if self.focused().is_some_and(is_empty) {
             self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
@@ -239,10 +239,9 @@ impl OpenFiles {
         self.shown
     }
 
-    /// Shows the one at this place; of its reports those are closed whose reading has stopped.
+    /// Shows the one at this place.
     pub(super) fn show(&mut self, place: usize) {
         self.shown = place;
-        self.list_mut().into_iter().for_each(List::close_unfinished);
     }
 
     pub(super) fn are_most(&self) -> bool {
@@ -333,8 +332,8 @@ impl OpenFiles {
         self.all.iter().position(|open| is_empty(&open.list))
     }
 
-    pub(super) fn with_opening_mut(&mut self, opening: Opening) -> Option<&mut OpenFile> {
-        self.all.iter_mut().find_map(|open| open.list.opened_mut(opening).is_some().then_some(open))
+    pub(super) fn with_opening_mut(&mut self, job: JobNumber) -> Option<&mut OpenFile> {
+        self.all.iter_mut().find_map(|open| open.list.opened_mut(job).is_some().then_some(open))
     }
 
     pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut Finder> {
@@ -349,7 +348,7 @@ impl OpenFiles {
         self.open_entries_mut().filter_map(|entry| entry.open.as_mut())
     }
 
-    pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
-        self.reports_mut().find(|open| open.opening == opening)
+    pub(super) fn opened_mut(&mut self, job: JobNumber) -> Option<&mut OpenReport> {
+        self.reports_mut().find(|open| open.job.is(job))
     }
 }

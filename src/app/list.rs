@@ -2,7 +2,7 @@
 
 use crate::app::find::Filter;
 use crate::app::panes::{PaneState, Scroll};
-use crate::app::{Failure, LoadedFile, LoadedReport, Opening};
+use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob};
 use crate::report::body::Body;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::index::Batch;
@@ -109,8 +109,8 @@ impl List {
         self.entries.iter_mut().filter(|entry| entry.open.is_some())
     }
 
-    pub(super) fn opened_mut(&mut self, opening: Opening) -> Option<&mut OpenReport> {
-        self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.opening == opening)
+    pub(super) fn opened_mut(&mut self, job: JobNumber) -> Option<&mut OpenReport> {
+        self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.job.is(job))
     }
 
     pub fn place_of(&self, identifier: &Identifier) -> Option<usize> {
@@ -140,16 +140,11 @@ impl List {
         self.entries.get_mut(self.scroll.cursor)
     }
 
-    /// Closes reports that were moved past before they were read to their end; says whether there was one.
-    pub(super) fn leave_unfinished(&mut self) -> bool {
+    /// Closes reports that were moved past before they were read to their end.
+    pub(super) fn leave_unfinished(&mut self) {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
-        others.filter_map(|(_, entry)| entry.close_if(OpenReport::is_unfinished).then_some(())).count() > 0
-    }
-
-    /// Closes reports whose reading has stopped: their panes start afresh.
-    pub(super) fn close_unfinished(&mut self) {
-        self.open_entries_mut().for_each(|entry| _ = entry.close_if(OpenReport::is_unfinished));
+        others.for_each(|(_, entry)| entry.close_if(OpenReport::is_unfinished));
     }
 
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut ListEntry> {
@@ -270,8 +265,8 @@ impl List {
             > 0
     }
 
-    /// Takes a whole report; returns the opening that continues to show it.
-    pub(super) fn take_arrived(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<Opening> {
+    /// Takes a whole report; returns the job of what continues to show it.
+    pub(super) fn take_arrived(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<JobNumber> {
         let is_chosen = self.place_of(identifier) == Some(self.scroll.cursor);
         self.entry_mut(identifier)?.take_arrived(report.clone(), is_chosen)
     }
@@ -294,7 +289,8 @@ pub struct ListEntry {
 
 #[derive(Debug)]
 pub struct OpenReport {
-    pub opening: Opening,
+    /// All work on it, which tells it from others.
+    pub job: Job,
     pub report: Report,
     /// How many bytes have been read of a report that is still coming; none for one that is here.
     pub coming: Option<usize>,
@@ -306,11 +302,11 @@ pub struct OpenReport {
 
 impl OpenReport {
     /// A report of which nothing is indexed yet; these rows of its process tree are folded.
-    pub fn new(opening: Opening, body: Body, folded: &[u32]) -> Self {
+    pub fn new(body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
         Self {
-            opening,
+            job: Job::default(),
             report: Report::unread(body),
             coming: None,
             unreadable: None,
@@ -378,11 +374,11 @@ impl ListEntry {
     }
 
     /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
-    pub(super) fn take_arrived(&mut self, report: LoadedReport, is_chosen: bool) -> Option<Opening> {
+    pub(super) fn take_arrived(&mut self, report: LoadedReport, is_chosen: bool) -> Option<JobNumber> {
         let open = self.open.take_if(|open| is_chosen && open.settle(&report));
         self.take(report);
         self.open = open;
-        self.open.as_ref().map(|open| open.opening)
+        self.open.as_ref().map(|open| open.job.number())
     }
 
     /// Takes a stored report unless the entry has a newer one.
@@ -400,26 +396,24 @@ impl ListEntry {
         self.report.iter_mut().for_each(|report| report.verdict = verdict.cloned());
     }
 
-    /// Closes the report if it is like this, and says whether it was; its filters are kept for when it is opened again.
-    pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) -> bool {
+    /// Closes the report if it is like this; its filters are kept for when it is opened again.
+    pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) {
         let closed = self.open.take_if(|open| is_it(open));
-        let is_closed = closed.is_some();
         let panes = closed.into_iter().flat_map(|open| open.panes);
         self.filters.extend(panes.filter_map(|(pane, state)| Some((pane, state.filter?.anew()))));
-        is_closed
     }
 
-    /// Opens a stored report with these rows of its tree folded; returns the bytes to index.
-    pub(in crate::app) fn open(&mut self, opening: Opening, folded: &[u32]) -> Option<Body> {
+    /// Opens a stored report with these rows of its tree folded, to be indexed by the job.
+    pub(in crate::app) fn open(&mut self, folded: &[u32]) -> Option<ReportJob> {
         let body = self.report().filter(|_| self.open.is_none())?.body.clone();
-        let mut open = OpenReport::new(opening, body.clone(), folded);
+        let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
             state.filter = Some(Filter { before, ..filter });
         }
-        self.open = Some(open);
-        Some(body)
+        let ticket = self.open.insert(open).job.ticket();
+        Some(ReportJob::Index { ticket, body })
     }
 }
 

@@ -1,8 +1,8 @@
 //! What the state machine takes in, one enum for each source, and what it asks of the runtime, one enum for each subject: as data.
 
 use crate::app::away::{Copied, NotSaved, Save};
+use crate::app::find::HitGroup;
 use crate::app::find::finding::SearchEnd;
-use crate::app::find::{HitGroup, Ticket};
 use crate::app::over::{ReportToEvaluate, Spot};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
@@ -20,7 +20,7 @@ use crate::report::page::Page;
 use crate::report::page::ReportSummary;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet};
+use crate::report::{Analysis, Cancel, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Debug)]
 pub enum Message {
@@ -179,19 +180,19 @@ pub enum StoreEvent {
 #[derive(Debug)]
 pub enum ReportEvent {
     Indexed {
-        opening: Opening,
+        job: JobNumber,
         batch: Batch,
     },
     Unreadable {
-        opening: Opening,
+        job: JobNumber,
         why: String,
     },
     Evaluated {
-        opening: Opening,
+        job: JobNumber,
         marks: Marks,
     },
     Indicators {
-        opening: Opening,
+        job: JobNumber,
         result: Result<Indicators, String>,
     },
     RulesLoaded {
@@ -199,11 +200,11 @@ pub enum ReportEvent {
         problems: Vec<String>,
     },
     AllEvaluated {
-        number: u64,
+        job: JobNumber,
         found: Vec<Spot>,
     },
     Compared {
-        number: u64,
+        job: JobNumber,
         result: Result<Arc<Matrix>, String>,
     },
     /// What a document has that was shown before all of it was read.
@@ -216,20 +217,19 @@ pub enum ReportEvent {
 #[derive(Debug)]
 pub enum SearchEvent {
     Rows {
-        search: u64,
+        job: JobNumber,
         rows: RowSet,
         ended: SearchEnd,
     },
     Hits {
-        search: u64,
+        job: JobNumber,
         groups: Vec<HitGroup>,
         /// Reports that have been searched, and reports in all.
         searched: (u64, u64),
         ended: SearchEnd,
     },
     ComparisonFiltered {
-        number: u64,
-        sought: String,
+        job: JobNumber,
         found: Vec<u32>,
     },
 }
@@ -256,9 +256,49 @@ pub enum FileEvent {
     Written(Result<String, NotSaved>),
 }
 
-/// One opening of a report: two openings of the same report are never mixed up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct Opening(pub u64);
+/// Work beside the loop, held by what its results are for. Dropped, it cancels the work.
+#[derive(Debug)]
+pub struct Job(Ticket);
+
+/// Goes with a job to those who do it.
+#[derive(Debug, Clone)]
+pub struct Ticket {
+    pub number: JobNumber,
+    pub cancel: Cancel,
+}
+
+/// Comes with the results of a job: those of one that is over belong nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobNumber(u64);
+
+impl Default for Job {
+    /// A job with a number that no other one has.
+    fn default() -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = JobNumber(LAST.fetch_add(1, Ordering::Relaxed));
+        Self(Ticket { number, cancel: Cancel::default() })
+    }
+}
+
+impl Job {
+    pub fn ticket(&self) -> Ticket {
+        self.0.clone()
+    }
+
+    pub fn number(&self) -> JobNumber {
+        self.0.number
+    }
+
+    pub fn is(&self, number: JobNumber) -> bool {
+        self.0.number == number
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.0.cancel.cancel();
+    }
+}
 
 /// What is known of a file without a call.
 #[derive(Debug)]
@@ -392,24 +432,23 @@ impl StoreJob {
 #[derive(Debug)]
 pub enum ReportJob {
     Index {
-        opening: Opening,
+        ticket: Ticket,
         body: Body,
     },
-    StopIndexing,
     Evaluate {
-        opening: Opening,
+        ticket: Ticket,
         report: Report,
         rules: Option<Arc<Rules>>,
         /// The user's own rules, where none are loaded.
         own: Option<PathBuf>,
     },
     EvaluateAll {
-        number: u64,
+        ticket: Ticket,
         reports: Vec<ReportToEvaluate>,
         rules: Arc<Rules>,
     },
     FindIndicators {
-        opening: Opening,
+        ticket: Ticket,
         report: Report,
         sample: Option<Sha256>,
         rules: Option<Arc<Rules>>,
@@ -423,7 +462,7 @@ pub enum ReportJob {
     },
     /// Compares reports; none means one that is not stored.
     Compare {
-        number: u64,
+        ticket: Ticket,
         bodies: Vec<Option<Body>>,
     },
 }
@@ -448,7 +487,7 @@ pub enum SearchJob {
         pattern: Arc<Pattern>,
     },
     Comparison {
-        number: u64,
+        ticket: Ticket,
         matrix: Arc<Matrix>,
         sought: String,
     },
@@ -458,7 +497,7 @@ pub enum SearchJob {
 pub enum FileJob {
     Inspect(PathBuf),
     CountHashes(PathBuf),
-    Write(Save),
+    Write { save: Save, cancel: Cancel },
     Copy(Copied),
 }
 

@@ -30,9 +30,9 @@ pub use keys::{Key, Keymap, Place};
 pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{List, ListEntry, OpenReport};
 pub use message::{
-    Effect, Failure, FileEvent, FileJob, LoadedFile, LoadedReport, Message, Opening, ReportEvent, ReportJob, Response,
-    ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
-    TerminalEvent,
+    Effect, Failure, FileEvent, FileJob, Job, JobNumber, LoadedFile, LoadedReport, Message, ReportEvent, ReportJob,
+    Response, ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
+    TerminalEvent, Ticket,
 };
 pub use model::{Focus, Model, Screen, Service};
 pub use over::Overlay;

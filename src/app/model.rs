@@ -12,7 +12,7 @@ use crate::app::scan::follow::{Follows, Pace};
 use crate::app::spending::price::{Figures, Offers};
 use crate::app::spending::{Calls, InFlightCall, Obstacle, OpenAllBatch};
 use crate::app::start::{Remembered, StartScreen};
-use crate::app::{Effect, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
+use crate::app::{Effect, Job, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
 use crate::report::{Holding, Pane};
@@ -59,7 +59,9 @@ pub struct Model {
     pub(super) finder: Option<Finder>,
     /// The words that a report was last searched for.
     pub(super) sought: Quest,
-    numbered: u64,
+    /// Of the files that are being written: the end of the program cancels them.
+    pub(super) writing: Job,
+    questions: u64,
     /// Effects that the runtime has not taken yet, in order.
     effects: Vec<Effect>,
 }
@@ -360,10 +362,10 @@ impl Model {
         self.open().and_then(|open| open.panes.get(&pane)).unwrap_or_else(|| PaneState::untouched())
     }
 
-    /// A number that nothing else has: what comes in under another is of something that has been left.
-    pub(super) fn next_number(&mut self) -> u64 {
-        self.numbered += 1;
-        self.numbered
+    /// A number that no other question has.
+    pub(super) fn next_question(&mut self) -> u64 {
+        self.questions += 1;
+        self.questions
     }
 
     pub fn say(&mut self, text: impl Into<String>) {

@@ -5,8 +5,8 @@ use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
 use crate::app::{
-    Failure, Focus, LoadedFile, LoadedReport, Model, OpenReport, Opening, Overlay, ReportJob, Response, ResponseSource,
-    StoreJob,
+    Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response,
+    ResponseSource, StoreJob,
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
@@ -158,7 +158,7 @@ impl Model {
         let files = self.files.listing_mut(identifier);
         let arrived: Vec<_> = files.filter_map(|file| file.list.take_arrived(identifier, &report)).collect();
         let is_new = !is_stored && arrived.is_empty();
-        arrived.into_iter().for_each(|opening| self.known_whole(opening));
+        arrived.into_iter().for_each(|job| self.known_whole(job));
         if let Some(why) = report.unkept {
             self.warn(format!("The report is here, but {why}"));
         }
@@ -191,23 +191,20 @@ impl Model {
         let Request::Behaviour { identifier } = request else { return };
         self.calls.receive(request, body.len() as u64, None);
         let is_first = read.start == 0;
-        let count = self.files.each_entry_mut(identifier).count();
-        let fresh: Vec<_> = (0..count).map(|_| Opening(self.next_number())).collect();
         let mut openings = Vec::new();
-        let entries = self.files.each_entry_mut(identifier).zip(fresh);
-        for (entry, opening) in entries.filter(|(entry, _)| entry.report().is_none()) {
+        for entry in self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none()) {
             if is_first {
-                entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(opening, body.clone(), &[]) });
+                entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(body.clone(), &[]) });
             }
             if let Some(open) = &mut entry.open {
                 open.add(body.clone(), read.clone(), batch.clone());
-                openings.push(open.opening);
+                openings.push(open.job.number());
             }
         }
         if is_first && !openings.is_empty() {
             self.turn_to(identifier);
         }
-        openings.into_iter().for_each(|opening| self.seek_further(opening));
+        openings.into_iter().for_each(|job| self.seek_further(job));
     }
 
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
@@ -302,8 +299,8 @@ impl Model {
         self.show_chosen()
     }
 
-    pub(super) fn indexed(&mut self, opening: Opening, batch: Batch) {
-        let Some(open) = self.files.opened_mut(opening) else { return };
+    pub(super) fn indexed(&mut self, job: JobNumber, batch: Batch) {
+        let Some(open) = self.files.opened_mut(job) else { return };
         open.absorb(batch);
         let index = &open.report.index;
         let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
@@ -317,31 +314,31 @@ impl Model {
             self.files.focus_pane(Pane::Other);
         }
         if is_complete {
-            self.known_whole(opening)
+            self.known_whole(job)
         }
     }
 
-    fn known_whole(&mut self, opening: Opening) {
+    fn known_whole(&mut self, job: JobNumber) {
         // Who is bound for a row gets to its pane.
         if self.bound_for.is_none() {
-            let file = self.files.with_opening_mut(opening);
-            file.into_iter().for_each(|file| file.leave_empty_pane(opening));
+            let file = self.files.with_opening_mut(job);
+            file.into_iter().for_each(|file| file.leave_empty_pane(job));
         }
         // What was sought in its first rows is sought in all of them.
-        let is_of = |finder: &Finder| finder.source.of == Some(opening);
-        self.files.with_opening_mut(opening).and_then(|file| file.finder.take_if(|finder| is_of(finder)));
+        let is_of = |finder: &Finder| finder.source.of == Some(job);
+        self.files.with_opening_mut(job).and_then(|file| file.finder.take_if(|finder| is_of(finder)));
         if self.over.top_as::<Finder>().is_some_and(is_of) {
             self.seek_hits();
         }
-        let report = self.files.opened_mut(opening).map(|open| open.report.clone());
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
-        if let Some(report) = report {
-            self.emit(ReportJob::Evaluate { opening, report, rules, own });
+        if let Some(open) = self.files.opened_mut(job) {
+            let (ticket, report) = (open.job.ticket(), open.report.clone());
+            self.emit(ReportJob::Evaluate { ticket, report, rules, own });
         }
     }
 
-    pub(super) fn indicated(&mut self, opening: Opening, result: Result<Indicators, String>) {
-        let Some(open) = self.files.opened_mut(opening) else { return };
+    pub(super) fn indicated(&mut self, job: JobNumber, result: Result<Indicators, String>) {
+        let Some(open) = self.files.opened_mut(job) else { return };
         match result {
             Ok(found) => open.indicators = Some(Arc::new(found)),
             Err(why) => {
@@ -350,7 +347,7 @@ impl Model {
             }
         }
         if self.over.is_empty() {
-            self.show_indicators(opening)
+            self.show_indicators(job)
         }
     }
 }

@@ -7,8 +7,8 @@ use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, Opening, Overlay, ReportEvent, ReportJob, ResponseSource, Screen,
-    SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
+    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ResponseSource, Screen, SearchEvent,
+    ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -86,11 +86,9 @@ impl Model {
             Message::Store(event) => self.on_store(event),
             Message::Report(event) => self.on_report_event(event),
             Message::Search(event) => match event {
-                SearchEvent::Rows { search, rows, ended } => self.found(search, rows, ended),
-                SearchEvent::Hits { search, groups, searched, ended } => self.hits(search, groups, searched, ended),
-                SearchEvent::ComparisonFiltered { number, sought, found } => {
-                    self.comparison_filtered(number, &sought, found)
-                }
+                SearchEvent::Rows { job, rows, ended } => self.found(job, rows, ended),
+                SearchEvent::Hits { job, groups, searched, ended } => self.hits(job, groups, searched, ended),
+                SearchEvent::ComparisonFiltered { job, found } => self.comparison_filtered(job, found),
             },
             Message::File(event) => match event {
                 FileEvent::Inspected { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
@@ -178,24 +176,24 @@ impl Model {
 
     fn on_report_event(&mut self, event: ReportEvent) {
         match event {
-            ReportEvent::Indexed { opening, batch } => {
-                self.indexed(opening, batch);
-                self.seek_further(opening);
+            ReportEvent::Indexed { job, batch } => {
+                self.indexed(job, batch);
+                self.seek_further(job);
                 self.arrive();
             }
-            ReportEvent::Unreadable { opening, why } => {
-                self.files.opened_mut(opening).into_iter().for_each(|open| open.unreadable = Some(why.clone()));
+            ReportEvent::Unreadable { job, why } => {
+                self.files.opened_mut(job).into_iter().for_each(|open| open.unreadable = Some(why.clone()));
             }
-            ReportEvent::Evaluated { opening, marks } => self.judged(opening, marks),
-            ReportEvent::Indicators { opening, result } => self.indicated(opening, result),
+            ReportEvent::Evaluated { job, marks } => self.judged(job, marks),
+            ReportEvent::Indicators { job, result } => self.indicated(job, result),
             ReportEvent::RulesLoaded { rules, problems } => {
                 self.rules = Some(rules);
                 if !problems.is_empty() {
                     self.warn(problems.join(" "));
                 }
             }
-            ReportEvent::AllEvaluated { number, found } => self.judged_held(number, found),
-            ReportEvent::Compared { number, result } => self.compared(number, result),
+            ReportEvent::AllEvaluated { job, found } => self.judged_held(job, found),
+            ReportEvent::Compared { job, result } => self.compared(job, result),
             ReportEvent::DocumentRead { document, problems } => self.document_read(document, &problems),
         }
     }
@@ -295,19 +293,13 @@ impl Model {
 
     /// Opens the chosen report if it is stored, which is free and so needs no key.
     pub fn show_chosen(&mut self) {
-        let opening = Opening(self.next_number());
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
-        let is_stopped = list.leave_unfinished();
-        let body = list.chosen_mut().and_then(|entry| {
+        list.leave_unfinished();
+        let job = list.chosen_mut().and_then(|entry| {
             let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
-            entry.open(opening, folded)
+            entry.open(folded)
         });
-        if is_stopped {
-            self.emit(ReportJob::StopIndexing);
-        }
-        if let Some(body) = body {
-            self.emit(ReportJob::Index { opening, body });
-        }
+        job.into_iter().for_each(|job| self.emit(job));
     }
 
     pub(super) fn leave_file(&mut self) {

@@ -6,7 +6,7 @@ use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
 use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::app::over::{NotableScope, Target};
 use crate::app::panes::PaneState;
-use crate::app::{Key, Model, OpenReport, Opening, Overlay, Screen, SearchJob};
+use crate::app::{JobNumber, Key, Model, OpenReport, Overlay, Screen, SearchJob};
 use crate::report::find::{How, Scope};
 use crate::report::{Pane, Report, RowSet};
 
@@ -95,8 +95,8 @@ impl Model {
         let Some(filter) = self.filter_mut() else { return };
         if filter.quest.renew_pattern() {
             filter.covered = 0;
-            if let Some(opening) = self.open().map(|open| open.opening) {
-                self.seek_rows(opening, pane);
+            if let Some(job) = self.open().map(|open| open.job.number()) {
+                self.seek_rows(job, pane);
             }
             return;
         }
@@ -108,16 +108,15 @@ impl Model {
     }
 
     /// Searches the rows of a report's pane that have not been searched yet.
-    fn seek_rows(&mut self, opening: Opening, pane: Pane) {
-        let number = self.next_number();
-        let Some(open) = self.files.opened_mut(opening) else { return };
+    fn seek_rows(&mut self, job: JobNumber, pane: Pane) {
+        let Some(open) = self.files.opened_mut(job) else { return };
         let report = open.report.clone();
         let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return };
         let Some(pattern) = filter.quest.pattern.clone() else { return };
         let is_further = filter.covered > 0;
         let scope = Scope { pane: Some(pane), from: filter.covered };
         filter.covered = report.searchable();
-        let ticket = filter.quest.begin(number);
+        let ticket = filter.quest.begin();
         if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
             run.is_new = false;
         }
@@ -125,8 +124,8 @@ impl Model {
     }
 
     /// Continues the filters of a report after more of it was indexed.
-    pub(in crate::app) fn seek_further(&mut self, opening: Opening) {
-        let Some(open) = self.files.opened_mut(opening) else { return };
+    pub(in crate::app) fn seek_further(&mut self, job: JobNumber) {
+        let Some(open) = self.files.opened_mut(job) else { return };
         let reaches = open.report.searchable();
         let is_behind = |state: &PaneState| {
             let filter = state.filter.as_ref();
@@ -136,27 +135,27 @@ impl Model {
         };
         let behind: Vec<Pane> =
             open.panes.iter().filter(|(_, state)| is_behind(state)).map(|(pane, _)| *pane).collect();
-        behind.into_iter().for_each(|pane| self.seek_rows(opening, pane));
+        behind.into_iter().for_each(|pane| self.seek_rows(job, pane));
     }
 
-    pub(in crate::app) fn found(&mut self, search: u64, rows: RowSet, ended: SearchEnd) {
-        let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(search));
+    pub(in crate::app) fn found(&mut self, job: JobNumber, rows: RowSet, ended: SearchEnd) {
+        let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(job));
         let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
-        let Some(OpenReport { opening, report, panes, .. }) = open else { return };
+        let Some(OpenReport { job: of, report, panes, .. }) = open else { return };
         let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return };
-        take_rows(state, report, *pane, search, rows);
+        take_rows(state, report, *pane, job, rows);
         if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
             filter.quest.run = None;
             filter.quest.problem = end.err().or(filter.quest.problem.take());
         }
-        let opening = *opening;
-        self.seek_further(opening)
+        let of = of.number();
+        self.seek_further(of)
     }
 
     /// Opens the list of hits, with the words of last time.
     pub(in crate::app) fn begin_finding(&mut self, is_held: bool) {
         let earlier = self.kept_search(is_held).and_then(Option::take);
-        let words = if is_held { Quest::default() } else { self.sought.clone() };
+        let words = if is_held { Quest::default() } else { self.sought.unsought() };
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
         (finder.filter.is_suggested, finder.filter.is_typing) = (!finder.filter.quest.typed.is_empty(), true);
         self.over.put(finder);
@@ -164,8 +163,8 @@ impl Model {
     }
 
     pub(in crate::app) fn seek_hits(&mut self) {
-        let (number, report) = (self.next_number(), self.open().map(|open| open.report.clone()));
-        let of = self.open().map(|open| open.opening);
+        let report = self.open().map(|open| open.report.clone());
+        let of = self.open().map(|open| open.job.number());
         let Some(finder) = self.over.top_as_mut::<Finder>() else { return };
         finder.source.of = of.filter(|_| !finder.source.is_held);
         let quest = &mut finder.filter.quest;
@@ -175,7 +174,7 @@ impl Model {
             return finder.forget_hits();
         }
         let Some(pattern) = quest.pattern.clone() else { return };
-        let ticket = quest.begin(number);
+        let ticket = quest.begin();
         match (finder.source.is_held, report) {
             (true, _) => self.emit(SearchJob::Stored { ticket, pattern }),
             (false, Some(report)) => {
@@ -186,11 +185,17 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn hits(&mut self, search: u64, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
+    pub(in crate::app) fn hits(
+        &mut self,
+        job: JobNumber,
+        groups: Vec<HitGroup>,
+        searched: (u64, u64),
+        ended: SearchEnd,
+    ) {
         let over = self.over.find_mut::<Finder>();
         let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
-            let Some(run) = finder.filter.quest.run_mut(search) else { continue };
+            let Some(run) = finder.filter.quest.run_mut(job) else { continue };
             if std::mem::take(&mut run.is_new) {
                 finder.forget_hits();
             }
@@ -254,8 +259,8 @@ impl Model {
 }
 
 /// Shows the rows that a filter found; the first of a search take the place of the last one's.
-fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, search: u64, rows: RowSet) {
-    let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(search));
+fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
+    let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(job));
     let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
     state.sift_found(report, pane, |sieve| match &mut sieve.found {
         Some(found) if !is_first => found.extend(&rows),
@@ -286,7 +291,7 @@ impl Model {
                 let file = file.as_ref().map_or_else(|| self.files.shown(), |file| self.files.of(file));
                 file.is_some_and(|file| file.compared.is_some())
             }
-            ReturnPoint::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.opening),
+            ReturnPoint::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.job.number()),
         }
     }
 
@@ -309,7 +314,7 @@ impl Model {
                     Overlay::Spots(spots) => spots.source.notable == Some(NotableScope::Open),
                     over => matches!(over, Overlay::Indicators(_)),
                 });
-                let of = self.open().map(|open| open.opening).filter(|_| is_of_report);
+                let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);
                 Some(ReturnPoint::Other { of, over })
             }
         }
@@ -348,7 +353,7 @@ impl Model {
     /// The last search with hits here: of the open report, or else of all stored reports.
     pub(super) fn search(&self) -> Option<&Finder> {
         let file = self.files.shown();
-        let here = file.and_then(OpenFile::open).map(|open| open.opening);
+        let here = file.and_then(OpenFile::open).map(|open| open.job.number());
         file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.source.of == here).or(self.finder.as_ref())
     }
 

@@ -5,7 +5,7 @@ pub mod finding;
 use crate::app::over::{ListSource, ListView};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
-use crate::app::{Model, Opening, Place as KeyPlace, Size};
+use crate::app::{Job, JobNumber, Model, Place as KeyPlace, Size, Ticket};
 use crate::report::find::{self, How, Pattern, Scope};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub const MOST_HITS: usize = 50;
 
 /// Words that are typed, and the search that runs for them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Quest {
     pub typed: String,
     pub how: How,
@@ -27,29 +27,12 @@ pub struct Quest {
     pub(in crate::app) run: Option<Run>,
 }
 
-/// A search that runs. Dropping it cancels the search.
-#[derive(Debug, Clone)]
+/// A search that runs.
+#[derive(Debug)]
 pub(in crate::app) struct Run {
-    number: u64,
-    cancel: Arc<CancelOnDrop>,
+    job: Job,
     /// Whether nothing has come of it yet.
     pub(super) is_new: bool,
-}
-
-#[derive(Debug, Default)]
-struct CancelOnDrop(Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-/// Goes with a search to those who perform it.
-#[derive(Debug, Clone)]
-pub struct Ticket {
-    pub number: u64,
-    pub cancel: Cancel,
 }
 
 impl Quest {
@@ -72,20 +55,18 @@ impl Quest {
         }
     }
 
-    /// Begins a search under a number; one that runs is stopped.
-    pub(super) fn begin(&mut self, number: u64) -> Ticket {
-        let cancel = Arc::<CancelOnDrop>::default();
-        let ticket = Ticket { number, cancel: cancel.0.clone() };
-        self.run = Some(Run { number, cancel, is_new: true });
-        ticket
+    /// Begins a search; one that runs is cancelled.
+    pub(in crate::app) fn begin(&mut self) -> Ticket {
+        let run = self.run.insert(Run { job: Job::default(), is_new: true });
+        run.job.ticket()
     }
 
-    pub(super) fn run_mut(&mut self, number: u64) -> Option<&mut Run> {
-        self.run.as_mut().filter(|run| run.number == number && !run.cancel.0.is_cancelled())
+    pub(super) fn run_mut(&mut self, job: JobNumber) -> Option<&mut Run> {
+        self.run.as_mut().filter(|run| run.job.is(job))
     }
 
-    pub(super) fn runs(&self, number: u64) -> bool {
-        self.run.as_ref().is_some_and(|run| run.number == number)
+    pub(in crate::app) fn runs(&self, job: JobNumber) -> bool {
+        self.run.as_ref().is_some_and(|run| run.job.is(job))
     }
 
     pub fn is_running(&self) -> bool {
@@ -103,7 +84,7 @@ impl Quest {
     }
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Filter {
     pub quest: Quest,
     pub is_typed: bool,
@@ -132,8 +113,8 @@ pub struct FoundHits {
     rows: Vec<HitRow>,
     /// Reports that have been searched, and reports in all; nothing where one report is searched.
     pub searched: (u64, u64),
-    /// The opening that is searched, where it is one report.
-    pub(in crate::app) of: Option<Opening>,
+    /// The open report that is searched, where it is one report.
+    pub(in crate::app) of: Option<JobNumber>,
     /// The one process that is meant, where others have the name that is sought.
     pub process: Option<ProcessRef>,
 }

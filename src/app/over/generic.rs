@@ -165,7 +165,7 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
 }
 
 /// The line of a list: words that filter its rows, or that are searched for.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct ListFilter {
     pub quest: Quest,
     pub is_typing: bool,

@@ -3,7 +3,7 @@
 use crate::app::away::SaveForm;
 use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots};
 use crate::app::panes::Scroll;
-use crate::app::{Failure, Model, Opening, Overlay, ReportJob, Size};
+use crate::app::{Failure, JobNumber, Model, Overlay, ReportJob, Size};
 use crate::export::file;
 use crate::report::identifier::Identifier;
 use crate::report::indicators::Kind;
@@ -62,7 +62,7 @@ impl IndicatorList {
 impl Model {
     pub(in crate::app) fn find_indicators(&mut self) {
         let Some(open) = self.open() else { return };
-        let (opening, report, marks) = (open.opening, open.report.clone(), open.marks.clone());
+        let (ticket, report, marks) = (open.job.ticket(), open.report.clone(), open.marks.clone());
         let parts = self.chosen().and_then(|entry| entry.parts.as_ref());
         let sample = parts.and_then(|parts| parts.file.clone());
         if open.coming.is_some() || open.is_unfinished() {
@@ -70,15 +70,15 @@ impl Model {
             return;
         }
         if open.indicators.is_some() {
-            return self.show_indicators(opening);
+            return self.show_indicators(ticket.number);
         }
         self.say("Looking for indicators …");
-        self.emit(ReportJob::FindIndicators { opening, report, sample, rules: self.rules.clone(), marks });
+        self.emit(ReportJob::FindIndicators { ticket, report, sample, rules: self.rules.clone(), marks });
     }
 
-    /// Shows the indicators of an opening that is still the chosen one.
-    pub(in crate::app) fn show_indicators(&mut self, opening: Opening) {
-        let Some(open) = self.open().filter(|open| open.opening == opening) else { return };
+    /// Shows the indicators of an job that is still the chosen one.
+    pub(in crate::app) fn show_indicators(&mut self, job: JobNumber) {
+        let Some(open) = self.open().filter(|open| open.job.is(job)) else { return };
         let Some(found) = &open.indicators else { return };
         if found.all().is_empty() {
             self.say("The report names no hash, host, address, URL, path, key or mutex.");

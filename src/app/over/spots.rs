@@ -2,7 +2,7 @@
 
 use crate::app::over::{ListSource, ListView, SheetRow};
 use crate::app::panes::{Move, PANES, Scroll};
-use crate::app::{List, ListEntry, Model, OpenReport, Opening, ReportJob, Screen, Size};
+use crate::app::{Job, JobNumber, List, ListEntry, Model, OpenReport, ReportJob, Screen, Size};
 use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
@@ -33,13 +33,14 @@ pub struct RowPicker {
     pub(super) spots: Vec<Spot>,
     pub is_complete: bool,
     pub(in crate::app) notable: Option<NotableScope>,
+    job: Job,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum NotableScope {
     Open,
-    /// Every stored report of the file, requested under this number.
-    Held(u64),
+    /// Every stored report of the file.
+    Held,
 }
 
 #[derive(Debug, Clone)]
@@ -118,7 +119,7 @@ fn text_of(row: &Row) -> String {
 
 impl RowPicker {
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
-        Self { title: title.into(), spots, is_complete: true, notable: None }
+        Self { title: title.into(), spots, is_complete: true, notable: None, job: Job::default() }
     }
 
     /// Screen rows below the list for the whole of the chosen row, where a part of it may be cut.
@@ -359,10 +360,10 @@ impl OpenReport {
 }
 
 impl Model {
-    pub(in crate::app) fn judged(&mut self, opening: Opening, marks: Marks) {
+    pub(in crate::app) fn judged(&mut self, job: JobNumber, marks: Marks) {
         let hide = self.hides_noise;
-        let file = self.files.with_opening_mut(opening);
-        if let Some((focused, open)) = file.and_then(|file| Some((file.focused(), file.list.opened_mut(opening)?))) {
+        let file = self.files.with_opening_mut(job);
+        if let Some((focused, open)) = file.and_then(|file| Some((file.focused(), file.list.opened_mut(job)?))) {
             open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {
@@ -370,7 +371,7 @@ impl Model {
             }
         }
         let is_listed = |list: &mut Spots| list.source.notable == Some(NotableScope::Open);
-        if self.open().is_some_and(|open| open.opening == opening) && self.spots_mut().is_some_and(is_listed) {
+        if self.open().is_some_and(|open| open.job.is(job)) && self.spots_mut().is_some_and(is_listed) {
             let found = self.notable_spots();
             self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
         }
@@ -425,7 +426,7 @@ impl Model {
                 list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
                 list.scroll = Scroll::default();
             }
-            Some(list) if matches!(list.source.notable, Some(NotableScope::Held(_))) => self.reach_held(),
+            Some(list) if list.source.notable == Some(NotableScope::Held) => self.reach_held(),
             _ => {}
         }
     }
@@ -442,7 +443,7 @@ impl Model {
         let reach = self.listed_reach()?;
         let mut shown: BTreeMap<usize, RowSet> = match reach {
             NotableScope::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
-            NotableScope::Held(_) => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
+            NotableScope::Held => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
         };
         for (entry, place) in list.shown(0).flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
@@ -460,7 +461,7 @@ impl Model {
     /// Lists the findings of every stored report of the file, or of the open one again.
     pub(in crate::app) fn reach_further(&mut self) {
         let reach = self.spots_mut().and_then(|list| list.source.notable);
-        if matches!(reach, Some(NotableScope::Held(_))) {
+        if reach == Some(NotableScope::Held) {
             let filter = self.spots_mut().map(|list| std::mem::take(&mut list.filter));
             self.over.close();
             self.list_notable();
@@ -472,25 +473,27 @@ impl Model {
 
     fn reach_held(&mut self) {
         let Some(rules) = self.rules.clone() else { return };
-        let number = self.next_number();
+        let job = Job::default();
+        let ticket = job.ticket();
         let reports = self.held_here().filter_map(|(entry, found)| {
             let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
             let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
             Some(ReportToEvaluate { entry, identifier, name, body })
         });
         let reports = reports.collect();
-        self.change_spots(|picker| (picker.notable, picker.is_complete) = (Some(NotableScope::Held(number)), false));
-        self.emit(ReportJob::EvaluateAll { number, reports, rules });
+        self.change_spots(|picker| {
+            (picker.notable, picker.is_complete) = (Some(NotableScope::Held), false);
+            picker.job = job;
+        });
+        self.emit(ReportJob::EvaluateAll { ticket, reports, rules });
     }
 
-    pub(in crate::app) fn judged_held(&mut self, number: u64, found: Vec<Spot>) {
+    pub(in crate::app) fn judged_held(&mut self, job: JobNumber, found: Vec<Spot>) {
         let which = if self.is_document() { "reports that are open" } else { "stored reports of the file" };
-        if self.spots_mut().is_none_or(|list| list.source.notable != Some(NotableScope::Held(number))) {
-            return;
-        }
+        let Some(list) = self.spots_mut().filter(|list| list.source.job.is(job)) else { return };
+        list.scroll = Scroll::default();
         let all = RowPicker::new(format!("Findings in all {which}"), found);
-        self.spots_mut().into_iter().for_each(|list| list.scroll = Scroll::default());
-        self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held(number)), ..all });
+        self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held), ..all });
         if let Some(words) = self.not_judged().filter(|_| self.notice.is_none()) {
             self.say(words);
         }
@@ -513,7 +516,7 @@ impl Model {
     }
 
     pub fn leads_back_to_one(&self) -> bool {
-        self.over.top_as::<Spots>().is_some_and(|list| matches!(list.source.notable, Some(NotableScope::Held(_))))
+        self.over.top_as::<Spots>().is_some_and(|list| list.source.notable == Some(NotableScope::Held))
     }
 
     pub(in crate::app) fn reasons(&self, place: Place) -> Vec<SheetRow> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 /// How one pane of one report is looked at.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct PaneState {
     pub scroll: Scroll,
     pub shift: usize,

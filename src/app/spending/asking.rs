@@ -94,7 +94,7 @@ impl Model {
 
     /// Puts a question whose answers each have a key.
     pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
-        let (number, answers) = (self.next_number(), answers.into_iter().collect());
+        let (number, answers) = (self.next_question(), answers.into_iter().collect());
         self.over.put(Confirmation { number, details, answers });
     }
 
@@ -138,7 +138,7 @@ impl Model {
             }
             Consent::Overwrite(save) => {
                 self.with_over(|form: &mut SaveForm| form.source.is_under_way = true);
-                self.emit(FileJob::Write(Save { may_replace: true, ..save }));
+                self.write(Save { may_replace: true, ..save });
             }
             Consent::DeleteNote(note) => {
                 // The question stood over the line that was emptied.

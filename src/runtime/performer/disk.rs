@@ -55,7 +55,7 @@ impl Performer {
     }
 
     pub(super) fn use_file(&self, job: FileJob) {
-        let (gateway, cancel) = (self.gateway.clone(), self.stopped.clone());
+        let gateway = self.gateway.clone();
         self.spawn(move |work| match job {
             FileJob::Inspect(path) => inspect(work, path, gateway.as_deref()),
             FileJob::CountHashes(path) => {
@@ -63,7 +63,9 @@ impl Performer {
                 let result = list.and_then(|list| Hashes::of(&list));
                 work.send(FileEvent::HashesCounted { path, result });
             }
-            FileJob::Write(save) => work.send(FileEvent::Written(write(save, gateway.as_deref(), &cancel))),
+            FileJob::Write { save, cancel } => {
+                work.send(FileEvent::Written(write(save, gateway.as_deref(), &cancel)));
+            }
             // The session does this itself.
             FileJob::Copy(_) => {}
         });

@@ -11,10 +11,10 @@ use super::Outbox;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
 use crate::gateway::{Answer, Gateway, GatewayError, Received};
 use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
+use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
-use crate::report::{Analysis, Cancel};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::{bytes, said};
 use jiff::Timestamp;
@@ -42,11 +42,6 @@ pub(super) struct Performer {
     threads: Option<Runtime>,
     /// Shared with all work that is in progress.
     pending: Arc<()>,
-    /// Cancels all work beside the loop.
-    stopped: Cancel,
-    /// Cancels the last search through a comparison, and the last reading of a report: a later one takes its place.
-    sifting: Cancel,
-    indexing: Cancel,
 }
 
 /// Lets the loop hear of something at once, and then at a pace that leaves it free.
@@ -78,15 +73,7 @@ impl Work {
 impl Performer {
     /// A performer that answers to `outbox`.
     pub(super) fn new(gateway: Option<Arc<Gateway>>, outbox: Outbox) -> std::io::Result<Self> {
-        Ok(Self {
-            gateway,
-            outbox,
-            threads: Some(super::threads(1)?),
-            pending: Arc::default(),
-            stopped: Cancel::default(),
-            sifting: Cancel::default(),
-            indexing: Cancel::default(),
-        })
+        Ok(Self { gateway, outbox, threads: Some(super::threads(1)?), pending: Arc::default() })
     }
 
     /// Whether nothing is being performed; then all its messages have been sent.
@@ -149,17 +136,10 @@ impl Performer {
 impl Drop for Performer {
     /// Paid responses are stored, or the user cancelled them: nothing else is worth more than a moment.
     fn drop(&mut self) {
-        self.stopped.cancel();
         if let Some(threads) = self.threads.take() {
             threads.shutdown_timeout(LAST_MOMENT);
         }
     }
-}
-
-/// Cancels the last job of this place; the result cancels the next one.
-fn renew(place: &mut Cancel) -> Cancel {
-    std::mem::take(place).cancel();
-    place.clone()
 }
 
 /// An error's words, made visible.

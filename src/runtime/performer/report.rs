@@ -1,14 +1,13 @@
 //! Reads reports: their rows, their indicators, what the rules make of them, and how they differ.
 
-use super::{Performer, SendPace, Work, renew};
-use crate::app::message::Opening;
+use super::{Performer, SendPace, Work};
 use crate::app::over::Spot;
-use crate::app::{LoadedReport, ReportEvent, ReportJob};
+use crate::app::{LoadedReport, ReportEvent, ReportJob, Ticket};
 use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
 use crate::report::rules::Rules;
-use crate::report::{Body, Cancel, Indexer, Indicators, Place, body};
+use crate::report::{Body, Indexer, Indicators, Place, body};
 use crate::text::bytes;
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -18,49 +17,42 @@ use std::sync::Arc;
 const LONGEST_RULES: u64 = 16 << 20;
 
 impl Performer {
-    pub(super) fn read_report(&mut self, job: ReportJob) {
-        let cancel = match job {
-            // A newer report takes the place of one that is being read.
-            ReportJob::Index { .. } | ReportJob::StopIndexing => renew(&mut self.indexing),
-            // A report that was left stays open, and nothing asks for this a second time.
-            _ => self.stopped.clone(),
-        };
-        self.spawn(move |work| run(work, job, &cancel));
+    pub(super) fn read_report(&self, job: ReportJob) {
+        self.spawn(move |work| run(work, job));
     }
 }
 
-fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
+fn run(work: &Work, job: ReportJob) {
     match job {
-        ReportJob::Index { opening, body } => index(work, opening, &body, cancel),
-        ReportJob::StopIndexing => {}
+        ReportJob::Index { ticket, body } => index(work, &ticket, &body),
         // The rules are read where that has not been done.
-        ReportJob::Evaluate { opening, report, rules, own } => {
+        ReportJob::Evaluate { ticket: Ticket { number: job, cancel }, report, rules, own } => {
             let rules = rules.unwrap_or_else(|| {
                 let (rules, problems) = read_rules(own.as_deref());
                 work.send(ReportEvent::RulesLoaded { rules: Arc::clone(&rules), problems });
                 rules
             });
-            if let Ok(marks) = rules.judge(&report, cancel) {
-                work.send(ReportEvent::Evaluated { opening, marks });
+            if let Ok(marks) = rules.judge(&report, &cancel) {
+                work.send(ReportEvent::Evaluated { job, marks });
             }
         }
-        ReportJob::EvaluateAll { number, reports, rules } => {
-            if let Ok(found) = Spot::find_all(&reports, &rules, cancel) {
-                work.send(ReportEvent::AllEvaluated { number, found });
+        ReportJob::EvaluateAll { ticket: Ticket { number: job, cancel }, reports, rules } => {
+            if let Ok(found) = Spot::find_all(&reports, &rules, &cancel) {
+                work.send(ReportEvent::AllEvaluated { job, found });
             }
         }
-        ReportJob::FindIndicators { opening, report, sample, rules, marks } => {
+        ReportJob::FindIndicators { ticket: Ticket { number: job, cancel }, report, sample, rules, marks } => {
             // As exports find them, with the severity of their rows.
             let judged = match (&rules, marks) {
-                (Some(rules), None) => rules.judge(&report, cancel).map(|marks| Some(Arc::new(marks))),
+                (Some(rules), None) => rules.judge(&report, &cancel).map(|marks| Some(Arc::new(marks))),
                 (_, marks) => Ok(marks),
             };
             let found = judged.map_err(io::Error::from).and_then(|marks| {
                 let rule = |place: Place| rules.as_ref()?.rule(marks.as_ref()?.rule(place.section, place.row)?);
-                Indicators::of(&report, &|place| rule(place).map(|rule| rule.severity), cancel)
+                Indicators::of(&report, &|place| rule(place).map(|rule| rule.severity), &cancel)
             });
             let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
-            work.send(ReportEvent::Indicators { opening, result });
+            work.send(ReportEvent::Indicators { job, result });
         }
         ReportJob::CheckDocument { name, body, received } => {
             let (found, problems) = document::reports(&body);
@@ -69,34 +61,35 @@ fn run(work: &Work, job: ReportJob, cancel: &Cancel) {
             let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
             work.send(ReportEvent::DocumentRead { document, problems });
         }
-        ReportJob::Compare { number, bodies } => {
-            work.send(ReportEvent::Compared { number, result: Ok(Arc::new(Matrix::of(&bodies))) });
+        ReportJob::Compare { ticket, bodies } => {
+            work.send(ReportEvent::Compared { job: ticket.number, result: Ok(Arc::new(Matrix::of(&bodies))) });
         }
     }
 }
 
 /// Finds a report's rows, and sends them as they are found.
-fn index(work: &Work, opening: Opening, body: &Body, cancel: &Cancel) {
+fn index(work: &Work, ticket: &Ticket, body: &Body) {
+    let job = ticket.number;
     let (mut indexer, mut pace) = (Indexer::default(), SendPace::default());
     let first = body.window(0..body::WINDOW);
     indexer.feed(first);
     if pace.is_due() {
-        work.send(ReportEvent::Indexed { opening, batch: indexer.take() });
+        work.send(ReportEvent::Indexed { job, batch: indexer.take() });
     }
     if body.len() > body::LARGEST {
         let why = format!("it is larger than {}", bytes(body::LARGEST as u64));
-        return work.send(ReportEvent::Unreadable { opening, why });
+        return work.send(ReportEvent::Unreadable { job, why });
     }
     for window in body.get(first.len()..).unwrap_or_default().chunks(body::WINDOW) {
         indexer.feed(window);
-        if cancel.is_cancelled() {
+        if ticket.cancel.is_cancelled() {
             return;
         }
         if pace.is_due() {
-            work.send(ReportEvent::Indexed { opening, batch: indexer.take() });
+            work.send(ReportEvent::Indexed { job, batch: indexer.take() });
         }
     }
-    work.send(ReportEvent::Indexed { opening, batch: indexer.finish() });
+    work.send(ReportEvent::Indexed { job, batch: indexer.finish() });
 }
 
 /// The shipped rules and the user's own, with the mistakes in those; a missing file is no mistake.

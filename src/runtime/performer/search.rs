@@ -1,9 +1,9 @@
 //! Searches one report's panes or every stored report, and sends hits as they are found.
 
-use super::{Performer, SendPace, Work, renew};
+use super::{Performer, SendPace, Work};
 use crate::app::find::finding::SearchEnd;
-use crate::app::find::{Hit, HitGroup, HitSource, MOST_HITS, Ticket};
-use crate::app::{SearchEvent, SearchJob};
+use crate::app::find::{Hit, HitGroup, HitSource, MOST_HITS};
+use crate::app::{SearchEvent, SearchJob, Ticket};
 use crate::gateway::Gateway;
 use crate::report::find::{self, Pattern, Scope};
 use crate::report::rows::Label;
@@ -22,9 +22,8 @@ const THREADS: usize = 2;
 const TOGETHER: usize = 2;
 
 impl Performer {
-    pub(super) fn search(&mut self, job: SearchJob) {
+    pub(super) fn search(&self, job: SearchJob) {
         let gateway = self.gateway.clone();
-        let sifting = matches!(job, SearchJob::Comparison { .. }).then(|| renew(&mut self.sifting));
         self.spawn(move |work| match job {
             SearchJob::Filter { ticket, report, pattern, scope } => filter(work, &ticket, &report, &pattern, &scope),
             SearchJob::Panes { ticket, report, pattern, process } => {
@@ -39,9 +38,9 @@ impl Performer {
                 };
                 send_hits(work, &ticket, Vec::new(), searched, Some(ended));
             }
-            SearchJob::Comparison { number, matrix, sought } => {
-                if let Ok(found) = matrix.find(sought.as_bytes(), &sifting.unwrap_or_default()) {
-                    work.send(SearchEvent::ComparisonFiltered { number, sought, found });
+            SearchJob::Comparison { ticket, matrix, sought } => {
+                if let Ok(found) = matrix.find(sought.as_bytes(), &ticket.cancel) {
+                    work.send(SearchEvent::ComparisonFiltered { job: ticket.number, found });
                 }
             }
         });
@@ -49,12 +48,12 @@ impl Performer {
 }
 
 fn send_hits(work: &Work, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
-    work.send(SearchEvent::Hits { search: ticket.number, groups, searched, ended });
+    work.send(SearchEvent::Hits { job: ticket.number, groups, searched, ended });
 }
 
 fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &Scope) {
     let (mut found, mut pace) = (RowSet::default(), SendPace::default());
-    let send = |rows, ended| work.send(SearchEvent::Rows { search: ticket.number, rows, ended });
+    let send = |rows, ended| work.send(SearchEvent::Rows { job: ticket.number, rows, ended });
     find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
         found.extend(&rows);
         if !found.is_empty() && pace.is_due() {
