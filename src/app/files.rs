@@ -113,7 +113,7 @@ impl OpenFile {
     pub(super) fn take_failure(&mut self, identifier: &Identifier, failure: &Failure) {
         let Some(entry) = self.list.entry_mut(identifier) else { return };
         entry.failure = Some(failure.clone());
-        let is_partial = entry.open.take_if(|open| open.coming.is_some()).is_some();
+        let is_partial = entry.report().is_none() && entry.open.take().is_some();
         if is_partial && self.open().is_none() {
             (self.focus, self.is_zoomed) = (Focus::List, false);
         }
@@ -342,6 +342,10 @@ impl OpenFiles {
 
     pub(super) fn open_entries_mut(&mut self) -> impl Iterator<Item = &mut ListEntry> {
         self.all.iter_mut().flat_map(|open| open.list.open_entries_mut())
+    }
+
+    pub(super) fn entry_of_mut(&mut self, job: JobNumber) -> Option<&mut ListEntry> {
+        self.open_entries_mut().find(|entry| entry.open.as_ref().is_some_and(|open| open.job.is(job)))
     }
 
     pub(super) fn reports_mut(&mut self) -> impl Iterator<Item = &mut OpenReport> {

@@ -13,7 +13,6 @@ use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The sandboxes of one file, or the reports of one opened document.
@@ -144,7 +143,8 @@ impl List {
     pub(super) fn leave_unfinished(&mut self) {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
-        others.for_each(|(_, entry)| entry.close_if(OpenReport::is_unfinished));
+        let stored = others.filter(|(_, entry)| entry.report().is_some());
+        stored.for_each(|(_, entry)| entry.close_if(OpenReport::is_unfinished));
     }
 
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut ListEntry> {
@@ -265,10 +265,14 @@ impl List {
             > 0
     }
 
-    /// Takes a whole report; returns the job of what continues to show it.
+    /// Takes a whole report. One that is looked at while it comes stays open: its job is returned.
     pub(super) fn take_arrived(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<JobNumber> {
         let is_chosen = self.place_of(identifier) == Some(self.scroll.cursor);
-        self.entry_mut(identifier)?.take_arrived(report.clone(), is_chosen)
+        let entry = self.entry_mut(identifier)?;
+        let open = if is_chosen && entry.report.is_none() { entry.open.take() } else { None };
+        entry.take(report.clone());
+        entry.open = open;
+        entry.open.as_ref().map(|open| open.job.number())
     }
 }
 
@@ -292,8 +296,6 @@ pub struct OpenReport {
     /// All work on it, which tells it from others.
     pub job: Job,
     pub report: Report,
-    /// How many bytes have been read of a report that is still coming; none for one that is here.
-    pub coming: Option<usize>,
     pub unreadable: Option<String>,
     pub panes: BTreeMap<Pane, PaneState>,
     pub indicators: Option<Arc<Indicators>>,
@@ -308,7 +310,6 @@ impl OpenReport {
         Self {
             job: Job::default(),
             report: Report::unread(body),
-            coming: None,
             unreadable: None,
             panes,
             indicators: None,
@@ -316,17 +317,9 @@ impl OpenReport {
         }
     }
 
-    /// Whether its bytes are here, and not all of them have been read.
+    /// Whether more of it is to be read.
     pub(super) fn is_unfinished(&self) -> bool {
-        self.unreadable.is_none() && self.coming.is_none() && !self.report.index.is_complete
-    }
-
-    pub(in crate::app) fn add(&mut self, body: Body, read: Range<usize>, batch: Batch) {
-        if self.coming == Some(read.start) {
-            self.coming = Some(read.end);
-            self.report.body = body;
-            self.absorb(batch);
-        }
+        self.unreadable.is_none() && !self.report.index.is_complete
     }
 
     pub(in crate::app) fn absorb(&mut self, batch: Batch) {
@@ -336,15 +329,6 @@ impl OpenReport {
                 state.refresh(&self.report, *pane);
             }
         }
-    }
-
-    /// Whether every row of these bytes is indexed: then the report stays open.
-    pub(in crate::app) fn settle(&mut self, loaded: &LoadedReport) -> bool {
-        let is_whole = self.coming == Some(loaded.body.len()) && self.report.index.is_complete;
-        if is_whole {
-            self.coming = None;
-        }
-        is_whole
     }
 
     pub fn count(&self, pane: Pane) -> usize {
@@ -373,14 +357,6 @@ impl ListEntry {
         self.close_if(|_| true);
     }
 
-    /// Takes a report that has come whole. It stays open if it is looked at; an older one that was open is closed.
-    pub(super) fn take_arrived(&mut self, report: LoadedReport, is_chosen: bool) -> Option<JobNumber> {
-        let open = self.open.take_if(|open| is_chosen && open.settle(&report));
-        self.take(report);
-        self.open = open;
-        self.open.as_ref().map(|open| open.job.number())
-    }
-
     /// Takes a stored report unless the entry has a newer one.
     pub(super) fn take_newer(&mut self, report: &LoadedReport) {
         let is_newer = |known: &LoadedReport| {
@@ -403,9 +379,15 @@ impl ListEntry {
         self.filters.extend(panes.filter_map(|(pane, state)| Some((pane, state.filter?.anew()))));
     }
 
-    /// Opens a stored report with these rows of its tree folded, to be indexed by the job.
+    /// Opens a stored report, unless it is open, as [`Self::show`] does.
     pub(in crate::app) fn open(&mut self, folded: &[u32]) -> Option<ReportJob> {
         let body = self.report().filter(|_| self.open.is_none())?.body.clone();
+        Some(self.show(body, folded))
+    }
+
+    /// Shows a report, which may still be coming, with these rows of its tree folded; returns what
+    /// finds its rows.
+    pub(in crate::app) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();
@@ -413,7 +395,7 @@ impl ListEntry {
             state.filter = Some(Filter { before, ..filter });
         }
         let ticket = self.open.insert(open).job.ticket();
-        Some(ReportJob::Index { ticket, body })
+        ReportJob::Index { ticket, body }
     }
 }
 

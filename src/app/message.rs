@@ -25,7 +25,6 @@ use crate::request::{Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,13 +89,10 @@ pub enum ServiceEvent {
         /// The announced length.
         total: Option<u64>,
     },
-    /// Rows of a report whose download continues.
-    RowsStreamed {
+    /// The first bytes of a report are here: the body takes in the others as they come.
+    ReportBegun {
         request: Request,
         body: Body,
-        /// The part of them that holds these rows.
-        read: Range<usize>,
-        batch: Batch,
     },
     Ended {
         request: Request,

@@ -5,8 +5,7 @@ use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, Prompt, last_days};
 use crate::app::{
-    Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response,
-    ResponseSource, StoreJob,
+    Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, Overlay, ReportJob, Response, ResponseSource, StoreJob,
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
@@ -18,7 +17,6 @@ use crate::report::{Indicators, Pane};
 use crate::request::Request;
 use crate::text::{self, Untrusted};
 use jiff::Timestamp;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -158,7 +156,7 @@ impl Model {
         let files = self.files.listing_mut(identifier);
         let arrived: Vec<_> = files.filter_map(|file| file.list.take_arrived(identifier, &report)).collect();
         let is_new = !is_stored && arrived.is_empty();
-        arrived.into_iter().for_each(|job| self.known_whole(job));
+        arrived.into_iter().for_each(|job| self.on_whole(job));
         if let Some(why) = report.unkept {
             self.warn(format!("The report is here, but {why}"));
         }
@@ -186,25 +184,16 @@ impl Model {
         self.next_in_batch();
     }
 
-    /// Shows rows of a report during its download, in every file that lists it. A stored one stays until the new one is whole.
-    pub(super) fn arriving(&mut self, request: &Request, body: Body, read: Range<usize>, batch: Batch) {
+    /// Shows a report during its download, in every file that lists it. A stored one stays until
+    /// the new one is whole.
+    pub(super) fn on_report_begun(&mut self, request: &Request, body: &Body) {
         let Request::Behaviour { identifier } = request else { return };
-        self.calls.receive(request, body.len() as u64, None);
-        let is_first = read.start == 0;
-        let mut openings = Vec::new();
-        for entry in self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none()) {
-            if is_first {
-                entry.open = Some(OpenReport { coming: Some(0), ..OpenReport::new(body.clone(), &[]) });
-            }
-            if let Some(open) = &mut entry.open {
-                open.add(body.clone(), read.clone(), batch.clone());
-                openings.push(open.job.number());
-            }
-        }
-        if is_first && !openings.is_empty() {
+        let entries = self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none());
+        let jobs: Vec<_> = entries.map(|entry| entry.show(body.clone(), &[])).collect();
+        if !jobs.is_empty() {
             self.turn_to(identifier);
         }
-        openings.into_iter().for_each(|job| self.seek_further(job));
+        jobs.into_iter().for_each(|job| self.emit(job));
     }
 
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
@@ -300,25 +289,27 @@ impl Model {
     }
 
     pub(super) fn indexed(&mut self, job: JobNumber, batch: Batch) {
-        let Some(open) = self.files.opened_mut(job) else { return };
-        open.absorb(batch);
-        let index = &open.report.index;
-        let (is_complete, is_json, is_cut) = (index.is_complete, index.is_json, index.is_cut);
-        let is_behaviour = open.report.is_behaviour();
-        if is_complete && !is_json {
-            open.unreadable = Some("it is not JSON".to_owned());
-        } else if is_complete && is_cut {
-            self.warn("This report is cut short: its first part is shown.");
-        } else if is_complete && self.is_document() && !is_behaviour {
-            self.say("This document is not a behaviour report: its members are in the pane Other.");
-            self.files.focus_pane(Pane::Other);
-        }
-        if is_complete {
-            self.known_whole(job)
+        if let Some(open) = self.files.opened_mut(job) {
+            open.absorb(batch);
+            self.on_whole(job);
         }
     }
 
-    fn known_whole(&mut self, job: JobNumber) {
+    /// Goes on with a report whose rows are all known. One that is still coming may break off: it
+    /// waits for the end of the call.
+    fn on_whole(&mut self, job: JobNumber) {
+        let entry = self.files.entry_of_mut(job).filter(|entry| entry.report().is_some());
+        let open = entry.and_then(|entry| entry.open.as_mut()).filter(|open| open.report.index.is_complete);
+        let Some(open) = open else { return };
+        let (is_behaviour, is_cut) = (open.report.is_behaviour(), open.report.index.is_cut);
+        if !open.report.index.is_json {
+            open.unreadable = Some("it is not JSON".to_owned());
+        } else if is_cut {
+            self.warn("This report is cut short: its first part is shown.");
+        } else if self.is_document() && !is_behaviour {
+            self.say("This document is not a behaviour report: its members are in the pane Other.");
+            self.files.focus_pane(Pane::Other);
+        }
         // Who is bound for a row gets to its pane.
         if self.bound_for.is_none() {
             let file = self.files.with_opening_mut(job);

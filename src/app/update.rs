@@ -132,7 +132,7 @@ impl Model {
     fn on_service(&mut self, event: ServiceEvent) {
         match event {
             ServiceEvent::Progress { request, bytes, total } => self.calls.receive(&request, bytes, total),
-            ServiceEvent::RowsStreamed { request, body, read, batch } => self.arriving(&request, body, read, batch),
+            ServiceEvent::ReportBegun { request, body } => self.on_report_begun(&request, &body),
             ServiceEvent::Ended { request, result } => self.call_ended(&request, result),
             ServiceEvent::Spent(spent, today) => {
                 if let Some(today) = today {

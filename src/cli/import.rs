@@ -149,7 +149,7 @@ impl ImportFile<'_> {
     /// Imports a list page with its reports, unless it is nameless or a part of it is stored already.
     fn import_page(&self, body: &Body) -> anyhow::Result<Option<(Request, Vec<ResponsePart>)>> {
         let Some(request) = Request::of_page(body) else { return Ok(None) };
-        let reports = find_parts(&request, body, None)?;
+        let reports = find_parts(&request, body)?;
         let mut keys = request.holding_key().into_iter().chain(reports.iter().map(|report| report.key.clone()));
         let is_new = self.replaces || !keys.any(|key| self.store.is_stored(self.service, &key));
         Ok((is_new && self.store(&request, body, &reports)?).then_some((request, reports)))
@@ -168,7 +168,7 @@ impl ImportFile<'_> {
             }
         };
         let (request, shown) = (Request::Behaviour { identifier: identifier.clone() }, identifier.text().visible());
-        let mut parts = find_parts(&request, body, None).map_err(|why| anyhow::anyhow!("it is no report: {why}"))?;
+        let mut parts = find_parts(&request, body).map_err(|why| anyhow::anyhow!("it is no report: {why}"))?;
         if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
             fail!(BadAnswer, "it is only an identifier: the report did not come with it");
         }

@@ -374,7 +374,7 @@ impl Gateway {
         // A cancellation that came while the call was recorded still keeps it from being sent.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
-        let (body, index, remark) = self.gather(request, progress, cancel).await?;
+        let (body, remark) = self.gather(request, progress, cancel).await?;
         let received = self.now();
         if let Some(before) = before {
             self.note_reading(before, received, &body);
@@ -389,9 +389,9 @@ impl Gateway {
             let (service, profile) = (&*self.service, &*self.client.profile().name);
             let new = NewAnswer { service, profile, key: &key, received, bytes: &body, imported: None };
             match self.store.keep(&new) {
-                Ok(()) => reading::read_stored(&self.store, request, &new, &body, index)?,
+                Ok(()) => reading::read_stored(&self.store, request, &new, &body)?,
                 Err(why) => {
-                    find_parts(request, &body, index)?;
+                    find_parts(request, &body)?;
                     Some(lost(why))
                 }
             }

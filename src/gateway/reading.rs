@@ -98,9 +98,8 @@ pub(super) fn read_stored(
     request: &Request,
     new: &NewAnswer<'_>,
     body: &Body,
-    index: Option<Index>,
 ) -> Result<Option<String>, ServiceError> {
-    let read = find_parts(request, body, index);
+    let read = find_parts(request, body);
     // What an unusable answer says of some hashes may be sound. One that cannot be moved is read
     // again at the next request for it.
     let parts = read.as_ref().map_or_else(|_| by_hash(request, body), Clone::clone);
@@ -134,7 +133,7 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
 }
 
 /// Checks a body against its request, and returns the parts of it that are stored by themselves.
-pub fn find_parts(request: &Request, body: &Body, index: Option<Index>) -> Result<Vec<ResponsePart>, ServiceError> {
+pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
     if let Request::Artefact { artefact, .. } = request {
         // Something between here and the service may have answered.
@@ -144,7 +143,7 @@ pub fn find_parts(request: &Request, body: &Body, index: Option<Index>) -> Resul
             () => Ok(Vec::new()),
         };
     }
-    let index = index.unwrap_or_else(|| Index::of(body));
+    let index = Index::of(body);
     if !index.is_json {
         return Err(other_than_json(body));
     }

@@ -131,7 +131,7 @@ impl Gateway {
         let body = Body::in_memory(bytes);
         let service = &*self.service;
         let new = NewAnswer { service, profile: &profile, key, received, bytes: &body, imported: None };
-        let read = reading::read_stored(&self.store, request, &new, &body, None);
+        let read = reading::read_stored(&self.store, request, &new, &body);
         Ok(read.ok().flatten().map(|_| Answer::new(received, body)))
     }
 

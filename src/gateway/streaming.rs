@@ -1,22 +1,21 @@
-//! Receives an answer into memory, and finds the rows of a report while it arrives.
+//! Receives an answer into memory, and hands over the bytes of a report while they arrive.
 //!
-//! Rows that are found before the end of the answer are only displayed: an answer counts once its
-//! bytes are stored and have been read to their end.
+//! What has arrived before the end of the answer is only displayed: an answer counts once its bytes
+//! are stored and have been read to their end.
 
 use super::{Gateway, OnProgress};
-use crate::report::index::Batch;
-use crate::report::{Body, Index, Indexer};
+use crate::report::Body;
+use crate::report::body::{LARGE, Rest};
 use crate::request::Request;
 use crate::service::client::Sink;
 use crate::service::error::ServiceError;
 use jiff::Timestamp;
-use std::ops::Range;
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Pause between two searches for new rows.
+/// How often progress is reported.
 const PACE: Duration = Duration::from_millis(60);
 
 /// Progress of an answer.
@@ -28,27 +27,20 @@ pub enum Received {
         bytes: u64,
         total: Option<u64>,
     },
-    /// More rows of a report that is still arriving.
-    Rows {
-        /// The bytes that have arrived.
-        body: Body,
-        /// The range in which these rows were found; it starts at the end of the previous one.
-        read: Range<usize>,
-        batch: Batch,
-    },
+    /// A report of which the first bytes have arrived: the others follow in this body.
+    Begun(Body),
     /// Nothing is sent yet: the limit of requests a minute allows it at this moment.
     NotBefore(Timestamp),
 }
 
 impl Gateway {
-    /// Sends a request and receives its answer, the index of a report, and a possible defect.
+    /// Sends a request and receives its answer, and a possible defect.
     pub(super) async fn gather(
         &self,
         request: &Request,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
-    ) -> Result<(Body, Option<Index>, Option<&'static str>), ServiceError> {
-        let is_report = matches!(request, Request::Behaviour { .. });
+    ) -> Result<(Body, Option<&'static str>), ServiceError> {
         let gatherer = Gatherer { progress, arrived: Mutex::default() };
         let mut sink = &gatherer;
         let mut sending = pin!(self.client.send(request, &mut sink));
@@ -63,18 +55,20 @@ impl Gateway {
                     self.note_date();
                     break sent?;
                 }
-                () = tokio::time::sleep(PACE), if is_report => {
-                    let body = Body::in_memory(gatherer.arrived().bytes.clone());
-                    gatherer.find_rows(&body, Indexer::take);
+                () = tokio::time::sleep(PACE) => {
+                    gatherer.report();
+                    if matches!(request, Request::Behaviour { .. }) {
+                        gatherer.show();
+                    }
                 }
             }
         };
-        let body = Body::in_memory(std::mem::take(&mut gatherer.arrived().bytes));
-        if is_report {
-            gatherer.find_rows(&body, |indexer| std::mem::take(indexer).finish());
-        }
-        let index = is_report.then(|| std::mem::take(&mut gatherer.arrived().index));
-        Ok((body, index, remark))
+        let Arrived { bytes, rest, .. } = std::mem::take(&mut *gatherer.arrived());
+        let body = match rest {
+            Some(rest) => rest.finish(bytes),
+            None => Body::in_memory(bytes),
+        };
+        Ok((body, remark))
     }
 }
 
@@ -89,12 +83,13 @@ struct Gatherer<'a> {
 struct Arrived {
     bytes: Vec<u8>,
     total: Option<u64>,
-    /// The progress of an upload matters more than that of its short answer.
-    is_upload: bool,
-    indexer: Indexer,
-    index: Index,
-    /// How many bytes were searched for rows.
-    read: usize,
+    /// Bytes of an upload, and its length: its progress matters more than that of its short answer.
+    sent: Option<(u64, u64)>,
+    /// The progress that was reported last.
+    reported: (u64, Option<u64>),
+    /// How many bytes were handed over, and to where.
+    shown: usize,
+    rest: Option<Rest>,
 }
 
 impl Gatherer<'_> {
@@ -102,34 +97,46 @@ impl Gatherer<'_> {
         self.arrived.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the rows in the new bytes, and reports them.
-    fn find_rows(&self, body: &Body, batch: impl FnOnce(&mut Indexer) -> Batch) {
+    fn report(&self) {
         let mut arrived = self.arrived();
-        let read = arrived.read..body.len();
-        arrived.indexer.feed(body.window(read.clone()));
-        let batch = batch(&mut arrived.indexer);
-        arrived.index.absorb(batch.clone());
-        arrived.read = read.end;
-        (self.progress)(Received::Rows { body: body.clone(), read, batch });
+        let sent = arrived.sent.map(|(bytes, total)| (bytes, Some(total)));
+        let now = sent.unwrap_or((arrived.bytes.len() as u64, arrived.total));
+        if std::mem::replace(&mut arrived.reported, now) != now {
+            (self.progress)(Received::Bytes { bytes: now.0, total: now.1 });
+        }
+    }
+
+    /// Hands over what has arrived. That copies all of it: a large report has to grow by an eighth.
+    fn show(&self) {
+        let mut arrived = self.arrived();
+        let Arrived { bytes, shown, rest, .. } = &mut *arrived;
+        if bytes.len() - *shown <= shown.saturating_sub(LARGE as usize) / 8 {
+            return;
+        }
+        *shown = bytes.len();
+        match rest {
+            Some(rest) => rest.grow(bytes.clone()),
+            None => {
+                let (body, begun) = Body::begun(bytes.clone());
+                *rest = Some(begun);
+                (self.progress)(Received::Begun(body));
+            }
+        }
     }
 }
 
 impl Sink for &Gatherer<'_> {
     fn begin(&mut self, total: Option<u64>) {
         self.arrived().total = total;
-        self.take(&[]);
+        self.report();
     }
 
     fn take(&mut self, piece: &[u8]) {
-        let mut arrived = self.arrived();
-        arrived.bytes.extend_from_slice(piece);
-        if !arrived.is_upload {
-            (self.progress)(Received::Bytes { bytes: arrived.bytes.len() as u64, total: arrived.total });
-        }
+        self.arrived().bytes.extend_from_slice(piece);
     }
 
     fn sent(&mut self, bytes: u64, total: u64) {
-        self.arrived().is_upload = true;
-        (self.progress)(Received::Bytes { bytes, total: Some(total) });
+        self.arrived().sent = Some((bytes, total));
+        self.report();
     }
 }

@@ -15,41 +15,58 @@ pub const LARGE: u64 = 1 << 20;
 
 /// A range of an answer's bytes. Clones and slices share the memory.
 ///
-/// Of a large report the first bytes are shown while the others are still being read: [`Body::so_far`]
-/// never waits, everything else waits for the end.
+/// The first bytes of a large report are shown while the others are still coming: [`Body::so_far`] and
+/// [`Body::window`] never wait, everything else waits for the end.
 #[derive(Clone, Default)]
 pub struct Body {
-    first: Bytes,
-    /// All bytes, once they are here; none if they were from the start.
-    whole: Option<Arc<OnceLock<Bytes>>>,
+    bytes: Bytes,
+    /// What takes the place of this body, once more bytes are here; none if these are all.
+    longer: Option<Arc<OnceLock<Body>>>,
 }
 
-/// The rest of a body that is being read. Dropped unread, it leaves the body cut.
+/// What fills a body that is being read. Dropped before the end, it leaves the body cut.
 pub struct Rest(Body);
 
 impl Body {
     pub fn in_memory(bytes: Vec<u8>) -> Self {
-        Self { first: bytes.into(), whole: None }
+        Self { bytes: bytes.into(), longer: None }
     }
 
     /// A body of which only the first bytes are here.
     pub fn begun(first: Vec<u8>) -> (Self, Rest) {
-        let body = Self { first: first.into(), whole: Some(Arc::default()) };
+        let body = Self { bytes: first.into(), longer: Some(Arc::default()) };
         (body.clone(), Rest(body))
     }
 
+    /// This body with the bytes that are here by now; those of before are let go with it.
+    pub(super) fn latest(&self) -> &Self {
+        let mut latest = self;
+        while let Some(longer) = latest.longer.as_deref().and_then(OnceLock::get) {
+            latest = longer;
+        }
+        latest
+    }
+
     pub fn is_whole(&self) -> bool {
-        self.whole.as_deref().is_none_or(|whole| whole.get().is_some())
+        self.latest().longer.is_none()
     }
 
     /// The bytes that are here.
     pub fn so_far(&self) -> &[u8] {
-        self.whole.as_deref().and_then(OnceLock::get).unwrap_or(&self.first)
+        &self.latest().bytes
+    }
+
+    /// Waits until this many bytes are here, or all are.
+    pub fn wait_for(&mut self, length: usize) {
+        *self = self.latest().clone();
+        while let Some(longer) = self.longer.clone().filter(|_| self.bytes.len() < length) {
+            *self = longer.wait().latest().clone();
+        }
     }
 
     pub fn slice(&self, part: Range<usize>) -> Self {
         let all = self.all();
-        Self { first: all.slice(cut(all, part)), whole: None }
+        Self { bytes: all.slice(cut(all, part)), longer: None }
     }
 
     /// The bytes of a range, cut to those that are here.
@@ -58,23 +75,38 @@ impl Body {
         bytes.get(cut(bytes, part)).unwrap_or_default()
     }
 
+    fn set_longer(&self, longer: Self) {
+        // It is set once: this takes the value away.
+        let _ = self.longer.as_ref().map(|place| place.set(longer));
+    }
+
     fn all(&self) -> &Bytes {
-        self.whole.as_deref().map_or(&self.first, OnceLock::wait)
+        let mut latest = self;
+        while let Some(longer) = &latest.longer {
+            latest = longer.wait();
+        }
+        &latest.bytes
     }
 }
 
 impl Rest {
+    /// Hands over the bytes that are here by now, the first ones among them.
+    pub fn grow(&mut self, bytes: Vec<u8>) {
+        let longer = Body { bytes: bytes.into(), longer: Some(Arc::default()) };
+        std::mem::replace(&mut self.0, longer.clone()).set_longer(longer);
+    }
+
     /// Hands over all bytes, the first ones among them.
-    pub fn finish(self, bytes: Vec<u8>) -> Body {
-        // It is set once: this takes the value away.
-        let _ = self.0.whole.as_ref().map(|whole| whole.set(bytes.into()));
-        self.0.clone()
+    pub fn finish(mut self, bytes: Vec<u8>) -> Body {
+        let whole = Body::in_memory(bytes);
+        std::mem::take(&mut self.0).set_longer(whole.clone());
+        whole
     }
 }
 
 impl Drop for Rest {
     fn drop(&mut self) {
-        let _ = self.0.whole.as_ref().map(|whole| whole.set(self.0.first.clone()));
+        self.0.set_longer(Body { bytes: self.0.bytes.clone(), longer: None });
     }
 }
 

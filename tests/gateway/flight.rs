@@ -147,7 +147,7 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
 }
 
 #[tokio::test]
-async fn rows_of_a_report_are_told_before_the_rest_has_come() {
+async fn bytes_of_a_report_are_handed_over_before_the_rest() {
     let visit = Visit::begin().await;
     let request = first_report();
     let whole = visit.reference(&request).await;
@@ -155,16 +155,15 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     let half = &whole[..whole.len() / 2];
     let some = half.iter().rposition(|byte| *byte == b',').unwrap() + 1;
     arm(&visit.demo, &format!("behaviour:stall={some}*1"));
-    let rows = std::sync::Mutex::new(Vec::new());
+    let begun = std::sync::Mutex::new(Vec::new());
     let progress = |received| {
-        if let Received::Rows { body, read, batch } = received {
-            rows.lock().unwrap().push((body, read, batch));
+        if let Received::Begun(body) = received {
+            begun.lock().unwrap().push(body);
         }
     };
     let quote = request.clone().quote(&visit::licensed());
     let seen = async {
-        while rows.lock().unwrap().last().is_none_or(|(_, read, _): &(Body, std::ops::Range<usize>, _)| read.end < some)
-        {
+        while begun.lock().unwrap().last().is_none_or(|body: &Body| body.so_far().len() < some) {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
         visit.gateway.cancel(&request);
@@ -176,14 +175,8 @@ async fn rows_of_a_report_are_told_before_the_rest_has_come() {
     };
     assert!(matches!(result, Err(GatewayError::Service { error: ServiceError::GivenUp, .. })), "{result:?}");
     assert_eq!((visit.held(&request), visit.gateway.spent().unwrap()), (None, Spent { unsure: 1, ..Spent::default() }));
-    let mut index = Index::default();
-    let mut read = 0;
-    for (body, found, batch) in rows.into_inner().unwrap() {
-        assert_eq!((found.start, body.len() >= found.end), (read, true));
-        read = found.end;
-        index.absorb(batch);
-    }
-    assert!(read == some && !index.is_complete && !index.sections.is_empty());
+    let [body] = &*begun.into_inner().unwrap() else { panic!("it has begun more than once") };
+    assert!(body.is_whole() && **body == whole[..some] && !Index::of(body).sections.is_empty());
 }
 
 #[tokio::test]

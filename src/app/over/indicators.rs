@@ -65,7 +65,7 @@ impl Model {
         let (ticket, report, marks) = (open.job.ticket(), open.report.clone(), open.marks.clone());
         let parts = self.chosen().and_then(|entry| entry.parts.as_ref());
         let sample = parts.and_then(|parts| parts.file.clone());
-        if open.coming.is_some() || open.is_unfinished() {
+        if open.is_unfinished() {
             self.say("The report is still coming: press it again once it is here.");
             return;
         }

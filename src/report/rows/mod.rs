@@ -184,6 +184,7 @@ impl Report {
 
     /// Adds the next batch. Other holders of the index keep their version of it.
     pub fn absorb(&mut self, batch: Batch) {
+        self.body = self.body.latest().clone();
         Arc::make_mut(&mut self.index).absorb(batch);
         self.complete();
     }

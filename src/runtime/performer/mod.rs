@@ -18,13 +18,13 @@ use crate::report::rows::lines;
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::{bytes, said};
 use jiff::Timestamp;
+use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// How often the loop hears of bytes that come, or of rows that are found.
+/// How often the loop hears of rows that are found.
 const PACE: Duration = Duration::from_millis(60);
 
 /// How long unfinished writes may take at the end of the app.
@@ -149,22 +149,13 @@ fn words(error: &dyn std::fmt::Display) -> String {
 
 async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
     let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gateway.now());
-    let told = Mutex::new((SendPace::default(), None));
     let progress = |received| {
-        let request = || request.clone();
-        let Ok(mut told) = told.lock() else { return };
-        match received {
-            Received::Rows { body, read, batch } => {
-                work.send(ServiceEvent::RowsStreamed { request: request(), body, read, batch });
-            }
-            // How long it is does not wait for a moment that may not come.
-            Received::Bytes { bytes, total } if told.1 != total || told.0.is_due() => {
-                told.1 = total;
-                work.send(ServiceEvent::Progress { request: request(), bytes, total });
-            }
-            Received::Bytes { .. } => {}
-            Received::NotBefore(at) => work.send(ServiceEvent::RateLimitedUntil(at)),
-        }
+        let request = request.clone();
+        work.send(match received {
+            Received::Begun(body) => ServiceEvent::ReportBegun { request, body },
+            Received::Bytes { bytes, total } => ServiceEvent::Progress { request, bytes, total },
+            Received::NotBefore(at) => ServiceEvent::RateLimitedUntil(at),
+        });
     };
     let result = match source {
         ResponseSource::Stored => gateway.get_stored(quote),

@@ -24,7 +24,7 @@ impl Performer {
 
 fn run(work: &Work, job: ReportJob) {
     match job {
-        ReportJob::Index { ticket, body } => index(work, &ticket, &body),
+        ReportJob::Index { ticket, body } => index(work, &ticket, body),
         // The rules are read where that has not been done.
         ReportJob::Evaluate { ticket: Ticket { number: job, cancel }, report, rules, own } => {
             let rules = rules.unwrap_or_else(|| {
@@ -67,29 +67,33 @@ fn run(work: &Work, job: ReportJob) {
     }
 }
 
-/// Finds a report's rows, and sends them as they are found.
-fn index(work: &Work, ticket: &Ticket, body: &Body) {
-    let job = ticket.number;
-    let (mut indexer, mut pace) = (Indexer::default(), SendPace::default());
-    let first = body.window(0..body::WINDOW);
-    indexer.feed(first);
-    if pace.is_due() {
-        work.send(ReportEvent::Indexed { job, batch: indexer.take() });
-    }
-    if body.len() > body::LARGEST {
-        let why = format!("it is larger than {}", bytes(body::LARGEST as u64));
-        return work.send(ReportEvent::Unreadable { job, why });
-    }
-    for window in body.get(first.len()..).unwrap_or_default().chunks(body::WINDOW) {
-        indexer.feed(window);
-        if ticket.cancel.is_cancelled() {
-            return;
+/// Finds a report's rows and sends them, while more of its bytes may still be coming.
+fn index(work: &Work, ticket: &Ticket, mut body: Body) {
+    let (mut indexer, mut pace, job) = (Indexer::default(), SendPace::default(), ticket.number);
+    loop {
+        let read = usize::try_from(indexer.position()).unwrap_or(usize::MAX);
+        body.wait_for(read.saturating_add(1));
+        let more = body.so_far().get(read..).unwrap_or_default();
+        if more.is_empty() {
+            return work.send(ReportEvent::Indexed { job, batch: indexer.finish() });
         }
-        if pace.is_due() {
+        for window in more.chunks(body::WINDOW) {
+            if indexer.position() + window.len() as u64 > body::LARGEST as u64 {
+                let why = format!("it is larger than {}", bytes(body::LARGEST as u64));
+                return work.send(ReportEvent::Unreadable { job, why });
+            }
+            indexer.feed(window);
+            if ticket.cancel.is_cancelled() {
+                return;
+            }
+            if pace.is_due() {
+                work.send(ReportEvent::Indexed { job, batch: indexer.take() });
+            }
+        }
+        if !body.is_whole() {
             work.send(ReportEvent::Indexed { job, batch: indexer.take() });
         }
     }
-    work.send(ReportEvent::Indexed { job, batch: indexer.finish() });
 }
 
 /// The shipped rules and the user's own, with the mistakes in those; a missing file is no mistake.
