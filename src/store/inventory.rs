@@ -28,13 +28,13 @@ type Earlier = (String, String, Timestamp);
 const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
 
 impl Store {
-    /// Everything that is stored, newest first. The skeleton of a list is an entry of its own only
-    /// if none of its reports is stored.
+    /// Everything that is stored, newest first. A list page is an entry of its own only if
+    /// none of its reports is stored.
     pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
-        Ok(self.inventory_and_skeletons()?.0)
+        Ok(self.inventory_and_lists()?.0)
     }
 
-    fn inventory_and_skeletons(&self) -> Result<(Vec<Holding>, Vec<Holding>), StoreError> {
+    fn inventory_and_lists(&self) -> Result<(Vec<Holding>, Vec<Holding>), StoreError> {
         let named: Vec<(String, String)> = self.read(|connection| {
             let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
             connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -44,7 +44,7 @@ impl Store {
         for note in self.notes()? {
             notes.entry(note.about.identifier.clone()).or_default().push(note);
         }
-        let (mut found, mut skeletons) = (Vec::new(), Vec::new());
+        let (mut found, mut lists) = (Vec::new(), Vec::new());
         for folder in [REPORTS, INCOMING, QUARANTINE] {
             for name in self.stored(self.shelf.names(folder))? {
                 let header = self.stored(self.shelf.header(&name))?;
@@ -53,16 +53,16 @@ impl Store {
                 thing.name = name.map(|name| Untrusted::from(name.as_str()));
                 thing.notes = thing.report().and_then(|report| notes.get(report)).map_or(0, |notes| notes.len() as u64);
                 let place_of = |report: &Escaped| place(&thing.service, &key_of(&report.bytes()));
-                let mut parts = header.iter().flat_map(|header| &header.parts);
-                let is_skeleton =
-                    !thing.is_quarantined() && parts.any(|(_, report)| self.shelf.size(&place_of(report)).is_some());
-                if is_skeleton { skeletons.push(thing) } else { found.push(thing) }
+                let mut reports = header.iter().flat_map(|header| &header.reports);
+                let is_list =
+                    !thing.is_quarantined() && reports.any(|report| self.shelf.size(&place_of(report)).is_some());
+                if is_list { lists.push(thing) } else { found.push(thing) }
             }
         }
         found.iter().filter_map(Holding::report).for_each(|report| drop(notes.remove(report)));
         found.extend(notes.into_iter().map(|(identifier, notes)| alone(identifier, &notes)));
         found.sort_by_cached_key(|thing| (Reverse(thing.received), thing.file.clone(), thing.what.clone()));
-        Ok((found, skeletons))
+        Ok((found, lists))
     }
 
     /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
@@ -105,7 +105,7 @@ impl Store {
         service: Option<&str>,
         agreed: &dyn Fn(&[Holding]) -> bool,
     ) -> Result<Option<Purged>, StoreError> {
-        let (all, skeletons) = self.inventory_and_skeletons()?;
+        let (all, lists) = self.inventory_and_lists()?;
         if !agreed(&all) {
             return Ok(None);
         }
@@ -117,9 +117,9 @@ impl Store {
             purged.reports += u64::from(thing.report().is_some());
             purged.bytes = purged.bytes.saturating_add(thing.bytes);
         }
-        let everything = [all.as_slice(), skeletons.as_slice()].concat();
+        let everything = [all.as_slice(), lists.as_slice()].concat();
         let gone = Doomed::of(what, &everything, service).things;
-        gone.into_iter().filter(|thing| skeletons.contains(thing)).try_for_each(|skeleton| self.remove(skeleton))?;
+        gone.into_iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
         if doomed.noted.is_empty() && forgotten.is_empty() {
             return Ok(Some(purged));
         }

@@ -4,7 +4,7 @@
 //! records.db         ledger, readings of the counters, notes, earlier files; copied once a day
 //! records.copy.db    the last copy, restored if the database is damaged
 //! reports/<service>/<file>/<operation>-<digest>.zst
-//!                    a report, the skeleton of a list page, or any other response
+//!                    a report, a list page with identifiers alone, or any other response
 //! incoming/          responses that are stored and not read yet
 //! quarantine/        responses that are damaged or unusable
 //! calls/             a lock for each call in flight

@@ -56,8 +56,8 @@ pub(super) struct Header {
     pub(super) length: u64,
     /// From which file it was imported, and by whom.
     pub(super) imported: Option<[Escaped; 2]>,
-    /// The reports that were taken out of a list page, with the offset where each belongs.
-    pub(super) parts: Vec<(u64, Escaped)>,
+    /// The identifiers of the reports that came with a list page.
+    pub(super) reports: Vec<Escaped>,
 }
 
 /// Identifier of the service at an address: a digest, so that it can name a folder.
@@ -365,7 +365,7 @@ mod tests {
             received: 5,
             length: 11,
             imported: None,
-            parts: Vec::new(),
+            reports: Vec::new(),
         };
         let packed = [frame(&serde_json::to_vec(&header).unwrap()).unwrap(), frame(b"hello world").unwrap()].concat();
         let (found, bytes) = whole(packed.as_slice()).unwrap();

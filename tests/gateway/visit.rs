@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use behaview::gateway::{Answer, Gateway, GatewayError};
 use behaview::quota::{Entitlement, Entitlements};
+use behaview::report::Body;
+use behaview::report::page::Page;
 use behaview::request::{Request, RequestContext};
 use behaview::service::credential::{Credential, KeySource};
 use behaview::service::{Client, Profile};
@@ -75,6 +77,16 @@ impl Visit {
     /// What is held for a request, as bytes.
     pub fn held(&self, request: &Request) -> Option<Vec<u8>> {
         self.gateway.stored(request).unwrap().map(|held| held.body.to_vec())
+    }
+
+    /// Whether this answer is held: a report byte for byte, a list page with the identifiers of its reports.
+    pub fn holds(&self, request: &Request, answer: &[u8]) -> bool {
+        let names = |page: &[u8]| {
+            let page = Page::of(&Body::in_memory(page.to_vec())).unwrap();
+            page.entries.into_iter().map(|entry| entry.identifier).collect::<Vec<_>>()
+        };
+        let is_list = matches!(request, Request::Behaviours { .. });
+        self.held(request).is_some_and(|held| if is_list { names(&held) == names(answer) } else { held == answer })
     }
 
     /// How many calls the service received.

@@ -257,7 +257,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
         let key = request.holding_key().unwrap_or_default();
-        let Some(stored) = gateway.store.page(&gateway.service, &key)? else { break };
+        let Some(stored) = gateway.store.answer(&gateway.service, &key)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&stored.body, file) else { break };
         cursor = page.cursor.clone();
@@ -267,6 +267,18 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
         }
     }
     Ok(pages)
+}
+
+/// Adds the reports of a stored page, which have places of their own.
+pub(super) fn load_reports(gateway: &Gateway, page: &mut Page) {
+    for entry in page.entries.iter_mut().filter(|entry| entry.report.is_none()) {
+        let stored = gateway.store.report(&gateway.service, &entry.identifier).ok().flatten();
+        if let Some((stored, body)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
+            let loaded = LoadedReport::new(stored.received, body, None);
+            entry.report = Some(loaded.body);
+            entry.verdict = loaded.verdict;
+        }
+    }
 }
 
 /// Hashes a file for its submission, and reads what the store knows of it.

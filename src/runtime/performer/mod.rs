@@ -183,17 +183,27 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     }
     // It may be asked again, and paid again: the time says how much that promises.
     let missing = result.as_ref().err().filter(|error| error.is_missing()).map(|_| gateway.now().strftime("%R UTC"));
+    let is_stored = result.as_ref().is_ok_and(|answer| answer.received < begun);
     let result = response(quote, result).map_err(|failure| match missing {
         Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
         None => failure,
     });
-    let result = result.map(|response| match response {
+    let result = result.map(|response| completed(gateway, response, is_stored));
+    work.send(ServiceEvent::Ended { request, result });
+}
+
+/// Adds what the store knows beside a response: the limit of a minute, the reports of a stored page.
+fn completed(gateway: &Gateway, response: Response, is_stored: bool) -> Response {
+    match response {
         Response::Balances(balances) => {
             Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
         }
+        Response::Page { mut page, received, unkept } if is_stored => {
+            disk::load_reports(gateway, &mut page);
+            Response::Page { page, received, unkept }
+        }
         other => other,
-    });
-    work.send(ServiceEvent::Ended { request, result });
+    }
 }
 
 /// Sends what the outcome of a paid call says of the limits.
