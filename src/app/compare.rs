@@ -1,10 +1,10 @@
-//! A comparison of a file's sandboxes, or of two files: its columns, the visible items, and the price of missing reports.
+//! A comparison of a file's sandboxes, or of two files: its columns, and the visible items.
 
-use crate::app::files::OpenFile;
 use crate::app::find::in_circle;
-use crate::app::over::{ListSource, ListView, RowPicker, Spot, Spots, Target, pieces_in_rows};
+use crate::app::over::generic::{ListSource, ListView};
+use crate::app::over::spots::{RowPicker, Spot, Spots, Target};
 use crate::app::panes::PANES;
-use crate::app::{Job, JobNumber, List, ListEntry, LoadedFile, Model, Place, ReportJob, SearchJob, Size, StoreJob};
+use crate::app::{Job, List, ListEntry, Model, Place, Size};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
@@ -229,9 +229,93 @@ impl Comparison {
         self.here = now.unwrap_or(self.here);
     }
 
-    fn columns_of(&self, list: &List) -> Vec<MatrixColumn> {
+    /// Takes the columns that a list has by now, to be compared anew.
+    pub(super) fn renew(&mut self, list: Option<&List>) {
+        let before = std::mem::take(&mut self.columns);
+        let here = before.get(self.here).cloned();
         let is_left_out = |column: &MatrixColumn| self.without.iter().any(|without| without.is_of(column));
-        MatrixColumn::of(list, 0).into_iter().filter(|column| !is_left_out(column)).collect()
+        let columns = list.into_iter().flat_map(|list| MatrixColumn::of(list, 0));
+        let other = before.iter().filter(|column| column.side == 1).cloned();
+        self.columns = columns.filter(|column| !is_left_out(column)).chain(other).collect();
+        self.left_out = cut(&mut self.columns);
+        self.job = Job::default();
+        self.has_more_pages[0] = list.is_some_and(List::has_more_pages);
+        self.choose(here.as_ref());
+        let is_same = before.len() == self.columns.len();
+        if !is_same || !before.iter().zip(&self.columns).all(|(was, is)| was.is_of(is)) {
+            // The marks are those of other columns.
+            self.matrix = None;
+        }
+    }
+
+    /// Takes in what each report saw.
+    pub(super) fn take(&mut self, result: Result<Arc<Matrix>, String>) {
+        (self.matrix, self.failure) = match result {
+            Ok(matrix) => (Some(matrix), None),
+            Err(why) => (None, Some(why)),
+        };
+        self.found = None;
+        self.set_pane(self.pane);
+    }
+
+    pub(super) fn take_found(&mut self, found: Option<Vec<u32>>) {
+        self.found = found;
+    }
+
+    /// Compares with another file, whose columns are still to come.
+    pub(super) fn compare_with(&mut self, file: Sha256) {
+        self.other = Some(file);
+        self.has_more_pages[1] = false;
+        self.matrix = None;
+    }
+
+    pub(super) fn take_other(&mut self, list: &List) {
+        self.columns.retain(|column| column.side == 0);
+        self.without.retain(|column| column.side == 0);
+        self.columns.extend(MatrixColumn::of(list, 1));
+        self.has_more_pages[1] = list.has_more_pages();
+    }
+
+    /// Shows the items of one pane only; where that is done already, those of all.
+    pub(super) fn show_pane(&mut self, pane: Pane) {
+        self.set_pane(Some(pane).filter(|pane| self.pane != Some(*pane)));
+    }
+
+    /// Whether a report of this file, or of the other, is not stored.
+    pub(super) fn is_missing(&self, side: usize) -> bool {
+        self.columns.iter().any(|column| column.side == side && column.body.is_none())
+    }
+
+    /// The columns with their counts.
+    pub(super) fn legend(&self) -> Vec<String> {
+        let words = |(n, column): (usize, &MatrixColumn)| {
+            let chosen = if n == self.here { "▸" } else { "" };
+            let file = match (&self.other, column.side) {
+                (None, _) => "",
+                (Some(_), 0) => "this: ",
+                (Some(_), _) => "other: ",
+            };
+            let name = column.words();
+            let count = self.matrix.as_ref().and(self.counts.get(n)).copied().unwrap_or(0);
+            let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
+            format!("{chosen}{} {file}{name} {state}", n + 1)
+        };
+        self.columns.iter().enumerate().map(words).collect()
+    }
+
+    /// What else there is to know; this key brings back what was left out.
+    pub(super) fn remarks(&self, brings_back: &str) -> impl Iterator<Item = String> {
+        let names: Vec<_> = self.without.iter().map(MatrixColumn::words).collect();
+        let left_out = thousands(self.left_out as u64);
+        let has_cut_lists = self.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists());
+        let remarks = [
+            (self.has_more_pages.contains(&true), "further sandboxes on pages that were not listed".to_owned()),
+            (!names.is_empty(), format!("without {}: {brings_back} brings back", names.join(", "))),
+            (self.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
+            (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
+            (has_cut_lists, "? may be missing from a list that was perhaps cut by the service".to_owned()),
+        ];
+        remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words))
     }
 
     /// Shows the items of the next pane that has any; after the last, those of all.
@@ -245,6 +329,12 @@ impl Comparison {
 }
 
 impl Compare {
+    pub(super) fn of(list: &List) -> Self {
+        let columns = MatrixColumn::of(list, 0);
+        let here = columns.iter().position(MatrixColumn::is_compared).unwrap_or(0);
+        Self::new(Comparison { columns, here, ..Comparison::default() })
+    }
+
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
         let (matrix, item) = self.source.matrix.as_deref().zip(self.chosen())?;
         Some((item.pane, matrix.row(item)))
@@ -284,207 +374,5 @@ impl Compare {
             }
         }
         Some(Spots::new(RowPicker::new("Where it was seen", spots)))
-    }
-}
-
-impl Model {
-    /// The comparison that is looked at, be something over it or not.
-    pub fn comparing(&self) -> Option<&Compare> {
-        self.over.find::<Compare>()
-    }
-
-    fn comparison_of(&mut self, job: JobNumber) -> Option<&mut Compare> {
-        self.over.find_mut::<Compare>().filter(|compare| compare.source.job.is(job))
-    }
-
-    /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
-    pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
-        if let Some(compare) = self.over.find_mut::<Compare>() {
-            compare.change(None, change);
-        }
-    }
-
-    /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
-    pub(in crate::app) fn compare(&mut self) {
-        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let compare = compared.take().unwrap_or_else(|| {
-            let columns = MatrixColumn::of(list, 0);
-            let here = columns.iter().position(MatrixColumn::is_compared).unwrap_or(0);
-            Compare::new(Comparison { columns, here, ..Comparison::default() })
-        });
-        let is_awaited = compare.source.columns.iter().all(|column| column.side == 0);
-        let other = compare.source.other.clone().filter(|_| is_awaited);
-        self.over.put(compare);
-        match other {
-            Some(file) => self.emit(StoreJob::LoadCompareFile(file)),
-            None => self.compare_anew(),
-        }
-    }
-
-    pub(in crate::app) fn keep_comparison(&mut self, compare: Compare) {
-        if let Some(file) = self.files.shown_mut() {
-            file.compared = Some(compare);
-        }
-    }
-
-    /// Compares again after a report has arrived, if a comparison is open.
-    pub(in crate::app) fn compare_anew(&mut self) {
-        let list = self.list();
-        let columns =
-            self.comparing().zip(list).map(|(compare, list)| compare.source.columns_of(list)).unwrap_or_default();
-        let more = list.is_some_and(List::has_more_pages);
-        let Some(compare) = self.over.find_mut::<Compare>() else { return };
-        compare.change(None, |compare| {
-            (compare.has_more_pages[0], compare.job) = (more, Job::default());
-            let here = compare.columns.get(compare.here).cloned();
-            let before = std::mem::take(&mut compare.columns);
-            let other = before.iter().filter(|column| column.side == 1).cloned();
-            compare.columns = columns.into_iter().chain(other).collect();
-            compare.left_out = cut(&mut compare.columns);
-            compare.choose(here.as_ref());
-            let is_same = before.len() == compare.columns.len();
-            if !is_same || !before.iter().zip(&compare.columns).all(|(was, is)| was.is_of(is)) {
-                // The marks are those of other columns.
-                compare.matrix = None;
-            }
-        });
-        let ticket = compare.source.job.ticket();
-        let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
-        self.emit(ReportJob::Compare { ticket, bodies });
-    }
-
-    /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
-    pub(in crate::app) fn compared(&mut self, job: JobNumber, result: Result<Arc<Matrix>, String>) {
-        if self.comparison_of(job).is_none() {
-            return;
-        }
-        self.change_comparison(|compare| {
-            (compare.matrix, compare.failure) = match result {
-                Ok(matrix) => (Some(matrix), None),
-                Err(why) => (None, Some(why)),
-            };
-            compare.found = None;
-            compare.set_pane(compare.pane);
-        });
-        self.filter_comparison()
-    }
-
-    pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
-        if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.quest.runs(job)) {
-            compare.filter.quest.run = None;
-            self.change_comparison(|compare| compare.found = Some(found));
-        }
-    }
-
-    /// Finds the items that hold the words of the comparison's filter, beside the loop.
-    pub(in crate::app) fn filter_comparison(&mut self) {
-        let Some(Compare { filter, source, .. }) = self.over.find_mut::<Compare>() else { return };
-        let sought = filter.quest.typed.clone();
-        match source.matrix.clone().filter(|_| !sought.is_empty()) {
-            Some(matrix) => {
-                let ticket = filter.quest.begin();
-                self.emit(SearchJob::Comparison { ticket, matrix, sought })
-            }
-            None => {
-                filter.quest.run = None;
-                self.change_comparison(|compare| compare.found = None)
-            }
-        }
-    }
-
-    /// The columns with their counts, and remarks.
-    pub fn compare_head(&self, compare: &Comparison) -> Vec<String> {
-        let legend = compare.columns.iter().enumerate().map(|(n, column)| {
-            let chosen = if n == compare.here { "▸" } else { "" };
-            let file = if compare.other.is_some() { if column.side == 0 { "this: " } else { "other: " } } else { "" };
-            let name = column.words();
-            let count = compare.matrix.as_ref().and(compare.counts.get(n)).copied().unwrap_or(0);
-            let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
-            format!("{chosen}{} {file}{name} {state}", n + 1)
-        });
-        let names: Vec<_> = compare.without.iter().map(MatrixColumn::words).collect();
-        let left_out = thousands(compare.left_out as u64);
-        let remarks = [
-            (compare.has_more_pages.contains(&true), "further sandboxes on pages that were not listed".to_owned()),
-            (!names.is_empty(), format!("without {}: {} brings back", names.join(", "), self.way_to("compare-every"))),
-            (compare.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
-            (compare.matrix.is_some() && compare.has_differing, "≠ differs from the first that saw it".to_owned()),
-            (
-                compare.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists()),
-                "? may be missing from a list that was perhaps cut by the service".to_owned(),
-            ),
-        ];
-        let remarks = remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words));
-        let remarks: Vec<_> = self.compare_missing(compare).chain(remarks).collect();
-        let room = self.overlay_room();
-        let columns = usize::from(room.width).max(20);
-        let most = usize::from(room.height / 3).max(1);
-        // Remarks come before the legend: where both do not fit, that is cut.
-        let remarks = pieces_in_rows(&remarks, columns);
-        let mut rows = pieces_in_rows(&legend.collect::<Vec<_>>(), columns);
-        let of_legend = most.saturating_sub(remarks.len()).max(1);
-        let is_cut = rows.len() > of_legend;
-        rows.truncate(of_legend);
-        rows.last_mut().filter(|_| is_cut).into_iter().for_each(|last| last.push_str(" …"));
-        rows.extend(remarks);
-        rows.truncate(most);
-        rows
-    }
-
-    fn compare_missing(&self, compare: &Comparison) -> impl Iterator<Item = String> {
-        let is_missing = |side| compare.columns.iter().any(|c| c.side == side && c.body.is_none());
-        let mine = is_missing(0).then(|| {
-            let price = self.figures.price_of_reports(self.files.missing_reports(&self.calls).len());
-            format!("{} fetches the missing: {price}", self.way_to("open-all"))
-        });
-        let other = is_missing(1).then(|| "the other file's missing are fetched from its own list".to_owned());
-        mine.into_iter().chain(other)
-    }
-
-    /// Shows the items of one pane only; where that is done already, those of all.
-    pub(in crate::app) fn compare_in(&mut self, pane: Pane) {
-        self.change_comparison(|compare| compare.set_pane(Some(pane).filter(|pane| compare.pane != Some(*pane))));
-    }
-
-    pub(in crate::app) fn compare_with(&mut self) {
-        let files = self.other_files().cloned().collect();
-        self.over.put(OtherFile::new(OtherFiles(files)));
-    }
-
-    fn other_files(&self) -> impl Iterator<Item = &Recent> {
-        self.start.recent.iter().filter(|recent| recent.reports > 0 && Some(&recent.file) != self.file())
-    }
-
-    pub(in crate::app) fn can_compare_files(&self) -> bool {
-        !self.is_document() && self.other_files().next().is_some()
-    }
-
-    pub(in crate::app) fn compare_with_chosen(&mut self) {
-        let Some(other) = self.over.top_as::<OtherFile>() else { return };
-        let Some(file) = other.chosen().map(|recent| recent.file.clone()) else {
-            return;
-        };
-        self.over.close();
-        self.change_comparison(|compare| {
-            compare.other = Some(file.clone());
-            compare.has_more_pages[1] = false;
-            compare.matrix = None;
-        });
-        self.emit(StoreJob::LoadCompareFile(file));
-    }
-
-    pub(in crate::app) fn recalled_beside(&mut self, file: &Sha256, loaded: LoadedFile) {
-        let mut list = List::unasked(file.clone());
-        list.take_loaded(loaded);
-        if self.comparing().is_none_or(|compare| compare.source.other.as_ref() != Some(file)) {
-            return;
-        }
-        self.change_comparison(|compare| {
-            compare.columns.retain(|column| column.side == 0);
-            compare.without.retain(|column| column.side == 0);
-            compare.columns.extend(MatrixColumn::of(&list, 1));
-            compare.has_more_pages[1] = list.has_more_pages();
-        });
-        self.compare_anew()
     }
 }

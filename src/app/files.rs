@@ -152,6 +152,12 @@ impl OpenFiles {
         self.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
     }
 
+    pub(super) fn keep_comparison(&mut self, compare: Compare) {
+        if let Some(file) = self.shown_mut() {
+            file.compared = Some(compare);
+        }
+    }
+
     pub(super) fn enter_group(&mut self) {
         let first = self.order().first(self.shown_group());
         first.into_iter().for_each(|pane| self.focus_pane(pane));

@@ -225,7 +225,6 @@ impl Model {
         }
         self.files.share_reports();
         self.show_chosen();
-        self.settle();
     }
 
     fn on_balances(&mut self, balances: Balances, asked: Timestamp) {

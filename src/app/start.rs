@@ -23,6 +23,11 @@ pub struct StartScreen {
 }
 
 impl StartScreen {
+    /// Other files with stored reports.
+    pub(super) fn others(&self, shown: Option<&Sha256>) -> impl Iterator<Item = &Recent> {
+        self.recent.iter().filter(move |recent| recent.reports > 0 && Some(&recent.file) != shown)
+    }
+
     /// The name of a file that was opened before.
     pub fn name_of(&self, file: &Sha256) -> Option<&Untrusted> {
         self.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()

@@ -152,7 +152,7 @@ impl Model {
                 self.take_loaded(&file, loaded);
                 self.recall_scan(&file, scan);
             }
-            StoreEvent::CompareFileLoaded { file, loaded } => self.recalled_beside(&file, loaded),
+            StoreEvent::CompareFileLoaded { file, loaded } => self.take_compare_file(&file, loaded),
             StoreEvent::ReportRead { identifier, verdict } => {
                 self.files.each_entry_mut(&identifier).for_each(|entry| entry.take_verdict(verdict.as_ref()));
             }
@@ -334,7 +334,7 @@ impl Model {
 
     fn close_over(&mut self) {
         match self.over.close() {
-            Some(Overlay::Compare(compare)) => self.keep_comparison(compare),
+            Some(Overlay::Compare(compare)) => self.files.keep_comparison(compare),
             Some(Overlay::Finder(mut finder)) => {
                 finder.filter.quest.run = None;
                 self.keep_search(finder);

@@ -4,6 +4,7 @@ use crate::app::commands::Act::Local;
 use crate::app::commands::scans::{FOLLOWING, first_poll};
 use crate::app::commands::{A_REPORT, A_SERVICE, chosen_report, first_page, is_chosen_held, is_next, next_page};
 use crate::app::commands::{Act, When};
+use crate::app::compare::Compare;
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
 use crate::app::keys::{
     FILE, FILTER, FILTERED, FOLLOWED, FORM, FOUND, HITS, LIST, LISTED, NAMED, OPEN, PANE, SOUGHT, START,
@@ -91,7 +92,7 @@ commands! {
         if When::HasAll(&[
             ("the reports that are being opened to be here first", |m| m.batch.is_none()),
             ("reports of the list that are not stored", |m| {
-                m.files.missing_reports(&m.calls).len() > usize::from(m.comparing().is_none())
+                m.files.missing_reports(&m.calls).len() > usize::from(m.over.find::<Compare>().is_none())
             }),
         ])
         => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };

@@ -23,6 +23,7 @@ macro_rules! commands {
     (@when $when:expr) => { $when };
 }
 
+mod comparisons;
 mod files;
 mod reports;
 mod scans;

@@ -6,7 +6,7 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_answer,
     in_tree, is_folded, is_form_held, rows_of_tree,
 };
-use crate::app::compare::{Compare, Comparison, Only, OtherFile};
+use crate::app::compare::{Compare, Comparison, Only, OtherFile, OtherFiles};
 use crate::app::keys::{
     ANSWER, BACK_TAB, COMPARE, CONFIRM, COPIED, DETAIL, ENTER, FILE, FORM, LEFT, NOTED, OPEN, PALETTE, PANE, PICKER,
     Places, READING, RIGHT, ROW, ROWS, SIFTED, SOUGHT_LINE, TAB, TREE, VALUED, VIEWED, key,
@@ -50,8 +50,9 @@ fn has_parts(model: &Model) -> bool {
     model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
 }
 
-const SEVERAL_COLUMNS: When =
-    When::Has("several stored columns", |m| m.comparing().is_some_and(|found| found.source.sides().len() > 1));
+const SEVERAL_COLUMNS: When = When::Has("several stored columns", |m| {
+    m.over.find::<Compare>().is_some_and(|found| found.source.sides().len() > 1)
+});
 const INDICATORS: When = When::Has("a list of indicators", has_indicators);
 const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
 const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
@@ -159,7 +160,7 @@ commands! {
         if When::Has("a stored report", |m| m.list().is_some_and(|list| list.stored() > 0)) => Local(Model::compare);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
-            let spots = m.comparing().and_then(Compare::spots);
+            let spots = m.over.find::<Compare>().and_then(Compare::spots);
             spots.into_iter().for_each(|spots| m.over.put(spots));
         });
     "compare-all" [key('a')] "seen by all", 3, COMPARE,
@@ -180,14 +181,14 @@ commands! {
         "Choose the stored column before" => Local(|m| m.change_comparison(|compare| compare.step_column(false)));
     "compare-without" [key('-')] "leave out", 5, COMPARE,
         "Leave the chosen column out, and compare the others; at least two remain"
-        if When::Has("another two stored columns", |m| m.comparing().is_some_and(|found| found.source.can_leave_out()))
+        if When::Has("another two stored columns", |m| m.over.find::<Compare>().is_some_and(|found| found.source.can_leave_out()))
         => Local(|m| {
             m.change_comparison(Comparison::leave_out);
             m.compare_anew()
         });
     "compare-every" [key('+')] "bring back", 2, COMPARE,
         "Compare every column again that was left out"
-        if When::Has("a column that was left out", |m| m.comparing().is_some_and(|found| !found.source.without.is_empty()))
+        if When::Has("a column that was left out", |m| m.over.find::<Compare>().is_some_and(|found| !found.source.without.is_empty()))
         => Local(|m| {
             m.change_comparison(Comparison::bring_back);
             m.compare_anew()
@@ -198,8 +199,13 @@ commands! {
         "Compare the items of the pane before" => Local(|m| m.change_comparison(|compare| compare.step_pane(false)));
     "compare-with" [key('w')] "other file", 5, COMPARE,
         "Compare with another file that has stored reports; costs nothing"
-        if When::Has("another file with stored reports", Model::can_compare_files)
-        => Local(Model::compare_with);
+        if When::Has("another file with stored reports", |m| {
+            has_service(m) && m.start.others(m.file()).next().is_some()
+        })
+        => Local(|m| {
+            let others = m.start.others(m.file()).cloned().collect();
+            m.over.put(OtherFile::new(OtherFiles(others)));
+        });
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"
         if When::Has("a list of other files", |m| m.over.top_as::<OtherFile>().is_some()) => Local(Model::compare_with_chosen);

@@ -300,7 +300,7 @@ impl Model {
         let mut below = std::mem::take(&mut self.over.all);
         match (over, below.pop()) {
             (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
-                self.keep_comparison(compare);
+                self.files.keep_comparison(compare);
                 Some(ReturnPoint::Compare { file: self.file().cloned(), spots: Box::new(spots) })
             }
             (Overlay::Finder(mut finder), _) => {

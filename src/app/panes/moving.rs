@@ -1,5 +1,6 @@
 //! Moving through rows, panes and groups of panes, and to the rows that others name; and keeping every cursor among its rows.
 
+use crate::app::compare::Compare;
 use crate::app::find::{Finder, Quest};
 use crate::app::over::{AnswerTree, RowPicker, Spots};
 use crate::app::panes::{FoldStep, Move, facts};
@@ -78,8 +79,8 @@ impl Model {
     }
 
     pub(in crate::app) fn go_to_pane(&mut self, pane: Pane) {
-        if self.comparing().is_some() {
-            return self.compare_in(pane);
+        if self.over.find::<Compare>().is_some() {
+            return self.change_comparison(|compare| compare.show_pane(pane));
         }
         self.files.focus_pane(pane);
     }

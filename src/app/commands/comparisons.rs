@@ -1,0 +1,116 @@
+//! What keys and responses do about a comparison.
+
+use crate::app::compare::{Compare, Comparison, OtherFile};
+use crate::app::files::OpenFile;
+use crate::app::over::pieces_in_rows;
+use crate::app::{JobNumber, List, LoadedFile, Model, ReportJob, SearchJob, StoreJob};
+use crate::report::compare::Matrix;
+use crate::report::identifier::Sha256;
+use std::sync::Arc;
+
+impl Model {
+    /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
+    pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
+        if let Some(compare) = self.over.find_mut::<Compare>() {
+            compare.change(None, change);
+        }
+    }
+
+    /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
+    pub(super) fn compare(&mut self) {
+        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
+        let compare = compared.take().unwrap_or_else(|| Compare::of(list));
+        let is_awaited = compare.source.columns.iter().all(|column| column.side == 0);
+        let other = compare.source.other.clone().filter(|_| is_awaited);
+        self.over.put(compare);
+        match other {
+            Some(file) => self.emit(StoreJob::LoadCompareFile(file)),
+            None => self.compare_anew(),
+        }
+    }
+
+    /// Compares again after a report has arrived, if a comparison is open.
+    pub(in crate::app) fn compare_anew(&mut self) {
+        let list = self.files.shown().map(|file| &file.list);
+        let Some(compare) = self.over.find_mut::<Compare>() else { return };
+        compare.change(None, |compare| compare.renew(list));
+        let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
+        let ticket = compare.source.job.ticket();
+        self.emit(ReportJob::Compare { ticket, bodies });
+    }
+
+    /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
+    pub(in crate::app) fn compared(&mut self, job: JobNumber, result: Result<Arc<Matrix>, String>) {
+        if self.over.find::<Compare>().is_some_and(|compare| compare.source.job.is(job)) {
+            self.change_comparison(|compare| compare.take(result));
+            self.filter_comparison()
+        }
+    }
+
+    pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
+        if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.quest.runs(job)) {
+            compare.filter.quest.run = None;
+            self.change_comparison(|compare| compare.take_found(Some(found)));
+        }
+    }
+
+    /// Finds the items that hold the words of the comparison's filter, beside the loop.
+    pub(in crate::app) fn filter_comparison(&mut self) {
+        let Some(Compare { filter, source, .. }) = self.over.find_mut::<Compare>() else { return };
+        let sought = filter.quest.typed.clone();
+        match source.matrix.clone().filter(|_| !sought.is_empty()) {
+            Some(matrix) => {
+                let ticket = filter.quest.begin();
+                self.emit(SearchJob::Comparison { ticket, matrix, sought })
+            }
+            None => {
+                filter.quest.run = None;
+                self.change_comparison(|compare| compare.take_found(None))
+            }
+        }
+    }
+
+    /// The columns with their counts, and remarks.
+    pub fn compare_head(&self, compare: &Comparison) -> Vec<String> {
+        let mine = compare.is_missing(0).then(|| {
+            let price = self.figures.price_of_reports(self.files.missing_reports(&self.calls).len());
+            format!("{} fetches the missing: {price}", self.way_to("open-all"))
+        });
+        let other = "the other file's missing are fetched from its own list";
+        let other = compare.is_missing(1).then(|| other.to_owned());
+        let brings_back = self.way_to("compare-every");
+        let remarks: Vec<_> = mine.into_iter().chain(other).chain(compare.remarks(&brings_back)).collect();
+        let room = self.overlay_room();
+        let columns = usize::from(room.width).max(20);
+        let most = usize::from(room.height / 3).max(1);
+        // Remarks come before the legend: where both do not fit, that is cut.
+        let remarks = pieces_in_rows(&remarks, columns);
+        let mut rows = pieces_in_rows(&compare.legend(), columns);
+        let of_legend = most.saturating_sub(remarks.len()).max(1);
+        let is_cut = rows.len() > of_legend;
+        rows.truncate(of_legend);
+        rows.last_mut().filter(|_| is_cut).into_iter().for_each(|last| last.push_str(" …"));
+        rows.extend(remarks);
+        rows.truncate(most);
+        rows
+    }
+
+    pub(super) fn compare_with_chosen(&mut self) {
+        let Some(other) = self.over.top_as::<OtherFile>() else { return };
+        let Some(file) = other.chosen().map(|recent| recent.file.clone()) else { return };
+        self.over.close();
+        self.change_comparison(|compare| compare.compare_with(file.clone()));
+        self.emit(StoreJob::LoadCompareFile(file));
+    }
+
+    pub(in crate::app) fn take_compare_file(&mut self, file: &Sha256, loaded: LoadedFile) {
+        let is_it = |compare: &Compare| compare.source.other.as_ref() == Some(file);
+        if !self.over.find::<Compare>().is_some_and(is_it) {
+            return;
+        }
+        let mut list = List::unasked(file.clone());
+        list.take_loaded(loaded);
+        self.change_comparison(|compare| compare.take_other(&list));
+        self.compare_anew()
+    }
+}
