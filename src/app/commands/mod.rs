@@ -24,6 +24,7 @@ macro_rules! commands {
 }
 
 mod comparisons;
+mod copies;
 mod files;
 mod reports;
 mod scans;

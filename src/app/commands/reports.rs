@@ -237,7 +237,10 @@ commands! {
         "Copy the value as it is, controls and all; asks once" if A_VALUE => Local(Model::copy_raw);
     "copy-row" [Key::Ctrl('y')] "copy row", 0, ROW,
         "Copy the whole row, defanged and in one line, with why it is listed or who saw it; of a sandbox the file's SHA-256"
-        if When::Has("a row, or a file", Model::can_copy_row) => Local(Model::copy_row);
+        if When::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
+            let line = m.row_line();
+            line.into_iter().for_each(|(what, line)| m.copy(what, line.into_bytes()));
+        });
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, ROWS,
         "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
         if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || has_indicators(m)) => Local(Model::copy_all);

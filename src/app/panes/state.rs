@@ -105,6 +105,19 @@ impl PaneState {
         Some(before + self.sieve.position(here.section, here.row))
     }
 
+    /// The rows that are shown; none where all are.
+    pub fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
+        let sieve = Some(&self.sieve).filter(|sieve| !sieve.is_open())?;
+        let mut shown = RowSet::EMPTY;
+        for section in report.sections(pane) {
+            match sieve.rows(section) {
+                Some(rows) => shown.append(section, rows),
+                None => shown.append(section, &(0_u32..).take(length(report, section)).collect::<Vec<_>>()),
+            }
+        }
+        Some(shown)
+    }
+
     /// Whether a process is shown with those below it alone.
     pub fn is_subtree(&self) -> bool {
         self.sieve.alone.is_some()

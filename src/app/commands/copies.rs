@@ -1,0 +1,304 @@
+//! What is copied and what is written to a file: the value, the row or the pane that has the focus, or what the list over it shows;
+//! defanged and in one line unless raw bytes are asked for.
+
+use crate::app::away::{Copied, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};
+use crate::app::list::ListOrigin;
+use crate::app::over::{IndicatorList, NotableScope, Shows};
+use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::{Failure, FileJob, Focus, ListEntry, Model, OpenReport, Overlay, Screen};
+use crate::export::{self, ExportSource, What};
+use crate::report::json::{Kind, Raw};
+use crate::report::{Pane, Piece, Place, Report, Row};
+use crate::text::{Untrusted, count};
+use std::sync::Arc;
+
+/// What stands between rows that are copied together.
+const BETWEEN: &str = " · ";
+
+impl Model {
+    pub(super) fn copy_value(&mut self) {
+        let Some((what, text)) = self.subject() else { return };
+        let line = self
+            .over
+            .top_as::<IndicatorList>()
+            .and_then(|list| list.chosen().map(|chosen| chosen.defanged().to_string()));
+        let listed = || self.over.top().and_then(|top| listed_row(top, self.open()));
+        let pane = || listed().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
+        let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
+        self.copy(what, line.into_bytes())
+    }
+
+    /// Copies the value under the cursor as it is; asks once.
+    pub(super) fn copy_raw(&mut self) {
+        let Some((what, text)) = self.subject() else { return };
+        let raw = Copied { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
+        if !self.copies_raw && raw.bytes.len() <= LONGEST_COPY {
+            let details = format!(
+                "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
+                 It is asked once; after a yes, this session copies raw whenever {} is pressed.",
+                text.visible_cut(80),
+                self.way_to("copy-raw")
+            );
+            return self.ask_first(details, [KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(raw))]);
+        }
+        self.copy(raw.what, raw.bytes);
+    }
+
+    /// The row under the cursor in one line, and what it is: of a sandbox the file's hash.
+    pub(super) fn row_line(&self) -> Option<(String, String)> {
+        if let Some(top) = self.over.top() {
+            let (pane, row) = listed_row(top, self.open())?;
+            let before = match top {
+                Overlay::Spots(spots) => spots.chosen()?.said(),
+                Overlay::Compare(compare) => compare.seen_words()?,
+                _ => String::new(),
+            };
+            let gap = if before.is_empty() { "" } else { BETWEEN };
+            return Some(("the row".to_owned(), format!("{before}{gap}{}", export::line(pane, &row))));
+        }
+        let Some(pane) = self.focused() else {
+            return Some(("the file's SHA-256".to_owned(), self.file()?.to_string()));
+        };
+        let row = self.open()?.report.whole_row(self.place_here()?);
+        Some((format!("a row of {}", pane.name()), export::line(pane, &row)))
+    }
+
+    pub(super) fn copy_all(&mut self) {
+        let (what, line) = match self.over.top() {
+            Some(Overlay::Indicators(list)) => {
+                let values = list.shown(0).map(|indicator| indicator.defanged().to_string());
+                (count(list.counts().0 as u64, "indicator"), joined(values))
+            }
+            _ => {
+                let Some((pane, open)) = self.focused().zip(self.open()) else { return };
+                let state = self.pane_state(pane);
+                let rows = state.count(&open.report, pane);
+                let places = state.places(&open.report, pane, 0..rows);
+                let lines = places.map(|place| export::line(pane, &open.report.whole_row(place)));
+                (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
+            }
+        };
+        self.copy(what, line.into_bytes())
+    }
+
+    pub(super) fn copy(&mut self, what: String, bytes: Vec<u8>) {
+        if bytes.len() > LONGEST_COPY {
+            let (most, way) = (crate::text::bytes(LONGEST_COPY as u64), self.way_to("export"));
+            return self.warn(format!(
+                "It is longer than {most}, the most that a terminal's clipboard surely takes: nothing was copied. {way} \
+                 writes it to a file."
+            ));
+        }
+        self.emit(FileJob::Copy(Copied { what, bytes }));
+    }
+
+    pub(in crate::app) fn copied(&mut self, what: &str, result: Result<String, String>) {
+        match result {
+            Ok(how) => self.say(format!("Copied {what} {how}.")),
+            Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.way_to("export"))),
+        }
+    }
+
+    pub(super) fn subject(&self) -> Option<(String, Untrusted)> {
+        let subject = |what: &str, text: Untrusted| (what.to_owned(), text);
+        match self.over.top() {
+            Some(Overlay::Indicators(list)) => {
+                let chosen = list.chosen()?;
+                return Some(subject(&format!("a {}", chosen.kind.name()), chosen.value.clone()));
+            }
+            Some(Overlay::Detail(detail)) => return Some(subject("a value", detail.chosen()?.value.clone()?)),
+            Some(Overlay::Answer(answer)) => {
+                let line = answer.chosen()?;
+                return Some(subject("a value", line.value.clone().or_else(|| line.name.clone())?));
+            }
+            Some(top) => return Some(subject("a value", first_value(&listed_row(top, self.open())?.1)?)),
+            None => {}
+        }
+        if self.screen != Screen::File {
+            return None;
+        }
+        match self.focus() {
+            Focus::List => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
+            Focus::Pane(_) => Some(subject("a value", value(&self.open()?.report, self.place_here()?)?)),
+        }
+    }
+
+    /// The reports to export: the open one, or every stored one where a list covers them all.
+    fn sources(&self) -> Vec<ExportSource> {
+        match self.leads_back_to_one() {
+            true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+            false => self.chosen().and_then(|entry| self.source_of(entry)).into_iter().collect(),
+        }
+    }
+
+    fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
+        let report = entry.report()?;
+        let origin = match self.list().map(|list| &list.origin) {
+            Some(ListOrigin::Document(name)) => {
+                entry.document.as_ref().map_or_else(|| name.clone(), |document| document.visible().to_string())
+            }
+            _ => self.service.name.clone(),
+        };
+        let received = (!self.is_document()).then_some(report.received);
+        let identifier = entry.identifier.clone();
+        let notes = identifier.as_ref().and_then(|identifier| self.notes_on(identifier)).cloned().unwrap_or_default();
+        Some(ExportSource { body: report.body.clone(), identifier, origin, received, notes })
+    }
+
+    pub(super) fn ask_where(&mut self) {
+        let (sources, parts) = (self.sources(), self.parts());
+        // That of the overlay, or the rows that a filter or a subtree leaves.
+        let is_suggested = |part: &Part| match (self.over.top(), part) {
+            (Some(Overlay::Indicators(list)), Part::Of(What::Indicators)) => list.source.kind.is_none(),
+            (Some(Overlay::Indicators(_)), Part::Of(What::OfKind(_))) => true,
+            (Some(Overlay::Spots(_)), Part::Of(What::Notable(_))) => true,
+            (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
+            (None, Part::Of(What::Shown(pane, _))) => {
+                let state = self.pane_state(*pane);
+                state.filter.is_some() || state.is_subtree()
+            }
+            _ => false,
+        };
+        let chosen = parts.iter().position(is_suggested).unwrap_or(0);
+        if !parts.is_empty() {
+            self.over.put(SaveForm::export(sources, parts, chosen));
+        }
+    }
+
+    pub fn can_write(&self) -> bool {
+        self.writes_report() || self.listed_reach().is_some() || self.written_value().is_some()
+    }
+
+    fn writes_report(&self) -> bool {
+        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
+            || self.listed_reach() == Some(NotableScope::Open);
+        is_over_it && self.open().is_some() && self.screen == Screen::File
+    }
+
+    fn written_value(&self) -> Option<Part> {
+        let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
+        value.map(|(_, text)| Part::Value(text))
+    }
+
+    /// The parts that can be written: all, the visible part, indicators, the value under the cursor.
+    fn parts(&self) -> Vec<Part> {
+        let here = self.focused().zip(self.place_here()).filter(|_| self.screen == Screen::File);
+        let row = here.map(|(_, place)| What::Row(place));
+        let mut whats = Vec::new();
+        if self.writes_report() {
+            whats.push(Some(What::All));
+            match (self.over.top(), here) {
+                (Some(Overlay::Indicators(list)), _) => whats.push(list.source.kind.map(What::OfKind)),
+                (Some(Overlay::Spots(_)), _) => whats.push(self.listed_notable()),
+                (Some(_), _) => whats.push(row),
+                (None, Some((pane, _))) => {
+                    let shown = self.open().and_then(|open| self.pane_state(pane).shown_rows(&open.report, pane));
+                    let shown = shown.map(|rows| What::Shown(pane, Arc::new(rows)));
+                    whats.extend([Some(What::Pane(pane)), shown, row]);
+                }
+                (None, None) => {}
+            }
+            whats.push(Some(What::Indicators));
+        }
+        if self.leads_back_to_one() {
+            whats.push(self.listed_notable());
+        }
+        whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
+    }
+
+    pub(in crate::app) fn write(&mut self, save: Save) {
+        let cancel = self.writing.ticket().cancel;
+        self.emit(FileJob::Write { save, cancel });
+    }
+
+    pub(super) fn save(&mut self) {
+        let Some(form) = self.over.top_as_mut::<SaveForm>() else { return };
+        match form.save() {
+            Ok(mut save) => {
+                if let Saved::Report { rules, .. } = &mut save.what {
+                    rules.clone_from(&self.rules);
+                }
+                form.failure = None;
+                form.source.is_under_way = true;
+                self.write(save);
+            }
+            Err(why) => {
+                form.failure = Some(Failure::new(why));
+            }
+        }
+    }
+
+    pub(in crate::app) fn saved(&mut self, result: Result<String, NotSaved>) {
+        // One that was closed meanwhile has no say in another that is typed into.
+        let form = self.over.top_as_mut::<SaveForm>();
+        let form = form.and_then(|form| std::mem::take(&mut form.source.is_under_way).then_some(form));
+        match (result, form) {
+            (Ok(words), form) => {
+                if form.is_some() {
+                    self.over.close();
+                }
+                self.say(words);
+            }
+            (Err(NotSaved::Exists(save, why)), Some(_)) => {
+                self.ask_first(why, [KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save))])
+            }
+            (Err(NotSaved::Failed(why)), Some(form)) => form.failure = Some(Failure::new(why)),
+            (Err(NotSaved::Exists(_, why) | NotSaved::Failed(why)), None) => self.warn(why),
+        }
+    }
+}
+
+/// What a row of the open report is about: the text itself, or the first of its parts.
+fn value(report: &Report, place: Place) -> Option<Untrusted> {
+    let record = report.record(place);
+    let raw = Raw::new(&record.value);
+    if matches!(raw.kind(), Kind::Text | Kind::Word) && !record.value.is_empty() {
+        return Some(raw.text());
+    }
+    first_value(&report.row(place.section, place.row))
+}
+
+/// The row that a list over the screen has chosen, and the pane by whose rules it is made harmless.
+fn listed_row(top: &Overlay, open: Option<&OpenReport>) -> Option<(Pane, Row)> {
+    match top {
+        Overlay::Spots(spots) => {
+            let spot = spots.chosen()?;
+            let report = open.map(|open| &open.report);
+            let place = spot.target.as_ref()?.place;
+            let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
+            let row = match &spot.shows {
+                Shows::Row(row) => row.clone(),
+                Shows::Open(place) => report?.whole_row(*place),
+                Shows::Words(_) => return None,
+            };
+            // What another report names is made harmless as hosts are: no dot of an address stays as it was.
+            let pane = pane.filter(|_| matches!(spot.shows, Shows::Open(_))).unwrap_or(Pane::Network);
+            Some((pane, row))
+        }
+        Overlay::Compare(compare) => compare.chosen_row(),
+        _ => None,
+    }
+}
+
+fn first_value(row: &Row) -> Option<Untrusted> {
+    let value = |piece: &Piece| match piece {
+        Piece::Value(text) => Some(text.clone()),
+        Piece::Detail(_) | Piece::Own(_) => None,
+    };
+    row.pieces.iter().find_map(value)
+}
+
+/// Lines as one, up to just beyond what a clipboard takes.
+fn joined(lines: impl Iterator<Item = String>) -> String {
+    let mut all = String::new();
+    for line in lines {
+        if !all.is_empty() {
+            all.push_str(BETWEEN);
+        }
+        all.push_str(&line);
+        if all.len() > LONGEST_COPY {
+            break;
+        }
+    }
+    all
+}
