@@ -49,7 +49,7 @@ impl DrawForm for PlannedOperations {
     }
 
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-        let mut sheet = Sheet::new("", form.rows(model), area.width.into());
+        let mut sheet = Sheet::new("", form.rows(&model.figures, model.now), area.width.into());
         sheet.top = form.source.top.min(sheet.count().saturating_sub(area.height.into()));
         let is_cut = sheet.count() - sheet.top > area.height.into();
         let height = area.height.saturating_sub(u16::from(is_cut));

@@ -4,7 +4,8 @@
 use crate::app::keys::KeyName;
 use crate::app::over::{FormSource, InputForm, SMALL, SheetRow, TextField};
 use crate::app::panes::Move;
-use crate::app::{Failure, Key, Model};
+use crate::app::spending::price::Figures;
+use crate::app::{Failure, Key};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::report::identifier::{FileHash, Identifier};
@@ -211,8 +212,8 @@ impl Planner {
     }
 
     /// The typed operation, the sum and its outcome, then the parts: the outcome stays in sight.
-    pub fn rows(&self, model: &Model) -> Vec<SheetRow> {
-        let entitled = &model.figures.entitlements;
+    pub fn rows(&self, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
+        let entitled = &figures.entitlements;
         let typed = self.operation();
         let mut rows = Vec::new();
         match &typed {
@@ -228,7 +229,7 @@ impl Planner {
         }
         let plan = Plan::of(self.source.items.iter().copied().chain(typed), entitled);
         if !plan.prices.is_empty() {
-            rows.extend(outcome(plan, model));
+            rows.extend(outcome(plan, figures, now));
         }
         rows.extend(self.source.items.iter().rev().map(|item| priced("planned", item, entitled)));
         rows
@@ -236,12 +237,12 @@ impl Planner {
 }
 
 /// What a plan costs in all, and what it would leave.
-fn outcome(plan: Plan, model: &Model) -> Vec<SheetRow> {
+fn outcome(plan: Plan, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
     let mut rows = vec![row("in all", plan.totals_words())];
-    match model.figures.balances_now(model.now) {
+    match figures.balances_now(now) {
         None => rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned())),
         Some(balances) => {
-            let forecast = plan.forecast(&balances, model.now);
+            let forecast = plan.forecast(&balances, now);
             rows.push(row(forecast.fit.words(), forecast.words));
             rows.extend(forecast.lines.iter().map(left));
         }
@@ -351,16 +352,15 @@ mod tests {
 #[cfg(test)]
 mod planner_tests {
     use super::*;
-    use crate::app::model::Service;
     use crate::app::over::OverlayScreen;
     use crate::quota::Balances;
     use jiff::Timestamp;
 
-    fn model() -> Model {
-        let mut model = Model::new(Service::default(), Timestamp::UNIX_EPOCH);
+    fn rows(planner: &Planner) -> Vec<SheetRow> {
         let answer = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
-        model.figures.balances = Some(Balances::parse(answer).unwrap());
-        model
+        let mut figures = Figures::default();
+        figures.take_balances(Balances::parse(answer).unwrap(), Timestamp::UNIX_EPOCH);
+        planner.rows(&figures, Timestamp::UNIX_EPOCH)
     }
 
     fn typed(words: &str) -> Planner {
@@ -368,7 +368,7 @@ mod planner_tests {
     }
 
     fn text(planner: &Planner) -> String {
-        planner.rows(&model()).into_iter().map(|row| format!("{}|{}\n", row.head, row.text)).collect()
+        rows(planner).into_iter().map(|row| format!("{}|{}\n", row.head, row.text)).collect()
     }
 
     #[test]
