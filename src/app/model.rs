@@ -10,7 +10,7 @@ use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
 use crate::app::scan::follow::{Follows, Pace};
 use crate::app::spending::price::{Figures, Offers};
-use crate::app::spending::{Calls, InFlightCall, Obstacle, OpenAllBatch};
+use crate::app::spending::{Calls, InFlightCall, Obstacle};
 use crate::app::start::{Remembered, StartScreen};
 use crate::app::{Effect, Job, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
@@ -39,7 +39,6 @@ pub struct Model {
     pub notes: AllNotes,
     pub follows: Follows,
     pub copies_raw: bool,
-    pub batch: Option<OpenAllBatch>,
     pub calls: Calls,
     pub figures: Figures,
     pub sizes: Sizes,
@@ -240,7 +239,7 @@ impl Model {
         let closed = self.files.close(place);
         let file = closed.as_ref().and_then(|closed| closed.list.file());
         file.into_iter().for_each(|file| _ = self.follows.end(file));
-        if self.batch.as_ref().is_some_and(|batch| batch.file.as_ref() == file) {
+        if self.calls.batch().is_some_and(|batch| batch.file.as_ref() == file) {
             self.stop_batch("The file was closed.");
         }
     }
@@ -291,7 +290,7 @@ impl Model {
     /// Whether the screen changes by itself as time passes.
     pub fn is_waiting(&self) -> bool {
         !self.calls.is_empty()
-            || self.batch.is_some()
+            || self.calls.batch().is_some()
             || !self.follows.is_empty()
             || self.figures.waits(self.now).is_some()
     }

@@ -199,7 +199,7 @@ impl Model {
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
     fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        if is_chosen && self.batch.is_none() && self.focus() == Focus::List && self.over.is_empty() {
+        if is_chosen && self.calls.batch().is_none() && self.focus() == Focus::List && self.over.is_empty() {
             self.files.enter_group();
         }
     }

@@ -120,8 +120,7 @@ fn own_name(name: &str) -> String {
 
 /// The work in progress that may cost, on every screen: the call in flight, and the followed scans.
 fn right_of_title(model: &Model, columns: usize) -> String {
-    let batch = model.batch.as_ref();
-    let all = batch.map(|batch| format!("{} of {} · ", batch.total - batch.waiting.len(), batch.total));
+    let all = model.calls.batch().map(|batch| format!("{} of {} · ", batch.asked(), batch.total));
     let all = all.unwrap_or_default();
     // The countdown to a poll implies that a scan is followed.
     let end = if model.follows.is_empty() { " " } else { " · " };

@@ -3,8 +3,8 @@
 use crate::faults::arm;
 use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options, public};
-use behaview::app::TerminalEvent;
 use behaview::app::commands::Command;
+use behaview::app::{Message, TerminalEvent};
 use behaview::demo::{Endpoint, Options};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -191,6 +191,12 @@ fn opening_all_can_be_stopped() {
     stage.rest();
     assert_eq!(stage.calls(Endpoint::Behaviour), 1);
     assert!(stage.screen().contains("1 of 4 were asked for"), "{}", stage.screen());
+    // While the last one is on its way, it is not here.
+    stage.keys("esc").press("A");
+    stage.drawn().press("y");
+    stage.until("3 of 3");
+    stage.session.take(Message::Tick);
+    assert!(!stage.screen().contains("reports are here"), "{}", stage.screen());
 }
 
 #[test]

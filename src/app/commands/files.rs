@@ -90,7 +90,7 @@ commands! {
     "open-all" [key('A')] "open all", 4, LISTED,
         "Open every report of the list that is not stored, one after another; the total is in the bar, the first failure stops it"
         if When::HasAll(&[
-            ("the reports that are being opened to be here first", |m| m.batch.is_none()),
+            ("the reports that are being opened to be here first", |m| m.calls.batch().is_none()),
             ("reports of the list that are not stored", |m| {
                 m.files.missing_reports(&m.calls).len() > usize::from(m.over.find::<Compare>().is_none())
             }),
@@ -98,7 +98,7 @@ commands! {
         => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, FILE,
         "Stop opening all: nothing further is sent"
-        if When::Has("reports that are being opened", |m| m.batch.is_some()) => Local(|m| m.stop_batch("Stopped."));
+        if When::Has("reports that are being opened", |m| m.calls.batch().is_some()) => Local(|m| m.stop_batch("Stopped."));
     "counters" [key('b')] "counters", 9, LIST,
         "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
         if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
@@ -142,7 +142,7 @@ commands! {
         "Stop following the file's scan: nothing further is sent"
         if When::Has("a scan that is followed", |m| {
             let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
-            is_there && m.batch.is_none() && m.following().is_some()
+            is_there && m.calls.batch().is_none() && m.following().is_some()
         }) => Local(Model::stop_following);
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"

@@ -5,11 +5,10 @@ use crate::app::away::{Save, SaveForm};
 use crate::app::commands::Act;
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{Offer, Offers};
-use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Obstacle, OpenAllBatch, Tag};
+use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Obstacle, Tag};
 use crate::app::{Command, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
 use crate::quota::Plan;
 use crate::request::{Quote, Request, UploadLimit};
-use std::collections::VecDeque;
 
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
@@ -163,37 +162,33 @@ impl Model {
 
     /// Begins to open these reports, whatever the list has got meanwhile.
     fn open_each(&mut self, reports: Vec<Request>) {
-        let waiting = VecDeque::from(reports);
-        let file = self.file().cloned();
-        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting });
+        self.calls.begin_batch(self.file().cloned(), reports);
         self.next_in_batch()
     }
 
     /// Stops before the next call; one in flight ends normally.
     pub(in crate::app) fn stop_batch(&mut self, why: &str) {
-        if let Some(batch) = self.batch.take() {
-            let asked = batch.total - batch.waiting.len();
-            self.warn(format!("{why} {asked} of {} were asked for, nothing further is sent.", batch.total));
+        if let Some(batch) = self.calls.end_batch() {
+            let (asked, total) = (batch.asked(), batch.total);
+            self.warn(format!("{why} {asked} of {total} were asked for, nothing further is sent."));
         }
     }
 
     /// Sends the next request of the batch once the last one is answered and nothing makes it wait.
     pub(in crate::app) fn next_in_batch(&mut self) {
-        let has_to_wait = self.calls.awaits_paid() || self.figures.waits(self.now).is_some();
-        let Some(batch) = self.batch.as_mut().filter(|batch| !has_to_wait || batch.waiting.is_empty()) else { return };
-        let Some(request) = batch.waiting.pop_front() else {
-            let total = batch.total;
-            self.batch = None;
-            self.say(if total == 1 {
-                "The report is here.".to_owned()
-            } else {
-                format!("All {total} reports are here.")
-            });
+        let Some((asked, total)) = self.calls.batch().map(|batch| (batch.asked(), batch.total)) else { return };
+        let has_to_wait = self.figures.waits(self.now).is_some() && asked < total;
+        if has_to_wait || self.calls.awaits_paid() {
             return;
+        }
+        let Some(request) = self.calls.next_in_batch() else {
+            self.calls.end_batch();
+            let one = || "The report is here.".to_owned();
+            return self.say(if total == 1 { one() } else { format!("All {total} reports are here.") });
         };
         if !self.ask_agreed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
-            self.batch = None;
+            self.calls.end_batch();
         }
     }
 

@@ -27,21 +27,24 @@ impl InFlightCall {
     }
 }
 
-/// All of them, in the order in which they were asked.
+/// The calls in flight, in the order in which they were asked, and the reports that wait to be opened after them.
 #[derive(Debug, Default)]
-pub struct Calls(Vec<InFlightCall>);
+pub struct Calls {
+    in_flight: Vec<InFlightCall>,
+    batch: Option<OpenAllBatch>,
+}
 
 impl Calls {
     pub fn iter(&self) -> impl Iterator<Item = &InFlightCall> {
-        self.0.iter()
+        self.in_flight.iter()
     }
 
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.in_flight.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.in_flight.is_empty()
     }
 
     pub fn asking(&self, request: &Request) -> Option<&InFlightCall> {
@@ -62,31 +65,59 @@ impl Calls {
     }
 
     pub(in crate::app) fn begin(&mut self, request: Request, is_paid: bool, since: Timestamp) {
-        self.0.push(InFlightCall { request, since, bytes: 0, total: None, is_paid, uploads: None });
+        self.in_flight.push(InFlightCall { request, since, bytes: 0, total: None, is_paid, uploads: None });
     }
 
     /// Keeps with a call the file that goes to the address it asks for.
     pub(in crate::app) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
-        for call in self.0.iter_mut().filter(|call| call.request == *request) {
+        for call in self.in_flight.iter_mut().filter(|call| call.request == *request) {
             call.uploads = Some(Arc::clone(file));
         }
     }
 
     pub(in crate::app) fn receive(&mut self, request: &Request, bytes: u64, total: Option<u64>) {
-        for call in self.0.iter_mut().filter(|call| call.request == *request) {
+        for call in self.in_flight.iter_mut().filter(|call| call.request == *request) {
             (call.bytes, call.total) = (bytes, total.or(call.total));
         }
     }
 
     pub(in crate::app) fn end(&mut self, request: &Request) -> Option<InFlightCall> {
-        let at = self.0.iter().position(|call| call.request == *request)?;
-        Some(self.0.remove(at))
+        let at = self.in_flight.iter().position(|call| call.request == *request)?;
+        Some(self.in_flight.remove(at))
     }
 }
 
+/// The reports of a file that are opened one after another.
 #[derive(Debug)]
 pub struct OpenAllBatch {
-    pub(in crate::app) file: Option<Sha256>,
-    pub waiting: VecDeque<Request>,
+    pub file: Option<Sha256>,
+    waiting: VecDeque<Request>,
     pub total: usize,
+}
+
+impl OpenAllBatch {
+    /// How many of them were asked for.
+    pub fn asked(&self) -> usize {
+        self.total - self.waiting.len()
+    }
+}
+
+impl Calls {
+    pub fn batch(&self) -> Option<&OpenAllBatch> {
+        self.batch.as_ref()
+    }
+
+    pub(super) fn begin_batch(&mut self, file: Option<Sha256>, reports: Vec<Request>) {
+        let waiting = VecDeque::from(reports);
+        self.batch = Some(OpenAllBatch { file, total: waiting.len(), waiting });
+    }
+
+    pub(super) fn end_batch(&mut self) -> Option<OpenAllBatch> {
+        self.batch.take()
+    }
+
+    /// The next request of the batch; none where all were asked for.
+    pub(super) fn next_in_batch(&mut self) -> Option<Request> {
+        self.batch.as_mut()?.waiting.pop_front()
+    }
 }

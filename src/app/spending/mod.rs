@@ -15,7 +15,7 @@ use crate::report::note::Note;
 use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
-pub use calls::{Calls, InFlightCall, OpenAllBatch};
+pub use calls::{Calls, InFlightCall};
 pub use price::{Obstacle, Tag};
 use std::collections::BTreeSet;
 use std::slice::from_ref;
