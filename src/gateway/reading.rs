@@ -5,14 +5,13 @@ use super::Answer;
 use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{FileHash, Sha256};
-use crate::report::json::{Kind, Raw};
+use crate::report::json::{Kind, Raw, is_valid};
 use crate::report::page::{Page, PageError, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request, hash};
 use crate::service::error::{ServiceError, Unusable};
 use crate::store::{NewAnswer, ResponsePart, Store};
 use crate::text::Untrusted;
-use serde::de::IgnoredAny;
 
 /// Number of leading bytes by which the type of a body is recognized.
 const LOOK: usize = 512;
@@ -86,8 +85,7 @@ fn is_queued(element: &Raw<'_>) -> bool {
 
 /// The remark on an answer that is broken JSON; it was read tolerantly.
 pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
-    let is_json = || serde_json::from_slice::<IgnoredAny>(body).is_ok();
-    let is_sound = body.is_empty() || matches!(request, Request::Artefact { .. }) || is_json();
+    let is_sound = body.is_empty() || matches!(request, Request::Artefact { .. }) || is_valid(body);
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
