@@ -278,16 +278,7 @@ impl Gateway {
         if let Err(ServiceError::Refused(refusal)) = &mut taken {
             refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
         }
-        let mut cost = price.settle(reading::outcome(request, &taken));
-        let is_settled = self.settle(call, cost, &outcome_words(&taken, self.now()));
-        if is_settled.is_err() {
-            cost.state = State::Reserved;
-        }
-        let mut answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
-        if let Err(why) = is_settled {
-            let unstored = answer.remark.map(|remark| remark + "; it ").unwrap_or_default();
-            answer.remark = Some(format!("{unstored}may be missing in the ledger, which could not be written: {why}"));
-        }
+        let answer = self.settle_by_outcome(call, &whole, taken)?;
         match asked.by_hash() {
             Some(parts) => Ok(self.join(parts, vec![answer], None, is_refresh)?),
             None => Ok(answer),
@@ -362,6 +353,26 @@ impl Gateway {
     fn settle(&self, call: Option<Call>, cost: Settlement, outcome: &str) -> Result<(), StoreError> {
         let settled = call.map_or(Ok(()), |call| self.store.settle(call, cost, outcome, self.now()));
         settled.inspect_err(|why| drop(self.log.write(Level::Error, "not settled", &[("why", why)])))
+    }
+
+    /// Settles a call by its outcome, and gives its answer, or its error with the cost.
+    fn settle_by_outcome(
+        &self,
+        call: Option<Call>,
+        quote: &Quote,
+        taken: Result<Answer, ServiceError>,
+    ) -> Result<Answer, GatewayError> {
+        let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
+        let is_settled = self.settle(call, cost, &outcome_words(&taken, self.now()));
+        if is_settled.is_err() {
+            cost.state = State::Reserved;
+        }
+        let mut answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
+        if let Err(why) = is_settled {
+            let unstored = answer.remark.map(|remark| remark + "; it ").unwrap_or_default();
+            answer.remark = Some(format!("{unstored}may be missing in the ledger, which could not be written: {why}"));
+        }
+        Ok(answer)
     }
 
     /// Sends a request, and stores and reads the answer.

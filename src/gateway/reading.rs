@@ -106,30 +106,6 @@ pub(super) fn read_stored(
     read.map(|_| why.map(remark))
 }
 
-/// Checks an answer that is not stored, such as the result of an action, against its request.
-pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let (is_fit, what) = match request {
-        Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
-        Request::UploadAddress => (upload_address(body).is_some(), "an address to upload to"),
-        Request::PrivateAnalysis { identifier } => {
-            (Analysis::of(body).is_some_and(|scan| scan.identifier == *identifier), "that scan")
-        }
-        Request::PrivateAnalyses { .. } => {
-            (Raw::new(body).member("data").is_some_and(|data| data.kind() == Kind::Array), "the file's scans")
-        }
-        Request::PrivateDelete { .. } => {
-            let has_error = |of: Raw<'_>| ["error", "errors"].iter().any(|name| of.member(name).is_some());
-            let answer = Raw::new(body);
-            let is_failed = has_error(answer) || answer.member("data").is_some_and(has_error);
-            (answer.kind() == Kind::Object && !is_failed || body.trim_ascii().is_empty(), "a deletion")
-        }
-        // These answers have no required content, so a web page would pass for one.
-        _ => (!is_page(body), "an answer of the service's"),
-    };
-    let why = if is_page(body) { Unusable::WebPage } else { Unusable::Silent(what) };
-    if is_fit { check_subject(request, body) } else { Err(ServiceError::Unusable(why)) }
-}
-
 /// Checks a body against its request, and returns the parts of it that are stored by themselves.
 pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, ServiceError> {
     let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
@@ -161,7 +137,7 @@ pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, S
                 _ => unusable(Unusable::WrongType("a behaviour report")),
             }
         }
-        _ => check_subject(request, body).map(|()| by_hash(request, body)),
+        _ => check(request, body).map(|()| by_hash(request, body)),
     }
 }
 
@@ -206,11 +182,12 @@ fn is_page(bytes: &[u8]) -> bool {
     ["<html", "<!doctype html", "<head", "<title", "<body", "<!--"].iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }
 
-/// Rejects an answer that is not of the asked type, or names another file or analysis than the
-/// request. An answer that names none is accepted: not every installation repeats the parameters.
-fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
+/// Checks that an answer is of the asked type, and names no other file or analysis than the request.
+/// An answer that names none is accepted: not every installation repeats the parameters.
+pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let answer = Raw::new(body);
     let data = answer.member("data");
+    let is_list = data.is_some_and(|data| data.kind() == Kind::Array);
     let is_object = |types: &[&str]| {
         let of_type = |found: Raw<'_>| types.iter().any(|known| found.text().as_bytes() == known.as_bytes());
         data.is_some_and(|data| data.member("id").is_some() && data.member("type").is_none_or(of_type))
@@ -218,19 +195,42 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let (is_fit, what) = match request {
         Request::File { .. } => (is_object(&["file"]), "a file object"),
         Request::Analysis { .. } => (is_object(&["analysis", "private_analysis"]), "an analysis"),
-        Request::FileAnalyses { .. } => (data.is_some_and(|data| data.kind() == Kind::Array), "a list of analyses"),
+        Request::FileAnalyses { .. } => (is_list, "a list of analyses"),
         Request::V2Reports { .. } | Request::V2Submissions { .. } => {
             let has = |one: &Raw<'_>, name| one.member(name).is_some();
             let is_of_v2 =
                 |one: &Raw<'_>| has(one, "response_code") || has(one, "submissions") || !names(*one).is_empty();
             (answer.each().iter().all(is_of_v2), "an answer of API v2")
         }
-        _ => (true, ""),
+        Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
+        Request::UploadAddress => (upload_address(body).is_some(), "an address to upload to"),
+        Request::PrivateAnalysis { identifier } => {
+            (Analysis::of(body).is_some_and(|scan| scan.identifier == *identifier), "that scan")
+        }
+        Request::PrivateAnalyses { .. } => (is_list, "the file's scans"),
+        Request::PrivateDelete { .. } => {
+            let has_error = |of: Raw<'_>| ["error", "errors"].iter().any(|name| of.member(name).is_some());
+            let is_failed = has_error(answer) || data.is_some_and(has_error);
+            (answer.kind() == Kind::Object && !is_failed || body.trim_ascii().is_empty(), "a deletion")
+        }
+        // These answers have no required content, so a web page would pass for one.
+        _ => (!is_page(body), "an answer of the service's"),
     };
     if !is_fit {
-        return Err(ServiceError::Unusable(Unusable::WrongType(what)));
+        return Err(ServiceError::Unusable(match request.holding_key() {
+            Some(_) => Unusable::WrongType(what),
+            None if is_page(body) => Unusable::WebPage,
+            None => Unusable::Silent(what),
+        }));
     }
-    let other = match request {
+    let other = other_subject(request, answer);
+    other.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
+}
+
+/// The file or analysis that an answer names, if it is another than the request's.
+fn other_subject(request: &Request, answer: Raw<'_>) -> Option<Untrusted> {
+    let data = answer.member("data");
+    match request {
         Request::V2Reports { files } | Request::V2Submissions { files } => answer
             .each()
             .into_iter()
@@ -252,8 +252,7 @@ fn check_subject(request: &Request, body: &Body) -> Result<(), ServiceError> {
             found.filter(|found| found != identifier.text())
         }
         _ => None,
-    };
-    other.map_or(Ok(()), |found| Err(ServiceError::Unusable(Unusable::Other(found))))
+    }
 }
 
 /// The parts of an answer about several hashes.
@@ -338,7 +337,7 @@ mod tests {
             (analysis.clone(), r#"{"data":{"id":"f-2"}}"#.to_owned(), true),
             (analysis, "[]".to_owned(), true),
         ] {
-            let checked = check_subject(&request, &Body::in_memory(answer.clone().into_bytes()));
+            let checked = check(&request, &Body::in_memory(answer.clone().into_bytes()));
             assert_eq!(checked.is_err(), is_refused, "{request:?}: {answer}");
         }
     }
