@@ -173,10 +173,9 @@ impl CompareArgs {
                 column(side, Some(file), None, (entry.identifier.clone(), body))
             }));
             *more |= list.has_more_pages();
-            if let Some(aside) = gateway.list_quarantined(file)? {
-                let listing = gateway.client.profile().listing;
-                let list = Request::Behaviours { file: file.clone(), listing, cursor: None }.quote(&entitled);
-                let price = list.price().short();
+            let list = gateway.list_of(file);
+            if let Some(aside) = gateway.unreadable(&list)? {
+                let price = list.quote(&entitled).price().short();
                 say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside));
                 *gap = Some("what only that list may have is not compared");
             }

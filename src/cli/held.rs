@@ -212,7 +212,7 @@ fn row(store: &Store, kept: &Holding, now: Timestamp) -> Result<Value, StoreErro
         "bytes": kept.bytes,
         "on_disk": kept.on_disk,
         "notes": notes.iter().map(note).collect::<Vec<_>>(),
-        "is_quarantined": kept.is_quarantined(),
+        "is_unread": kept.is_unread(),
         "at_service": kept.retention(now).map(Retention::words),
         "imported_from": kept.imported.as_ref().map(|imported| imported.from.unicode()),
         "imported_by": kept.imported.as_ref().map(|imported| imported.by.unicode()),
@@ -223,7 +223,7 @@ fn cells(kept: &Holding, now: Timestamp) -> [String; 7] {
     let from = match &kept.imported {
         Some(imported) => format!("imported {}", imported.words()),
         None if matches!(kept.what, Thing::Notes(_)) => "notes alone".to_owned(),
-        None if kept.is_quarantined() => "quarantined".to_owned(),
+        None if kept.is_unread() => "unread".to_owned(),
         None => Untrusted::from(kept.profile.as_str()).visible_cut(40).to_string(),
     };
     [

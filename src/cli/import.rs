@@ -186,7 +186,7 @@ impl ImportFile<'_> {
             anyhow::anyhow!("another one is stored ({from}), and stays; --replace imports this one: {shown}")
         };
         let stored = self.store.report(self.service, &identifier)?;
-        // A damaged file has just been moved to the quarantine.
+        // A damaged file has just been moved to the unread ones.
         if let Some((stored, found)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
             match bare(&found) == bare(body) {
                 true if !self.replaces || stored.file.is_some() => {

@@ -237,11 +237,11 @@ fn is_clear(id: &str) -> bool {
 
 /// The outcome if reports are stored, but no page of their list is.
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
-    let beside = "its list is in quarantine, and only stored reports are printed";
+    let beside = "its list is unreadable, and only stored reports are printed";
     match pages {
         Err(why) if why.is::<PageError>() => Err(FailureKind::Partial.error(format!("{why:#}; {beside}")).into()),
         Err(why) if why.is::<GatewayError>() && super::service(&setup.gateway).barred().is_some() => {
-            match setup.gateway.list_quarantined(file)? {
+            match setup.gateway.unreadable(&setup.gateway.list_of(file))? {
                 Some(_) => Err(FailureKind::Partial.error(beside).into()),
                 // Nothing more is available here.
                 None => Ok(()),

@@ -81,7 +81,7 @@ async fn to_its_end(
 /// Warns before a call if its stored response was paid for and is damaged.
 pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
-    let aside = if gateway.stored(request)?.is_none() { gateway.quarantined(request)? } else { None };
+    let aside = if gateway.stored(request)?.is_none() { gateway.unreadable(request)? } else { None };
     if let Some(aside) = aside {
         let (what, price) = (request.words(), quote.price().short());
         say(format!("{what}: {}. To ask for it again costs {price}", aside));

@@ -89,7 +89,7 @@ pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
-/// Reads an answer whose bytes are stored, and moves it to its place or to the quarantine. Returns a
+/// Reads an answer whose bytes are stored, and moves it to its place if it is usable. Returns a
 /// remark if the store could not record this.
 pub(super) fn read_stored(
     store: &Store,

@@ -1,33 +1,36 @@
-//! Reads answers from the store, including those that an earlier run left unread; joins answers
-//! about hashes; and looks for earlier calls of the same request.
+//! Finds answers in the store, also those that a killed program left unread; joins answers about
+//! hashes; and looks for earlier calls of the same request.
 
-use super::{Answer, Gateway, GatewayError, hash_file, reading};
+use super::{Answer, Gateway, GatewayError, find_parts, hash_file, reading};
 use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::request::{Request, Submission, UploadLimit};
 use crate::service::error::NOT_FOUND;
-use crate::store::{NewAnswer, StoreError};
+use crate::store::StoreError;
 use crate::text::{count, moment};
 use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
 
 /// How long a 404 is remembered.
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
 impl Gateway {
-    /// A warning of a quarantined answer to a request, if no other is stored.
-    pub fn quarantined(&self, request: &Request) -> Result<Option<String>, StoreError> {
+    /// A warning of an unreadable answer to a request, or of an unreadable list of its file, if no other
+    /// is stored.
+    pub fn unreadable(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
-        if let Some(received) = self.store.quarantined(&self.service, &key)? {
-            return Ok(Some(quarantined("its answer", received)));
+        let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
+        if let Some(received) = self.store.unreadable(&self.service, &key)? {
+            let when = received.strftime("%F %R UTC");
+            return Ok(Some(format!("an unreadable {what} of {when} is in the store: behaview held lists it")));
         }
         let Request::Behaviour { identifier } = request else { return Ok(None) };
-        identifier.parts().file.map_or(Ok(None), |file| self.list_quarantined(&file))
+        identifier.parts().file.map_or(Ok(None), |file| self.unreadable(&self.list_of(&file)))
     }
 
-    /// A warning of a list of a file's sandboxes, or a page of it, that is in quarantine.
-    pub fn list_quarantined(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
-        let found = self.store.list_quarantined(&self.service, file)?;
-        Ok(found.map(|received| quarantined("the list of its sandboxes", received)))
+    /// The request for the first page of a file's list.
+    pub fn list_of(&self, file: &Sha256) -> Request {
+        Request::Behaviours { file: file.clone(), listing: self.client.profile().listing, cursor: None }
     }
 
     /// A message if the latest outcome of the request, within an hour, is a 404.
@@ -39,13 +42,11 @@ impl Gateway {
         Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 
-    /// The stored answer, which costs nothing.
-    ///
-    /// An answer that was received but not read, because its program was killed, is read now.
+    /// The stored answer, which costs nothing; also one that a killed program left unread.
     pub fn stored(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
-        if let Some(unread) = self.read_incoming(request, &key)? {
-            return Ok(Some(unread));
+        if let Some(unmoved) = self.read_unread(Request::holding_file(&key).as_ref())?.remove(&key) {
+            return Ok(Some(unmoved));
         }
         if let Some(parts) = request.by_hash() {
             return Ok(Some(self.join(parts, Vec::new(), None, false)?).filter(|joined| !joined.is_partial));
@@ -111,28 +112,22 @@ impl Gateway {
 
     /// Whether an answer, or one about a part of the hashes, is stored by its name: it may be damaged.
     pub(super) fn is_stored(&self, request: &Request) -> bool {
-        request.holding_key().is_some_and(|key| self.store.is_stored(&self.service, &key))
+        let is_stored = |key: Vec<u8>| {
+            // A killed program may have left it unread.
+            let read = self.read_unread(Request::holding_file(&key).as_ref());
+            read.is_ok() && self.store.is_stored(&self.service, &key)
+        };
+        request.holding_key().is_some_and(is_stored)
             || request.by_hash().into_iter().flatten().any(|(_, part)| self.is_stored(&part))
     }
 
-    /// Reads the answers that a killed program left unread, so that their reports can be found.
-    pub fn read_unread(&self) -> Result<(), StoreError> {
-        for key in self.store.unread(&self.service)? {
-            if let Some(request) = Request::of_holding_key(&key) {
-                self.read_incoming(&request, &key)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads an answer that was never read. Returns it if the store could not record that.
-    fn read_incoming(&self, request: &Request, key: &[u8]) -> Result<Option<Answer>, StoreError> {
-        let Some((profile, received, bytes)) = self.store.incoming(&self.service, key)? else { return Ok(None) };
-        let body = Body::in_memory(bytes);
-        let service = &*self.service;
-        let new = NewAnswer { service, profile: &profile, key, received, bytes: &body, imported: None };
-        let read = reading::read_stored(&self.store, request, &new, &body);
-        Ok(read.ok().flatten().map(|_| Answer::new(received, body)))
+    /// Reads the answers that a killed program left unread, of those that may be about a file. Returns
+    /// those that could not be moved to their places, by their keys.
+    pub fn read_unread(&self, file: Option<&Sha256>) -> Result<BTreeMap<Vec<u8>, Answer>, StoreError> {
+        self.store.read_again(&self.service, file, |new| {
+            let request = Request::of_holding_key(new.key)?;
+            find_parts(&request, &Body::in_memory(new.bytes.to_vec())).ok()
+        })
     }
 
     /// When the same request was sent without an answer, except by this entry: it may have arrived,
@@ -176,9 +171,4 @@ impl Gateway {
         };
         Ok(Some(format!("{before}. To send it is another scan.")))
     }
-}
-
-fn quarantined(what: &str, received: Timestamp) -> String {
-    let when = received.strftime("%F %R UTC");
-    format!("{what} of {when} is in quarantine, because it is damaged or of no use; behaview held has it")
 }

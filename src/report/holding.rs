@@ -66,7 +66,7 @@ pub enum Held {
     Report(Identifier),
     /// Notes on a report that is not stored: it was deleted by hand, or never fetched.
     Notes(Identifier),
-    /// Any other response: a list, an artifact, the answer to another question, or a file in quarantine.
+    /// Any other response: a list, an artifact, the answer to another question, or one that is not read.
     Answer {
         /// A short name, to delete it by.
         id: String,
@@ -74,8 +74,8 @@ pub enum Held {
         place: String,
         /// What it is stored under.
         key: Untrusted,
-        /// Whether it does not count as stored, because it does not answer its question or is damaged.
-        is_quarantined: bool,
+        /// Whether it does not count as stored: it is damaged, does not answer its question, or has just come.
+        is_unread: bool,
         /// The report that it was kept beside, if it is an artifact.
         beside: Option<Identifier>,
     },
@@ -123,8 +123,8 @@ impl Holding {
         self.report().map(|identifier| Retention::of(identifier, sent, now))
     }
 
-    pub fn is_quarantined(&self) -> bool {
-        matches!(self.what, Held::Answer { is_quarantined: true, .. })
+    pub fn is_unread(&self) -> bool {
+        matches!(self.what, Held::Answer { is_unread: true, .. })
     }
 }
 
@@ -149,12 +149,12 @@ pub enum Purge {
 }
 
 impl Purge {
-    /// Whether an item may contain data that is being deleted: the content of a quarantined file is
+    /// Whether an item may contain data that is being deleted: the content of an unread answer is
     /// unknown.
     pub fn may_be_in(&self, thing: &Holding) -> bool {
         let Self::Report { service, identifier } = self else { return false };
         let file = identifier.parts().file;
-        thing.is_quarantined() && thing.service == *service && (file.is_none() || thing.file == file)
+        thing.is_unread() && thing.service == *service && (file.is_none() || thing.file == file)
     }
 
     /// Whether an item is deleted. `bytes` is the size of this item and all newer ones.

@@ -138,7 +138,7 @@ impl ServiceError {
                 "Check the network: something answers in the service's place. What is stored stays."
             }
             Self::Unusable(Unusable::Silent(_)) => "Nothing of it is stored.",
-            Self::Unusable(_) => "Its bytes are in quarantine in the store.",
+            Self::Unusable(_) => "Its bytes stay in the store, unread.",
         }
         .to_owned()
     }

@@ -3,7 +3,7 @@
 use super::StoreError;
 use super::records::Store;
 use super::reports::key_of;
-use super::shelf::{Escaped, Header, IMPORTED, INCOMING, QUARANTINE, REPORTS, digest, moment, place, unflat};
+use super::shelf::{Escaped, Header, IMPORTED, REPORTS, UNREAD, digest, moment, place, place_of_unread};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Doomed, Held, Holding, Note, Purge};
 use crate::request::Request;
@@ -45,7 +45,7 @@ impl Store {
             notes.entry(note.about.identifier.clone()).or_default().push(note);
         }
         let (mut found, mut lists) = (Vec::new(), Vec::new());
-        for folder in [REPORTS, INCOMING, QUARANTINE] {
+        for folder in [REPORTS, UNREAD] {
             for name in self.stored(self.shelf.names(folder))? {
                 let header = self.stored(self.shelf.header(&name))?;
                 let Some(mut thing) = self.holding(name, header.as_ref()) else { continue };
@@ -54,8 +54,7 @@ impl Store {
                 thing.notes = thing.report().and_then(|report| notes.get(report)).map_or(0, |notes| notes.len() as u64);
                 let place_of = |report: &Escaped| place(&thing.service, &key_of(&report.bytes()));
                 let mut reports = header.iter().flat_map(|header| &header.reports);
-                let is_list =
-                    !thing.is_quarantined() && reports.any(|report| self.shelf.size(&place_of(report)).is_some());
+                let is_list = !thing.is_unread() && reports.any(|report| self.shelf.size(&place_of(report)).is_some());
                 if is_list { lists.push(thing) } else { found.push(thing) }
             }
         }
@@ -67,20 +66,20 @@ impl Store {
 
     /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
     fn holding(&self, name: String, header: Option<&Header>) -> Option<Holding> {
-        let (on_disk, quarantined) = (self.shelf.size(&name)?, unflat(&name));
-        let place = quarantined.as_ref().map_or(name.as_str(), |(place, _)| place);
+        let (on_disk, unread) = (self.shelf.size(&name)?, place_of_unread(&name));
+        let place = unread.as_ref().map_or(name.as_str(), |(place, _)| place);
         let mut steps = place.split(['/', '_']).skip(1);
         let (service, file) = (steps.next().unwrap_or_default().to_owned(), steps.next().and_then(Sha256::parse));
         let key = header.map(|header| header.key.bytes());
         let received = header.map(|header| moment(header.received));
-        let received = received.or(quarantined.as_ref().map(|(_, when)| *when))?;
+        let received = received.or(unread.as_ref().map(|(_, when)| *when))?;
         let what = match key.as_deref().and_then(Request::of_holding_key) {
             Some(Request::Behaviour { identifier }) if name.starts_with(REPORTS) => Held::Report(identifier),
             _ => Held::Answer {
                 id: format!("answer-{}", digest(&[name.as_bytes()]).get(..8).unwrap_or_default()),
                 beside: key.as_deref().and_then(Request::holding_beside),
                 key: Untrusted::from(key.unwrap_or_else(|| place.as_bytes().to_vec())),
-                is_quarantined: quarantined.is_some(),
+                is_unread: unread.is_some(),
                 place: name,
             },
         };
@@ -175,7 +174,7 @@ impl Store {
             if let Held::Answer { id, .. } = &thing.what
                 && what.iter().any(|what| what.may_be_in(&thing))
             {
-                let why = "in quarantine, is of the same file and may have some of it: delete that as well";
+                let why = "unread, is of the same file and may have some of it: delete that as well";
                 remarks.push(format!("{id}, {why}"));
             }
         }

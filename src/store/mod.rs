@@ -5,8 +5,7 @@
 //! records.copy.db    the last copy, restored if the database is damaged
 //! reports/<service>/<file>/<operation>-<digest>.zst
 //!                    a report, a list page with identifiers alone, or any other response
-//! incoming/          responses that are stored and not read yet
-//! quarantine/        responses that are damaged or unusable
+//! unread/            responses until they are read; those that are damaged or unusable stay
 //! calls/             a lock for each call in flight
 //! ```
 //! A file is complete or absent. Its name is derived from the request, so no index is needed.

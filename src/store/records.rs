@@ -3,7 +3,7 @@
 
 use super::StoreError;
 use super::ledger::note_lost;
-use super::shelf::{INCOMING, QUARANTINE, REPORTS, Shelf, sync};
+use super::shelf::{REPORTS, Shelf, UNREAD, sync};
 use crate::files;
 use crate::text::count;
 use jiff::Timestamp;
@@ -324,7 +324,7 @@ fn check_empty(connection: &Connection, folder: &Path) -> Result<(), StoreError>
     let rows = "SELECT (SELECT COUNT(*) FROM note) + (SELECT COUNT(*) FROM file)";
     let rows = connection.query_row(rows, [], |row| row.get::<_, u32>(0));
     let mut found = rows.map(u64::from).map_err(|why| StoreError::Database { path: path.clone(), why })?;
-    for of in [REPORTS, INCOMING, QUARANTINE] {
+    for of in [REPORTS, UNREAD] {
         let names = Shelf::Folder(folder.to_owned()).names(of);
         found += names.map_err(|why| StoreError::File { path: path.clone(), why })?.len() as u64;
     }

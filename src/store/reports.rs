@@ -4,7 +4,7 @@
 use super::StoreError;
 use super::records::Store;
 use super::shelf::{
-    Escaped, Header, IMPORTED, INCOMING, QUARANTINE, REPORTS, Shelf, flat, folder_of, moment, place, unflat,
+    Escaped, Header, IMPORTED, REPORTS, Shelf, UNREAD, folder_of, moment, place, place_of_unread, unread,
 };
 use crate::report::body::{LARGE, Rest, WINDOW};
 use crate::report::identifier::{Identifier, Sha256};
@@ -134,34 +134,49 @@ impl Store {
         // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.shelf.header(&place(new.service, new.key)).ok().flatten()?.file();
         let file = Request::holding_file(new.key).or_else(known);
-        self.put(&incoming(new.service, new.key), &header(new, file.as_ref()), new.bytes, true).map(drop)
+        self.put(&unread_name(new), &header(new, file.as_ref()), new.bytes, true).map(drop)
     }
 
-    /// Profile, time and bytes of a response that a killed program left unread.
-    pub fn incoming(&self, service: &str, key: &[u8]) -> Result<Option<(String, Timestamp, Vec<u8>)>, StoreError> {
-        let found = self.stored(self.shelf.load(&incoming(service, key)))?;
-        Ok(found.map(|(header, bytes)| (header.profile, moment(header.received), bytes)))
-    }
-
-    /// The keys of responses of a service that are not read yet.
-    pub fn unread(&self, service: &str) -> Result<Vec<Vec<u8>>, StoreError> {
-        let start = format!("{INCOMING}/{service}_");
-        let mut keys = Vec::new();
-        for name in self.stored(self.shelf.names(INCOMING))?.iter().filter(|name| name.starts_with(&start)) {
-            keys.extend(self.stored(self.shelf.header(name))?.map(|header| header.key.bytes()));
+    /// Reads the unread responses that may be about a file, oldest first, and moves those that are
+    /// usable. Returns those that could not be moved, by their keys.
+    pub fn read_again(
+        &self,
+        service: &str,
+        file: Option<&Sha256>,
+        find_parts: impl Fn(&NewAnswer<'_>) -> Option<Vec<ResponsePart>>,
+    ) -> Result<BTreeMap<Vec<u8>, Answer>, StoreError> {
+        let mut unmoved = BTreeMap::new();
+        for (name, place, received) in self.find_unread(&[file, None].map(|file| folder_of(service, file) + "/"))? {
+            let newer = self.stored(self.shelf.header(&place))?.filter(|stored| moment(stored.received) > received);
+            let unread = if newer.is_none() { self.stored(self.shelf.load(&name))? } else { None };
+            let Some((Header { key, profile, .. }, bytes)) = unread else { continue };
+            let (key, profile, bytes) = (&key.bytes(), &profile, &bytes);
+            let new = NewAnswer { service, profile, key, received, bytes, imported: None };
+            if find_parts(&new).is_some_and(|parts| self.move_read(&new, &parts, true).is_err()) {
+                unmoved.insert(key.clone(), Answer::new(received, Body::in_memory(bytes.clone())));
+            }
         }
-        Ok(keys)
+        Ok(unmoved)
     }
 
-    /// Moves a response that was read to its place, or to the quarantine if it is not usable. Its
-    /// parts go to places of their own.
+    /// Name, place and time of the unread files whose places begin like one of these, oldest first.
+    fn find_unread(&self, starts: &[String]) -> Result<Vec<(String, String, Timestamp)>, StoreError> {
+        let read = |name: String| place_of_unread(&name).map(|(place, when)| (name, place, when));
+        let mut found: Vec<_> = self.stored(self.shelf.names(UNREAD))?.into_iter().filter_map(read).collect();
+        found.retain(|(_, place, _)| starts.iter().any(|start| place.starts_with(start)));
+        found.sort_by_key(|(.., when)| *when);
+        Ok(found)
+    }
+
+    /// Moves a response that was read to its place. Its parts go to places of their own. One that is
+    /// not usable stays among the unread ones.
     pub fn move_read(
         &self,
         new: &NewAnswer<'_>,
         parts: &[ResponsePart],
         mut is_usable: bool,
     ) -> Result<(), StoreError> {
-        let (incoming, request) = (incoming(new.service, new.key), Request::of_holding_key(new.key));
+        let (unread, request) = (unread_name(new), Request::of_holding_key(new.key));
         for part in parts {
             let may_replace = self.may_replace(new, part)?;
             match part.key == new.key {
@@ -173,13 +188,13 @@ impl Store {
         // An answer about several hashes is put together from the answers about each.
         let is_set = request.as_ref().is_some_and(|request| request.by_hash().is_some());
         self.stored(match request {
-            _ if !is_usable || is_set && parts.is_empty() => self.shelf.quarantine(&incoming, new.received),
+            _ if !is_usable || is_set && parts.is_empty() => Ok(()),
             Some(Request::Behaviours { .. }) => {
                 self.put_page(new, parts, true)?;
-                self.shelf.remove(&incoming)
+                self.shelf.remove(&unread)
             }
-            _ if is_set => self.shelf.remove(&incoming),
-            _ => self.shelf.rename(&incoming, &place(new.service, new.key)),
+            _ if is_set => self.shelf.remove(&unread),
+            _ => self.shelf.rename(&unread, &place(new.service, new.key)),
         })
     }
 
@@ -233,8 +248,7 @@ impl Store {
 
     /// Whether a response is stored under a key, by its name alone: it may be damaged.
     pub fn is_stored(&self, service: &str, key: &[u8]) -> bool {
-        let places = [place(service, key), place(IMPORTED, key), incoming(service, key)];
-        places.iter().any(|name| self.shelf.size(name).is_some())
+        [service, IMPORTED].iter().any(|of| self.shelf.size(&place(of, key)).is_some())
     }
 
     /// The response that is stored under a key, from the service or imported. A list page has only the
@@ -313,23 +327,17 @@ impl Store {
         Ok(true)
     }
 
-    /// The time of the newest quarantined response to a request, if no other is in its place.
-    pub fn quarantined(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
-        self.newest_quarantined(service, &[place(service, key)])
-    }
-
-    /// The same for the list of a file's sandboxes, and its further pages.
-    pub fn list_quarantined(&self, service: &str, file: &Sha256) -> Result<Option<Timestamp>, StoreError> {
-        let folder = folder_of(service, Some(file));
-        self.newest_quarantined(service, &["behaviours", "identifiers"].map(|list| format!("{folder}/{list}-")))
-    }
-
-    fn newest_quarantined(&self, service: &str, starts: &[String]) -> Result<Option<Timestamp>, StoreError> {
-        let within = format!("{QUARANTINE}/{service}_");
-        let names = self.stored(self.shelf.names(QUARANTINE))?;
-        let found = names.iter().filter(|name| name.starts_with(&within)).filter_map(|name| unflat(name));
-        let found = found.filter(|(place, _)| starts.iter().any(|start| place.starts_with(start)));
-        Ok(found.filter(|(place, _)| self.shelf.size(place).is_none()).map(|(_, when)| when).max())
+    /// The time of the newest unread response to a request, or of any page of the same list, if no other
+    /// is in its place.
+    pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
+        let mut found = self.find_unread(&match Request::of_holding_key(key) {
+            Some(Request::Behaviours { file, .. }) => {
+                ["behaviours", "identifiers"].map(|list| format!("{}/{list}-", folder_of(service, Some(&file)))).into()
+            }
+            _ => vec![place(service, key)],
+        })?;
+        found.retain(|(_, place, _)| self.shelf.size(place).is_none());
+        Ok(found.pop().map(|(.., when)| when))
     }
 
     fn put(&self, name: &str, header: &Header, bytes: &[u8], replaces: bool) -> Result<bool, StoreError> {
@@ -356,9 +364,9 @@ fn identifier_of(key: &[u8]) -> Option<Identifier> {
     key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
 }
 
-/// The file of a response that is not read yet.
-fn incoming(service: &str, key: &[u8]) -> String {
-    flat(INCOMING, &place(service, key), "")
+/// The file of a response until it is read.
+fn unread_name(new: &NewAnswer<'_>) -> String {
+    unread(&place(new.service, new.key), new.received)
 }
 
 fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> Header {

@@ -20,8 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub const IMPORTED: &str = "imported";
 
 pub(super) const REPORTS: &str = "reports";
-pub(super) const INCOMING: &str = "incoming";
-pub(super) const QUARANTINE: &str = "quarantine";
+pub(super) const UNREAD: &str = "unread";
 
 /// Folder of responses whose request names no file.
 const OTHER: &str = "other";
@@ -89,15 +88,15 @@ pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
     format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
 }
 
-/// A name within another folder that encodes the place of a file.
-pub(super) fn flat(folder: &str, place: &str, more: &str) -> String {
+/// The name of an unread file, which has its place and the time of its receipt in it.
+pub(super) fn unread(place: &str, received: Timestamp) -> String {
     let name = place.strip_prefix(REPORTS).unwrap_or(place).trim_matches('/').replace('/', "_");
-    format!("{folder}/{}{more}{ENDING}", name.trim_end_matches(ENDING))
+    format!("{UNREAD}/{}_{}{ENDING}", name.trim_end_matches(ENDING), received.as_millisecond())
 }
 
-/// The original place of a file in quarantine, and the time in its name.
-pub(super) fn unflat(name: &str) -> Option<(String, Timestamp)> {
-    let name = name.strip_prefix(QUARANTINE)?.trim_start_matches('/').strip_suffix(ENDING)?;
+/// The place and the time of an unread file of this name.
+pub(super) fn place_of_unread(name: &str) -> Option<(String, Timestamp)> {
+    let name = name.strip_prefix(UNREAD)?.trim_start_matches('/').strip_suffix(ENDING)?;
     let (place, when) = name.rsplit_once('_')?;
     Some((format!("{REPORTS}/{}{ENDING}", place.replace('_', "/")), moment(when.parse().ok()?)))
 }
@@ -109,7 +108,7 @@ pub(super) fn moment(milliseconds: i64) -> Timestamp {
 }
 
 impl Shelf {
-    /// Header and bytes of a file; `None` if it is missing or damaged, and so quarantined.
+    /// Header and bytes of a file; `None` if it is missing or damaged, and so unread.
     pub(super) fn load(&self, name: &str) -> io::Result<Option<(Header, Vec<u8>)>> {
         self.read(name, whole)
     }
@@ -147,24 +146,24 @@ impl Shelf {
         // The file of another response, in the place of this one, counts as damaged.
         let is_own = |(header, _): &(Header, T)| name.contains(&digest(&[&header.key.bytes()]));
         match open().and_then(read) {
-            Ok(read) if name.starts_with(QUARANTINE) || is_own(&read) => Ok(Some(read)),
+            Ok(read) if is_own(&read) => Ok(Some(read)),
             Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
             // An error with an OS code concerns the disk, any other one the file: its bytes, or its kind.
             Err(why) if why.raw_os_error().is_some() => Err(why),
-            _ if name.starts_with(QUARANTINE) => Ok(None),
-            _ => self.quarantine(name, crate::clock::now()).map(|()| None),
+            _ if name.starts_with(UNREAD) => Ok(None),
+            _ => self.set_aside(name).map(|()| None),
         }
     }
 
-    pub(super) fn quarantine(&self, name: &str, when: Timestamp) -> io::Result<()> {
-        let place = name.strip_prefix(INCOMING).unwrap_or(name);
+    /// Moves a damaged file to the unread ones.
+    fn set_aside(&self, name: &str) -> io::Result<()> {
         if let Self::Folder(folder) = self
             && let path = folder.join(name)
             && path.is_file()
         {
             present(files::set_mode(&path, 0o600))?;
         }
-        self.rename(name, &flat(QUARANTINE, place, &format!("_{}", when.as_millisecond())))
+        self.rename(name, &unread(name, crate::clock::now()))
     }
 
     /// Writes a file, unless one exists and `replaces` is not set; returns whether it did.

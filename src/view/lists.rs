@@ -98,7 +98,7 @@ fn from(thing: &Holding) -> String {
     match &thing.imported {
         Some(imported) => format!("file {}", imported.from.visible_cut(24)),
         None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
-        None if thing.is_quarantined() => "quarantined".to_owned(),
+        None if thing.is_unread() => "unread".to_owned(),
         None => Untrusted::from(thing.profile.as_str()).visible_cut(24).to_string(),
     }
 }

@@ -33,7 +33,7 @@ async fn ask_from(visit: &Visit, request: &Request) -> (Result<Answer, GatewayEr
     (answer, first)
 }
 
-fn unusable(result: &Result<Answer, GatewayError>) -> &Unusable {
+pub fn unusable(result: &Result<Answer, GatewayError>) -> &Unusable {
     match result {
         Err(GatewayError::Service { error: ServiceError::Unusable(why), .. }) => why,
         other => panic!("{other:?}"),
@@ -130,7 +130,7 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
     ] {
         let (folder, gateway, _) = capture(vec![(head.clone(), body)]);
         assert_eq!(*unusable(&visit::ask(&gateway, &first_report()).await), Unusable::Cut, "{head}");
-        let kept = std::fs::read_dir(folder.path().join("store/quarantine")).unwrap().next().unwrap().unwrap();
+        let kept = std::fs::read_dir(folder.path().join("store/unread")).unwrap().next().unwrap().unwrap();
         let kept = zstd::decode_all(std::fs::File::open(kept.path()).unwrap()).unwrap();
         assert!(memchr::memmem::find(&kept, &KEY.as_bytes()[..4]).is_none(), "{head}");
     }

@@ -173,8 +173,8 @@ impl Trial {
         assert_eq!(with_reports, if is_held { vec![dropper()] } else { Vec::new() }, "{about}");
         let is_aside = is_paid(&self.request) && self.comes == Unusable;
         let count = |folder| self.visit.files(folder).len();
-        assert_eq!((count("reports") > 0, count("incoming")), (is_held, 0), "{about}");
-        assert_eq!(count("quarantine"), usize::from(is_aside) * time as usize, "{about}");
+        let aside = usize::from(is_aside) * time as usize;
+        assert_eq!((count("reports") > 0, count("unread")), (is_held, aside), "{about}");
     }
 }
 

@@ -34,12 +34,12 @@ async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_set_aside_is_told_of_where_lists_are_of_identifiers() {
+async fn a_list_that_is_unreadable_is_told_of_where_lists_are_of_identifiers() {
     let visit = Visit::begin().await;
     let profile = behaview::service::Profile { listing: Listing::Identifiers, ..Visit::profile(&visit.demo) };
     let gateway = gateway(&visit.store(), profile, visit.demo.key());
     arm(&visit.demo, "portal*1");
     assert!(visit::ask(&gateway, &identifiers(&dropper())).await.is_err());
-    assert!(gateway.list_quarantined(&dropper()).unwrap().is_some());
-    assert!(gateway.quarantined(&first_report()).unwrap().unwrap().starts_with("the list of"));
+    assert!(gateway.unreadable(&list(&dropper())).unwrap().is_some());
+    assert!(gateway.unreadable(&first_report()).unwrap().unwrap().starts_with("an unreadable list of"));
 }

@@ -2,6 +2,7 @@
 
 use crate::faults::arm;
 
+use super::artefacts::unusable;
 use super::secrets::gate_to;
 use super::*;
 
@@ -25,28 +26,25 @@ async fn what_cannot_be_written_down_is_not_sent() {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_stored_is_handed_over() {
-    let visit = Visit::begin().await;
-    visit.block("incoming");
-    for (charged, request) in [(1, first_report()), (2, list(&dropper()))] {
-        let answer = visit.ask(&request).await.unwrap();
-        assert!(bytes(&answer) == visit.reference(&request).await && answer.remark.is_some());
-        assert!(
-            visit.gateway.stored(&request).is_ok_and(|held| held.is_none()) || visit.gateway.stored(&request).is_err()
-        );
-        assert_eq!(visit.gateway.spent().unwrap(), Spent { charged, ..Spent::default() });
-    }
-}
-
-#[tokio::test]
-async fn an_unusable_answer_is_refused_even_if_it_cannot_be_stored() {
-    let visit = Visit::begin().await;
-    visit.block("incoming");
-    arm(&visit.demo, "stranger");
-    for (unsure, request) in [(1, first_report()), (2, list(&dropper()))] {
-        let result = visit.ask(&request).await;
-        assert!(matches!(result, Err(GatewayError::Service { error: ServiceError::Unusable(_), .. })), "{result:?}");
-        assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure, ..Spent::default() });
+async fn an_answer_that_cannot_be_stored_is_handed_over_or_refused() {
+    for is_usable in [true, false] {
+        let visit = Visit::begin().await;
+        visit.block("unread");
+        if !is_usable {
+            arm(&visit.demo, "stranger");
+        }
+        for (calls, request) in [(1, first_report()), (2, list(&dropper()))] {
+            let (result, spent) = (visit.ask(&request).await, visit.gateway.spent().unwrap());
+            if is_usable {
+                let answer = result.unwrap();
+                assert!(bytes(&answer) == visit.reference(&request).await && answer.remark.is_some());
+                assert_eq!(spent, Spent { charged: calls, ..Spent::default() });
+            } else {
+                unusable(&result);
+                assert_eq!(spent, Spent { unsure: calls, ..Spent::default() });
+            }
+            assert!(!matches!(visit.gateway.stored(&request), Ok(Some(_))));
+        }
     }
 }
 
@@ -57,9 +55,9 @@ async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
         let visit = Visit::begin().await;
         visit.block("reports");
         let answer = visit.ask(&request).await.unwrap();
-        assert!(answer.remark.is_some() && visit.files("incoming").len() == 1);
+        assert!(answer.remark.is_some() && visit.files("unread").len() == 1);
         visit.unblock("reports");
-        assert!(visit.holds(&request, &bytes(&answer)) && visit.files("incoming").is_empty());
+        assert!(visit.holds(&request, &bytes(&answer)) && visit.files("unread").is_empty());
         assert!(visit.held(&first_report()).is_some(), "what the list brought is stored");
         assert_eq!(visit.calls(), 1);
     }
@@ -70,12 +68,10 @@ async fn junk_that_was_not_read_does_not_hide_what_is_stored() {
     for request in [first_report(), list(&dropper())] {
         let visit = Visit::begin().await;
         let old = bytes(&visit.ask(&request).await.unwrap());
-        visit.block("quarantine");
         for fault in ["empty", "portal", "stranger", "array"] {
             arm(&visit.demo, &format!("{fault}*1"));
             assert!(visit.ask(&request).await.is_err(), "{fault}");
         }
-        visit.unblock("quarantine");
         assert!(visit.holds(&request, &old), "{}", request.words());
     }
 }

@@ -1,4 +1,4 @@
-//! A stored report is opened as it was shown when it came; what is damaged is said to be in quarantine.
+//! A stored report is opened as it was shown when it came; what is damaged is said to be unreadable.
 
 use crate::stage::{Stage, file, main_file, options};
 use behaview::demo::Options;
@@ -17,7 +17,7 @@ fn a_stored_report_is_shown_as_when_it_came() {
 }
 
 #[test]
-fn where_a_list_is_quarantined_what_is_held_beside_it_is_counted() {
+fn where_a_list_is_unreadable_what_is_held_beside_it_is_counted() {
     let mut stage = Stage::listed();
     stage.keys("G enter");
     stage.damage_stored("/behaviours-");

@@ -123,10 +123,10 @@ fn several_that_follow_one_scan_do_not_all_pay() {
 }
 
 #[test]
-fn an_answer_that_is_packed_in_an_unknown_way_is_quarantined() {
+fn an_answer_that_is_packed_in_an_unknown_way_stays_unread() {
     let desk = Desk::new();
     let set = service(|_| ("content-encoding: br\r\n".to_owned(), b"\x0b\x02\x80".to_vec()));
-    desk.fails(&["list", &main_file(), "--set", &set], 9, &["it is not JSON", "in quarantine"]);
+    desk.fails(&["list", &main_file(), "--set", &set], 9, &["it is not JSON", "stay in the store, unread"]);
 }
 
 #[test]

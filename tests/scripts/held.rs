@@ -90,7 +90,7 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
     assert_eq!(held(&desk).len(), 6);
     let gone = text(&desk.run(&["held", "--all", "--yes"]));
     assert!(gone.contains("\nNothing is stored.\nDeleted: 6 things") && gone.contains("with 1 note"), "{gone}");
-    for folder in ["reports", "incoming", "quarantine"] {
+    for folder in ["reports", "unread"] {
         assert!(!store(&desk).join(folder).exists() || files(&store(&desk).join(folder)).is_empty(), "{folder}");
     }
     for file in files(&store(&desk)) {

@@ -180,7 +180,7 @@ fn holding_two() -> (Desk, Vec<String>) {
 }
 
 #[test]
-fn a_damaged_report_is_quarantined_and_fetched_again() {
+fn a_damaged_report_is_unread_and_fetched_again() {
     let (desk, ids) = holding_two();
     let (path, aside) = (report_file(&desk, &ids[0]), desk.home.path().join("aside"));
     std::fs::rename(&path, &aside).unwrap();
@@ -192,21 +192,21 @@ fn a_damaged_report_is_quarantined_and_fetched_again() {
             std::fs::copy(report_file(&desk, &ids[1]), &path).map(drop)
         };
         done.unwrap();
-        desk.fails(&["show", "--offline", &ids[0]], 13, &["is in quarantine"]);
+        desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
     }
     std::fs::rename(&aside, &path).unwrap();
     damage(&desk, &ids[0]);
-    desk.fails(&["show", "--offline", &ids[0]], 13, &["is in quarantine"]);
+    desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
     assert!(desk.run(&["show", "--offline", &ids[1]]).status.success());
     let held = text(&desk.run(&["held"]));
-    assert!(held.contains("quarantined") && held.contains("answer-"), "{held}");
+    assert!(held.contains("unread") && held.contains("answer-"), "{held}");
     let fetched = desk.run(&["show", &ids[0]]);
-    assert!(fetched.status.success() && errors(&fetched).contains("is in quarantine"), "{fetched:?}");
+    assert!(fetched.status.success() && errors(&fetched).contains("an unreadable answer of"), "{fetched:?}");
     assert_eq!(desk.paid(), 3);
     let found = desk.run(&["search", "exe"]);
     assert!(found.status.success(), "{found:?}");
     assert!(desk.run(&["held", "--all", "--yes"]).status.success());
-    assert_eq!(files(&store(&desk).join("quarantine")).len(), 0);
+    assert_eq!(files(&store(&desk).join("unread")).len(), 0);
 }
 
 #[test]

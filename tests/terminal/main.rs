@@ -180,7 +180,7 @@ fn a_large_report_is_shown_before_its_end_and_its_end_is_not_forgotten() {
         assert_eq!(terminal.wait_for_end(), 0);
         let data = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
         let mut data = data.iter().map(|folder| folder.join("behaview/reports/imported").join(&file));
-        // In the end it is in quarantine.
+        // In the end it is among the unread ones.
         let Some(stored) = data.find_map(|folder| std::fs::read_dir(folder).ok()?.next()) else { continue };
         let stored = stored.unwrap().path();
         let mut bytes = std::fs::read(&stored).unwrap();

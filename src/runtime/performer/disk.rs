@@ -81,7 +81,7 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             let (loaded, unread) = load_file(gateway, &file)?;
             let scan = store.pending_scan(service, &file)?;
             work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
-            warn_if_list_quarantined(gateway, work, &file);
+            warn_if_unlisted(gateway, work, &file);
             work.send(StoreEvent::Notes(store.notes()?));
             read_rest(gateway, work, unread)?;
         }
@@ -132,12 +132,11 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
 }
 
 /// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
-fn warn_if_list_quarantined(gateway: &Gateway, work: &Work, file: &Sha256) {
-    let said = match gateway.list_quarantined(file) {
+fn warn_if_unlisted(gateway: &Gateway, work: &Work, file: &Sha256) {
+    let list = gateway.list_of(file);
+    let said = match gateway.unreadable(&list) {
         Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside)),
         Ok(None) => {
-            let listing = gateway.client.profile().listing;
-            let list = Request::Behaviours { file: file.clone(), listing, cursor: None };
             let scans = || gateway.missing(&Request::PrivateAnalyses { file: file.clone() }).transpose();
             let said = gateway.missing(&list).transpose().or_else(scans).transpose();
             said.unwrap_or_else(|error| Some(words(&error)))
@@ -204,8 +203,7 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
 /// Large reports come with their first rows, and with what takes the rest.
 pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(StoredReport, Rest)>), StoreError> {
     let listing = gateway.client.profile().listing;
-    // A run that was killed may have left a report that is not read yet.
-    gateway.read_unread()?;
+    gateway.read_unread(Some(file))?;
     let pages = load_pages(gateway, file, listing)?;
     let mut reports = gateway.store.reports(&gateway.service, file)?;
     let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
