@@ -1,6 +1,7 @@
 //! The list of a file's sandboxes: its entries, page after page, and the report of each as it is looked at.
 
 use crate::app::find::Filter;
+use crate::app::message::DocumentReports;
 use crate::app::panes::{PaneState, Scroll};
 use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob};
 use crate::report::body::Body;
@@ -83,6 +84,16 @@ impl List {
         let mut list = Self::new(ListOrigin::Document(name), Next::Nothing);
         entries.into_iter().for_each(|entry| list.push(entry));
         list
+    }
+
+    /// Takes the reports of a document that was shown as the first of them: that one stays open.
+    pub(super) fn take_document(&mut self, reports: DocumentReports) {
+        for (at, (identifier, report)) in reports.into_iter().enumerate() {
+            match self.entries.first_mut().filter(|first| at == 0 && first.identifier == identifier) {
+                Some(first) => first.report = Some(report),
+                None => self.push(ListEntry::with(identifier, report)),
+            }
+        }
     }
 
     fn push(&mut self, entry: ListEntry) {

@@ -205,7 +205,7 @@ pub enum ReportEvent {
     },
     /// What a document has that was shown before all of it was read.
     DocumentRead {
-        document: OpenDocument,
+        reports: DocumentReports,
         problems: String,
     },
 }
@@ -326,8 +326,8 @@ impl LoadedReport {
     }
 }
 
-/// The name of a document, and its reports with what each calls itself.
-pub type OpenDocument = (String, Vec<(Option<Identifier>, LoadedReport)>);
+/// The reports of a document, with what each calls itself.
+pub type DocumentReports = Vec<(Option<Identifier>, LoadedReport)>;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
@@ -452,7 +452,6 @@ pub enum ReportJob {
     },
     /// Looks at a document that is shown while it is being read.
     CheckDocument {
-        name: String,
         body: Body,
         received: Timestamp,
     },

@@ -4,7 +4,7 @@ use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::Keymap;
 use crate::app::layout::View;
-use crate::app::message::OpenDocument;
+use crate::app::message::DocumentReports;
 use crate::app::over::{AllNotes, Over, Target};
 use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
@@ -113,16 +113,16 @@ impl Model {
     }
 
     /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
-    pub fn open_documents(&mut self, documents: Vec<OpenDocument>) {
+    pub fn open_documents(&mut self, documents: Vec<(String, DocumentReports)>) {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
         let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
-        if let [(name, reports)] = &*documents
+        if let [(_, reports)] = &*documents
             && let [(_, report)] = &**reports
             && !report.body.is_whole()
         {
             let (body, received) = (report.body.clone(), report.received);
-            self.emit(ReportJob::CheckDocument { name: name.clone(), body, received });
+            self.emit(ReportJob::CheckDocument { body, received });
         }
         let entries = documents.into_iter().flat_map(|(name, reports)| {
             let document = several.map(|_| Untrusted::from(name));
@@ -200,19 +200,12 @@ impl Model {
         }
     }
 
-    /// Takes what a document has that was shown before all of it was read: as a rule the one report
-    /// that it began as.
-    pub(super) fn document_read(&mut self, document: OpenDocument, problems: &str) {
-        let entry = self.files.list_mut().filter(|list| list.file().is_none()).and_then(List::chosen_mut);
-        match (entry, &*document.1) {
-            (None, _) | (_, []) => {}
-            (Some(entry), [(_, report)]) => entry.take_verdict(report.verdict.as_ref()),
-            _ => {
-                self.leave_shown();
-                self.close(self.files.shown_place());
-                self.open_documents(vec![document]);
-            }
+    /// Takes what a document has that was shown before all of it was read.
+    pub(super) fn document_read(&mut self, reports: DocumentReports, problems: &str) {
+        if let Some(list) = self.files.list_mut().filter(|list| list.file().is_none()) {
+            list.take_document(reports);
         }
+        self.settle();
         if !problems.is_empty() {
             self.warn(problems.trim_end());
         }

@@ -194,7 +194,7 @@ impl Model {
             }
             ReportEvent::AllEvaluated { job, found } => self.judged_held(job, found),
             ReportEvent::Compared { job, result } => self.compared(job, result),
-            ReportEvent::DocumentRead { document, problems } => self.document_read(document, &problems),
+            ReportEvent::DocumentRead { reports, problems } => self.document_read(reports, &problems),
         }
     }
 

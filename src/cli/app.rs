@@ -4,6 +4,7 @@ use super::inputs::parse_first;
 use super::setup::session;
 use super::show;
 use super::*;
+use crate::app::message::DocumentReports;
 use crate::app::model::{Service, Settings};
 use crate::app::{LoadedReport, Model};
 use crate::config::{Config, Folders};
@@ -160,7 +161,7 @@ fn opened(
     is_alone: bool,
     common: &Common,
     remarks: &mut Vec<String>,
-) -> anyhow::Result<(String, document::FoundReports)> {
+) -> anyhow::Result<(String, DocumentReports)> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {

@@ -8,7 +8,7 @@ use crate::app::list::List;
 use crate::quota::Plan;
 use crate::report::Body;
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
-use crate::runtime::load_file;
+use crate::runtime::{load_file, read_rest};
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
 
@@ -163,9 +163,7 @@ impl CompareArgs {
         let mut columns = Vec::new();
         for (side, file) in files.iter().enumerate() {
             let (loaded, unread) = load_file(&gateway, file)?;
-            for (report, rest) in unread {
-                rest.finish(report.bytes()?);
-            }
+            read_rest(unread, |_, body| body.map(drop))?;
             let mut list = List::unasked(file.clone());
             list.take_loaded(loaded);
             columns.extend(list.entries.iter().map(|entry| {

@@ -2,11 +2,12 @@
 
 use super::FailureKind;
 use crate::app::LoadedReport;
+use crate::app::message::DocumentReports;
 use crate::export::file;
 use crate::report::Body;
 use crate::report::body::{LARGE, LARGEST, WINDOW};
 use crate::report::document::{self, DocumentError, decoded, is_encoded};
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::Sha256;
 use crate::text::{self, Untrusted};
 use anyhow::Context;
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -20,12 +21,9 @@ pub(super) const STANDARD_INPUT: &str = "-";
 /// Bytes that are read before checking that they begin like a report.
 const FIRST_READ: u64 = 64 * 1024;
 
-/// Reports, each with its own identifier, if any.
-pub(super) type FoundReports = Vec<(Option<Identifier>, LoadedReport)>;
-
 pub(super) struct Document {
     pub(super) name: String,
-    pub(super) reports: FoundReports,
+    pub(super) reports: DocumentReports,
     /// Parts that could not be parsed.
     pub(super) unread: u64,
     /// Why these parts could not be parsed, and other remarks.
@@ -116,7 +114,7 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
 
 /// Begins to read a large report: its first rows are shown while a thread reads the rest. `None` for
 /// anything else.
-pub(super) fn begin(path: &Path) -> Option<(String, FoundReports)> {
+pub(super) fn begin(path: &Path) -> Option<(String, DocumentReports)> {
     let path = file::typed(path);
     let about = std::fs::metadata(&path).ok()?;
     let mut file =

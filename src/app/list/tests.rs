@@ -58,3 +58,16 @@ fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_held_goes() {
     list.take_page(None, lost, Timestamp::UNIX_EPOCH, Some("could not be kept".to_owned()));
     assert!(!list.let_go(&HashSet::new()) && list.entries[0].report().is_some());
 }
+
+#[test]
+fn a_document_of_several_reports_keeps_the_first_open() {
+    let named = |name: &str| {
+        let body = Body::in_memory(format!(r#"{{"id":"{name}"}}"#).into_bytes());
+        (Identifier::new(name.into()), LoadedReport::new(Timestamp::UNIX_EPOCH, body, None))
+    };
+    let (identifier, report) = named("a");
+    let mut list = List::document("d".to_owned(), vec![ListEntry::with(identifier, report)]);
+    list.entries[0].open(&[]);
+    list.take_document(vec![named("a"), named("b")]);
+    assert!(names(&list) == ["a", "b"] && list.entries[0].open.is_some());
+}

@@ -16,7 +16,7 @@ use crate::report::identifier::Sha256;
 use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rules::Rules;
-use crate::report::{Cancel, Holding};
+use crate::report::{Body, Cancel, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{Keep, LedgerEntry, StoreError, StoredReport};
 use crate::text::{Untrusted, bytes, count, said};
@@ -83,12 +83,12 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
             warn_if_unlisted(gateway, work, &file);
             work.send(StoreEvent::Notes(store.notes()?));
-            read_rest(gateway, work, unread)?;
+            read_rest(unread, |report, body| send_read(gateway, work, report, body))?;
         }
         StoreJob::LoadCompareFile(file) => {
             let (loaded, unread) = load_file(gateway, &file)?;
             work.send(StoreEvent::CompareFileLoaded { file, loaded });
-            read_rest(gateway, work, unread)?;
+            read_rest(unread, |report, body| send_read(gateway, work, report, body))?;
         }
         StoreJob::Check(request) => {
             let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
@@ -230,22 +230,29 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
     Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
 }
 
-/// Reads the rest of large reports; one that turns out to be damaged is not stored any more.
-fn read_rest(gateway: &Gateway, work: &Work, unread: Vec<(StoredReport, Rest)>) -> Result<(), StoreError> {
-    for (report, rest) in unread {
-        match report.bytes() {
-            Ok(bytes) => {
-                let body = rest.finish(bytes);
-                let verdict = LoadedReport::new(report.received, body, None).verdict;
-                work.send(StoreEvent::ReportRead { identifier: report.identifier, verdict });
-            }
-            Err(why) => {
-                drop(rest);
-                let words = format!("{} cannot be read: {why}", report.identifier.text().visible_cut(100));
-                work.send(StoreEvent::Deleted { words, lines: inventory(gateway)? });
-            }
+/// Reads the rest of large reports, and says of each what became of it.
+pub fn read_rest<E>(
+    unread: Vec<(StoredReport, Rest)>,
+    mut on_read: impl FnMut(StoredReport, io::Result<Body>) -> Result<(), E>,
+) -> Result<(), E> {
+    unread.into_iter().try_for_each(|(report, rest)| {
+        let body = report.bytes().map(|bytes| rest.finish(bytes));
+        on_read(report, body)
+    })
+}
+
+/// Sends what became of a large report: one that turns out to be damaged is not stored any more.
+fn send_read(gateway: &Gateway, work: &Work, report: StoredReport, body: io::Result<Body>) -> Result<(), StoreError> {
+    work.send(match body {
+        Ok(body) => {
+            let verdict = LoadedReport::new(report.received, body, None).verdict;
+            StoreEvent::ReportRead { identifier: report.identifier, verdict }
         }
-    }
+        Err(why) => {
+            let words = format!("{} cannot be read: {why}", report.identifier.text().visible_cut(100));
+            StoreEvent::Deleted { words, lines: inventory(gateway)? }
+        }
+    });
     Ok(())
 }
 

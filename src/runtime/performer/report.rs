@@ -54,12 +54,12 @@ fn run(work: &Work, job: ReportJob) {
             let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
             work.send(ReportEvent::Indicators { job, result });
         }
-        ReportJob::CheckDocument { name, body, received } => {
+        ReportJob::CheckDocument { body, received } => {
             let (found, problems) = document::reports(&body);
             let loaded = |report: FoundReport| (report.identifier, LoadedReport::new(received, report.body, None));
-            let document = (name, found.into_iter().map(loaded).collect());
+            let reports = found.into_iter().map(loaded).collect();
             let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
-            work.send(ReportEvent::DocumentRead { document, problems });
+            work.send(ReportEvent::DocumentRead { reports, problems });
         }
         ReportJob::Compare { ticket, bodies } => {
             work.send(ReportEvent::Compared { job: ticket.number, result: Ok(Arc::new(Matrix::of(&bodies))) });
