@@ -7,7 +7,7 @@ use crate::app::over::{ReportToEvaluate, Spot};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
 use crate::app::spending::Deletion;
-use crate::app::spending::counters::LedgerPage;
+use crate::app::spending::ledger::LedgerPage;
 use crate::app::{Key, Size};
 use crate::quota::{Balances, Entitlements, Settlement, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;

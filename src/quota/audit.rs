@@ -158,6 +158,25 @@ pub fn windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window>
     found
 }
 
+/// The windows around the calls from `first` to `last` as one; it goes on while the counter lags
+/// behind them.
+pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<Window> {
+    let mut windows = windows.iter().filter(|window| window.until >= first);
+    let mut whole = windows.next().filter(|window| window.since <= last)?.clone();
+    for window in windows {
+        if window.since > last && whole.rose >= whole.certain {
+            break;
+        }
+        whole.until = whole.until.max(window.until);
+        whole.rose = whole.rose.saturating_add(window.rose);
+        whole.certain = whole.certain.saturating_add(window.certain);
+        whole.unsure = whole.unsure.zip(window.unsure).map(|(one, other)| one.saturating_add(other));
+        whole.is_final &= window.is_final;
+        whole.calls.extend_from_slice(&window.calls);
+    }
+    Some(whole)
+}
+
 /// The windows that decide. Each ends at a reading after a quiet time, and begins at any reading
 /// since the previous quiet one.
 ///
@@ -179,6 +198,20 @@ pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<W
     found.retain(|window| proven.contains(&window.account) || counts(window));
     found.retain(|window| window.finding() != Finding::Contradicted || is_lasting(window, looks, calls, unit));
     found
+}
+
+/// What the readings show of each call, by its number: what the next reading or a later one decides,
+/// or else what the next one left open.
+pub fn evidence(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
+    let mut windows: Vec<_> = final_windows(looks, calls, unit).into_iter().rev().collect();
+    windows.extend(self::windows(looks, calls, unit));
+    // The last one stays.
+    windows.sort_by_key(|window| window.finding() != Finding::Unclear);
+    let words = |window: &Window| {
+        let words = window.words();
+        window.calls.iter().map(move |call| (call.number, words.clone())).collect::<Vec<_>>()
+    };
+    windows.iter().flat_map(words).collect()
 }
 
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they

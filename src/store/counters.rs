@@ -52,9 +52,8 @@ impl Store {
     pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>, StoreError> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [whose.profile, whose.service]))?;
-        let windows = self.windows(whose)?;
-        let evidence = windows.iter().flat_map(|w| w.calls.iter().map(|call| (call.number, w.words())));
-        let evidence: BTreeMap<_, _> = evidence.collect();
+        let (looks, calls) = self.read(|connection| compared(connection, whose))?;
+        let evidence = audit::evidence(&looks, &calls, Unit::Request);
         for entry in &mut found {
             entry.counted = entry.counted.take().or_else(|| evidence.get(&entry.number).cloned());
         }

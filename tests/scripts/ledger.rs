@@ -57,8 +57,8 @@ fn the_ledger_tells_what_was_asked_and_what_it_cost() {
     let shown = squeezed(&text(&desk.run(&["ledger", "--all"])));
     for words in [
         "time (UTC) operation what predicted settled state outcome counters\n",
-        " private-behaviour report by CAPE Sandbox of 57874b32…938c 1 - unknown the service is not well",
-        "sandboxes of 57874b32…938c 1 1 charged answered -\n",
+        " private-behaviour report by CAPE Sandbox of 57874b32…938c 1 request - unknown the service is not well",
+        "sandboxes of 57874b32…938c 1 request 1 charged answered -\n",
         "counts state calls counts as\nrequest charged 1 1\nrequest unknown 1 1\n",
         "no reading of the counters before and after these calls",
     ] {
@@ -74,8 +74,8 @@ fn predicted_stands_beside_counted() {
         assert!(desk.run(arguments).status.success());
     }
     let shown = text(&desk.run(&["ledger", "--all"]));
-    assert!(shown.ends_with("the counters rose by 2, this program accounts for 2: they agree\n"), "{shown}");
-    assert_eq!(shown.matches("for 2 calls together, as predicted\n").count(), 2, "{shown}");
+    assert!(shown.ends_with(": the counter rose by 2 for 2 calls together, as predicted\n"), "{shown}");
+    assert_eq!(shown.matches("for 2 calls together, as predicted\n").count(), 3, "{shown}");
     let found = ledger(&desk, &["--all"]);
     let compared = ["counted", "certain", "unsure"].map(|key| found["compared"][key].clone());
     assert_eq!(json!(compared), json!([2, 2, 0]));
@@ -84,6 +84,10 @@ fn predicted_stands_beside_counted() {
         found["totals"],
         json!([{"unit": "request", "state": "charged", "calls": 2, "counts_as": 2, "at_least": false}])
     );
+    assert!(desk.run(&["show", "--refresh", &report()]).status.success());
+    let later = text(&desk.run(&["ledger", "--all"]));
+    let rest = ": 2 of 3 calls: the counter rose by 2 for 2 calls together, as predicted. The rest once behaview quota";
+    assert!(later.contains(rest), "{later}");
 }
 
 #[test]

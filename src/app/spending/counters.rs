@@ -1,10 +1,10 @@
 //! Pages of text on quota: the service's counters, usage by day, the ledger.
 
 use crate::app::over::{Sheet, SheetRow, paragraph};
-use crate::quota::{Balance, Balances, Counter, Holder, Period, Spent, Unit, Units, Usage};
+use crate::quota::{Balance, Balances, Counter, Holder, Usage};
 use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Columns of a bar that shows how much is used.
 const BAR: u64 = 20;
@@ -91,86 +91,4 @@ impl Sheet {
         paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
         Self::new("Usage, in requests by day", paragraphs, columns)
     }
-}
-
-/// Entries that are shown: the latest.
-pub const SHOWN: usize = 500;
-
-/// The ledger as it is shown: its last entries, and what all of them add up to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LedgerPage {
-    pub lines: Vec<LedgerLine>,
-    /// What this session has spent of each unit, carefully.
-    pub session: BTreeMap<Unit, Spent>,
-    pub today: BTreeMap<Unit, Spent>,
-    pub month: BTreeMap<Unit, Spent>,
-    /// Entries before those that are shown.
-    pub older: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LedgerLine {
-    /// When it was written down, just before it was sent.
-    pub at: Timestamp,
-    /// The request, in words that are safe to show.
-    pub what: String,
-    /// What it is counted in; none where the ledger does not say.
-    pub unit: Option<Unit>,
-    /// Units that it was to cost at least.
-    pub predicted_min: u64,
-    /// Units that it was to cost at most; none where no limit was known.
-    pub predicted_max: Option<u64>,
-    /// What it counts as, carefully.
-    pub counts_as: u64,
-    /// Whether it may have cost any number of units, so that what it counts as is a least.
-    pub is_open: bool,
-    pub state: &'static str,
-    pub counted: Option<String>,
-}
-
-impl Sheet {
-    /// The ledger, the latest entry first, below the sums of this session, this day and this month.
-    pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
-        let sums = format!(
-            "this session {} · today {} · this month {} (unknown calls count as charged)",
-            amounts(&page.session),
-            amounts(&page.today),
-            amounts(&page.month),
-        );
-        let mut paragraphs = vec![paragraph("in all", sums), paragraph("", "")];
-        paragraphs.extend(page.lines.iter().rev().map(|line| paragraph(&when(line.at, now), words(line))));
-        if page.lines.is_empty() {
-            paragraphs.push(paragraph("", "Nothing has been asked yet."));
-        }
-        if page.older > 0 {
-            let older = thousands(page.older);
-            paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
-        }
-        Self::new("The ledger: predicted, settled, counted; times in UTC", paragraphs, columns)
-    }
-}
-
-pub(super) fn when(at: Timestamp, now: Timestamp) -> String {
-    let is_today = Period::Daily.meets(now, at, at);
-    at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" }).to_string()
-}
-
-fn words(line: &LedgerLine) -> String {
-    let predicted = Units { min: line.predicted_min, max: line.predicted_max };
-    let predicted = line.unit.map_or_else(|| predicted.to_string(), |unit| predicted.words(unit));
-    let counted = line.counted.as_ref().map(|counted| format!(" · {counted}")).unwrap_or_default();
-    let counts_as = units(line.counts_as, line.is_open);
-    format!("{} · predicted {predicted} · {} {counts_as}{counted}", line.what, line.state)
-}
-
-/// Sums of units, each by itself: a scan is no request.
-fn amounts(spent: &BTreeMap<Unit, Spent>) -> String {
-    let spent = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open);
-    let words = |(unit, spent): (&Unit, &Spent)| units(spent.total(), spent.is_open).words(*unit);
-    let each: Vec<_> = spent.map(words).collect();
-    if each.is_empty() { "0".to_owned() } else { each.join(" and ") }
-}
-
-fn units(least: u64, is_open: bool) -> Units {
-    Units { min: least, max: (!is_open).then_some(least) }
 }

@@ -3,6 +3,7 @@
 mod asking;
 pub mod calls;
 pub mod counters;
+pub mod ledger;
 pub mod price;
 pub mod typed;
 

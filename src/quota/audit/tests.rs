@@ -87,6 +87,35 @@ fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
 }
 
 #[test]
+fn the_comparison_of_calls_goes_on_while_the_counter_lags() {
+    let calls = [call(1, 10, ONE), call(2, 30, PERHAPS)];
+    let words = |used: [u64; 4], last: i64| {
+        let looks: Vec<_> = [(0, 0), (20, 1), (1_000, 2), (2_000, 2)].into_iter().zip(used).collect();
+        let looks: Vec<_> = looks.into_iter().map(|((second, after), used)| look(second, after, used)).collect();
+        let whole = around(&windows(&looks, &calls, Unit::Request), at(10), at(last))?;
+        Some(format!("{} {}", whole.until.as_second() - at(0).as_second(), whole.words()))
+    };
+    for (used, last, wanted) in [
+        ([7, 8, 8, 8], 10, "20 the counter rose by 1, as predicted"),
+        ([7, 7, 7, 8], 30, "2000 the counter rose by 1"),
+        (
+            [7, 9, 9, 9],
+            10,
+            "20 the counter rose by 2, this program accounts for 1: others use the same key, an outcome is not known, or the counter lags",
+        ),
+    ] {
+        assert_eq!(words(used, last).as_deref(), Some(wanted));
+    }
+    assert_eq!(around(&[], at(10), at(10)), None);
+    let evidence = |used| {
+        let looks = [look(0, 0, 7), look(20, 1, 7), look(1_000, 1, used)];
+        evidence(&looks, &calls[..1], Unit::Request).remove(&1).unwrap()
+    };
+    assert_eq!(evidence(8), "the counter rose by 1, as predicted");
+    assert!(evidence(7).starts_with("the counter did not rise, this program accounts for 1: others use"));
+}
+
+#[test]
 fn what_is_in_doubt_makes_no_window() {
     let looks = [look(0, 0, 7), look(1_000, 1, 7)];
     let calls = [call(1, 10, PERHAPS)];

@@ -3,13 +3,13 @@
 use super::{Performer, Work, sentence, words};
 use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::spending::Deletion;
-use crate::app::spending::counters::{LedgerLine, LedgerPage, SHOWN};
+use crate::app::spending::ledger::{LedgerPage, LedgerRow, SHOWN};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
 use crate::export::{Job, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, hash_file};
-use crate::quota::{Period, Unit};
+use crate::quota::Period;
 use crate::report::body::Rest;
 use crate::report::identifier::Hashes;
 use crate::report::identifier::Sha256;
@@ -147,27 +147,39 @@ fn warn_if_unlisted(gateway: &Gateway, work: &Work, file: &Sha256) {
 }
 
 fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
-    let line = |entry: LedgerEntry| LedgerLine {
-        at: entry.at,
-        counts_as: entry.careful(),
-        is_open: entry.is_open(),
-        unit: Unit::named(&entry.unit),
-        what: said(entry.what).to_string(),
-        predicted_min: entry.predicted_min,
-        predicted_max: entry.predicted_max,
-        state: entry.state.name(),
-        counted: entry.counted,
-    };
     let entries = gateway.store.entries(gateway.whose())?;
     let older = entries.len().saturating_sub(SHOWN);
     let spent = |period| gateway.store.spent_in(gateway.whose(), period, gateway.now());
     Ok(LedgerPage {
-        session: gateway.store.spent(&gateway.session)?,
-        today: spent(Period::Daily)?,
-        month: spent(Period::Monthly)?,
+        rows: entries.iter().skip(older).map(LedgerRow::from).collect(),
+        sums: [
+            ("this session", gateway.store.spent(&gateway.session)?),
+            ("today", spent(Period::Daily)?),
+            ("this month", spent(Period::Monthly)?),
+        ],
         older: older as u64,
-        lines: entries.into_iter().skip(older).map(line).collect(),
     })
+}
+
+impl From<&LedgerEntry> for LedgerRow {
+    fn from(entry: &LedgerEntry) -> Self {
+        let visible = |text: &str| said(text).to_string();
+        Self {
+            time: entry.at,
+            session: visible(&entry.session),
+            operation: visible(&entry.operation),
+            what: visible(&entry.what),
+            unit: visible(&entry.unit),
+            predicted_min: entry.predicted_min,
+            predicted_max: entry.predicted_max,
+            settled: entry.settled,
+            counts_as: entry.careful(),
+            at_least: entry.is_open(),
+            state: entry.state,
+            outcome: entry.outcome.as_deref().map(visible),
+            counted: entry.counted.as_deref().map(visible),
+        }
+    }
 }
 
 /// Everything that is stored, as the screen shows it.

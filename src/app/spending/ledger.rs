@@ -1,0 +1,94 @@
+//! The ledger in rows, as a command prints them and the app shows them.
+
+use crate::app::over::{Sheet, SheetRow, paragraph};
+use crate::quota::{Period, Spent, State, Unit, Units, in_units};
+use crate::text::thousands;
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Entries that the app shows: the latest.
+pub const SHOWN: usize = 500;
+
+/// What stands above the [cells](LedgerRow::cells) of entries.
+pub const HEADING: [&str; 8] =
+    ["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"];
+
+/// A call in the ledger; its text is safe to show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LedgerRow {
+    /// When it was recorded, just before it was sent.
+    pub time: Timestamp,
+    pub session: String,
+    pub operation: String,
+    pub what: String,
+    pub unit: String,
+    pub predicted_min: u64,
+    /// `None` if no limit was known.
+    pub predicted_max: Option<u64>,
+    /// `None` until it is known.
+    pub settled: Option<u64>,
+    /// The units counted for it: never less than it may have cost.
+    pub counts_as: u64,
+    /// Whether it may have cost more than that: no limit was known, and the response was lost.
+    pub at_least: bool,
+    pub state: State,
+    pub outcome: Option<String>,
+    /// Evidence from the service's counters.
+    pub counted: Option<String>,
+}
+
+impl LedgerRow {
+    /// The entry in words; empty for what is not known.
+    pub fn cells(&self) -> [String; 8] {
+        let predicted = Units { min: self.predicted_min, max: self.predicted_max };
+        let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.words(unit));
+        [
+            self.time.strftime("%F %T").to_string(),
+            self.operation.clone(),
+            self.what.clone(),
+            predicted,
+            self.settled.map(thousands).unwrap_or_default(),
+            self.state.name().to_owned(),
+            self.outcome.clone().unwrap_or_default(),
+            self.counted.clone().unwrap_or_default(),
+        ]
+    }
+
+    fn paragraph(&self, now: Timestamp) -> SheetRow {
+        let [_, _, what, predicted, settled, state, outcome, counters] = self.cells();
+        let settled = format!("{state} {settled}").trim_end().to_owned();
+        let words = [what, format!("predicted {predicted}"), settled, outcome, counters];
+        let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
+        let is_today = Period::Daily.meets(now, self.time, self.time);
+        let time = self.time.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" });
+        paragraph(&time.to_string(), words.join(" · "))
+    }
+}
+
+/// The ledger as the app shows it: its last entries, and what all of them add up to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LedgerPage {
+    pub rows: Vec<LedgerRow>,
+    /// What was spent of each unit in each of these times.
+    pub sums: [(&'static str, BTreeMap<Unit, Spent>); 3],
+    /// Entries before those that are shown.
+    pub older: u64,
+}
+
+impl Sheet {
+    /// The ledger, the latest entry first, below the sums of this session, this day and this month.
+    pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
+        let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));
+        let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];
+        paragraphs.extend(page.rows.iter().rev().map(|row| row.paragraph(now)));
+        if page.rows.is_empty() {
+            paragraphs.push(paragraph("", "Nothing has been asked yet."));
+        }
+        if page.older > 0 {
+            let older = thousands(page.older);
+            paragraphs.push(paragraph("", format!("{older} older entries: behaview ledger --all")));
+        }
+        Self::new("The ledger: predicted, settled, counted; times in UTC", paragraphs, columns)
+    }
+}
