@@ -1,9 +1,8 @@
 //! `behaview quota` and `behaview usage`: the service's own counters. Both calls are free.
 
 use super::*;
-use crate::quota::{
-    Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, SetAside, Unit, Usage as UsageDetails,
-};
+use crate::app::spending::counters::{CountersView, HEADING, usage_remarks, usage_rows};
+use crate::quota::{Balances, Usage as UsageDetails};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -16,41 +15,11 @@ pub(super) struct QuotaArgs {
     json: bool,
 }
 
-#[derive(Serialize)]
-struct QuotaOutput<'a> {
-    counters: Vec<CounterOutput<'a>>,
-    /// Parts of the response that could not be parsed.
-    odd: &'a [SetAside],
-}
-
-#[derive(Serialize)]
-struct CounterOutput<'a> {
-    name: &'a str,
-    /// The next five fields are `None` for an unknown counter.
-    pool: Option<Pool>,
-    unit: Option<Unit>,
-    period: Option<Period>,
-    resets_at: Option<Timestamp>,
-    reset_is_assumed: Option<bool>,
-    user: Option<SideOutput<'a>>,
-    group: Option<SideOutput<'a>>,
-}
-
-#[derive(Serialize)]
-struct SideOutput<'a> {
-    #[serde(flatten)]
-    balance: &'a Balance,
-    remaining: u64,
-    percent_used: Option<u64>,
-    /// Whether it limits anything: a user's zero does not if the group has an allowance.
-    limits: bool,
-}
-
 impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (balances, now) = (ask_balances(&setup(common, Spending::default())?)?, crate::clock::now());
-        let shown = quota_output(&balances, now);
-        print(self.json, &shown, || quota_text(&shown, now))
+        let shown = CountersView::new(&balances, now);
+        print(self.json, &shown, || with_remarks(table(HEADING, shown.rows()), shown.remarks()))
     }
 }
 
@@ -61,95 +30,11 @@ pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
 
 /// Parses a response to the quota call, fresh or saved.
 pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
-    let balances = Balances::parse(answer).ok().filter(|read| !read.counters.is_empty());
-    balances.ok_or_else(|| FailureKind::BadAnswer.error("that is no answer to the quota call"))
+    Balances::parse(answer).map_err(|why| FailureKind::BadAnswer.error(why))
 }
 
-/// The counters; those with a known meaning come first, by unit and period.
-fn quota_output(balances: &Balances, now: Timestamp) -> QuotaOutput<'_> {
-    let mut counters: Vec<_> = balances.counters.iter().collect();
-    counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning));
-    let counters = counters.into_iter().map(|counter| counter_output(counter, now)).collect();
-    QuotaOutput { counters, odd: &balances.set_aside }
-}
-
-fn counter_output(counter: &Counter, now: Timestamp) -> CounterOutput<'_> {
-    let side = |holder: Holder| {
-        let balance = counter.side(holder)?;
-        let limits = counter.limit(holder).is_some();
-        Some(SideOutput { balance, remaining: balance.remaining(), percent_used: balance.percent_used(), limits })
-    };
-    let (unit, period) = counter.meaning.unzip();
-    CounterOutput {
-        name: &counter.name,
-        pool: unit.map(Unit::pool),
-        unit,
-        period,
-        resets_at: period.map(|period| period.next_reset(now)),
-        reset_is_assumed: period.map(Period::reset_is_assumed),
-        user: side(Holder::User),
-        group: side(Holder::Group),
-    }
-}
-
-fn quota_text(shown: &QuotaOutput<'_>, now: Timestamp) -> String {
-    let heading = ["pool", "counts", "period", "whose", ">used", ">allowed", ">left", ">used %", "resets", "remarks"];
-    let sides = shown.counters.iter().flat_map(|counter| {
-        let sides = [(Holder::User, &counter.user), (Holder::Group, &counter.group)];
-        sides.into_iter().filter_map(move |(holder, side)| Some(cells(counter, holder, side.as_ref()?, now)))
-    });
-    let mut text = table(heading, sides);
-    if shown.counters.iter().all(|counter| counter.group.is_none()) {
-        text += "\nThe service shows no group: only the user is charged.\n";
-    }
-    for SetAside { name, why } in shown.odd {
-        text += &format!("odd: {}: {why}\n", Untrusted::from(name.as_str()).visible());
-    }
-    text
-}
-
-fn cells(counter: &CounterOutput<'_>, holder: Holder, side: &SideOutput<'_>, now: Timestamp) -> [String; 10] {
-    let (pool, unit, period, resets) = match (counter.unit, counter.period) {
-        (Some(unit), Some(period)) => (unit.pool().name(), unit.plural(), period.noun(), resets(period, now)),
-        _ => ("other", Untrusted::from(counter.name).visible_cut(40).to_string(), "", String::new()),
-    };
-    let percent = side.percent_used.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %"));
-    let [used, allowed, left] = [side.balance.used, side.balance.allowed, side.remaining].map(thousands);
-    let whose = holder.name().to_owned();
-    let (pool, period, remarks) = (pool.to_owned(), period.to_owned(), remarks(counter.name, side));
-    [pool, unit, period, whose, used, allowed, left, percent, resets, remarks]
-}
-
-fn remarks(counter: &str, SideOutput { balance, limits, .. }: &SideOutput<'_>) -> String {
-    let excess = balance.used.saturating_sub(balance.allowed);
-    let remarks = [
-        (counter == MINUTE_LIMIT).then(|| "as set, or as a refusal taught".to_owned()),
-        (!limits).then(|| "draws on the group's".to_owned()),
-        (*limits && excess > 0).then(|| format!("{} more than allowed", thousands(excess))),
-        balance.is_practically_unlimited().then(|| "no limit in practice".to_owned()),
-        balance
-            .inherited_from
-            .as_ref()
-            .map(|group| format!("from {}", Untrusted::from(group.as_str()).visible_cut(60))),
-    ];
-    remarks.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// The reset as text: "00:00 UTC, in 14 h 21 min".
-fn resets(period: Period, now: Timestamp) -> String {
-    let about = if period.reset_is_assumed() { "about " } else { "" };
-    format!("{about}{}, in {}", period.reset_words(now), length(period.until_reset(now)))
-}
-
-/// A duration in its two largest units.
-fn length(time: SignedDuration) -> String {
-    let (days, hours, minutes) = (time.as_hours() / 24, time.as_hours() % 24, time.as_mins() % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{} s", time.as_secs()),
-        (0, 0, _) => format!("{minutes} min"),
-        (0, _, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{days} d {hours} h"),
-    }
+fn with_remarks(table: String, remarks: impl Iterator<Item = String>) -> String {
+    table + &remarks.map(|remark| remark + "\n").collect::<String>()
 }
 
 const DAYS_PER_CALL: u8 = 30;
@@ -184,7 +69,10 @@ impl UsageArgs {
             let first = before(self.days.min(after + DAYS_PER_CALL) - 1);
             let request = Request::Usage { first, last: before(after) };
             match runtime.block_on(ask(&setup, &request, true)) {
-                Ok(got) => usage = usage.plus(read_usage(&got.body)?),
+                Ok(got) => {
+                    let part = UsageDetails::parse(&got.body).map_err(|why| FailureKind::BadAnswer.error(why))?;
+                    usage = usage.plus(part);
+                }
                 Err(error) => return say_cost(&setup.gateway).and(Err(error.into())),
             }
         }
@@ -194,35 +82,11 @@ impl UsageArgs {
     }
 }
 
-fn read_usage(answer: &[u8]) -> Result<UsageDetails, CliError> {
-    let usage = UsageDetails::parse(answer).ok();
-    // Days without calls are omitted, but both parts of the response must exist.
-    let usage = usage.filter(|usage| usage.set_aside.len() < 2 || !usage.daily.is_empty() || !usage.total.is_empty());
-    usage.ok_or_else(|| FailureKind::BadAnswer.error("the answer is no usage details"))
-}
-
 fn usage_text(usage: &UsageDetails) -> String {
-    let sums = usage.by_endpoint();
-    let all = sums.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
-    let days = usage.daily.iter().flat_map(|(day, endpoints)| {
-        let endpoints = endpoints.iter().map(|(endpoint, count)| (endpoint.as_str(), *count)).collect();
-        usage_rows(&day.to_string(), endpoints, usage.on(*day))
+    let rows = usage_rows(usage).into_iter().flat_map(|(day, counts)| {
+        counts.into_iter().map(move |(endpoint, count)| [day.clone(), endpoint, thousands(count)])
     });
-    let mut text = table(["day", "endpoint", ">requests"], days.chain(usage_rows("total", sums, all)));
-    for (endpoint, total, sum) in usage.disagreements() {
-        let endpoint = Untrusted::from(endpoint).visible();
-        text += &format!("odd: {endpoint}: the days add up to {sum}, the service's total is {total}\n");
-    }
-    for SetAside { name, why } in &usage.set_aside {
-        text += &format!("odd: {}: {why}\n", Untrusted::from(name.as_str()).visible());
-    }
-    text
-}
-
-fn usage_rows(day: &str, endpoints: BTreeMap<&str, u64>, all: u64) -> Vec<[String; 3]> {
-    let named = |(endpoint, count): (&str, u64)| (Untrusted::from(endpoint).visible_cut(60).to_string(), count);
-    let rows = endpoints.into_iter().map(named).chain([("(in all)".to_owned(), all)]);
-    rows.map(|(endpoint, count)| [day.to_owned(), endpoint, thousands(count)]).collect()
+    with_remarks(table(["day", "endpoint", ">requests"], rows), usage_remarks(usage))
 }
 
 #[cfg(test)]
@@ -235,16 +99,18 @@ mod tests {
         let side =
             |allowed: u64, used: u64, from: &str| json!({"allowed": allowed, "used": used, "inherited_from": from});
         let balances = Balances::read(&json!({"data": {
-            "api_requests_daily": {"user": side(10, 13, "\u{1b}[2Jred"), "group": side(60_000_000_000, 1, "red")},
+            "api_requests_daily": {"user": side(10, 13, "red"), "group": side(60_000_000_000, 1, "\u{1b}[2Jgroup")},
             "intelligence_searches_monthly": {"user": side(0, 12, "red"), "group": side(1000, 12, "red")},
             "private_scans_monthly": {"user": {"allowed": -1, "used": 0}},
             "new\u{202e}counter": {"user": {"allowed": 3, "used": 1}},
         }}));
         let now = "2026-11-20T09:38:50Z".parse().unwrap();
-        let shown = quota_text(&quota_output(&balances, now), now);
+        let view = CountersView::new(&balances, now);
+        let shown = with_remarks(table(HEADING, view.rows()), view.remarks());
         for words in [
             "13       10    0  130 %  00:00 UTC, in 14 h 21 min",
-            r"3 more than allowed, from \x1b[2Jred",
+            "3 more than allowed",
+            r"The group's limits are those of \x1b[2Jgroup.",
             "no limit in practice",
             "draws on the group's",
             r"new\u{202e}counter",

@@ -458,7 +458,8 @@ impl Gateway {
 
     /// Stores a reading of the counters, and settles the entries that it explains.
     fn note_reading(&self, before: Look, received: Timestamp, answer: &Body) {
-        let Some(balances) = Balances::parse(answer).ok() else { return };
+        let Ok(answer) = serde_json::from_slice(answer) else { return };
+        let balances = Balances::read(&answer);
         self.state().entitled = Some(Entitlements::from_balances(&balances));
         let mut look = Look { received, ..before };
         // Of the other periods the end is not documented.

@@ -129,8 +129,10 @@ pub struct Balances {
 }
 
 impl Balances {
-    pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
-        Ok(Self::read(&serde_json::from_slice(body)?))
+    /// Parses a response with at least one counter; otherwise says what is wrong with it.
+    pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
+        let read = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
+        read.filter(|read| !read.counters.is_empty()).ok_or("the answer is no quota details")
     }
 
     pub fn read(answer: &Value) -> Self {
@@ -279,8 +281,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    pub fn parse(body: &[u8]) -> Result<Self, serde_json::Error> {
-        Ok(Self::read(&serde_json::from_slice(body)?))
+    /// Parses a response that has days or a total; days without calls are omitted.
+    pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
+        let read: Option<Self> = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
+        let is_usage = |read: &Self| read.set_aside.len() < 2 || !read.daily.is_empty() || !read.total.is_empty();
+        read.filter(is_usage).ok_or("the answer is no usage details")
     }
 
     pub fn read(answer: &Value) -> Self {

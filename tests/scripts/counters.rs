@@ -17,10 +17,11 @@ fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
         "api requests day user 1 500 499 0 % 00:00 UTC, in ",
         "api requests day group 12,481 30,000 17,519 41 % 00:00 UTC, in ",
         "graph graphs month group 21 20 0 105 % 1 ",
-        "1 more than allowed, from demo_response_team",
+        "1 more than allowed\n",
         "intelligence searches month user 12 0 0 - 1 ",
         "draws on the group's",
         "other cases_creation_monthly user 0 20 20 0 %\n",
+        "The group's limits are those of demo_response_team.\n",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");
     }

@@ -1,94 +1,219 @@
-//! Pages of text on quota: the service's counters, usage by day, the ledger.
+//! The service's counters and the usage by day, in rows as commands print them and the app shows them.
 
 use crate::app::over::{Sheet, SheetRow, paragraph};
-use crate::quota::{Balance, Balances, Counter, Holder, Usage};
+use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, SetAside, Unit, Usage};
 use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
-use std::collections::BTreeSet;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a bar that shows how much is used.
-const BAR: u64 = 20;
+const BAR: usize = 20;
 
-impl Sheet {
-    pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
+/// What stands above the [rows](CountersView::rows) of counters.
+pub const HEADING: [&str; 10] =
+    ["pool", "counts", "period", "whose", ">used", ">allowed", ">left", ">used %", "resets", "remarks"];
+
+/// The service's counters at a moment.
+#[derive(Serialize)]
+pub struct CountersView<'a> {
+    /// Those with a known meaning come first, by unit and period.
+    counters: Vec<CounterView<'a>>,
+    /// Parts of the response that could not be parsed.
+    odd: &'a [SetAside],
+}
+
+#[derive(Serialize)]
+struct CounterView<'a> {
+    name: &'a str,
+    /// The next five fields are `None` for an unknown counter.
+    pool: Option<Pool>,
+    unit: Option<Unit>,
+    period: Option<Period>,
+    resets_at: Option<Timestamp>,
+    reset_is_assumed: Option<bool>,
+    user: Option<SideView<'a>>,
+    group: Option<SideView<'a>>,
+    /// The reset in words: "00:00 UTC, in 14 h 21 min".
+    #[serde(skip)]
+    resets: String,
+}
+
+#[derive(Serialize)]
+struct SideView<'a> {
+    #[serde(flatten)]
+    balance: &'a Balance,
+    remaining: u64,
+    percent_used: Option<u64>,
+    /// Whether it limits anything: a user's zero does not if the group has an allowance.
+    limits: bool,
+}
+
+impl<'a> CountersView<'a> {
+    pub fn new(balances: &'a Balances, now: Timestamp) -> Self {
         let mut counters: Vec<_> = balances.counters.iter().collect();
         // What requests take comes first, then what private scanning has of its own.
-        let is_private = |counter: &Counter| counter.name.as_bytes().starts_with(b"private");
+        let is_private = |counter: &Counter| counter.name.starts_with("private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
-        let groups = counters.iter().filter_map(|counter| counter.side(Holder::Group)?.inherited_from.as_ref());
-        let lenders: BTreeSet<_> = groups.map(|from| safe(from)).collect();
-        let mut paragraphs: Vec<SheetRow> =
-            counters.into_iter().flat_map(|counter| counter_rows(counter, now)).collect();
-        let limits = |lender: String| paragraph("group", format!("Its limits are those of {lender}."));
-        paragraphs.extend(lenders.into_iter().map(limits));
-        if !balances.has(Holder::Group) {
-            paragraphs.push(paragraph("group", "The service shows no group: only the user is charged."));
-        }
-        let odd = balances.set_aside.iter();
-        paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
-        Self::new("What the service's counters say", paragraphs, columns)
+        let counters = counters.into_iter().map(|counter| CounterView::new(counter, now)).collect();
+        Self { counters, odd: &balances.set_aside }
+    }
+
+    /// Each side of each counter in words, below the [`HEADING`].
+    pub fn rows(&self) -> impl Iterator<Item = [String; 10]> {
+        self.counters.iter().flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))
+    }
+
+    /// What the rows do not say, in sentences.
+    pub fn remarks(&self) -> impl Iterator<Item = String> {
+        let groups = self.counters.iter().filter_map(|counter| counter.group.as_ref());
+        let lenders: BTreeSet<_> = groups.clone().filter_map(|side| side.balance.inherited_from.as_ref()).collect();
+        let lenders = lenders.into_iter().map(|from| format!("The group's limits are those of {}.", safe(from)));
+        let none = "The service shows no group: only the user is charged.".to_owned();
+        let is_alone = groups.count() == 0;
+        lenders.chain(is_alone.then_some(none)).chain(odd(self.odd))
     }
 }
 
-fn counter_rows(counter: &Counter, now: Timestamp) -> Vec<SheetRow> {
-    let title = match counter.meaning {
-        Some((unit, period)) => {
-            let about = if period.reset_is_assumed() { "about " } else { "" };
-            let wait = lasting(u64::try_from(period.until_reset(now).as_secs()).unwrap_or_default());
-            let reset = format!("full again in {about}{wait}, {}", period.reset_words(now));
-            format!("{} {} · {reset}", unit.plural(), period.current())
-        }
-        None => safe(&counter.name),
-    };
-    let mut rows = vec![paragraph("", title)];
-    for holder in [Holder::User, Holder::Group] {
-        if let Some(balance) = counter.side(holder) {
-            rows.push(paragraph(holder.name(), balance_words(balance)));
+impl<'a> CounterView<'a> {
+    fn new(counter: &'a Counter, now: Timestamp) -> Self {
+        let side = |holder: Holder| {
+            let balance = counter.side(holder)?;
+            let limits = counter.limit(holder).is_some();
+            Some(SideView { balance, remaining: balance.remaining(), percent_used: balance.percent_used(), limits })
+        };
+        let (unit, period) = counter.meaning.unzip();
+        Self {
+            name: &counter.name,
+            pool: unit.map(Unit::pool),
+            unit,
+            period,
+            resets_at: period.map(|period| period.next_reset(now)),
+            reset_is_assumed: period.map(Period::reset_is_assumed),
+            user: side(Holder::User),
+            group: side(Holder::Group),
+            resets: period.map(|period| resets(period, now)).unwrap_or_default(),
         }
     }
-    rows.push(paragraph("", ""));
-    rows
+
+    fn sides(&self) -> impl Iterator<Item = (Holder, &SideView<'a>)> {
+        let sides = [(Holder::User, &self.user), (Holder::Group, &self.group)];
+        sides.into_iter().filter_map(|(holder, side)| Some((holder, side.as_ref()?)))
+    }
+
+    fn cells(&self, holder: Holder, side: &SideView<'_>) -> [String; 10] {
+        let [used, allowed, left] = [side.balance.used, side.balance.allowed, side.remaining].map(thousands);
+        [
+            self.pool.map_or("other", Pool::name).to_owned(),
+            self.unit.map_or_else(|| safe(self.name), Unit::plural),
+            self.period.map(Period::noun).unwrap_or_default().to_owned(),
+            holder.name().to_owned(),
+            used,
+            allowed,
+            left,
+            side.percent_used.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %")),
+            self.resets.clone(),
+            side.remarks(self.name),
+        ]
+    }
+
+    /// The counter as the app shows it: what it counts, then a bar a side.
+    fn paragraphs(&self) -> Vec<SheetRow> {
+        let title = match (self.unit, self.period) {
+            (Some(unit), Some(period)) => format!("{} {} · resets {}", unit.plural(), period.current(), self.resets),
+            _ => safe(self.name),
+        };
+        let sides = self.sides().map(|(holder, side)| {
+            let [.., used, allowed, left, percent, _, remarks] = self.cells(holder, side);
+            let bar = |percent: u64| {
+                let full = percent.min(100) as usize * BAR / 100;
+                "█".repeat(full) + &"░".repeat(BAR - full)
+            };
+            let words = side.percent_used.map(bar).map_or_else(
+                || format!("{used} used"),
+                |bar| format!("{bar} {percent:>5} · {used} of {allowed} · {left} left"),
+            );
+            paragraph(holder.name(), [words, remarks].join(" · ").trim_end_matches(" · "))
+        });
+        [paragraph("", title)].into_iter().chain(sides).chain([paragraph("", "")]).collect()
+    }
 }
 
-fn balance_words(balance: &Balance) -> String {
-    let (used, allowed) = (thousands(balance.used), thousands(balance.allowed));
-    match balance.percent_used() {
-        _ if balance.is_practically_unlimited() => format!("{used} of {allowed} used, no limit in practice"),
-        None => format!("{used} used; nothing of its own, it draws on the group's"),
-        Some(percent) => {
-            let full = usize::try_from((percent * BAR / 100).min(BAR)).unwrap_or(0);
-            let bar = "█".repeat(full) + &"░".repeat(usize::try_from(BAR).unwrap_or(0) - full);
-            let left = thousands(balance.remaining());
-            format!("{bar} {percent:>3} % · {used} of {allowed} · {left} left")
-        }
+impl SideView<'_> {
+    fn remarks(&self, counter: &str) -> String {
+        let excess = self.balance.used.saturating_sub(self.balance.allowed);
+        let remarks = [
+            (counter == MINUTE_LIMIT).then(|| "as set, or as a refusal taught".to_owned()),
+            (!self.limits).then(|| "draws on the group's".to_owned()),
+            (self.limits && excess > 0).then(|| format!("{} more than allowed", thousands(excess))),
+            self.balance.is_practically_unlimited().then(|| "no limit in practice".to_owned()),
+        ];
+        remarks.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
+}
+
+fn resets(period: Period, now: Timestamp) -> String {
+    let about = if period.reset_is_assumed() { "about " } else { "" };
+    let wait = u64::try_from(period.until_reset(now).as_secs()).unwrap_or_default();
+    format!("{about}{}, in {}", period.reset_words(now), lasting(wait))
 }
 
 fn safe(name: &str) -> String {
     Untrusted::from(name).visible_cut(60).to_string()
 }
 
+fn odd(parts: &[SetAside]) -> impl Iterator<Item = String> {
+    parts.iter().map(|SetAside { name, why }| format!("odd: {}: {why}", safe(name)))
+}
+
+/// The usage by day, the first day first, and in all: the requests of each endpoint, the most
+/// first, and then their sum.
+pub fn usage_rows(usage: &Usage) -> Vec<(String, Vec<(String, u64)>)> {
+    let days = usage.daily.iter().map(|(day, endpoints)| {
+        (day.to_string(), endpoints.iter().map(|(name, count)| (name.as_str(), *count)).collect())
+    });
+    let counted = |(day, endpoints): (String, BTreeMap<&str, u64>)| {
+        let all = endpoints.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        let mut counts: Vec<_> = endpoints.into_iter().map(|(name, count)| (safe(name), count)).collect();
+        counts.sort_by_key(|(_, count)| Reverse(*count));
+        counts.push(("(in all)".to_owned(), all));
+        (day, counts)
+    };
+    days.chain([("total".to_owned(), usage.by_endpoint())]).map(counted).collect()
+}
+
+/// What is odd about the usage, in sentences.
+pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
+    let differ = usage.disagreements().into_iter().map(|(endpoint, total, sum)| {
+        format!("odd: {}: the days add up to {sum}, the service's total is {total}", safe(endpoint))
+    });
+    differ.chain(odd(&usage.set_aside))
+}
+
 impl Sheet {
-    /// Usage, the last day first: a bar a day, and the endpoints with the most calls.
+    pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
+        let view = CountersView::new(balances, now);
+        let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();
+        paragraphs.extend(view.remarks().map(|words| paragraph("", words)));
+        Self::new("What the service's counters say", paragraphs, columns)
+    }
+
+    /// Usage, the total and then the last day first: a bar a day, and the endpoints with the most calls.
     pub fn usage(usage: &Usage, columns: usize) -> Self {
         let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
-        let days: Vec<_> = usage.daily.iter().rev().collect();
-        let rows = days.into_iter().map(|(day, endpoints)| {
-            let all = usage.on(*day);
-            let length = usize::try_from(u128::from(all) * u128::from(BAR) / u128::from(most)).unwrap_or(0);
-            let mut named: Vec<_> = endpoints.iter().collect();
-            named.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-            let named: Vec<_> =
-                named.into_iter().map(|(name, count)| format!("{} {}", safe(name), thousands(*count))).collect();
-            let bar = "█".repeat(length.max(usize::from(all > 0)));
-            paragraph(&day.to_string(), format!("{bar} {} · {}", thousands(all), named.join(" · ")))
-        });
-        let mut paragraphs: Vec<SheetRow> = rows.collect();
-        if paragraphs.is_empty() {
-            paragraphs.push(paragraph("", "Nothing was used in these days."));
+        let day = |(day, mut counts): (String, Vec<(String, u64)>)| {
+            let all = counts.pop().map_or(0, |(_, all)| all);
+            let length = usize::try_from(u128::from(all) * BAR as u128 / u128::from(most)).unwrap_or(BAR);
+            let bar = "█".repeat(length.clamp(usize::from(all > 0), BAR));
+            let named = counts.iter().map(|(name, count)| format!(" · {name} {}", thousands(*count)));
+            paragraph(&day, format!("{bar} {}{}", thousands(all), named.collect::<String>()))
+        };
+        let mut paragraphs: Vec<_> = usage_rows(usage).into_iter().rev().map(day).collect();
+        if usage.daily.is_empty() {
+            paragraphs = vec![paragraph("", "Nothing was used in these days.")];
         }
-        let odd = usage.set_aside.iter();
-        paragraphs.extend(odd.map(|odd| paragraph("odd", format!("{}: {}", safe(&odd.name), odd.why))));
+        paragraphs.extend(usage_remarks(usage).map(|words| paragraph("", words)));
         Self::new("Usage, in requests by day", paragraphs, columns)
     }
 }

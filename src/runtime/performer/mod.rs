@@ -240,13 +240,8 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
     let (received, body) = (answer.received, answer.body);
     let useless = || "the answer is of no use".to_owned();
     match request {
-        Request::Quotas => {
-            let balances = Balances::parse(&body).ok().filter(|balances| !balances.counters.is_empty());
-            balances.map(Response::Balances).ok_or_else(|| "the answer is no quota details".to_owned())
-        }
-        Request::Usage { .. } => {
-            Usage::parse(&body).map(Response::Usage).map_err(|_| "the answer is no usage details".to_owned())
-        }
+        Request::Quotas => Ok(Response::Balances(Balances::parse(&body)?)),
+        Request::Usage { .. } => Ok(Response::Usage(Usage::parse(&body)?)),
         // Nothing but the privileges: the user object holds the key.
         Request::User => match serde_json::from_slice(&body) {
             Ok(user) => Ok(Response::Entitlements(Entitlements::of_user(&user, received))),
