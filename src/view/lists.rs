@@ -286,7 +286,8 @@ fn seen(indicator: &Indicator, model: &Model) -> String {
         0 | 1 => String::new(),
         several => format!(" +{}", thousands(several - 1)),
     };
-    format!("{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
+    let decoded = if indicator.is_decoded { "decoded · " } else { "" };
+    format!("{decoded}{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
 }
 
 impl DrawList for Artefacts {

@@ -78,6 +78,8 @@ fn a_row_is_shown_whole() {
     screen!("row_whole", stage);
     stage.keys("esc 3 enter");
     screen!("row_whole_registry", stage);
+    stage.keys("esc 6 G enter");
+    screen!("row_whole_decoded", stage);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::app::over::{OverlayScreen, RowWindow, SheetRow};
 use crate::app::panes::scroll::scrolled;
 use crate::app::panes::{FoldStep, Move, Scroll, facts};
 use crate::app::{Model, Place, Size};
+use crate::report::command_line::decoded;
 use crate::report::rows::Line;
 use crate::report::{Depths, Folds};
 use crate::text::{Untrusted, Visible, thousands, words_in_rows};
@@ -142,6 +143,14 @@ impl OverlayScreen for Detail {
     }
 }
 
+/// A line, and behind it what its value hides as a command line.
+fn with_decoded(line: Line) -> impl Iterator<Item = Line> {
+    let (depth, name) = (line.depth, Untrusted::from("→ decoded"));
+    let hidden = line.value.as_ref().map(|value| decoded(value.as_bytes())).unwrap_or_default();
+    let hidden = hidden.into_iter().map(move |text| Line { depth, name: Some(name.clone()), value: Some(text) });
+    std::iter::once(line).chain(hidden)
+}
+
 /// The invisible part of a value: that it is empty, or blanks at its ends.
 fn blanks(line: &Line) -> Option<SheetRow> {
     let value = line.value.as_ref()?.as_bytes();
@@ -244,7 +253,8 @@ impl Model {
         let lines = open.report.lines(place.section, place.row);
         let blanks = lines.iter().filter_map(blanks);
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
-        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).chain(self.note_line()).collect();
+        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(with_decoded);
+        let lines = lines.chain(self.note_line()).collect();
         self.over.put(Detail::new(title, lines, remarks, columns));
     }
 }

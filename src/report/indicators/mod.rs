@@ -9,6 +9,7 @@ pub use servers::is_plain_host;
 
 use super::attributes::{DESTINATION, Meaning, ORIGIN, Source};
 use super::canonical::{spell_out, spell_out_str};
+use super::command_line;
 use super::identifier::Sha256;
 use super::index::Section;
 use super::json::{Kind as JsonKind, Raw};
@@ -98,6 +99,8 @@ pub struct Indicator {
     pub alone: u64,
     /// Whether one of these times says that the sample left it behind.
     pub is_left: bool,
+    /// Whether it was only seen in what command lines hide.
+    pub is_decoded: bool,
     /// The row whose mark matters most, and the one of those that name nothing else.
     marked: [Option<(Severity, Place)>; 2],
     /// The last row that names it, by its number among all: a row counts once, however often it names it.
@@ -108,7 +111,8 @@ impl Indicator {
     /// One that was not seen yet.
     fn new(kind: Kind, value: Untrusted) -> Self {
         let (places, own) = (Vec::new(), Vec::new());
-        Self { kind, value, places, own, seen: 0, alone: 0, is_left: false, marked: [None; 2], last: 0 }
+        let (is_left, is_decoded) = (false, false);
+        Self { kind, value, places, own, seen: 0, alone: 0, is_left, is_decoded, marked: [None; 2], last: 0 }
     }
 
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
@@ -299,6 +303,7 @@ struct IndicatorRow {
     is_itself: bool,
     /// Whether it is one of several that a list within the row names.
     is_listed: bool,
+    is_decoded: bool,
 }
 
 /// What has been found so far.
@@ -348,12 +353,18 @@ impl Collector {
                     wanted => is_named(way, wanted) || is_member(wanted),
                 };
                 let is_itself = matches!(source.meaning, Meaning::Is(_));
-                let seen = IndicatorRow { place, mark, is_left: source.is_left, is_itself, is_listed };
+                let (is_left, is_decoded) = (source.is_left, false);
+                let seen = IndicatorRow { place, mark, is_left, is_itself, is_listed, is_decoded };
                 match source.meaning {
                     _ if !is_meant => {}
                     Meaning::Is(kind) => self.known_as(kind, &value.text(), seen),
                     Meaning::Module => self.module(&value.text(), seen),
-                    Meaning::Words | Meaning::Others | Meaning::Data => self.words(&value.text(), seen, source.meaning),
+                    Meaning::Words | Meaning::Others | Meaning::Data => {
+                        let text = value.text();
+                        self.words(&text, seen, source.meaning);
+                        self.decoded(&text, seen);
+                    }
+                    Meaning::Encoded => self.decoded(&value.text(), seen),
                 }
             }
         });
@@ -420,6 +431,13 @@ impl Collector {
         }
     }
 
+    /// What stands out in the texts that a command line hides.
+    fn decoded(&mut self, text: &Untrusted, seen: IndicatorRow) {
+        for hidden in command_line::decoded(text.as_bytes()) {
+            self.words(&hidden, IndicatorRow { is_decoded: true, ..seen }, Meaning::Others);
+        }
+    }
+
     /// What stands out among words, whatever it is.
     fn words(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: Meaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
@@ -455,6 +473,7 @@ impl Collector {
             _ => {}
         }
         if let Some(indicator) = self.found.get_mut(number) {
+            indicator.is_decoded = seen.is_decoded && (indicator.is_decoded || indicator.seen == 0);
             indicator.seen += u64::from(indicator.last != self.row);
             indicator.last = self.row;
             indicator.is_left |= seen.is_left;

@@ -253,3 +253,15 @@ fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
     let marked: Vec<_> = found.of_kind(Kind::Address).iter().map(|found| found.marked().is_some()).collect();
     assert_eq!(marked, [true, false]);
 }
+
+#[test]
+fn what_a_command_hides_names_indicators_too() {
+    let hidden = "FromBase64String('aHR0cDovL2V2aWwuZXhhbXBsZS9h')";
+    let json = |seen: &str| format!(r#"{{"processes_tree":[{{"name":"{hidden}"}}],"command_executions":["{seen}"]}}"#);
+    for (seen, is_decoded) in [("x", true), ("http://evil.example/a", false)] {
+        let report = Report::open(&Body::in_memory(json(seen).into_bytes()));
+        let all = Indicators::of(&report, &|_| None, &Cancel::default()).unwrap();
+        let urls: Vec<_> = all.of_kind(Kind::Url).iter().map(|url| (url.value.as_bytes(), url.is_decoded)).collect();
+        assert_eq!(urls, [(&b"http://evil.example/a"[..], is_decoded)]);
+    }
+}

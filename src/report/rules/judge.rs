@@ -6,7 +6,7 @@ use crate::report::command_line;
 use crate::report::index::Form;
 use crate::report::indicators::is_of_the_internet;
 use crate::report::work::{Cancel, Cancelled};
-use crate::report::{Order, Place, Report, Row, RowSet, Section};
+use crate::report::{Order, Pane, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, last_part};
 use regex::bytes::{NoExpand, Regex};
 use std::borrow::Cow;
@@ -74,6 +74,8 @@ type Mark = (Severity, u16);
 struct RowValues<'a> {
     /// The row's text, as [`spell`] writes it.
     text: &'a [u8],
+    /// The texts that the row hides, written likewise.
+    decoded: &'a [Vec<u8>],
     /// The parent's file name in lower case; none if the row is not a process.
     parent: Option<&'a [u8]>,
     /// The programs that ran of those that a rule names.
@@ -92,17 +94,19 @@ impl Rules {
             let (mut text, mut above) = (Vec::new(), Vec::new());
             for found in report.each_row(number) {
                 cancel.check()?;
-                let (place, decoded) = (found.place, found.told());
+                let (place, row) = (found.place, found.told());
                 text.clear();
-                decoded.push_text(&mut text);
+                row.push_text(&mut text);
+                let hidden = decoded(section, &text, sample.as_ref());
                 spell(&mut text, sample.as_ref());
                 let parent = (section.form == Form::Processes).then(|| {
                     let depth = usize::from(section.depths().get(place.row).unwrap_or_default());
                     above.truncate(depth);
-                    above.push(program(&decoded));
+                    above.push(program(&row));
                     depth.checked_sub(1).and_then(|up| above.get(up)).cloned().unwrap_or_default()
                 });
-                let rules = judge.rules(&RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran });
+                let parent = parent.as_deref();
+                let rules = judge.rules(&RowValues { text: &text, decoded: &hidden, parent, ran: &marks.ran });
                 rules.iter().for_each(|(number, rule)| add_to_crowd(&mut crowd, *number, rule, place, &text));
                 let single = rules.into_iter().filter(|(_, rule)| rule.many == 0);
                 let best = single.map(|(number, rule)| (rule.severity, number)).min();
@@ -113,7 +117,10 @@ impl Rules {
                     Some((_, rule)) => marks.notable.push((place, rule)),
                     None => {}
                 }
-                trail.add(name, best, place, &text, || found.own());
+                trail.add(name, best, place, &text, || match hidden.as_slice() {
+                    [] => found.own(),
+                    hidden => Cow::Owned([&*found.own(), &hidden.join(&b' ')].join(&b' ')),
+                });
             }
         }
         cancel.check()?;
@@ -144,13 +151,14 @@ impl Rules {
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let place = Place { section, row };
-        let mut text = report.told_row(place).text();
-        spell(&mut text, sample(report).as_ref());
+        let (mut text, sample) = (report.told_row(place).text(), sample(report));
+        let hidden = decoded(found, &text, sample.as_ref());
+        spell(&mut text, sample.as_ref());
         let parent = (found.form == Form::Processes).then(|| {
             let parent = found.depths().parent(row);
             parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
-        let values = RowValues { text: &text, parent: parent.as_deref(), ran: &marks.ran };
+        let values = RowValues { text: &text, decoded: &hidden, parent: parent.as_deref(), ran: &marks.ran };
         let single = Judge::new(self, found).rules(&values).into_iter().map(|(_, rule)| rule);
         let across = marks.across.range((place, 0)..=(place, u16::MAX)).filter_map(|(_, number)| self.rule(*number));
         let mut rules: Vec<&Rule> = single.filter(|rule| rule.many == 0).chain(across).collect();
@@ -162,6 +170,18 @@ impl Rules {
 /// The sample's own hash, as the report's identifier has it.
 fn sample(report: &Report) -> Option<Regex> {
     Regex::new(report.identifier()?.parts().file?.as_str()).ok()
+}
+
+/// The texts that a row hides, where it is a command line, as [`spell`] writes them.
+fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8>> {
+    let is_command = matches!(section.pane(), Pane::Commands | Pane::Processes);
+    let hidden = is_command.then(|| command_line::decoded(text)).unwrap_or_default().into_iter();
+    let spelled = hidden.map(|hidden| {
+        let mut text = hidden.as_bytes().to_vec();
+        spell(&mut text, sample);
+        text
+    });
+    spelled.collect()
 }
 
 /// Brings a row to the form that the rules are written for: small letters, one notation for folders and hives, and one name for
@@ -268,8 +288,18 @@ impl<'a> Judge<'a> {
         Self { rules, applies: rules.rules.iter().map(is_for).collect(), uncalled, hits: Vec::new() }
     }
 
-    /// The rules that mark a row, in order.
+    /// The rules that mark a row, for what it says or for what it hides, in order.
     fn rules(&mut self, row: &RowValues<'_>) -> Vec<(u16, &'a Rule)> {
+        let mut found = self.rules_of_text(row);
+        for text in row.decoded {
+            found.extend(self.rules_of_text(&RowValues { text, ..*row }));
+            found.sort_unstable_by_key(|(number, _)| *number);
+            found.dedup_by_key(|(number, _)| *number);
+        }
+        found
+    }
+
+    fn rules_of_text(&mut self, row: &RowValues<'_>) -> Vec<(u16, &'a Rule)> {
         let (mut called, Rules { texts, uses, .. }) = (self.uncalled.clone(), self.rules);
         self.hits.clear();
         for hit in texts.find_overlapping_iter(row.text) {

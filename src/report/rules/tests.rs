@@ -159,3 +159,16 @@ fn the_rule_that_matters_most_is_the_one_of_the_row() {
         assert_eq!(best(attribute, row), rule.trim_start_matches('-'), "{row}");
     }
 }
+
+#[test]
+fn what_a_command_hides_is_judged_as_well() {
+    for (attribute, command) in [
+        ("command_executions", r#"c^m^d /c v^s^s^a^d^m^i^n d\"e\"lete sha\"\"dows /all"#),
+        ("processes_created", "iex FromBase64String('dnNzYWRtaW4gZGVsZXRlIHNoYWRvd3MgL2FsbA==')"),
+    ] {
+        let found = marks(&format!(r#"{{"{attribute}":["{command}"]}}"#));
+        assert!(found.contains(&"shadow-copies".to_owned()), "{command}: {found:?}");
+    }
+    let tree = r#"{"processes_tree":[{"name":"FromBase64String('dnNzYWRtaW4gZGVsZXRlIHNoYWRvd3MgL2FsbA==')"}]}"#;
+    assert!(marks(tree).contains(&"shadow-copies".to_owned()));
+}
