@@ -10,13 +10,13 @@ use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
 use crate::app::scan::follow::{Follows, Pace};
 use crate::app::spending::price::{Figures, Offers};
-use crate::app::spending::{Calls, InFlightCall, Obstacle};
+use crate::app::spending::{Calls, Obstacle};
 use crate::app::start::{Remembered, StartScreen};
 use crate::app::{Effect, Job, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
 use crate::report::{Holding, Pane};
-use crate::request::{Listing, Request};
+use crate::request::Listing;
 use crate::text::{Untrusted, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashSet;
@@ -60,7 +60,8 @@ pub struct Model {
     pub(super) sought: Quest,
     /// Of the files that are being written: the end of the program cancels them.
     pub(super) writing: Job,
-    questions: u64,
+    /// The questions that were asked before.
+    pub(super) questions: u64,
     /// Effects that the runtime has not taken yet, in order.
     effects: Vec<Effect>,
 }
@@ -141,12 +142,8 @@ impl Model {
         }
     }
 
-    /// Shows another file by its distance in the circle of open files.
-    pub(super) fn step_file(&mut self, by: isize) {
-        self.show_file(self.files.place_at(by))
-    }
-
-    fn show_file(&mut self, place: usize) {
+    /// Shows the open file at this place.
+    pub(super) fn show_file(&mut self, place: usize) {
         self.screen = Screen::File;
         if place != self.files.shown_place() {
             self.leave_shown();
@@ -161,11 +158,6 @@ impl Model {
         self.note_folds();
         self.over.all.clear();
         self.bound_for = None;
-    }
-
-    /// Opens a file from the store alone; an open one is shown as it was left.
-    pub fn open_file(&mut self, file: Sha256) {
-        self.open_files(vec![file])
     }
 
     fn open_beside(&mut self, file: Sha256) {
@@ -187,10 +179,11 @@ impl Model {
         self.emit(StoreJob::RecordFile(file));
     }
 
-    pub fn open_files(&mut self, files: Vec<Sha256>) {
-        let first = files.first().filter(|_| files.len() > 1).cloned();
+    /// Opens files from the store alone, and shows the first; an open one is shown as it was left.
+    pub fn open_files(&mut self, files: &[Sha256]) {
+        let first = files.first().filter(|_| files.len() > 1);
         let before: Vec<_> = self.files.hashes().cloned().collect();
-        files.into_iter().chain(first).for_each(|file| self.open_beside(file));
+        files.iter().chain(first).for_each(|file| self.open_beside(file.clone()));
         let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
         if !closed.is_empty() {
             self.say(format!(
@@ -274,12 +267,6 @@ impl Model {
         std::mem::take(&mut self.effects)
     }
 
-    /// The call in flight that lists the open file's sandboxes.
-    pub fn listing(&self) -> Option<&InFlightCall> {
-        let is_this = |call: &&InFlightCall| matches!(&call.request, Request::Behaviours { file, .. } if self.file() == Some(file));
-        self.calls.iter().find(is_this)
-    }
-
     /// Whether the screen changes by itself as time passes.
     pub fn is_waiting(&self) -> bool {
         !self.calls.is_empty()
@@ -352,12 +339,6 @@ impl Model {
 
     pub fn pane_state(&self, pane: Pane) -> &PaneState {
         self.open().and_then(|open| open.panes.get(&pane)).unwrap_or_else(|| PaneState::untouched())
-    }
-
-    /// A number that no other question has.
-    pub(super) fn next_question(&mut self) -> u64 {
-        self.questions += 1;
-        self.questions
     }
 
     pub fn say(&mut self, text: impl Into<String>) {

@@ -3,7 +3,7 @@
 use crate::app::find::Finder;
 use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
-use crate::app::spending::{InFlightCall, Prompt, last_days};
+use crate::app::spending::{InFlightCall, last_days};
 use crate::app::{
     Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, Overlay, ReportJob, Response, ResponseSource, StoreJob,
 };
@@ -22,7 +22,17 @@ use std::sync::Arc;
 
 impl Model {
     pub(super) fn call_ended(&mut self, request: &Request, result: Result<Response, Failure>) {
-        let call = self.ended(request);
+        let call = self.calls.end(request);
+        if self.is_quitting {
+            self.leave();
+        } else if call.as_ref().is_some_and(|call| call.is_paid) {
+            // After a paid call the counters are read, which is free.
+            self.figures.are_outrun |= self.calls.has(&Request::Quotas);
+            self.ask_agreed(Request::Quotas, ResponseSource::Service);
+            if self.figures.usage.is_some() {
+                self.ask_agreed(last_days(self.now), ResponseSource::Service);
+            }
+        }
         match result {
             Ok(response) => self.on_response(request, call, response),
             Err(failure) => self.on_failure(request, call, failure),
@@ -30,21 +40,6 @@ impl Model {
         if *request == Request::Quotas && std::mem::take(&mut self.figures.are_outrun) && !self.is_quitting {
             self.ask_agreed(Request::Quotas, ResponseSource::Service);
         }
-    }
-
-    /// Removes a call from those in flight; after a paid one the counters are read, which is free.
-    fn ended(&mut self, request: &Request) -> Option<InFlightCall> {
-        let call = self.calls.end(request);
-        if self.is_quitting {
-            self.leave();
-        } else if call.as_ref().is_some_and(|call| call.is_paid) {
-            self.figures.are_outrun |= self.calls.has(&Request::Quotas);
-            self.ask_agreed(Request::Quotas, ResponseSource::Service);
-            if self.figures.usage.is_some() {
-                self.ask_agreed(last_days(self.now), ResponseSource::Service);
-            }
-        }
-        call
     }
 
     fn on_response(&mut self, request: &Request, call: Option<InFlightCall>, response: Response) {
@@ -77,7 +72,7 @@ impl Model {
                 let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
                 self.say(format!("{what} is deleted at the service: {}. Reports stored here stay.", file.short()));
             }
-            (Response::Tree(received, lines), _) if self.prompts_for(request).is_some() => {
+            (Response::Tree(received, lines), _) if self.over.prompt_of(request, self.now).is_some() => {
                 self.over.put(AnswerTree::new(request.words(), received, lines));
             }
             (Response::Tree(..), _) => {
@@ -125,19 +120,11 @@ impl Model {
         }
     }
 
-    fn prompts_for(&mut self, request: &Request) -> Option<&mut Prompt> {
-        let now = self.now;
-        match self.over.top_mut() {
-            Some(Overlay::Prompt(form)) if form.asks(request, now) => Some(form),
-            _ => None,
-        }
-    }
-
     fn on_typed_request_failed(&mut self, request: &Request, failure: Failure) {
         let is_usage = matches!(request, Request::Usage { .. });
         // Usage that the program refreshed by itself keeps its old figures.
         let is_silent = is_usage && !std::mem::take(&mut self.figures.announces_usage);
-        match self.prompts_for(request) {
+        match self.over.prompt_of(request, self.now) {
             Some(form) => {
                 form.failure = Some(failure);
                 // The stored response may be gone, and then its price has to show.
@@ -228,7 +215,7 @@ impl Model {
     }
 
     fn on_balances(&mut self, balances: Balances, asked: Timestamp) {
-        let is_typed = self.prompts_for(&Request::Quotas).is_some();
+        let is_typed = self.over.prompt_of(&Request::Quotas, self.now).is_some();
         let is_asked = std::mem::take(&mut self.figures.announces_balances) || is_typed;
         let columns = usize::from(self.overlay_room().width);
         self.show_figures(Sheet::counters(&balances, self.now, columns), is_asked);

@@ -93,7 +93,7 @@ impl Model {
                 return self.warn(format!("A SHA-256 has 64 hexadecimal digits; {typed} so far."));
             }
         };
-        self.open_files(files)
+        self.open_files(&files)
     }
 }
 

@@ -318,7 +318,7 @@ impl Model {
         if self.screen == Screen::Start {
             let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
             if !is_typed && self.files.shown().is_some() {
-                self.step_file(0);
+                self.show_file(self.files.place_at(0));
             }
             return;
         }

@@ -35,7 +35,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     model.settings = settings(&config);
     let gateway = Some(Arc::new(gateway));
     let exit = browse(model, gateway, (&folders, &config), remarks, |model| {
-        model.open_files(files);
+        model.open_files(&files);
         if let Some((file, report)) = report {
             model.open_report(file, report);
         }
@@ -264,7 +264,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
     let mut model = model(&gateway);
     model.settings = Settings { forgets: true, lists_at_once: true, ..settings(config) };
-    model.open_files(files.into_iter().take(1).collect());
+    model.open_files(files.get(..1).unwrap_or_default());
     // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
     let (other, keys) = (model.way_to("other-file"), model.way_to("help"));

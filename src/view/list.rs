@@ -140,7 +140,7 @@ fn in_flight<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall
 }
 
 fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Tint) {
-    let call = model.listing();
+    let call = model.calls.listing(model.file());
     let (words, detail) = match (call, &list.failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
         (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.way_to("list"))),
@@ -211,7 +211,7 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 
 fn absent(model: &Model) -> Vec<Words> {
     let Some(list) = model.list() else { return Vec::new() };
-    let listing = model.listing();
+    let listing = model.calls.listing(model.file());
     match (list.chosen(), listing, &list.failure) {
         (Some(entry), _, _) => match (in_flight(entry, model), &entry.failure) {
             (Some(call), _) => vec![strong(format!("Fetching the report … {}", progress(call, model.now)))],

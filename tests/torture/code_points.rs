@@ -151,7 +151,7 @@ fn identifier(name: &str, at: usize) -> String {
 /// A list of sandboxes of these names that is held, and what came with each, the first of them chosen.
 fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> String) -> Stage {
     let mut model = Model::new(service(), now());
-    model.open_file(file());
+    model.open_files(&[file()]);
     let mut stage = Stage::new(model, width, height);
     stage.session.begin();
     let entry = |(at, name): (usize, &String)| {

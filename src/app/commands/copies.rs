@@ -123,14 +123,6 @@ impl Model {
         }
     }
 
-    /// The reports to export: the open one, or every stored one where a list covers them all.
-    fn sources(&self) -> Vec<ExportSource> {
-        match self.leads_back_to_one() {
-            true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
-            false => self.chosen().and_then(|entry| self.source_of(entry)).into_iter().collect(),
-        }
-    }
-
     fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
         let report = entry.report()?;
         let origin = match self.list().map(|list| &list.origin) {
@@ -146,7 +138,12 @@ impl Model {
     }
 
     pub(super) fn ask_where(&mut self) {
-        let (sources, parts) = (self.sources(), self.parts());
+        let parts = self.parts();
+        // The open report, or every stored one where a list covers them all.
+        let sources = match self.leads_back_to_one() {
+            true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+            false => self.chosen().and_then(|entry| self.source_of(entry)).into_iter().collect(),
+        };
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
             (Some(Overlay::Indicators(list)), Part::Of(What::Indicators)) => list.source.kind.is_none(),

@@ -12,7 +12,7 @@ use crate::app::keys::{
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_days;
-use crate::app::{Command, Key, Model, Place, TerminalAction};
+use crate::app::{Command, FileJob, Key, Model, Place, TerminalAction};
 use crate::quota::{Kind, Operation};
 use crate::request::Request;
 
@@ -118,10 +118,10 @@ commands! {
         if A_SERVICE => Local(Model::leave_file);
     "next-file" [key('J')] "next file", 8, FILE,
         "Show the next of the files that are open, as it was left"
-        if SEVERAL_FILES => Local(|m| m.step_file(1));
+        if SEVERAL_FILES => Local(|m| m.show_file(m.files.place_at(1)));
     "file-before" [key('K')] "file before", 0, FILE,
         "Show the file before this one, among those that are open"
-        if SEVERAL_FILES => Local(|m| m.step_file(-1));
+        if SEVERAL_FILES => Local(|m| m.show_file(m.files.place_at(-1)));
     "close-file" [key('Q')] "close file", 0, FILE,
         "Close this file, and show another that is open; its reports stay stored"
         if A_FILE => Local(Model::close_file);
@@ -158,7 +158,10 @@ commands! {
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if When::Has("a file that is not inspected yet", |m| {
             m.over.top_as::<SubmitForm>().is_some() && m.direct_scan().is_none() && m.large_scan().is_none()
-        }) => Local(Model::look_at_file);
+        }) => Local(|m| {
+            let path = m.over.find_mut::<SubmitForm>().and_then(SubmitForm::inspect);
+            path.into_iter().for_each(|path| m.emit(FileJob::Inspect(path)));
+        });
     "submit" [ENTER] "submit it", 1, FORM,
         "Upload the file for a private scan"
         if When::Has("an inspected file", |m| m.direct_scan().is_some())

@@ -13,6 +13,7 @@ use crate::request::{Request, Submission, UploadAddress, UploadLimit};
 use crate::text::{bytes, count, moment};
 use jiff::Timestamp;
 use std::path::PathBuf;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// The title of the sheet that says how far a scan is.
@@ -214,23 +215,6 @@ impl Model {
         self.over.find_mut::<SubmitForm>().filter(|form| form.submission().as_deref() == Some(submission))
     }
 
-    /// Inspects the typed file; nothing is sent.
-    pub(in crate::app) fn look_at_file(&mut self) {
-        let Some(form) = self.over.find_mut::<SubmitForm>() else { return };
-        let path = form.path();
-        let missing = match form.options() {
-            _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
-            Ok(_) => None,
-            Err(why) => Some(why),
-        };
-        form.failure = missing.map(unsent);
-        if form.failure.is_some() || form.is_looked_at() {
-            return;
-        }
-        form.source.looked_at = Some(path.clone());
-        self.emit(FileJob::Inspect(path));
-    }
-
     pub(in crate::app) fn looked_at_file(
         &mut self,
         path: PathBuf,
@@ -324,7 +308,7 @@ impl Model {
         let is_form = |form: &SubmitForm| form.submission().as_deref() == Some(submission);
         if self.over.top_as::<SubmitForm>().is_some_and(is_form) {
             self.over.close();
-            self.open_file(submission.file.clone());
+            self.open_files(from_ref(&submission.file));
             // Its name is stored by now, and the title shows it.
             self.emit(StoreJob::FindRecent);
         }

@@ -340,7 +340,7 @@ impl Model {
                 }
             }
             Some(ReturnPoint::Compare { file, spots }) => {
-                file.into_iter().for_each(|file| self.open_file(file));
+                file.into_iter().for_each(|file| self.open_files(&[file]));
                 let compare = self.files.shown_mut().and_then(|file| file.compared.take());
                 compare.into_iter().for_each(|compare| self.over.put(compare));
                 self.over.put(*spots);

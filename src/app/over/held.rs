@@ -138,7 +138,7 @@ impl Model {
         self.over.all.clear();
         match report {
             Some(identifier) => self.open_report(file, identifier),
-            None => self.open_file(file),
+            None => self.open_files(&[file]),
         }
     }
 

@@ -27,7 +27,9 @@ use crate::app::scan::SubmitForm;
 use crate::app::spending::{Confirmation, Planner, Prompt};
 use crate::app::{Area, Key, Model, Place, Size};
 use crate::report::Report;
+use crate::request::Request;
 use crate::text::Columns;
+use jiff::Timestamp;
 
 /// The open overlays, the lowest first.
 #[derive(Debug, Default)]
@@ -51,6 +53,11 @@ impl Over {
 
     pub(super) fn top_as_mut<T: OverlayKind>(&mut self) -> Option<&mut T> {
         self.top_mut().and_then(T::of_mut)
+    }
+
+    /// The form that has the keys, where it asks this.
+    pub(super) fn prompt_of(&mut self, request: &Request, now: Timestamp) -> Option<&mut Prompt> {
+        self.top_as_mut::<Prompt>().filter(|form| form.asks(request, now))
     }
 
     /// Whether a sheet has the keys whose title begins like this.

@@ -11,6 +11,7 @@ use crate::report::{Body, Cancel, Cancelled, Order, Pane, Place, Report, Row, Ro
 use crate::text::{Untrusted, Visible, count, said, thousands};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Columns below which a finding seldom fits beside its reason.
@@ -197,7 +198,7 @@ impl Model {
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         match &target.file {
             // An open file is only shown.
-            Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_file(file.clone()),
+            Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_files(from_ref(file)),
             _ => {}
         };
         let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));

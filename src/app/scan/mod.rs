@@ -66,6 +66,22 @@ impl SubmitForm {
         self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
+    /// The path of the typed file, to be inspected before anything is sent; none while that is under way or makes no sense.
+    pub(in crate::app) fn inspect(&mut self) -> Option<PathBuf> {
+        let path = self.path();
+        let missing = match self.options() {
+            _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
+            Ok(_) => None,
+            Err(why) => Some(why),
+        };
+        self.failure = missing.map(unsent);
+        if self.failure.is_some() || self.is_looked_at() {
+            return None;
+        }
+        self.source.looked_at = Some(path.clone());
+        Some(path)
+    }
+
     pub fn path(&self) -> PathBuf {
         file::typed(self.text().trim())
     }

@@ -93,7 +93,8 @@ impl Model {
 
     /// Puts a question whose answers each have a key.
     pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
-        let (number, answers) = (self.next_question(), answers.into_iter().collect());
+        self.questions += 1;
+        let (number, answers) = (self.questions, answers.into_iter().collect());
         self.over.put(Confirmation { number, details, answers });
     }
 

@@ -51,6 +51,11 @@ impl Calls {
         self.iter().find(|call| call.request == *request)
     }
 
+    /// The call that lists the sandboxes of a file.
+    pub fn listing(&self, file: Option<&Sha256>) -> Option<&InFlightCall> {
+        self.iter().find(|call| matches!(&call.request, Request::Behaviours { file: of, .. } if Some(of) == file))
+    }
+
     pub fn has(&self, request: &Request) -> bool {
         self.asking(request).is_some()
     }
