@@ -23,8 +23,6 @@ pub struct Address {
     /// Unencoded parameters: in the address for GET, in the body for POST.
     pub parameters: Vec<(Cow<'static, str>, String)>,
     pub upload: Option<Upload>,
-    /// The upload address, if the service named one; then the path is unused.
-    pub to: Option<UploadAddress>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +31,8 @@ pub struct Upload {
     /// Expected hash and length. A file that has changed is not sent; if it changes during the
     /// upload, the upload stops.
     pub file: Option<(Sha256, u64)>,
-    pub limit: UploadLimit,
+    /// The upload address, if the service named one; then the path is unused.
+    pub to: Option<UploadAddress>,
 }
 
 /// The limit of the installation that applies to an upload.
@@ -97,7 +96,7 @@ pub enum Method {
 
 impl Address {
     pub(super) fn new(version: Version, method: Method, path: String) -> Self {
-        Self { version, method, path, parameters: Vec::new(), upload: None, to: None }
+        Self { version, method, path, parameters: Vec::new(), upload: None }
     }
 
     pub(super) fn get(path: String) -> Self {

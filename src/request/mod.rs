@@ -219,7 +219,7 @@ impl Request {
                 Address::new(Version::V2, Method::Get, "/file/submissions".to_owned()).with("resource", joined(files))
             }
             Self::V2Scan { path, file } => {
-                let upload = Upload { path: path.clone(), file: file.clone(), limit: UploadLimit::Direct };
+                let upload = Upload { path: path.clone(), file: file.clone(), to: None };
                 Address { upload: Some(upload), ..post(Version::V2, "/file/scan".to_owned()) }
             }
             Self::PrivateScan { submission, to } => scan_address(submission, to.clone(), context),
@@ -327,10 +327,8 @@ impl Request {
 /// The address of an upload, with the options in the fields of the installation.
 fn scan_address(submission: &Submission, to: Option<UploadAddress>, context: &RequestContext<'_>) -> Address {
     let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
-    let limit = if to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
-    let upload =
-        Upload { path: submission.path.clone(), file: Some((submission.file.clone(), submission.size)), limit };
-    let address = Address { upload: Some(upload), to, ..address };
+    let file = Some((submission.file.clone(), submission.size));
+    let address = Address { upload: Some(Upload { path: submission.path.clone(), file, to }), ..address };
     let field = |option| context.fields.get(&option).cloned().unwrap_or_else(|| ScanOption::field(option).to_owned());
     submission.options.values().fold(address, |address, (option, value)| address.with(field(option), value))
 }

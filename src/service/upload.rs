@@ -5,7 +5,7 @@ use super::error::{ServiceError, not_sent_or_lost};
 use super::http::until_silent;
 use crate::files;
 use crate::report::identifier::Sha256;
-use crate::request::{Address, Upload, UploadAddress};
+use crate::request::{Address, Upload, UploadAddress, UploadLimit};
 use crate::text::Untrusted;
 use bytes::Bytes;
 use http_body_util::channel::Channel;
@@ -42,8 +42,9 @@ impl Client {
         upload: &Upload,
         sink: &mut dyn Sink,
     ) -> Result<Response, ServiceError> {
-        let (parameters, call) = (self.parameters(address)?, self.upload_call(address)?);
-        let mut rest = read(upload, self.profile.largest(upload.limit)).await?;
+        let (parameters, call) = (self.parameters(address)?, self.upload_call(address, upload.to.as_ref())?);
+        let limit = if upload.to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
+        let mut rest = read(upload, self.profile.largest(limit)).await?;
         let size = rest.len() as u64;
         let (mut pieces, body) = Channel::<Bytes, Infallible>::new(WAITING);
         let mut sending = pin!(call.multipart(form(parameters, &upload.path, body, size)).send());
@@ -70,8 +71,8 @@ impl Client {
     }
 
     /// The call without its body. Only the service's own host receives the key.
-    fn upload_call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
-        let Some(to) = &address.to else { return self.with_key(address, self.http()?.post(self.url(address))) };
+    fn upload_call(&self, address: &Address, to: Option<&UploadAddress>) -> Result<RequestBuilder, ServiceError> {
+        let Some(to) = to else { return self.with_key(address, self.http()?.post(self.url(address))) };
         let (url, is_own) = self.trusted(to)?;
         let call = self.http()?.post(url);
         if is_own { self.with_key(address, call) } else { Ok(call) }
