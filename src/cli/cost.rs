@@ -88,7 +88,7 @@ impl CostArgs {
         if forecast.fit == Fit::Refused {
             fail!(Refused, "{}", words("it is refused"));
         }
-        if is_balanced && !forecast.fits() {
+        if is_balanced && !forecast.fits {
             fail!(DoesNotFit, "{}", words("it does not fit now, or not for certain"));
         }
         Ok(())
@@ -247,7 +247,7 @@ fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
     if is_balanced || forecast.fit == Fit::Refused {
         text += &format!("\n{}\n", forecast.words);
     } else if plan.prices.len() > 1 {
-        text += &format!("\n{}: {}\n", plan.words(), plan.totals_words());
+        text += &format!("\n{}: {}\n", plan.words(), plan);
     }
     text
 }

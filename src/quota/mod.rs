@@ -43,7 +43,7 @@ pub use budget::{Budget, CONFIRM_ABOVE, OverBudget, Span, Spent, in_units};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, words};
-pub use plan::{Fit, Forecast, ForecastLine, Plan};
+pub use plan::{Fit, Forecast, ForecastLine, Plan, UnitTotal};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Basis, Price, Units, price};
 pub use rules::{NO_LICENCE, PriceRule, RULES};

@@ -3,11 +3,11 @@
 use super::{Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
 use crate::text::{count, thousands};
 use jiff::{SignedDuration, Timestamp};
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::Serialize;
 use std::fmt;
 
 /// Operations planned together, each with its price.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
     pub prices: Vec<Price>,
 }
@@ -51,15 +51,29 @@ pub struct ForecastLine {
     pub fit: Fit,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The units of one kind that a plan takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct UnitTotal {
+    pub unit: Unit,
+    #[serde(flatten)]
+    pub units: Units,
+}
+
+/// A plan compared with every limit; its JSON form is that of `behaview cost`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Forecast {
+    /// Whether the whole plan can be carried out, within some minutes at most.
+    pub fits: bool,
     /// The worst fit of its lines.
     pub fit: Fit,
     /// A summary in one line: "600 hashes: 2 more than are left today; complete after 2026-11-21
     /// 00:00 UTC".
     pub words: String,
+    pub totals: Vec<UnitTotal>,
     /// Every limit that the plan counts against: by unit, the shortest period first.
+    #[serde(rename = "limits")]
     pub lines: Vec<ForecastLine>,
+    #[serde(flatten)]
     pub plan: Plan,
 }
 
@@ -70,9 +84,9 @@ impl Plan {
     }
 
     /// The units that the plan takes; omits units with a total of zero.
-    pub fn totals(&self) -> Vec<(Unit, Units)> {
-        let totals = Unit::ALL.map(|unit| (unit, self.total(unit, |_| true)));
-        totals.into_iter().filter(|(_, total)| *total != Units::NOTHING).collect()
+    pub fn totals(&self) -> Vec<UnitTotal> {
+        let totals = Unit::ALL.map(|unit| UnitTotal { unit, units: self.total(unit, |_| true) });
+        totals.into_iter().filter(|total| total.units != Units::NOTHING).collect()
     }
 
     /// The units of one kind that the plan takes from one holder.
@@ -100,12 +114,6 @@ impl Plan {
         }
     }
 
-    /// The totals as text: "600 requests and 3 rules".
-    pub fn totals_words(&self) -> String {
-        let totals: Vec<_> = self.totals().into_iter().map(|(unit, total)| total.words(unit)).collect();
-        if totals.is_empty() { "free".to_owned() } else { totals.join(" and ") }
-    }
-
     /// The units of all kinds that it takes at most; `None` if unknown.
     pub fn worst(&self) -> Option<u64> {
         self.prices.iter().try_fold(0_u64, |sum, price| sum.checked_add(price.verdict.units.max?))
@@ -116,24 +124,25 @@ impl Plan {
         match (self.prices.as_slice(), self.refusal()) {
             (_, Some(_)) => "refused".to_owned(),
             ([one], None) => one.brief(),
-            _ => joined(self.totals().into_iter().map(|(unit, total)| total.brief(unit)), " + "),
+            _ => joined(self.totals().into_iter().map(|total| total.units.brief(total.unit)), " + "),
         }
     }
 
     /// Compares the plan with the quota left at `now`.
     pub fn forecast(self, balances: &Balances, now: Timestamp) -> Forecast {
         let totals = self.totals();
-        let lines =
-            totals.iter().flat_map(|(unit, _)| balances.limits(*unit).into_iter().map(move |limit| (*unit, limit)));
+        let lines = totals
+            .iter()
+            .flat_map(|UnitTotal { unit, .. }| balances.limits(*unit).into_iter().map(move |limit| (*unit, limit)));
         let lines = lines.map(|(unit, limit)| ForecastLine::new(unit, self.total_of(unit, limit.holder), limit, now));
         let lines: Vec<_> = lines.filter(|line| line.needed != Units::NOTHING).collect();
         let is_unsure = |unit: Unit| balances.is_unsure_of(unit) || !lines.iter().any(|line| line.unit == unit);
-        let unknown = totals.iter().any(|(unit, _)| is_unsure(*unit)).then_some(Fit::Unknown);
+        let unknown = totals.iter().any(|total| is_unsure(total.unit)).then_some(Fit::Unknown);
         let refused = self.refusal().map(|_| Fit::Refused);
         let fits = lines.iter().map(|line| line.fit).chain(unknown).chain(refused);
         let fit = fits.max().unwrap_or(Fit::Fits);
-        let mut forecast = Forecast { fit, words: String::new(), lines, plan: self };
-        forecast.words = format!("{}: {}", forecast.plan.words(), forecast.verdict(&totals, now));
+        let mut forecast = Forecast { fits: fit <= Fit::Paced, fit, words: String::new(), totals, lines, plan: self };
+        forecast.words = format!("{}: {}", forecast.plan.words(), forecast.verdict(now));
         forecast
     }
 }
@@ -144,7 +153,7 @@ impl fmt::Display for Plan {
         match (self.prices.as_slice(), self.refusal()) {
             (_, Some(reason)) => write!(f, "refused: {reason}"),
             ([one], None) => f.write_str(&one.short()),
-            _ => f.write_str(&joined(self.totals().into_iter().map(|(unit, total)| total.words(unit)), " and ")),
+            _ => f.write_str(&joined(self.totals().into_iter().map(UnitTotal::words), " and ")),
         }
     }
 }
@@ -152,6 +161,12 @@ impl fmt::Display for Plan {
 fn joined(totals: impl Iterator<Item = String>, between: &str) -> String {
     let totals: Vec<_> = totals.collect();
     if totals.is_empty() { "0".to_owned() } else { totals.join(between) }
+}
+
+impl UnitTotal {
+    pub fn words(self) -> String {
+        self.units.words(self.unit)
+    }
 }
 
 impl ForecastLine {
@@ -213,17 +228,12 @@ impl Fit {
 }
 
 impl Forecast {
-    /// Whether the whole plan can be carried out, within some minutes at most.
-    pub fn fits(&self) -> bool {
-        self.fit <= Fit::Paced
-    }
-
     /// Whether it fits, and the limits that decide.
-    fn verdict(&self, totals: &[(Unit, Units)], now: Timestamp) -> String {
+    fn verdict(&self, now: Timestamp) -> String {
         if let Some(reason) = self.plan.refusal() {
             return format!("refused: {reason}");
         }
-        if totals.is_empty() {
+        if self.totals.is_empty() {
             return "free".to_owned();
         }
         let worst = self.lines.iter().filter(|line| line.fit == self.fit);
@@ -241,15 +251,14 @@ impl Forecast {
                 format!("fits; {} {}", line.unit.count(line.at_worst.unwrap_or(line.at_best)), line.left_words())
             }
             _ => {
-                let words: Vec<_> =
-                    totals.iter().filter_map(|(unit, total)| self.short_words(*unit, *total, now)).collect();
+                let words: Vec<_> = self.totals.iter().filter_map(|total| self.short_words(*total, now)).collect();
                 if words.is_empty() { "what is left is not known".to_owned() } else { words.join("; ") }
             }
         }
     }
 
     /// The missing units, by limit, and when the last of them fits within all limits of the unit.
-    fn short_words(&self, unit: Unit, needed: Units, now: Timestamp) -> Option<String> {
+    fn short_words(&self, UnitTotal { unit, units: needed }: UnitTotal, now: Timestamp) -> Option<String> {
         let lines = || self.lines.iter().filter(|line| line.unit == unit);
         let short = || lines().filter(|line| line.fit == Fit::Short);
         if lines().next().is_none() {
@@ -263,28 +272,6 @@ impl Forecast {
             Some(at) => format!("{words}; complete after {about}{}", crate::text::moment(at)),
             None => format!("{words}; not complete within 10 years"),
         })
-    }
-}
-
-/// The JSON form: whether it fits, the totals, every limit, every price.
-impl Serialize for Forecast {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct OfUnit {
-            unit: Unit,
-            #[serde(flatten)]
-            total: Units,
-        }
-        let totals = self.plan.totals().into_iter();
-        let totals: Vec<_> = totals.map(|(unit, total)| OfUnit { unit, total }).collect();
-        let mut forecast = serializer.serialize_struct("Forecast", 6)?;
-        forecast.serialize_field("fits", &self.fits())?;
-        forecast.serialize_field("fit", &self.fit)?;
-        forecast.serialize_field("words", &self.words)?;
-        forecast.serialize_field("totals", &totals)?;
-        forecast.serialize_field("limits", &self.lines)?;
-        forecast.serialize_field("prices", &self.plan.prices)?;
-        forecast.end()
     }
 }
 

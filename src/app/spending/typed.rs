@@ -238,7 +238,7 @@ impl Planner {
 
 /// What a plan costs in all, and what it would leave.
 fn outcome(plan: Plan, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
-    let mut rows = vec![row("in all", plan.totals_words())];
+    let mut rows = vec![row("in all", plan.to_string())];
     match figures.balances_now(now) {
         None => rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned())),
         Some(balances) => {

@@ -96,7 +96,7 @@ fn a_range_fits_perhaps() {
     let rows = [(DAILY, Some((1000, 1000)), None)];
     let analysis = of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() });
     let forecast = plan(&[analysis]).forecast(&balances(&rows), now());
-    assert_eq!((forecast.fit, forecast.fits()), (Fit::Perhaps, false));
+    assert_eq!((forecast.fit, forecast.fits), (Fit::Perhaps, false));
     assert_eq!(forecast.words, "1 call: fits if it takes no more than the 0 requests left to the user today");
 }
 
@@ -137,7 +137,7 @@ fn a_user_without_a_group_draws_on_no_group() {
     let plan = Plan::of([report(3)], &alone);
     assert_eq!(plan.total_of(Unit::Request, Holder::Group), Units::NOTHING);
     let rows = [(DAILY, Some((9, 0)), Some((0, 0)))];
-    assert!(plan.clone().forecast(&balances(&rows), now()).fits());
+    assert!(plan.clone().forecast(&balances(&rows), now()).fits);
 }
 
 fn any_plan() -> impl Strategy<Value = Plan> {

@@ -215,7 +215,7 @@ fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
     let of = |graphs| of(Kind::GraphPrivate, Numbers { graphs, ..Numbers::default() });
     let plan = Plan::of([of(1), of(2)], &entitled());
     assert_price(&plan.prices[0], "8.6.1", Pool::Graph, "1 graph");
-    assert_eq!(plan.totals(), [(Unit::Graph, Units::exactly(3))]);
+    assert_eq!(plan.totals(), [UnitTotal { unit: Unit::Graph, units: Units::exactly(3) }]);
 }
 
 #[test]
