@@ -6,7 +6,6 @@ use crate::app::find::finding::SearchEnd;
 use crate::app::over::{ReportToEvaluate, Spot};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
-use crate::app::spending::Deletion;
 use crate::app::spending::ledger::LedgerPage;
 use crate::app::{Key, Size};
 use crate::quota::{Balances, Entitlements, Settlement, Spent, Unit, Uploads, Usage};
@@ -20,7 +19,9 @@ use crate::report::page::Page;
 use crate::report::page::ReportSummary;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Cancel, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet};
+use crate::report::{
+    Analysis, Cancel, Deletion, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet,
+};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -167,7 +168,7 @@ pub enum StoreEvent {
     },
     /// Nothing was deleted: the store differs from what the user confirmed.
     DeleteConflict {
-        what: Purge,
+        what: Vec<Purge>,
         lines: Vec<Holding>,
     },
     Uploads(Uploads),

@@ -1,9 +1,9 @@
 //! `behaview held`: lists and deletes the content of the store. Sends nothing.
 
 use super::*;
-use crate::app::over::held::title;
+use crate::app::over::held::{deletion_words, title};
 use crate::config::Config;
-use crate::report::{Doomed, Held as Thing, Holding, Note, Purge, Retention, whose};
+use crate::report::{Deletion, Held as Thing, Holding, Note, Purge, Retention};
 use crate::request::again;
 use crate::store::{Store, StoreError};
 
@@ -60,25 +60,23 @@ impl HeldArgs {
         let Some(what) = self.which.purge(&kept, now)? else { return self.print(&store, &kept, &kept, None) };
         // An id or a hash already selects the items of one service.
         let only = service.as_deref().filter(|_| self.which.delete.is_none());
-        let doomed = Doomed::of(&what, &all, only);
-        let files = store.forgotten_files(&what, only, &all)?;
-        let is_none = doomed.things.is_empty() && (doomed.notes, files) == (0, 0);
-        let gone = Some((&doomed, files));
+        let deletion = Deletion::of(what, only, &all);
+        let files = store.forgotten(&deletion)?.len() as u64;
+        let is_none = deletion.things.is_empty() && (deletion.notes, files) == (0, 0);
+        let (things, gone): (Vec<_>, _) = (deletion.things.iter().collect(), Some((&deletion, files)));
         if !self.yes {
-            self.print(&store, &doomed.things, if is_none { &kept } else { &doomed.things }, gone)?;
+            self.print(&store, &things, if is_none { &kept } else { &things }, gone)?;
             if is_none {
                 return Ok(());
             }
             fail!(Usage, "nothing was deleted: --yes deletes the listed items");
         }
-        let asked = doomed.named();
-        let is_still = |held: &[Holding]| Doomed::of(&what, held, only).named() == asked;
-        if store.purge(&what, only, &is_still)?.is_none() {
+        if !store.purge(&deletion)? {
             fail!(Other, "nothing was deleted: another program has changed the store in the meantime; try again");
         }
-        store.remains(&what)?.iter().for_each(say);
+        store.remains(&deletion.what)?.iter().for_each(say);
         let left = store.inventory()?;
-        self.print(&store, &doomed.things, &of_service(&left, service.as_deref()), gone)
+        self.print(&store, &things, &of_service(&left, service.as_deref()), gone)
     }
 
     /// Prints the items that the command selects, the size of the store, and the deletion.
@@ -87,13 +85,14 @@ impl HeldArgs {
         store: &Store,
         listed: &[&Holding],
         held: &[&Holding],
-        gone: Option<(&Doomed<'_>, u64)>,
+        gone: Option<(&Deletion, u64)>,
     ) -> anyhow::Result<()> {
         let now = crate::clock::now();
-        let (size, on_disk) = sizes(held);
+        let sum = |of: fn(&Holding) -> u64| held.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
+        let (size, on_disk) = (sum(|thing| thing.bytes), sum(|thing| thing.on_disk));
         if self.json {
             let rows = held.iter().map(|kept| row(store, kept, now)).collect::<Result<Vec<_>, StoreError>>()?;
-            let deleted = gone.map(|(doomed, files)| self.deleted(doomed, files));
+            let deleted = gone.map(|(deletion, files)| self.deleted(deletion, files));
             return print_json(&json!({"held": rows, "bytes": size, "on_disk": on_disk, "deleted": deleted}));
         }
         let heading = ["received (UTC)", ">size", ">on disk", ">notes", "at service", "from", "id"];
@@ -103,40 +102,31 @@ impl HeldArgs {
             0 => "Nothing is stored.\n".to_owned(),
             things => format!("{} stored: {}, {} on disk\n", thousands(things), bytes(size), bytes(on_disk)),
         };
-        if let Some((doomed, files)) = gone {
-            let things = &doomed.things;
+        if let Some((deletion, files)) = gone {
             let verb = if self.yes { "Deleted" } else { "Would be deleted" };
-            let of = if things.is_empty() { String::new() } else { format!(" {}", whose(things.iter().copied())) };
-            let (size, number, notes) =
-                (bytes(sizes(things).0), count(things.len() as u64, "thing"), count(doomed.notes, "note"));
             let files = if files > 0 { format!(", {}", count(files, "earlier file")) } else { String::new() };
-            let again = again(things, &Entitlements::default(), now);
+            let again = again(&deletion.things, &Entitlements::default(), now);
             let again = if self.yes || again.is_empty() { String::new() } else { again + "\n" };
-            text += &format!("{verb}: {number}{of}, {size}, with {notes}{files}\n{again}");
+            text += &format!("{verb}: {}{files}\n{again}", deletion_words(deletion));
         }
         print_text(&text)
     }
 
-    fn deleted(&self, doomed: &Doomed<'_>, files: u64) -> Value {
+    fn deleted(&self, deletion: &Deletion, files: u64) -> Value {
         let mut profiles = BTreeMap::<&str, u64>::new();
-        doomed.things.iter().for_each(|kept| *profiles.entry(&kept.profile).or_default() += 1);
-        let (size, on_disk) = sizes(&doomed.things);
+        deletion.things.iter().for_each(|kept| *profiles.entry(&kept.profile).or_default() += 1);
+        let (size, on_disk) = deletion.sizes();
         json!({
             "is_done": self.yes,
-            "things": doomed.things.len(),
+            "things": deletion.things.len(),
             "bytes": size,
             "on_disk": on_disk,
-            "notes": doomed.notes,
+            "notes": deletion.notes,
             // Records of files that were opened, listed or imported, which are deleted too.
             "files": files,
             "profiles": profiles,
         })
     }
-}
-
-fn sizes(things: &[&Holding]) -> (u64, u64) {
-    let sum = |of: fn(&Holding) -> u64| things.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
-    (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
 }
 
 impl Selection {

@@ -2,15 +2,15 @@
 
 use super::Common;
 use super::inputs::Spending;
+use crate::app::over::held::deletion_words;
 use crate::app::scan::follow::Pace;
 use crate::config::{Config, Folders};
 use crate::gateway::{Gateway, GatewayError};
 use crate::log::Level;
 use crate::quota::Entitlements;
-use crate::report::Purge;
+use crate::report::{Deletion, Purge};
 use crate::service::{Client, Profile};
 use crate::store::{Keep, Store, StoreError, service_id};
-use crate::text::{bytes, count};
 use jiff::SignedDuration;
 use std::io::Write;
 use std::path::Path;
@@ -94,10 +94,9 @@ fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<
         }
     }
     for limit in limits {
-        let purged = store.purge(&[limit], None, &|_| true)?.unwrap_or_default();
-        if purged.bytes > 0 {
-            let (reports, size) = (count(purged.reports, "report"), bytes(purged.bytes));
-            remarks.push(format!("The config's [store] limits deleted {reports}, {size}."));
+        let deletion = Deletion::of(vec![limit], None, &store.inventory()?);
+        if store.purge(&deletion)? && deletion.sizes().0 > 0 {
+            remarks.push(format!("The config's [store] limits deleted {}.", deletion_words(&deletion)));
         }
     }
     Ok((store, remarks))

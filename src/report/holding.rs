@@ -179,45 +179,62 @@ impl Purge {
     }
 }
 
-/// What a deletion comes to.
-#[derive(Debug)]
-pub struct Doomed<'a> {
-    pub things: Vec<&'a Holding>,
-    pub left: Vec<&'a Holding>,
-    /// The reports whose notes go: those of which nothing is left.
-    pub noted: BTreeSet<&'a Identifier>,
+/// What to delete, and what that comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    pub what: Vec<Purge>,
+    /// The service of which alone it is, if it is not of all.
+    pub service: Option<String>,
+    pub things: Vec<Holding>,
+    /// The files of which something is left.
+    pub left: BTreeSet<Sha256>,
+    /// The reports whose notes are deleted: those of which nothing is left.
+    pub noted: BTreeSet<Identifier>,
     pub notes: u64,
 }
 
-impl<'a> Doomed<'a> {
-    /// What goes of all that is stored, newest first, where these are deleted together, for one service or for all of them.
-    pub fn of(what: &[Purge], held: &'a [Holding], service: Option<&str>) -> Self {
-        let mut by_age: Vec<_> = held.iter().collect();
+impl Deletion {
+    /// What is deleted of all that is stored, newest first.
+    pub fn of(what: Vec<Purge>, service: Option<&str>, stored: &[Holding]) -> Self {
+        let mut by_age: Vec<_> = stored.iter().collect();
         by_age.sort_by_key(|thing| std::cmp::Reverse(thing.received));
         let is_meant = |thing: &Holding| service.is_none_or(|service| thing.service == service);
         let mut bytes = 0_u64;
-        let (things, left): (Vec<_>, Vec<_>) = by_age.into_iter().partition(|thing| {
+        let (things, left): (Vec<_>, Vec<_>) = by_age.into_iter().cloned().partition(|thing| {
             bytes = bytes.saturating_add(thing.on_disk);
             is_meant(thing) && what.iter().any(|what| what.takes(thing, bytes))
         });
-        let standing: BTreeSet<_> = left.iter().filter_map(|thing| thing.noted()).collect();
-        let gone = things.iter().filter_map(|thing| Some((thing.noted()?, thing.notes)));
+        let standing: BTreeSet<_> = left.iter().filter_map(Holding::noted).collect();
+        let gone = things.iter().filter_map(|thing| Some((thing.noted()?.clone(), thing.notes)));
         let gone: BTreeMap<_, _> = gone.filter(|(report, _)| !standing.contains(report)).collect();
-        let notes = gone.values().sum();
-        Self { things, left, noted: gone.into_keys().collect(), notes }
+        Self {
+            service: service.map(str::to_owned),
+            left: left.iter().filter_map(|thing| thing.file.clone()).collect(),
+            notes: gone.values().sum(),
+            noted: gone.into_keys().collect(),
+            things,
+            what,
+        }
     }
 
-    /// What a question about it names: the same again, where nothing came since, went or changed.
-    pub fn named(&self) -> Named<'a> {
-        let each = |thing: &&'a Holding| (&*thing.service, &thing.what, thing.received, thing.bytes, thing.notes);
-        let mut things: Vec<_> = self.things.iter().map(each).collect();
-        things.sort();
-        (things, self.notes)
+    /// Bytes of what is deleted, and those on disk.
+    pub fn sizes(&self) -> (u64, u64) {
+        let sum = |of: fn(&Holding) -> u64| self.things.iter().map(of).fold(0, u64::saturating_add);
+        (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
+    }
+
+    /// Whether it is the same of what is stored now: nothing came since, was deleted or changed.
+    pub fn is_still(&self, stored: &[Holding]) -> bool {
+        let named = |deletion: &Self| {
+            let each =
+                |thing: &Holding| (thing.service.clone(), thing.what.clone(), thing.received, thing.bytes, thing.notes);
+            let mut things: Vec<_> = deletion.things.iter().map(each).collect();
+            things.sort();
+            (things, deletion.notes)
+        };
+        named(self) == named(&Self::of(self.what.clone(), self.service.as_deref(), stored))
     }
 }
-
-/// Things by their service, what they are, when they came, how long they are and how many notes they have; and how many notes go.
-pub type Named<'a> = (Vec<(&'a str, &'a Held, Timestamp, u64, u64)>, u64);
 
 /// A file that a user imported a report from.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,7 +32,7 @@ pub(crate) mod work;
 pub use analysis::{Analysis, PendingScan};
 pub use attributes::{ATTRIBUTES, Attribute, Pane};
 pub use body::Body;
-pub use holding::{Doomed, Held, Holding, Imported, Purge, Recent, Retention, whose};
+pub use holding::{Deletion, Held, Holding, Imported, Purge, Recent, Retention, whose};
 pub use identifier::Identifier;
 pub use index::{Index, Indexer, Section};
 pub use indicators::{Indicator, Indicators};

@@ -55,9 +55,9 @@ impl Request {
 }
 
 /// The cost of fetching these things again: reports are fetched one by one.
-pub fn again(things: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+pub fn again(things: &[Holding], entitlements: &Entitlements, now: Timestamp) -> String {
     let (imported, fetched): (Vec<_>, Vec<_>) =
-        things.iter().copied().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());
+        things.iter().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());
     let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
     let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
     let asking = has_others.then(|| "To ask for other answers again costs what it costs.".to_owned());

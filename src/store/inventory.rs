@@ -5,7 +5,7 @@ use super::records::Store;
 use super::reports::key_of;
 use super::shelf::{Escaped, Header, IMPORTED, REPORTS, UNREAD, digest, moment, place, place_of_unread};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Doomed, Held, Holding, Note, Purge};
+use crate::report::{Deletion, Held, Holding, Note, Purge};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
@@ -13,16 +13,8 @@ use rusqlite::params;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// Number of deleted reports, bytes and notes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Purged {
-    pub reports: u64,
-    pub bytes: u64,
-    pub notes: u64,
-}
-
 /// A file that was opened before: the service of its start screen, its SHA-256, and when.
-type Earlier = (String, String, Timestamp);
+pub type Earlier = (String, String, Timestamp);
 
 /// Margin of a purge by age: a file that was opened within it before the limit stays.
 const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
@@ -97,39 +89,28 @@ impl Store {
         })
     }
 
-    /// Deletes entries of one service or of all; `None` if `agreed` rejects the current inventory.
-    pub fn purge(
-        &self,
-        what: &[Purge],
-        service: Option<&str>,
-        agreed: &dyn Fn(&[Holding]) -> bool,
-    ) -> Result<Option<Purged>, StoreError> {
+    /// Deletes what a deletion names, unless that is not the same any more; returns whether it did.
+    pub fn purge(&self, deletion: &Deletion) -> Result<bool, StoreError> {
         let (all, lists) = self.inventory_and_lists()?;
-        if !agreed(&all) {
-            return Ok(None);
+        if !deletion.is_still(&all) {
+            return Ok(false);
         }
-        let doomed = Doomed::of(what, &all, service);
-        let forgotten = self.forgotten(what, service, &doomed.left)?;
-        let mut purged = Purged { notes: doomed.notes, ..Purged::default() };
-        for thing in &doomed.things {
-            self.remove(thing)?;
-            purged.reports += u64::from(thing.report().is_some());
-            purged.bytes = purged.bytes.saturating_add(thing.bytes);
-        }
+        let forgotten = self.forgotten(deletion)?;
+        deletion.things.iter().try_for_each(|thing| self.remove(thing))?;
         let everything = [all.as_slice(), lists.as_slice()].concat();
-        let gone = Doomed::of(what, &everything, service).things;
-        gone.into_iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
-        if doomed.noted.is_empty() && forgotten.is_empty() {
-            return Ok(Some(purged));
+        let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
+        gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
+        if deletion.noted.is_empty() && forgotten.is_empty() {
+            return Ok(true);
         }
         self.write(|transaction| {
             let mut notes = transaction.prepare("DELETE FROM note WHERE identifier = ?1")?;
-            doomed.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
+            deletion.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
             let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
             forgotten.iter().try_for_each(|(service, file, _)| earlier.execute(params![service, file]).map(drop))
         })?;
         self.copy()?;
-        Ok(Some(purged))
+        Ok(true)
     }
 
     /// Deletes the file of an entry; notes have none.
@@ -141,21 +122,17 @@ impl Store {
         })
     }
 
-    /// Number of earlier files that are forgotten with a purge.
-    pub fn forgotten_files(&self, what: &[Purge], service: Option<&str>, held: &[Holding]) -> Result<u64, StoreError> {
-        Ok(self.forgotten(what, service, &Doomed::of(what, held, service).left)?.len() as u64)
-    }
-
-    fn forgotten(&self, what: &[Purge], service: Option<&str>, left: &[&Holding]) -> Result<Vec<Earlier>, StoreError> {
+    /// The earlier files that are forgotten with a deletion.
+    pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<Earlier>, StoreError> {
         let select = "SELECT service, sha256, opened FROM file";
         let mut files: Vec<Earlier> = self.read(|connection| {
             let mut select = connection.prepare(select)?;
             select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, moment(row.get(2)?))))?.collect()
         })?;
-        let is_meant = |of: &str| service.is_none_or(|service| service == of);
-        let is_left = |file: &str| left.iter().any(|thing| thing.file.as_ref().is_some_and(|of| of.as_str() == file));
+        let is_meant = |of: &str| deletion.service.as_ref().is_none_or(|service| service == of);
+        let is_left = |file: &str| deletion.left.iter().any(|left| left.as_str() == file);
         files.retain(|(of, file, opened)| {
-            what.iter().any(|what| match what {
+            deletion.what.iter().any(|what| match what {
                 Purge::Everything => is_meant(of),
                 Purge::File { service, file: named } => {
                     (of == service || service == IMPORTED) && named.as_str() == file

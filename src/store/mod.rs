@@ -18,7 +18,7 @@ mod reports;
 mod shelf;
 mod work;
 
-pub use inventory::Purged;
+pub use inventory::Earlier;
 pub use ledger::{ANSWERED, Call, LedgerEntry, NewEntry, Reserved, Whose, too_fast};
 pub use records::{Keep, Store};
 pub use reports::{Answer, NewAnswer, ResponsePart, StoredReport, bare};

@@ -362,7 +362,7 @@ commands! {
         "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.over.put(AgeForm::with_fields(AgeInDays, 1)));
     "delete-everything" [key('X')] "delete all", 4, PICKER,
         "Delete everything stored, after confirmation; the ledger stays"
-        if ALL_SHOWN => Local(|m| m.confirm_purge(crate::report::Purge::Everything));
+        if ALL_SHOWN => Local(|m| m.confirm_purge(vec![crate::report::Purge::Everything]));
     "take-age" [ENTER] "how many go", 1, FORM,
         "Name everything older than the typed days, and ask"
         if When::Has("an age that is typed", |m| m.over.top_as::<AgeForm>().is_some()) => Local(Model::delete_old);

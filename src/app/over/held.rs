@@ -1,18 +1,17 @@
 //! What the store holds beside reports on the screen: everything by size, age and origin, and its deletion; and notes.
 
 use crate::app::over::{Detail, FormSource, InputForm, ListSource, ListView};
-use crate::app::spending::{Consent, Deletion, KeyedAnswer};
+use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Focus, Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Note, Notes};
 use crate::report::rows::Line;
-use crate::report::{Doomed, Held, Holding, Place, Purge, Report, whose};
+use crate::report::{Deletion, Held, Holding, Place, Purge, Report, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::slice::from_ref;
 
 const DAY: i64 = 86_400;
 
@@ -43,6 +42,24 @@ pub fn title(thing: &Holding) -> Visible {
         Held::Report(identifier) | Held::Notes(identifier) => identifier.parts().sandbox.visible(),
         Held::Answer { key, .. } => Request::holding_words(key.as_bytes()),
     }
+}
+
+/// What is deleted: its number, its owners, its size and its notes.
+pub fn deletion_words(deletion: &Deletion) -> String {
+    let things = &deletion.things;
+    let reports = things.iter().filter(|thing| thing.report().is_some()).count() as u64;
+    let others = things.iter().filter(|thing| matches!(thing.what, Held::Answer { .. })).count() as u64;
+    let words = match (things.as_slice(), reports, others) {
+        ([], ..) => return "nothing".to_owned(),
+        (_, 0, 0) => "notes on reports that are not stored".to_owned(),
+        ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
+        ([one], ..) => format!("the {}", title(one).cut(60)),
+        (_, reports, 0) => count(reports, "report"),
+        _ => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
+    };
+    let (size, on_disk) = deletion.sizes();
+    let notes = if deletion.notes > 0 { format!(", with {}", count(deletion.notes, "note")) } else { String::new() };
+    format!("{words} {}: {}, {} on disk{notes}", whose(things), bytes(size), bytes(on_disk))
 }
 
 impl StoreContents {
@@ -144,13 +161,13 @@ impl Model {
 
     pub(in crate::app) fn delete_chosen(&mut self) {
         let what = self.chosen_held().map(Holding::purge);
-        what.into_iter().for_each(|what| self.confirm_purge(what));
+        what.into_iter().for_each(|what| self.confirm_purge(vec![what]));
     }
 
     pub(in crate::app) fn delete_file(&mut self) {
         let line = self.chosen_held();
         let file = line.and_then(|line| Some((line.service.clone(), line.file.clone()?)));
-        file.into_iter().for_each(|(service, file)| self.confirm_purge(Purge::File { service, file }));
+        file.into_iter().for_each(|(service, file)| self.confirm_purge(vec![Purge::File { service, file }]));
     }
 
     pub(in crate::app) fn delete_old(&mut self) {
@@ -160,20 +177,20 @@ impl Model {
             return;
         };
         self.over.close();
-        self.confirm_purge(Purge::Before(before))
+        self.confirm_purge(vec![Purge::Before(before)])
     }
 
     /// Asks for confirmation with the items that go and the price of fetching them again.
-    pub(in crate::app) fn confirm_purge(&mut self, what: Purge) {
+    pub(in crate::app) fn confirm_purge(&mut self, what: Vec<Purge>) {
         if self.over.top_as::<HeldScreen>().is_none() {
             return;
         }
-        let deletion = Deletion::of(what, self.held_lines());
+        let deletion = Deletion::of(what, None, self.held_lines());
         if deletion.things.is_empty() {
             self.say("Nothing stored is that old.");
             return;
         }
-        let why = self.purge_words(&deletion.what);
+        let why = self.purge_words(&deletion);
         let answer = match deletion.things.len() > 1 {
             true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
             false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
@@ -182,7 +199,7 @@ impl Model {
     }
 
     /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
-    pub(in crate::app) fn purge_differs(&mut self, what: Purge, lines: Vec<Holding>) {
+    pub(in crate::app) fn purge_differs(&mut self, what: Vec<Purge>, lines: Vec<Holding>) {
         if self.held_mut().is_some() {
             self.show_held(lines);
         }
@@ -190,39 +207,23 @@ impl Model {
         self.confirm_purge(what)
     }
 
-    fn purge_words(&self, what: &Purge) -> String {
-        let Doomed { things: doomed, notes, .. } = Doomed::of(from_ref(what), self.held_lines(), None);
-        let sum = |of: fn(&Holding) -> u64| doomed.iter().map(|line| of(line)).fold(0, u64::saturating_add);
-        let file = match what {
-            Purge::Before(_) | Purge::DownTo(_) | Purge::Everything => None,
-            _ => doomed.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
+    fn purge_words(&self, deletion: &Deletion) -> String {
+        let file = match deletion.what.as_slice() {
+            [Purge::Before(_) | Purge::DownTo(_) | Purge::Everything] => None,
+            _ => deletion.things.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
         };
         let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
         let file =
             file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
-        let reports = doomed.iter().filter(|line| line.report().is_some()).count() as u64;
-        let others = doomed.iter().filter(|line| matches!(line.what, Held::Answer { .. })).count() as u64;
-        let words = match (doomed.as_slice(), reports, others) {
-            (_, 0, 0) => "notes on reports that are not stored".to_owned(),
-            ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
-            ([one], ..) => format!("the {}", title(one).cut(60)),
-            (_, reports, 0) => count(reports, "report"),
-            _ => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
-        };
-        let (whose, size, on_disk) = (whose(doomed.iter().copied()), sum(|line| line.bytes), sum(|line| line.on_disk));
-        let mut words = format!("{words} {whose}: {}, {} on disk", bytes(size), bytes(on_disk));
-        if notes > 0 {
-            words += &format!(", with {}", count(notes, "note"));
-        }
-        let again = again(&doomed, &self.figures.entitlements, self.now);
         // The user may mean the visible ones alone.
         let list = self.over.top_as::<HeldScreen>();
-        let is_shown = |thing: &Holding| list.is_none_or(|list| list.shown(0).any(|shown| std::ptr::eq(shown, thing)));
-        let hidden = match doomed.iter().filter(|thing| !is_shown(thing)).count() {
+        let is_shown = |thing: &Holding| list.is_none_or(|list| list.shown(0).any(|shown| shown == thing));
+        let hidden = match deletion.things.iter().filter(|thing| !is_shown(thing)).count() {
             0 => String::new(),
             hidden => format!("{} of them hidden by the filter. ", thousands(hidden as u64)),
         };
-        let file = file.unwrap_or_default();
+        let (file, words) = (file.unwrap_or_default(), deletion_words(deletion));
+        let again = again(&deletion.things, &self.figures.entitlements, self.now);
         format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
 

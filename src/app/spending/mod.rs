@@ -11,15 +11,13 @@ use crate::app::away::{Copied, Save};
 use crate::app::keys::key;
 use crate::app::over::{Over, OverlayScreen, SMALL, pieces_in_rows};
 use crate::app::{Key, Place, ResponseSource};
+use crate::report::Deletion;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::note::Note;
-use crate::report::{Doomed, Holding, Purge};
 use crate::request::{Request, Submission};
 use crate::text::words_in_rows;
 pub use calls::{Calls, InFlightCall};
 pub use price::{Obstacle, Tag};
-use std::collections::BTreeSet;
-use std::slice::from_ref;
 use std::sync::Arc;
 pub(super) use typed::last_days;
 pub use typed::{ASKS, Ask, PlannedOperations, Planner, Prompt, TypedQuestion};
@@ -118,31 +116,5 @@ impl OverlayScreen for Confirmation {
     /// All of its words, and its keys.
     fn height(&self, columns: usize) -> usize {
         (words_in_rows(&self.details, columns).len() + KEYS).max(SMALL)
-    }
-}
-
-/// What to delete, and what the confirmation named.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Deletion {
-    pub what: Purge,
-    pub things: Vec<Holding>,
-    pub notes: u64,
-}
-
-impl Deletion {
-    pub fn of(what: Purge, held: &[Holding]) -> Self {
-        let Doomed { things, notes, .. } = Doomed::of(from_ref(&what), held, None);
-        Self { things: things.into_iter().cloned().collect(), notes, what }
-    }
-
-    pub fn bytes(&self) -> u64 {
-        self.things.iter().map(|thing| thing.bytes).fold(0, u64::saturating_add)
-    }
-
-    /// Whether these are the same things with as many notes.
-    pub fn is_still(&self, held: &[Holding]) -> bool {
-        let (things, left) = (self.things.iter().collect(), Vec::new());
-        let asked = Doomed { things, left, noted: BTreeSet::new(), notes: self.notes };
-        asked.named() == Doomed::of(from_ref(&self.what), held, None).named()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Performer, Work, sentence, words};
 use crate::app::away::{NotSaved, Save, Saved};
-use crate::app::spending::Deletion;
+use crate::app::over::held::deletion_words;
 use crate::app::spending::ledger::{LedgerPage, LedgerRow, SHOWN};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
@@ -16,7 +16,7 @@ use crate::report::identifier::Sha256;
 use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rules::Rules;
-use crate::report::{Body, Cancel, Holding};
+use crate::report::{Body, Cancel, Deletion, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{Keep, LedgerEntry, StoreError, StoredReport};
 use crate::text::{Untrusted, bytes, count, said};
@@ -24,7 +24,6 @@ use jiff::Timestamp;
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Most earlier files that are offered.
@@ -193,21 +192,16 @@ fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
 
 /// Deletes what the user confirmed, and nothing where the store differs from that.
 fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> {
-    let (store, what) = (&gateway.store, from_ref(&deletion.what));
-    let purged = match store.purge(what, None, &|held| deletion.is_still(held)) {
-        Ok(Some(purged)) => purged,
-        Ok(None) => return Ok(StoreEvent::DeleteConflict { lines: inventory(gateway)?, what: deletion.what }.into()),
+    match gateway.store.purge(&deletion) {
+        Ok(true) => {}
+        Ok(false) => return Ok(StoreEvent::DeleteConflict { lines: inventory(gateway)?, what: deletion.what }.into()),
         Err(error) => {
             return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error))));
         }
-    };
-    let notes = if purged.notes > 0 { format!(", {}", count(purged.notes, "note")) } else { String::new() };
-    let things = match purged.reports {
-        0 if deletion.bytes() > 0 => count(deletion.things.len() as u64, "answer"),
-        reports => count(reports, "report"),
-    };
-    let remarks: String = store.remains(what)?.iter().map(|remark| format!(" {remark}.")).collect();
-    let words = format!("Deleted: {things}, {}{notes}. The ledger stays.{remarks}", bytes(purged.bytes));
+    }
+    let remarks = gateway.store.remains(&deletion.what)?;
+    let remarks: String = remarks.iter().map(|remark| format!(" {remark}.")).collect();
+    let words = format!("Deleted: {}. The ledger stays.{remarks}", deletion_words(&deletion));
     Ok(StoreEvent::Deleted { words, lines: inventory(gateway)? }.into())
 }
 
