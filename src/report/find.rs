@@ -23,26 +23,13 @@ pub struct How {
 
 /// A search pattern. It is matched against decoded text, not against JSON escapes.
 #[derive(Debug)]
-pub struct Pattern {
-    words: String,
-    how: How,
-    regex: Regex,
-}
-
-/// Why words are no pattern.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadPattern {
-    #[error("nothing is typed")]
-    Empty,
-    /// They are not a valid regular expression; the reason.
-    #[error("{0}")]
-    Expression(String),
-}
+pub struct Pattern(Regex);
 
 impl Pattern {
-    pub fn new(words: &str, how: How) -> Result<Self, BadPattern> {
+    /// The pattern of these words; why they are none, in words, where they are no regular expression.
+    pub fn new(words: &str, how: How) -> Result<Self, String> {
         if words.is_empty() {
-            return Err(BadPattern::Empty);
+            return Err("nothing is typed".to_owned());
         }
         let expression = if how.is_regex { words.to_owned() } else { regex::escape(words) };
         let regex = RegexBuilder::new(&expression)
@@ -50,20 +37,12 @@ impl Pattern {
             .size_limit(LARGEST)
             .dfa_size_limit(LARGEST)
             .build()
-            .map_err(|error| BadPattern::Expression(reason(&error)))?;
-        Ok(Self { words: words.to_owned(), how, regex })
-    }
-
-    pub fn words(&self) -> &str {
-        &self.words
-    }
-
-    pub fn how(&self) -> How {
-        self.how
+            .map_err(|error| reason(&error))?;
+        Ok(Self(regex))
     }
 
     pub fn is_match(&self, text: &[u8]) -> bool {
-        self.regex.is_match(text)
+        self.0.is_match(text)
     }
 
     /// Whether it matches the label of a row.
@@ -78,7 +57,7 @@ impl Pattern {
 
     /// Byte ranges of its matches in a text that is our own or made visible.
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
-        let found = self.regex.find_iter(text.as_bytes()).map(|found| found.range());
+        let found = self.0.find_iter(text.as_bytes()).map(|found| found.range());
         found.filter(|found| !found.is_empty()).collect()
     }
 

@@ -134,13 +134,6 @@ struct Tail {
     at: u32,
 }
 
-impl From<Index> for Batch {
-    /// All that there is to find.
-    fn from(found: Index) -> Self {
-        Self { continues: false, tails: Vec::new(), found }
-    }
-}
-
 impl Index {
     pub(super) fn has(&self, name: &str) -> bool {
         self.sections.iter().any(|section| section.name.as_bytes() == name.as_bytes())

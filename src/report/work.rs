@@ -9,7 +9,7 @@ use std::thread;
 
 /// Cancels work. Clones cancel the same work.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(pub(crate) Arc<AtomicBool>);
 
 /// The work was cancelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -23,12 +23,6 @@ impl Cancel {
 
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
-    }
-
-    /// The flag that cancels, for what sets it by itself.
-    #[cfg(unix)]
-    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.0)
     }
 
     /// Asked now and then by what takes long.

@@ -87,7 +87,7 @@ impl BlockedSignals {
         for signal in ENDINGS.iter().copied().chain([signal_hook::consts::SIGALRM]) {
             signal_hook::flag::register_usize(signal, Arc::clone(&blocked.last), signal.unsigned_abs() as usize)?;
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&blocked.is_open))?;
-            signal_hook::flag::register(signal, blocked.cancel.flag())?;
+            signal_hook::flag::register(signal, Arc::clone(&blocked.cancel.0))?;
         }
         Ok(BLOCKED.get_or_init(|| blocked).clone())
     }

@@ -49,7 +49,7 @@ impl Quest {
                 false
             }
             Err(bad) => {
-                self.problem = Some(bad.to_string());
+                self.problem = Some(bad);
                 false
             }
         }
