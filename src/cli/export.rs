@@ -4,7 +4,7 @@
 use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};
-use crate::export::{ExportSource, FORMATS, Format, Job, What};
+use crate::export::{Export, ExportSource, FORMATS, Format, What};
 use crate::report::Cancel;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
@@ -172,7 +172,7 @@ impl ExportArgs {
     fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> anyhow::Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.iter().for_each(say);
-        let job = |cancel| Job { sources, what: self.what(), rules: &rules, cancel };
+        let job = |cancel| Export { sources, what: self.what(), rules: &rules, cancel };
         let summary = match path {
             Some(path) => {
                 // After a signal no part of the report remains.

@@ -1,7 +1,7 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
 use super::opened::{ExportRow, OpenedReport};
-use super::{Job, Summary, verdict};
+use super::{Export, Summary, verdict};
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
 use crate::text::Untrusted;
@@ -24,7 +24,7 @@ const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,pa
 /// The columns of indicators; the line of a note that is on no row has no kind.
 const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,seen,where,severity,rule,note";
 
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let is_indicators = job.what.is_indicators();
     let columns = || (if is_indicators { INDICATOR_COLUMNS } else { COLUMNS }).split(',');
     line(out, columns())?;

@@ -1,7 +1,7 @@
 //! Reports as JSON in the envelope of the service, `notes` beside the attributes; each value as every strict reader takes it.
 
 use super::opened::OpenedReport;
-use super::{Job, Summary, list, literal, object, own_literal};
+use super::{Export, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
 use crate::report::json::{Event, Raw, Scanner, is_delimiter};
 use crate::report::{Pane, Place, Report};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 /// Writes reports as JSON in the envelope of the service (specification §2.1); several as a list.
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let (is_list, mut comma) = (job.sources.len() != 1, "");
     write!(out, "{{\"data\":{}", if is_list { "[" } else { "" })?;
     let summary = job.each_report(job.rules, |opened| {

@@ -2,7 +2,7 @@
 
 use super::json::rewritten;
 use super::opened::{ExportRow, OpenedReport};
-use super::{Job, Member, Summary, list, literal, object, own_literal};
+use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::rules::Rule;
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 /// object's row its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it; its `note`. A note on the whole report is a line of its own, without `row`
 /// and `value`, as is one on an `item` that the report no longer has. Where a string of a row is not
 /// Unicode, `escaped` is true, and all strings of the value are in their visible form.
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     job.each_report(job.rules, |opened| {
         let head = [
             ("origin", Some(own_literal(&opened.source.origin))),

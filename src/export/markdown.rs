@@ -3,7 +3,7 @@
 use super::opened::{ExportRow, OpenedReport};
 use super::plain::process;
 use super::verdict::seen_in;
-use super::{Job, Summary, harmless};
+use super::{Export, Summary, harmless};
 use crate::report::attributes::{CODE, HIDDEN, PASSWORD, Shape};
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::{Kind as JsonKind, Raw};
@@ -15,7 +15,7 @@ use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
 
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     job.each_report(job.rules, |opened| {
         write_head(opened, out)?;
         let rows = match job.what.is_indicators() {

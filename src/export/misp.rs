@@ -2,7 +2,7 @@
 
 use super::opened::{Correlations, OpenedReport};
 use super::verdict::{reason, seen_in, techniques, verdict};
-use super::{Job, Summary, list, object, own_literal};
+use super::{Export, Summary, list, object, own_literal};
 use crate::report::indicators::{Kind, is_plain_host, same};
 use crate::report::rules::Rules;
 use crate::report::{Indicator, Note};
@@ -19,7 +19,7 @@ const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 const TLP: &str = "tlp:amber+strict";
 
 /// A report is one event; several are in the list that MISP's own search gives.
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let (rules, is_list) = (Rules::shipped(), job.sources.len() != 1);
     let (mut events, mut left_out) = (HashSet::new(), 0);
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;

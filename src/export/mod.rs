@@ -90,7 +90,7 @@ pub struct Format {
     reach: FormatReach,
     /// What it is, in a few words.
     pub about: &'static str,
-    write: fn(&Job<'_>, &mut dyn Write) -> io::Result<Summary>,
+    write: fn(&Export<'_>, &mut dyn Write) -> io::Result<Summary>,
 }
 
 /// How far into a report a format goes.
@@ -128,7 +128,7 @@ formats! {
 
 /// Reports to be written.
 #[derive(Clone)]
-pub struct Job<'a> {
+pub struct Export<'a> {
     pub sources: &'a [ExportSource],
     pub what: What,
     /// By what rows are marked.
@@ -136,7 +136,7 @@ pub struct Job<'a> {
     pub cancel: &'a Cancel,
 }
 
-impl<'a> Job<'a> {
+impl<'a> Export<'a> {
     /// Opens the reports, marked by these rules, and counts the rows that `write` has written of each.
     fn each_report(
         &'a self,
@@ -190,13 +190,13 @@ impl Format {
     }
 
     /// Writes reports.
-    pub fn write(&self, job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    pub fn write(&self, job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         (self.write)(job, out)
     }
 }
 
 /// The bytes as they came, and no other. Several reports would run into each other: they are not asked for at once.
-fn raw(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
         for window in source.body.chunks(body::WINDOW) {

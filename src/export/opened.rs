@@ -1,6 +1,6 @@
 //! A report that is being written: which of its rows, how the rules mark them, and the notes on them.
 
-use super::{ExportSource, Job, What, verdict};
+use super::{Export, ExportSource, What, verdict};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::identifier::is_moment;
 use crate::report::indicators::{Kind, hash, same};
@@ -18,7 +18,7 @@ use std::io;
 
 /// A report of a job, opened and judged.
 pub(super) struct OpenedReport<'a> {
-    pub(super) job: &'a Job<'a>,
+    pub(super) job: &'a Export<'a>,
     pub(super) source: &'a ExportSource,
     pub(super) report: Report,
     /// The identifier that it was asked for by, or the one it gives itself.
@@ -54,7 +54,12 @@ pub(super) struct ExportRow<'a> {
 
 impl<'a> OpenedReport<'a> {
     /// Opens the report of this number, and judges it by these rules.
-    pub(super) fn new(job: &'a Job<'_>, number: usize, source: &'a ExportSource, rules: &'a Rules) -> io::Result<Self> {
+    pub(super) fn new(
+        job: &'a Export<'_>,
+        number: usize,
+        source: &'a ExportSource,
+        rules: &'a Rules,
+    ) -> io::Result<Self> {
         let report = source.open()?;
         let marks = rules.judge(&report, job.cancel)?;
         let findings = match &job.what {

@@ -1,7 +1,7 @@
 //! Plain text: under a heading for each report and each pane a line a row, whole and defanged; or a line an indicator, and nothing else.
 
 use super::opened::{ExportRow, OpenedReport};
-use super::{Job, Summary, What};
+use super::{Export, Summary, What};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
 use crate::report::{Note, Pane, Piece, Place};
@@ -34,7 +34,7 @@ pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: Place) -> St
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     job.each_report(job.rules, |opened| match job.what.is_indicators() {
         true => write_indicators(opened, out),
         false => write_rows(opened, out),

@@ -9,7 +9,7 @@ use self::objects::{
 };
 use super::opened::{Correlations, OpenedReport};
 use super::verdict::{BlockReason, reason, seen_in, techniques, verdict};
-use super::{Job, Member, Summary, list, literal, object, own_literal};
+use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::indicators::{Kind, kind_in_memory, same};
 use crate::report::rules::{Rules, Severity};
 use crate::report::{About, Indicator, Note};
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, Write};
 
 /// Writes one bundle of all reports; an object that several reports have is in it once.
-pub(super) fn write(job: &Job<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut bundle = Bundle { out, written: HashSet::new(), to_block: BTreeMap::new(), left_out: 0 };
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());

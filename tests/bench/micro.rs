@@ -106,7 +106,7 @@ fn frame(bencher: Bencher, rows: u64) {
 /// What an attacker can write much of: twice the bytes take twice the time.
 mod growth {
     use super::*;
-    use behaview::export::{ExportSource, Format, Job, What};
+    use behaview::export::{Export, ExportSource, Format, What};
     use behaview::report::note::Notes;
     use behaview::report::rules::Rules;
 
@@ -120,7 +120,7 @@ mod growth {
             ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::shipped());
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
-            let job = Job { sources: &sources, what: What::All, rules: &rules, cancel: &Cancel::default() };
+            let job = Export { sources: &sources, what: What::All, rules: &rules, cancel: &Cancel::default() };
             format.write(&job, &mut std::io::sink()).unwrap()
         });
     }

@@ -4,7 +4,7 @@ use crate::stage::{Stage, file, options};
 use behaview::app::model::Service;
 use behaview::app::{LoadedReport, Model, Overlay, PANES, Size};
 use behaview::demo::Options;
-use behaview::export::{ExportSource, Format, Job, What};
+use behaview::export::{Export, ExportSource, Format, What};
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel};
 use behaview::runtime::Session;
@@ -188,7 +188,7 @@ fn every_leaf_stands_in_what_is_exported() {
         let body = Body::in_memory(bytes);
         let notes = Default::default();
         let sources = [ExportSource { body, identifier: None, origin: String::new(), received: None, notes }];
-        let job = Job { sources: &sources, what: What::All, rules: &Rules::shipped(), cancel: &Cancel::default() };
+        let job = Export { sources: &sources, what: What::All, rules: &Rules::shipped(), cancel: &Cancel::default() };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();
             Format::named(name).unwrap().write(&job, &mut out).unwrap();

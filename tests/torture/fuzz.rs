@@ -3,7 +3,7 @@
 //! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
 
 use super::wire::{Stage, now, shown};
-use behaview::export::{ExportSource, FORMATS, Job, What};
+use behaview::export::{Export, ExportSource, FORMATS, What};
 use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
 use behaview::report::compare::{Matrix, Only};
@@ -138,7 +138,7 @@ fn export(bytes: &[u8], _: &mut Noise) {
         for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            let job = Job { sources: &sources, what: what.clone(), rules: &RULES, cancel: &Cancel::default() };
+            let job = Export { sources: &sources, what: what.clone(), rules: &RULES, cancel: &Cancel::default() };
             if format.write(&job, &mut out).is_err() {
                 continue;
             }

@@ -6,7 +6,7 @@ use crate::app::over::held::deletion_words;
 use crate::app::spending::ledger::{LedgerPage, LedgerRow, SHOWN};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
-use crate::export::{Job, Summary};
+use crate::export::{Export, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, hash_file};
 use crate::quota::Period;
@@ -313,7 +313,7 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
     let written = file::write(&path, save.may_replace, |out| match &save.what {
         Saved::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(Rules::shipped);
-            format.write(&Job { sources, what: what.clone(), rules: &rules, cancel }, out).map(Some)
+            format.write(&Export { sources, what: what.clone(), rules: &rules, cancel }, out).map(Some)
         }
         Saved::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
         Saved::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
