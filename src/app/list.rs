@@ -1,15 +1,17 @@
 //! The list of a file's sandboxes: its entries, page after page, and the report of each as it is looked at.
 
 use crate::app::find::Filter;
+use crate::app::find::finding::SearchEnd;
 use crate::app::message::DocumentReports;
 use crate::app::panes::{PaneState, Scroll};
-use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob};
+use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob, SearchJob};
 use crate::report::body::Body;
+use crate::report::find::Scope;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::report::rules::Marks;
-use crate::report::{Indicators, Pane, Report};
+use crate::report::{Indicators, Pane, Report, RowSet};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -331,6 +333,55 @@ impl OpenReport {
     /// Whether more of it is to be read.
     pub(super) fn is_unfinished(&self) -> bool {
         self.unreadable.is_none() && !self.report.index.is_complete
+    }
+
+    /// What searches a pane for the words of its filter anew; without words, everything is shown.
+    pub(super) fn seek_anew(&mut self, pane: Pane) -> Option<SearchJob> {
+        let state = self.panes.get_mut(&pane)?;
+        let filter = state.filter.as_mut()?;
+        if filter.quest.renew_pattern() {
+            filter.covered = 0;
+            return self.seek(pane);
+        }
+        if filter.quest.typed.is_empty() {
+            state.unsift(&self.report, pane);
+        }
+        None
+    }
+
+    /// What searches the rows of a pane that its filter has not covered yet.
+    fn seek(&mut self, pane: Pane) -> Option<SearchJob> {
+        let report = self.report.clone();
+        let filter = self.panes.get_mut(&pane)?.filter.as_mut()?;
+        let pattern = filter.quest.pattern.clone()?;
+        let scope = Scope { pane: Some(pane), from: filter.covered };
+        filter.covered = report.searchable();
+        let ticket = filter.quest.begin();
+        filter.quest.run.iter_mut().for_each(|run| run.is_new = scope.from == 0);
+        Some(SearchJob::Filter { ticket, report, pattern, scope })
+    }
+
+    /// What continues the filters after more of the report was indexed.
+    pub(super) fn seek_further(&mut self) -> Vec<SearchJob> {
+        let reaches = self.report.searchable();
+        let is_behind =
+            |filter: &Filter| !filter.quest.is_running() && filter.quest.pattern.is_some() && filter.covered < reaches;
+        let panes = self.panes.iter().filter(|(_, state)| state.filter.as_ref().is_some_and(is_behind));
+        let behind: Vec<_> = panes.map(|(pane, _)| *pane).collect();
+        behind.into_iter().filter_map(|pane| self.seek(pane)).collect()
+    }
+
+    /// Shows rows that the filter of a pane found; returns what continues it.
+    pub(super) fn take_found(&mut self, job: JobNumber, rows: RowSet, ended: SearchEnd) -> Vec<SearchJob> {
+        if let Some((pane, state)) = self.panes.iter_mut().find(|(_, state)| state.runs(job)) {
+            state.take_found(&self.report, *pane, job, rows);
+            let quest = state.filter.as_mut().map(|filter| &mut filter.quest);
+            if let Some((quest, end)) = quest.zip(ended) {
+                quest.run = None;
+                quest.problem = end.err().or(quest.problem.take());
+            }
+        }
+        self.seek_further()
     }
 
     pub(in crate::app) fn absorb(&mut self, batch: Batch) {

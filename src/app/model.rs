@@ -263,6 +263,10 @@ impl Model {
         self.effects.push(effect);
     }
 
+    pub(super) fn emit_all(&mut self, effects: impl IntoIterator<Item = impl Into<Effect>>) {
+        effects.into_iter().for_each(|effect| self.emit(effect));
+    }
+
     pub fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }

@@ -180,7 +180,7 @@ impl Model {
         if !jobs.is_empty() {
             self.turn_to(identifier);
         }
-        jobs.into_iter().for_each(|job| self.emit(job));
+        self.emit_all(jobs);
     }
 
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.

@@ -7,8 +7,8 @@ use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, Overlay, ReportEvent, ResponseSource, Screen, SearchEvent,
-    ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
+    Command, Effect, FileEvent, Key, Message, Model, OpenReport, Overlay, ReportEvent, ResponseSource, Screen,
+    SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -32,7 +32,7 @@ impl Model {
             Some(Overlay::Prompt(form)) => form.request(self.now).into_iter().collect(),
             _ => return,
         };
-        requests.into_iter().for_each(|request| self.emit(StoreJob::Check(request)));
+        self.emit_all(requests.into_iter().map(StoreJob::Check));
     }
 
     pub(super) fn paste(&mut self, text: &str) {
@@ -86,7 +86,12 @@ impl Model {
             Message::Store(event) => self.on_store(event),
             Message::Report(event) => self.on_report_event(event),
             Message::Search(event) => match event {
-                SearchEvent::Rows { job, rows, ended } => self.found(job, rows, ended),
+                SearchEvent::Rows { job, rows, ended } => {
+                    let is_it = |open: &&mut OpenReport| open.panes.values().any(|state| state.runs(job));
+                    let open = self.files.reports_mut().find(is_it);
+                    let further = open.map(|open| open.take_found(job, rows, ended));
+                    self.emit_all(further.into_iter().flatten());
+                }
                 SearchEvent::Hits { job, groups, searched, ended } => self.hits(job, groups, searched, ended),
                 SearchEvent::ComparisonFiltered { job, found } => self.comparison_filtered(job, found),
             },
@@ -178,7 +183,8 @@ impl Model {
         match event {
             ReportEvent::Indexed { job, batch } => {
                 self.indexed(job, batch);
-                self.seek_further(job);
+                let further = self.files.opened_mut(job).map(OpenReport::seek_further);
+                self.emit_all(further.into_iter().flatten());
                 self.arrive();
             }
             ReportEvent::Unreadable { job, why } => {
@@ -299,7 +305,7 @@ impl Model {
             let folded = entry.identifier.as_ref().map_or(&[][..], |report| self.remembered.rows(report));
             entry.open(folded)
         });
-        job.into_iter().for_each(|job| self.emit(job));
+        self.emit_all(job);
     }
 
     pub(super) fn leave_file(&mut self) {
@@ -369,7 +375,7 @@ impl Model {
 
     pub(super) fn give_up(&mut self) {
         let requests: Vec<_> = self.calls.iter().map(|call| call.request.clone()).collect();
-        requests.into_iter().for_each(|request| self.emit(ServiceCall::Cancel(request)));
+        self.emit_all(requests.into_iter().map(ServiceCall::Cancel));
     }
 
     fn may_leave(&self) -> bool {

@@ -5,10 +5,8 @@ use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
 use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::app::over::{NotableScope, Target};
-use crate::app::panes::PaneState;
-use crate::app::{JobNumber, Key, Model, OpenReport, Overlay, Screen, SearchJob};
-use crate::report::find::{How, Scope};
-use crate::report::{Pane, Report, RowSet};
+use crate::app::{JobNumber, Key, Model, Overlay, Screen, SearchJob};
+use crate::report::find::How;
 
 pub type SearchEnd = Option<Result<(), String>>;
 
@@ -91,65 +89,8 @@ impl Model {
         if !self.is_filtering() {
             return self.seek_hits();
         }
-        let Some(pane) = self.focused() else { return };
-        let Some(filter) = self.filter_mut() else { return };
-        if filter.quest.renew_pattern() {
-            filter.covered = 0;
-            if let Some(job) = self.open().map(|open| open.job.number()) {
-                self.seek_rows(job, pane);
-            }
-            return;
-        }
-        if filter.quest.typed.is_empty()
-            && let Some(open) = self.files.open_mut()
-        {
-            open.panes.entry(pane).or_default().unsift(&open.report, pane);
-        }
-    }
-
-    /// Searches the rows of a report's pane that have not been searched yet.
-    fn seek_rows(&mut self, job: JobNumber, pane: Pane) {
-        let Some(open) = self.files.opened_mut(job) else { return };
-        let report = open.report.clone();
-        let Some(filter) = open.panes.get_mut(&pane).and_then(|state| state.filter.as_mut()) else { return };
-        let Some(pattern) = filter.quest.pattern.clone() else { return };
-        let is_further = filter.covered > 0;
-        let scope = Scope { pane: Some(pane), from: filter.covered };
-        filter.covered = report.searchable();
-        let ticket = filter.quest.begin();
-        if let Some(run) = filter.quest.run.as_mut().filter(|_| is_further) {
-            run.is_new = false;
-        }
-        self.emit(SearchJob::Filter { ticket, report, pattern, scope });
-    }
-
-    /// Continues the filters of a report after more of it was indexed.
-    pub(in crate::app) fn seek_further(&mut self, job: JobNumber) {
-        let Some(open) = self.files.opened_mut(job) else { return };
-        let reaches = open.report.searchable();
-        let is_behind = |state: &PaneState| {
-            let filter = state.filter.as_ref();
-            filter.is_some_and(|filter| {
-                !filter.quest.is_running() && filter.quest.pattern.is_some() && filter.covered < reaches
-            })
-        };
-        let behind: Vec<Pane> =
-            open.panes.iter().filter(|(_, state)| is_behind(state)).map(|(pane, _)| *pane).collect();
-        behind.into_iter().for_each(|pane| self.seek_rows(job, pane));
-    }
-
-    pub(in crate::app) fn found(&mut self, job: JobNumber, rows: RowSet, ended: SearchEnd) {
-        let is_it = |state: &PaneState| state.filter.as_ref().is_some_and(|filter| filter.quest.runs(job));
-        let open = self.files.reports_mut().find(|open| open.panes.values().any(is_it));
-        let Some(OpenReport { job: of, report, panes, .. }) = open else { return };
-        let Some((pane, state)) = panes.iter_mut().find(|(_, state)| is_it(state)) else { return };
-        take_rows(state, report, *pane, job, rows);
-        if let (Some(end), Some(filter)) = (ended, &mut state.filter) {
-            filter.quest.run = None;
-            filter.quest.problem = end.err().or(filter.quest.problem.take());
-        }
-        let of = of.number();
-        self.seek_further(of)
+        let job = self.focused().zip(self.files.open_mut()).and_then(|(pane, open)| open.seek_anew(pane));
+        self.emit_all(job);
     }
 
     /// Opens the list of hits, with the words of last time.
@@ -256,16 +197,6 @@ impl Model {
             None => self.say("Nothing in this pane holds what the filter seeks."),
         }
     }
-}
-
-/// Shows the rows that a filter found; the first of a search take the place of the last one's.
-fn take_rows(state: &mut PaneState, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
-    let run = state.filter.as_mut().and_then(|filter| filter.quest.run_mut(job));
-    let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
-    state.sift_found(report, pane, |sieve| match &mut sieve.found {
-        Some(found) if !is_first => found.extend(&rows),
-        found => *found = Some(rows),
-    });
 }
 
 impl Model {

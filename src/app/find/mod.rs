@@ -32,12 +32,12 @@ pub struct Quest {
 pub(in crate::app) struct Run {
     job: Job,
     /// Whether nothing has come of it yet.
-    pub(super) is_new: bool,
+    pub(in crate::app) is_new: bool,
 }
 
 impl Quest {
     /// Compiles the typed pattern; an invalid one keeps the last. Returns whether there is something new to search.
-    pub(super) fn renew_pattern(&mut self) -> bool {
+    pub(in crate::app) fn renew_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed, self.how) {
             Ok(pattern) => {
                 self.problem = None;
@@ -61,7 +61,7 @@ impl Quest {
         run.job.ticket()
     }
 
-    pub(super) fn run_mut(&mut self, job: JobNumber) -> Option<&mut Run> {
+    pub(in crate::app) fn run_mut(&mut self, job: JobNumber) -> Option<&mut Run> {
         self.run.as_mut().filter(|run| run.job.is(job))
     }
 

@@ -1,5 +1,6 @@
 //! How a pane is looked at: which of its rows are let through, in which order, how far it is folded and scrolled.
 
+use crate::app::JobNumber;
 use crate::app::find::Filter;
 use crate::app::panes::{Move, Scroll};
 use crate::report::index::Form;
@@ -307,6 +308,21 @@ impl PaneState {
                 state.folds = Folds::default();
             }
             change(&mut state.sieve);
+        });
+    }
+
+    /// Whether its filter runs this search.
+    pub(in crate::app) fn runs(&self, job: JobNumber) -> bool {
+        self.filter.as_ref().is_some_and(|filter| filter.quest.runs(job))
+    }
+
+    /// Shows the rows that its filter found; the first of a search take the place of the last one's.
+    pub(in crate::app) fn take_found(&mut self, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
+        let run = self.filter.as_mut().and_then(|filter| filter.quest.run_mut(job));
+        let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
+        self.sift_found(report, pane, |sieve| match &mut sieve.found {
+            Some(found) if !is_first => found.extend(&rows),
+            found => *found = Some(rows),
         });
     }
 
