@@ -19,8 +19,10 @@ pub(super) const MOST_FILES: usize = 20;
 pub struct OpenFile {
     pub list: List,
     pub focus: Focus,
-    /// The group of four panes that is shown.
+    /// The group of panes that is shown.
     pub(super) group: usize,
+    /// Whether the screen is large enough for more panes in the first group.
+    is_large: bool,
     pub is_zoomed: bool,
     /// The comparison that was left for one of its rows.
     pub(super) compared: Option<Compare>,
@@ -56,6 +58,7 @@ impl OpenFile {
             list,
             focus: Focus::List,
             group: 0,
+            is_large: false,
             is_zoomed: false,
             compared: None,
             finder: None,
@@ -76,7 +79,8 @@ impl OpenFile {
     }
 
     pub fn order(&self) -> PaneOrder {
-        PaneOrder::of(self.open().map(|open| &open.report).filter(|report| report.index.is_complete))
+        let whole = self.open().map(|open| &open.report).filter(|report| report.index.is_complete);
+        PaneOrder::of(whole, self.is_large)
     }
 
     /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
@@ -123,6 +127,7 @@ impl OpenFile {
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     all: Vec<OpenFile>,
+    is_large: bool,
     shown: usize,
 }
 
@@ -213,7 +218,7 @@ impl OpenFiles {
     }
 
     pub fn order(&self) -> PaneOrder {
-        self.shown().map_or_else(|| PaneOrder::of(None), OpenFile::order)
+        self.shown().map_or_else(|| PaneOrder::of(None, false), OpenFile::order)
     }
 
     pub(super) fn shown_group(&self) -> usize {
@@ -232,6 +237,13 @@ impl OpenFiles {
     pub(super) fn open(&mut self, file: OpenFile) {
         self.shown = self.all.len();
         self.all.push(file);
+        self.fit(self.is_large);
+    }
+
+    /// Gives every file as many panes at once as the screen has room for.
+    pub fn fit(&mut self, is_large: bool) {
+        self.is_large = is_large;
+        self.all.iter_mut().for_each(|file| file.is_large = is_large);
     }
 
     /// The place of the one at a distance from the shown one, in the circle of all.

@@ -1,17 +1,19 @@
 //! Where everything stands, as a pure function of the screen's size and what has the focus.
 //!
 //! ```text
-//! wide                                        narrow (pane)          small
+//! wide                                        narrow                 small
 //! ┌ title ─────────────────────────────────┐  ┌ title ───────────┐  ┌ title ─┐
-//! │ strip                                  │  │ strip            │  │        │
-//! │ list      │ pane 1       │ pane 2      │  │ pane 1  │ pane 2 │  │ list   │
-//! │           │              │             │  │         │        │  │  or    │
-//! ├ overview ─┤──────────────┼─────────────┤  │─────────┼────────│  │ pane   │
-//! │           │ pane 3       │ pane 4      │  │ pane 3  │ pane 4 │  │        │
+//! │ tabs                                   │  │ tabs             │  │        │
+//! │ list      │ pane 1       │ pane 2      │  │ list, as one row │  │ list   │
+//! │           │              │─────────────│  │──────────────────│  │  or    │
+//! ├ overview ─┤              │ pane 3      │  │ pane             │  │ pane   │
+//! │           │              │─────────────│  │                  │  │        │
+//! │           │              │ pane 4      │  │                  │  │        │
+//! │ detail                                 │  │ detail           │  │        │
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
+//! On a large screen a third column of panes joins. Neighbours share their border.
 
-use crate::app::panes::PaneGroup;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
 
@@ -33,35 +35,40 @@ pub struct Area {
 
 pub const SMALLEST: Size = Size { width: 40, height: 10 };
 
-/// The width from which the list and the overview have places beside the panes.
+/// The width from which the list and the overview have places beside several panes.
 const WIDE: u16 = 100;
 
-/// The width from which four panes share the screen.
+/// The width from which the list and the tabs have rows above a pane.
 const NARROW: u16 = 60;
 
-/// Fewest columns in which four panes say anything.
-const TOO_NARROW: u16 = 46;
-
-/// From this height on four panes stand above each other.
+/// From this height on there is room for more than one list or pane.
 const LOW: u16 = 16;
+
+/// From this height on a sandbox has two rows of the list, and the detail of a row two.
+const HIGH: u16 = 24;
+
+/// From this size on a third column of panes has room.
+const LARGE: Size = Size { width: 180, height: 45 };
+
+/// The width in which the tabs have room in one row.
+const ALL_TABS: u16 = 160;
 
 /// Rows of the bar: prices of keys, and the remaining quota.
 const BAR: u16 = 2;
 
-/// Rows of a list of one report, the border included.
-const ONE: u16 = 3;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     pub has_report: bool,
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
-    pub group: PaneGroup,
+    /// The panes that share the screen, each with its rows.
+    pub group: Vec<(Pane, usize)>,
     pub is_zoomed: bool,
     /// Whether one thing is shown at a time, however large the screen.
     pub is_plain: bool,
-    /// Whether there is one report alone, so that the list needs no more than its row.
-    pub is_single: bool,
+    /// Entries of the list.
+    pub listed: usize,
+    /// Rows of the message, which covers what stands there.
     pub message: u16,
     pub sizes: Sizes,
 }
@@ -71,9 +78,9 @@ pub struct View {
 #[serde(default)]
 pub struct Sizes {
     pub list: Option<u16>,
-    /// Percent of the columns right of it that the left panes take.
+    /// Percent of the columns right of it that the first pane takes.
     pub middle: Option<u16>,
-    /// Percent of the rows that the upper panes take.
+    /// Percent of the rows that the upper pane beside it takes.
     pub upper: Option<u16>,
 }
 
@@ -99,7 +106,7 @@ impl Sizes {
             let percent = u32::from(part) * 100 / u32::from(whole.max(1));
             u16::try_from(percent).unwrap_or(100).clamp(SHARE.0, SHARE.1)
         };
-        let Some(right) = layout.four_area() else { return };
+        let right = layout.beside_list;
         match edge {
             Edge::List => self.list = Some((x + 1).saturating_sub(layout.content.x).max(NARROWEST)),
             Edge::Middle => self.middle = Some(percent((x + 1).saturating_sub(right.x), right.width)),
@@ -113,9 +120,9 @@ impl Sizes {
         }
     }
 
-    /// Changes the share of the upper panes, in percent.
+    /// Changes the share of the upper pane, in percent.
     pub(super) fn grow_upper(&mut self, by: i16) {
-        self.upper = Some(self.upper.unwrap_or(50).saturating_add_signed(by).clamp(SHARE.0, SHARE.1));
+        self.upper = Some(self.upper.unwrap_or(33).saturating_add_signed(by).clamp(SHARE.0, SHARE.1));
     }
 
     fn list_columns(self, usual: u16, width: u16) -> u16 {
@@ -127,14 +134,23 @@ impl Sizes {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     pub title: Area,
+    /// The rows that name every pane with its count, where there is room.
+    pub tabs: Area,
     pub content: Area,
+    /// The list of sandboxes with its border, or its one row without.
     pub list: Option<Area>,
-    /// Panes with their places, borders included.
+    /// Panes with their places, borders included; neighbours share theirs.
     pub panes: Vec<(Pane, Area)>,
-    /// One row that names every pane with its count, where there is room.
-    pub strip: Area,
+    /// What the panes take together, but the overview.
+    pub beside_list: Area,
+    /// The place of an overlay: the content without what the message covers of it.
+    pub overlay: Area,
+    /// The rows that show the row under the cursor whole, where there is room.
+    pub detail: Area,
     pub message: Area,
     pub bar: Area,
+    /// Borders that can be moved, with their cells.
+    edges: Vec<(Edge, Area)>,
 }
 
 impl Area {
@@ -164,9 +180,24 @@ impl Area {
         (Self { height: first, ..self }, rest)
     }
 
-    fn columns(self, first: u16) -> (Self, Self) {
+    /// The first columns, and those behind them.
+    pub fn columns(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         let rest = Self { x: self.x.saturating_add(first), width: self.width - first, ..self };
+        (Self { width: first, ..self }, rest)
+    }
+
+    /// Two areas above each other that share a border; the first has so many rows.
+    fn stacked(self, first: u16) -> (Self, Self) {
+        let (upper, _) = self.rows(first);
+        (upper, self.rows(first.saturating_sub(1)).1)
+    }
+
+    /// Two areas beside each other that share a border; the first has so many columns.
+    fn beside(self, first: u16) -> (Self, Self) {
+        let first = first.min(self.width);
+        let shared = first.saturating_sub(1);
+        let rest = Self { x: self.x.saturating_add(shared), width: self.width - shared, ..self };
         (Self { width: first, ..self }, rest)
     }
 }
@@ -175,78 +206,119 @@ impl Size {
     pub fn is_enough(self) -> bool {
         self.width >= SMALLEST.width && self.height >= SMALLEST.height
     }
+
+    /// Whether a third column of panes has room.
+    pub fn is_large(self) -> bool {
+        self.width >= LARGE.width && self.height >= LARGE.height
+    }
+
+    fn is_wide(self) -> bool {
+        self.width >= WIDE && self.height >= LOW
+    }
+
+    /// Rows that a sandbox takes in the list.
+    pub fn entry_rows(self) -> u16 {
+        if self.is_wide() && self.height >= HIGH { 2 } else { 1 }
+    }
 }
 
 impl Layout {
-    pub fn of(size: Size, view: View) -> Self {
+    pub fn of(size: Size, view: &View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
+        let has_room = !view.is_plain && size.width >= NARROW && size.height >= LOW;
+        let tabs = if size.width >= ALL_TABS { 1 } else { 2 };
+        let detail = if size.height >= HIGH { 2 } else { 1 };
         let (title, rest) = screen.rows(1);
-        let (strip, rest) =
-            rest.rows(u16::from(!view.is_plain && view.has_report && size.width >= NARROW && size.height >= LOW));
+        let (tabs, rest) = rest.rows(if has_room && view.has_report { tabs } else { 0 });
         let (rest, bar) = rest.rows(rest.height.saturating_sub(BAR));
-        let (content, message) = rest.rows(rest.height.saturating_sub(view.message));
-        let layout = Self { title, strip, content, message, bar, ..Self::default() };
+        let (content, detail) = rest.rows(rest.height.saturating_sub(if has_room { detail } else { 0 }));
+        let (_, message) = rest.rows(rest.height.saturating_sub(view.message));
+        let covered = view.message.saturating_sub(detail.height);
+        let (overlay, _) = content.rows(content.height.saturating_sub(covered));
+        let layout =
+            Self { title, tabs, content, overlay, detail, message, bar, beside_list: content, ..Self::default() };
         match view.pane {
             Some(pane) if view.is_zoomed || view.is_plain => Self { panes: vec![(pane, content)], ..layout },
             None if view.is_plain => Self { list: Some(content), ..layout },
-            _ if size.width >= WIDE && size.height >= LOW => layout.wide(view),
-            _ if size.width >= NARROW && size.height >= LOW => layout.narrow(view),
+            _ if size.is_wide() => layout.wide(size, view),
+            _ if has_room => layout.narrow(view),
             Some(pane) => Self { panes: vec![(pane, content)], ..layout },
             None => Self { list: Some(content), ..layout },
         }
     }
 
-    fn wide(mut self, view: View) -> Self {
-        let (left, right) =
-            self.content.columns(view.sizes.list_columns((self.content.width / 4).clamp(28, 44), self.content.width));
-        let (list, overview) = left.rows(if view.is_single { ONE } else { left.height.div_ceil(2).max(6) });
+    fn wide(mut self, size: Size, view: &View) -> Self {
+        let usual = (self.content.width / 4).clamp(28, 44);
+        let (left, right) = self.content.beside(view.sizes.list_columns(usual, self.content.width));
+        let wanted = u16::try_from(view.listed).unwrap_or(u16::MAX).saturating_mul(size.entry_rows());
+        let most = left.height.div_ceil(2).max(6);
+        let (list, overview) = left.stacked(wanted.saturating_add(2).clamp(3, most));
         self.list = Some(list);
         self.panes.push((Pane::Overview, overview));
-        self.panes.extend(four(right, view));
+        self.edges.push((Edge::List, Area { width: 1, ..right }));
+        self.beside_list = right;
+        self.place(right, view, size.is_large());
         self
     }
 
-    fn narrow(mut self, view: View) -> Self {
-        match view.pane {
-            // The overview belongs to no group of four: it has the place to itself.
-            Some(Pane::Overview) => self.panes.push((Pane::Overview, self.content)),
-            Some(_) => self.panes.extend(four(self.content, view)),
-            None => {
-                let (list, right) = self
-                    .content
-                    .columns(view.sizes.list_columns((self.content.width / 3).clamp(24, 30), self.content.width));
-                self.list = Some(list);
-                // Beside the list one pane says more than four of which each has a few columns.
-                let alone = [view.group.first().copied().flatten(), None, None, None];
-                let group = if right.width < TOO_NARROW { alone } else { view.group };
-                self.panes.extend(four(right, View { group, ..view }));
-            }
+    /// The first pane is as high as there is room; the others stand above each other beside it.
+    fn place(&mut self, area: Area, view: &View, is_large: bool) {
+        let share = |percent: Option<u16>, usual: u16, whole: u16| {
+            u16::try_from(u32::from(whole) * u32::from(percent.unwrap_or(usual)) / 100).unwrap_or(whole)
+        };
+        let Some((first, others)) = view.group.split_first() else { return };
+        if others.is_empty() {
+            return self.panes.push((first.0, area));
         }
+        let (second, third) = others.split_at(if is_large { others.len().min(3) } else { others.len() });
+        let usual = if third.is_empty() { 50 } else { 36 };
+        let (tall, mut right) = area.beside(share(view.sizes.middle, usual, area.width));
+        self.panes.push((first.0, tall));
+        self.edges.push((Edge::Middle, Area { width: 1, ..right }));
+        let mut last = Area::default();
+        if !third.is_empty() {
+            (right, last) = right.beside(share(None, 55, right.width));
+        }
+        let upper = view.sizes.upper.map(|percent| share(Some(percent), 0, area.height));
+        self.stack(right, second, upper);
+        self.stack(last, third, None);
+        if let [_, (_, next), ..] = self.panes.get(self.panes.len() - others.len()..).unwrap_or_default() {
+            self.edges.push((Edge::Upper, Area { height: 1, ..*next }));
+        }
+    }
+
+    /// Panes above each other: one whose rows are few has no more than it needs, the others share the rest.
+    fn stack(&mut self, mut area: Area, panes: &[(Pane, usize)], mut upper: Option<u16>) {
+        for (at, (pane, rows)) in panes.iter().enumerate() {
+            let below = panes.get(at + 1..).unwrap_or_default();
+            let free = area.height.saturating_sub(1);
+            // Each keeps a row of its own above its border.
+            let most = area.height.saturating_sub(2 * u16::try_from(below.len()).unwrap_or(0));
+            let wanted = |rows: usize| u16::try_from(rows.max(1)).unwrap_or(u16::MAX).saturating_add(1);
+            let fair = fair_share(wanted(*rows), below.iter().map(|(_, rows)| wanted(*rows)), free);
+            let height =
+                if below.is_empty() { area.height } else { upper.take().unwrap_or(fair + 1).clamp(3, most.max(3)) };
+            let (place, rest) = area.stacked(height);
+            self.panes.push((*pane, place));
+            area = rest;
+        }
+    }
+
+    fn narrow(mut self, view: &View) -> Self {
+        let wanted = u16::try_from(view.listed).unwrap_or(u16::MAX).saturating_add(2);
+        let (list, below) = match view.pane {
+            Some(_) => self.content.rows(1),
+            None => self.content.stacked(wanted.clamp(3, self.content.height.div_ceil(2))),
+        };
+        self.list = Some(list);
+        self.beside_list = below;
+        let first = view.group.first().map(|(pane, _)| *pane);
+        self.panes.extend(view.pane.or(first).map(|pane| (pane, below)));
         self
     }
 
     pub fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
-        let right = self.four_area()?;
-        let first = self.panes.iter().map(|(_, area)| *area).find(|area| (area.x, area.y) == (right.x, right.y))?;
-        let is_at = |at: u16, edge: u16| at + 1 == edge || at == edge;
-        match self.content.contains(x, y) {
-            true if right.x > self.content.x && is_at(x, right.x) => Some(Edge::List),
-            true if first.width < right.width && right.contains(x, y) && is_at(x, first.x + first.width) => {
-                Some(Edge::Middle)
-            }
-            true if first.height < right.height && right.contains(x, y) && is_at(y, first.y + first.height) => {
-                Some(Edge::Upper)
-            }
-            _ => None,
-        }
-    }
-
-    /// What the panes beside the overview take together.
-    pub fn four_area(&self) -> Option<Area> {
-        let mut areas = self.panes.iter().filter(|(pane, _)| *pane != Pane::Overview).map(|(_, area)| *area);
-        let first = areas.next()?;
-        let last = areas.next_back().unwrap_or(first);
-        Some(Area { width: last.x + last.width - first.x, height: last.y + last.height - first.y, ..first })
+        self.edges.iter().find(|(_, cells)| cells.contains(x, y)).map(|(edge, _)| *edge)
     }
 
     pub fn pane(&self, wanted: Pane) -> Option<Area> {
@@ -254,31 +326,26 @@ impl Layout {
     }
 }
 
-fn four(area: Area, view: View) -> impl Iterator<Item = (Pane, Area)> {
-    let share = |percent: Option<u16>, whole: u16| match percent {
-        None => whole.div_ceil(2),
-        Some(percent) => u16::try_from(u32::from(whole) * u32::from(percent) / 100).unwrap_or(whole).max(3),
-    };
-    // Each keeps a row of its own inside of its border.
-    let panes: Vec<Pane> = view.group.into_iter().flatten().collect();
-    let (top, bottom) = match panes.len() {
-        0..=2 => (area, Area::default()),
-        _ => area.rows(share(view.sizes.upper, area.height).min(area.height.saturating_sub(3))),
-    };
-    let half = share(view.sizes.middle, area.width);
-    // A pane that stands alone in its row has all of it.
-    let places = match panes.len() {
-        1 => vec![top],
-        3 => vec![top.columns(half).0, top.columns(half).1, bottom],
-        _ => [top, bottom].into_iter().flat_map(|row| <[Area; 2]>::from(row.columns(half))).collect(),
-    };
-    panes.into_iter().zip(places)
+/// The rows of a pane that wants so many, of those that it shares with others.
+fn fair_share(wanted: u16, others: impl Iterator<Item = u16>, free: u16) -> u16 {
+    let mut others: Vec<u16> = others.collect();
+    others.sort_unstable();
+    let (mut free, mut sharing) = (free, u16::try_from(others.len() + 1).unwrap_or(1));
+    for other in others {
+        if wanted <= free / sharing.max(1) {
+            return wanted;
+        }
+        if other > free / sharing.max(1) {
+            break;
+        }
+        (free, sharing) = (free - other, sharing - 1);
+    }
+    wanted.min(free / sharing.max(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::panes::GROUP;
     use crate::app::panes::PaneOrder;
     use proptest::prelude::*;
 
@@ -286,34 +353,41 @@ mod tests {
         let pane = prop::option::of(prop::sample::select(&Pane::ALL[..]));
         let size = |most| prop::option::of(0_u16..most);
         let sizes = (size(300), size(100), size(100)).prop_map(|(list, middle, upper)| Sizes { list, middle, upper });
-        let rest = (0_usize..3, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0_u16..4);
-        (pane, rest, sizes).prop_map(|(pane, (group, is_zoomed, is_plain, has_report, is_single, message), sizes)| {
-            let order = PaneOrder::of(None);
-            let group = order.group(pane.and_then(|pane| order.group_of(pane)).unwrap_or(group));
-            assert_eq!(group.len(), GROUP);
-            View { has_report, pane, group, is_zoomed, is_plain, is_single, message, sizes }
-        })
+        let rows = prop::collection::vec(0_usize..60, 6);
+        let rest = (0_usize..3, any::<[bool; 4]>(), 0_usize..40, rows, 0_u16..4);
+        (pane, rest, sizes).prop_map(
+            |(pane, (group, [is_zoomed, is_plain, has_report, is_large], listed, rows, message), sizes)| {
+                let order = PaneOrder::of(None, is_large);
+                let group = order.group(pane.and_then(|pane| order.group_of(pane)).unwrap_or(group));
+                let group = group.iter().copied().zip(rows).collect();
+                View { has_report, pane, group, is_zoomed, is_plain, listed, message, sizes }
+            },
+        )
     }
 
     proptest! {
         #[test]
-        fn places_fill_the_content_and_never_overlap(width in 0_u16..300, height in 0_u16..100, view in view()) {
-            let layout = Layout::of(Size { width, height }, view);
-            let mut seen = vec![0_u8; usize::from(width) * usize::from(height)];
-            let all = [layout.title, layout.strip, layout.message, layout.bar];
-            for area in all.into_iter().chain(layout.list).chain(layout.panes.iter().map(|(_, area)| *area)) {
-                for y in area.y..area.y + area.height {
-                    for x in area.x..area.x + area.width {
-                        seen[usize::from(y) * usize::from(width) + usize::from(x)] += 1;
-                    }
-                }
+        fn places_fill_the_screen_and_share_no_more_than_borders(width in 0_u16..300, height in 0_u16..100, view in view()) {
+            let layout = Layout::of(Size { width, height }, &view);
+            let mut seen = vec![(0_u8, 0_u8); usize::from(width) * usize::from(height)];
+            let bare = [layout.title, layout.tabs, layout.detail, layout.bar].map(|area| (area, area));
+            let framed = layout.list.into_iter().chain(layout.panes.iter().map(|(_, area)| *area));
+            let framed = framed.map(|area| (area, if area.height > 1 { area.inside() } else { area }));
+            for (at, (whole, inside)) in bare.into_iter().chain(framed).flat_map(|(whole, inside)| {
+                (whole.y..whole.y + whole.height)
+                    .flat_map(move |y| (whole.x..whole.x + whole.width).map(move |x| (x, y)))
+                    .map(move |at| (at, (whole, inside)))
+            }) {
+                let cell = &mut seen[usize::from(at.1) * usize::from(width) + usize::from(at.0)];
+                cell.0 += u8::from(whole.contains(at.0, at.1));
+                cell.1 += u8::from(inside.contains(at.0, at.1));
             }
-            prop_assert!(seen.iter().all(|times| *times == 1));
+            prop_assert!(seen.iter().all(|(whole, inside)| *whole >= 1 && *inside <= 1 && (*inside == 0 || *whole == 1)));
         }
 
         #[test]
         fn what_has_the_focus_is_shown(width in 40_u16..300, height in 10_u16..100, view in view()) {
-            let layout = Layout::of(Size { width, height }, view);
+            let layout = Layout::of(Size { width, height }, &view);
             match view.pane {
                 Some(pane) => prop_assert!(layout.pane(pane).is_some_and(|area| area.inside().height > 0)),
                 None => prop_assert!(layout.list.is_some_and(|area| area.inside().height > 0)),

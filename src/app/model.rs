@@ -311,17 +311,18 @@ impl Model {
 
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
+        let rows = |pane: &Pane| (*pane, self.open().map_or(0, |open| open.report.count(*pane)));
         let view = View {
             has_report,
             pane: self.focused(),
-            group: self.files.order().group(self.files.shown_group()),
+            group: self.files.order().group(self.files.shown_group()).iter().map(rows).collect(),
             is_zoomed: self.files.is_zoomed(),
             is_plain: self.settings.is_plain,
-            is_single: self.list().is_some_and(List::is_single),
+            listed: self.list().map_or(0, List::count),
             message: u16::try_from(self.message().len()).unwrap_or(u16::MAX),
             sizes: self.sizes,
         };
-        Layout::of(self.size, view)
+        Layout::of(self.size, &view)
     }
 
     /// Rows that are shown of what has the focus.
@@ -337,8 +338,7 @@ impl Model {
 
     /// Screen rows that one sandbox takes: two where there is room.
     pub fn list_row_height(&self) -> usize {
-        let rows = self.layout().list.unwrap_or_default().inside().height;
-        if rows >= 8 && !self.settings.is_plain { 2 } else { 1 }
+        if self.settings.is_plain { 1 } else { self.size.entry_rows().into() }
     }
 
     pub fn pane_state(&self, pane: Pane) -> &PaneState {

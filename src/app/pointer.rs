@@ -70,7 +70,7 @@ impl Model {
         }
         self.mouse.press = Some((at.x, at.y, self.now));
         if let Some(overlay) = self.over.top() {
-            let area = overlay.area(self.layout().content);
+            let area = overlay.area(self.layout().overlay);
             let room = self.overlay_room();
             let row = self.rows_over().and_then(|rows| rows.at(area.row_at(at.x, at.y)?, room));
             return match row {

@@ -67,6 +67,7 @@ impl Model {
         self.now = now;
         self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
         self.dispatch(message.into());
+        self.files.fit(self.size.is_large());
         self.refresh_palette();
         if self.over.shows_sheet(FOLLOWING) {
             self.show_figures(self.following_sheet(), false);

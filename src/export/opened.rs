@@ -10,7 +10,7 @@ use crate::report::rows::records::Record;
 use crate::report::rules::{Marks, Rule, Rules};
 use crate::report::tree::Parents;
 use crate::report::{Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body};
-use crate::text::{Untrusted, hex};
+use crate::text::{Untrusted, hex, thousands};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -212,7 +212,7 @@ impl<'a> OpenedReport<'a> {
             }
         }
         match self.report.count(pane) {
-            all if all == written => format!("{} {}{cut}", pane.title(), self.report.count_words(pane)),
+            all if all == written => format!("{} {}{cut}", pane.title(), thousands(all as u64)),
             all => format!("{} {written} of {all}{cut}", pane.title()),
         }
     }

@@ -142,6 +142,7 @@ pub fn run(
     }
     let (width, height) = crossterm::terminal::size()?;
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
+    model.files.fit(model.size.is_large());
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
     let mut session = Session::new(backend, model, gateway, clock)?;
     session.clipboard = Clipboard::of_environment();

@@ -12,7 +12,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::symbols::border;
-use ratatui::widgets::{Block, Clear, Widget};
+use ratatui::symbols::merge::MergeStrategy;
+use ratatui::symbols::scrollbar::Set;
+use ratatui::widgets::{Block, Clear, Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget, Widget};
 use std::ops::Range;
 
 pub(super) struct Canvas<'a> {
@@ -45,16 +47,37 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Draws a border; where another one is, the two become one.
     pub(super) fn border(&mut self, area: Area, has_focus: bool) {
         let meaning = if has_focus { Tint::Focus } else { Tint::Frame };
         let set = if has_focus { border::THICK } else { border::ROUNDED };
         let style = opaque(self.look.style(meaning));
-        let cells = rect(area).intersection(self.area);
-        Block::bordered().border_set(set).border_style(style).render(cells, self.buffer);
-        for place in cells.positions().filter(|_| text::is_ascii()) {
-            let Some(cell) = self.buffer.cell_mut(place) else { continue };
-            let symbol = text::own(cell.symbol()).into_owned();
-            cell.set_symbol(&symbol);
+        let block = Block::bordered().border_set(set).merge_borders(MergeStrategy::Fuzzy);
+        block.border_style(style).render(rect(area).intersection(self.area), self.buffer);
+    }
+
+    /// Shows on the right border of an area which part of its rows is in sight, where it has more.
+    pub(super) fn scroll_mark(&mut self, area: Area, (top, count): (usize, usize)) {
+        let rows = usize::from(area.inside().height);
+        if rows < 2 || count <= rows {
+            return;
+        }
+        let bar = Scrollbar::new(ScrollbarOrientation::VerticalRight);
+        let bar = bar.symbols(Set { track: "", thumb: "▐", begin: "", end: "" });
+        let bar = bar.track_symbol(None).begin_symbol(None).end_symbol(None);
+        let bar = bar.thumb_style(opaque(self.look.style(Tint::Faint)));
+        let mut state = ScrollbarState::new(count - rows).position(top).viewport_content_length(rows);
+        let side = rect(Area { y: area.y + 1, height: area.inside().height, ..area });
+        bar.render(side.intersection(self.area), self.buffer, &mut state);
+    }
+
+    /// Gives every sign of borders its stand-in where ASCII alone is shown.
+    pub(super) fn show_ascii_borders(&mut self) {
+        for cell in self.buffer.content.iter_mut().filter(|_| text::is_ascii()) {
+            if !cell.symbol().is_ascii() {
+                let symbol = text::own(cell.symbol()).into_owned();
+                cell.set_symbol(&symbol);
+            }
         }
     }
 }
@@ -120,14 +143,21 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     /// Gives the whole row a meaning, under those of its pieces; the chosen one has a sign as well.
-    pub(super) fn base(mut self, meaning: Tint) -> Self {
+    pub(super) fn base(self, meaning: Tint) -> Self {
+        let line = self.under(meaning);
+        if matches!(meaning, Tint::Cursor | Tint::Strong) && line.x > 0 && line.room() > 0 {
+            let style = opaque(line.buffer.look.style(meaning));
+            line.buffer.buffer.set_string(line.x - 1, line.y, text::own("›"), style);
+        }
+        line
+    }
+
+    /// Gives the whole row a meaning, under those of its pieces, without a sign.
+    pub(super) fn under(mut self, meaning: Tint) -> Self {
         self.base = Some(meaning);
         let style = self.buffer.look.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
         self.buffer.buffer.set_style(row, style);
-        if meaning == Tint::Cursor && self.x > 0 && self.room() > 0 {
-            self.buffer.buffer.set_string(self.x - 1, self.y, text::own("›"), opaque(style));
-        }
         self
     }
 

@@ -29,6 +29,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
         (None, Next::Page(Some(_))) => format!(" Sandboxes {count}, more to come "),
         _ => format!(" Sandboxes {count} "),
     };
+    if area.height == 1 {
+        return draw_in_a_row(buffer, area, list, model);
+    }
     let height = u16::try_from(model.list_row_height()).unwrap_or(1);
     let fit = usize::from(area.inside().height / height);
     let window = window(list.scroll.top, fit, list.count());
@@ -50,6 +53,49 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
             None => draw_next(buffer, place, list, model, meaning),
         }
     }
+    let rows = fit * usize::from(height);
+    if fit < list.count() && rows > 0 {
+        buffer.scroll_mark(area, (list.scroll.top * usize::from(height), list.count() * usize::from(height)));
+    }
+}
+
+/// The chosen sandbox, or what the next page costs, whole.
+pub(super) fn chosen_words(list: &List, model: &Model) -> String {
+    let Some(entry) = list.chosen() else { return next_price(list, model) };
+    let parts = entry.parts.as_ref();
+    let sandbox = parts.map(|parts| parts.sandbox.visible_cut(80).to_string());
+    let verdict =
+        entry.report().and_then(|report| report.verdict.as_ref()).map(|text| text.visible_cut(80).to_string());
+    let ran = parts.and_then(when).map(|when| format!("ran {when} UTC"));
+    let identifier = entry.identifier.as_ref().map(|identifier| identifier.text().visible_cut(200).to_string());
+    let document = entry.document.as_ref().map(|document| document.visible_cut(200).to_string());
+    let state = Some(state(entry, model)).filter(|state| !state.is_empty());
+    let words = [sandbox, verdict, ran, state, document, identifier];
+    words.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Draws the chosen sandbox alone, and how many there are.
+fn draw_in_a_row(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
+    let (at, count) = (list.scroll.cursor + 1, list.entries.len());
+    let place = if at <= count { format!("{at}/{count} ") } else { format!("{count} ") };
+    let head = format!(" Sandbox {place}");
+    LineWriter::new(buffer, area, 0).own(&head, Tint::Faint);
+    let (_, rest) = area.columns(u16::try_from(head.columns()).unwrap_or(u16::MAX));
+    match list.chosen() {
+        Some(entry) => draw_entry(buffer, rest, entry, model, Tint::Text),
+        None => draw_next(buffer, rest, list, model, Tint::Text),
+    }
+}
+
+/// The colour of a verdict, whose words say the same.
+pub(super) fn verdict_tint(verdict: &str) -> Tint {
+    let is = |words: &[&str]| words.iter().any(|word| verdict.starts_with(word));
+    match verdict {
+        _ if is(&["CLEAN", "HARMLESS", "UNDETECTED"]) => Tint::Free,
+        _ if is(&["UNKNOWN"]) => Tint::Faint,
+        _ if is(&["GREYWARE", "ADWARE", "SUSPICIOUS", "EVADER"]) => Tint::Price,
+        _ => Tint::Problem,
+    }
 }
 
 fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Model, meaning: Tint) {
@@ -69,20 +115,20 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     };
     if let Some(verdict) = beside {
         line.tab(usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
-        line.visible(&verdict, Tint::Strong);
+        line.visible(&verdict, verdict_tint(verdict.as_str()));
     }
     let needs = entry.document.as_ref().map_or(state.columns() + 2, |_| DOCUMENT);
     if area.height < 2 && line.room() < needs {
         return;
     }
-    let mut line = if area.height < 2 { line } else { LineWriter::new(buffer, area, 1) };
+    let mut line = if area.height < 2 { line } else { LineWriter::new(buffer, area, 1).under(meaning) };
     line.own("  ", Tint::Text);
     if let Some(document) = &entry.document {
         return line.elided(document, line.room().saturating_sub(1), Tint::Faint);
     }
     let has_verdict = below.is_some();
     if let Some(verdict) = below {
-        line.visible(&verdict, Tint::Strong);
+        line.visible(&verdict, verdict_tint(verdict.as_str()));
         line.own(" · ", Tint::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
@@ -151,7 +197,7 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
     };
     LineWriter::new(buffer, area, 0).base(meaning).own(&words, Tint::Text);
     if area.height > 1 {
-        LineWriter::new(buffer, area, 1).own(&format!("  {detail}"), Tint::Faint);
+        LineWriter::new(buffer, area, 1).under(meaning).own(&format!("  {detail}"), Tint::Faint);
     }
 }
 

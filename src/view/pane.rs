@@ -71,6 +71,31 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
+/// Shows which part of a pane's rows is in sight.
+pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
+    let state = model.pane_state(pane);
+    buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
+}
+
+/// The row under the cursor of a pane, whole as far as this many columns.
+pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
+    let state = model.pane_state(pane);
+    let place = state.place(&open.report, pane, state.scroll.cursor)?;
+    let row = open.report.row(place.section, place.row);
+    let mut words = match &row.label {
+        Label::Known("") => String::new(),
+        Label::Known(label) => format!("{label}  "),
+        Label::Named(name) => format!("{}  ", name.visible_cut(LABELS)),
+    };
+    for piece in &row.pieces {
+        match piece {
+            Piece::Own(text) => words.push_str(text),
+            Piece::Value(text) | Piece::Detail(text) => words.push_str(text.visible_cut(columns).as_str()),
+        }
+    }
+    Some(words)
+}
+
 struct PaneRows<'a> {
     open: &'a OpenReport,
     state: &'a PaneState,
@@ -193,11 +218,8 @@ pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
 
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
-    let more = if open.report.index.is_complete { "" } else { "+" };
     if state.sieve.is_open() {
-        // Rows beside the tree are counted as well, since the cursor goes through them.
-        let count = open.report.count_words(pane);
-        return format!(" {key}{title} {count}{more}{}{} ", filter_words(state), kinds(pane, open));
+        return format!(" {key}{title}{}{} ", filter_words(state), kinds(pane, open));
     }
     // Whatever leaves rows out, it is of all rows of the pane.
     let all = thousands(open.report.count(pane) as u64);
@@ -207,7 +229,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     };
     let wanted = thousands(state.wanted(&open.report, pane) as u64);
     let part = if state.is_subtree() { " · one subtree" } else { "" };
-    format!(" {key}{title} {wanted} of {all}{more}{part}{}{hidden} ", filter_words(state))
+    format!(" {key}{title} {wanted} of {all}{part}{}{hidden} ", filter_words(state))
 }
 
 /// The filter as the title says it; its line's end is where the next letter goes.
@@ -233,13 +255,18 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
     known.collect()
 }
 
-/// Which row has the cursor, of how many; of what only stands above a row that is wanted, none.
+/// How many rows there are, and which has the cursor; of what only stands above a row that is wanted, none.
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
     let is_open = state.sieve.is_open();
     let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
     let at = if is_open { Some(state.scroll.cursor) } else { state.wanted_before(&open.report, pane) };
     let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
-    if has_focus && count > 0 { format!(" {at}/{} ", thousands(count as u64)) } else { String::new() }
+    let more = if open.report.index.is_complete { "" } else { "+" };
+    let count = match count {
+        0 => return String::new(),
+        count => thousands(count as u64),
+    };
+    if has_focus { format!(" {at}/{count}{more} ") } else { format!(" {count}{more} ") }
 }
 
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {

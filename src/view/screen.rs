@@ -7,9 +7,9 @@ use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
 use crate::app::over::held::MARK;
 use crate::app::panes::PaneInfo;
-use crate::app::{Area, Layout, Model, PANES, Screen};
+use crate::app::{Area, Focus, Layout, Model, PANES, Screen};
 use crate::report::{Pane, Recent};
-use crate::text::{Columns, count, said, thousands, words_in_rows};
+use crate::text::{Columns, count, said, thousands, words_in_rows, words_in_rows_cut};
 use ratatui::buffer::Buffer;
 
 const NAME: usize = 40;
@@ -34,7 +34,9 @@ pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     bar::draw(buffer, layout.bar, model);
     let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
     let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
+    buffer.clear(layout.message);
     buffer.write_rows(layout.message, 0, model.message().into_iter().map(|row| (format!(" {row}"), meaning)));
+    buffer.show_ascii_borders();
 }
 
 pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
@@ -45,7 +47,7 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Mod
     }
     for (above, over) in (0..model.over.all.len()).rev().zip(&model.over.all) {
         buffer.has_keys = above == 0;
-        overlay::draw(buffer, layout.content, over, model);
+        overlay::draw(buffer, layout.overlay, over, model);
     }
 }
 
@@ -147,17 +149,42 @@ fn followed(model: &Model, room: usize) -> String {
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
-    if let (Some(area), Some(file)) = (layout.list, model.list()) {
+    let list = layout.list.zip(model.list());
+    let has_focus = model.focus() == Focus::List;
+    if let Some((area, file)) = list.filter(|_| !has_focus) {
         list::draw(buffer, area, file, model);
     }
-    draw_strip(buffer, layout.strip, model);
+    draw_tabs(buffer, layout.tabs, model);
     match model.open() {
-        Some(open) => layout.panes.iter().for_each(|(name, area)| pane::draw(buffer, *area, *name, open, model)),
+        Some(open) => {
+            // The border of what has the focus is drawn last, over those that it shares.
+            let (focused, others): (Vec<_>, Vec<_>) =
+                layout.panes.iter().partition(|(pane, _)| model.focused() == Some(*pane));
+            let all = || others.iter().chain(&focused);
+            all().for_each(|(pane, area)| pane::draw(buffer, *area, *pane, open, model));
+            all().for_each(|(pane, area)| pane::draw_scroll_mark(buffer, *area, *pane, open, model));
+        }
         None => draw_without_report(buffer, layout, model),
+    }
+    if let Some((area, file)) = list.filter(|_| has_focus) {
+        list::draw(buffer, area, file, model);
+    }
+    if let Some(rows) = detail(layout.detail, model) {
+        buffer.write_rows(layout.detail, 0, rows.into_iter().map(|row| (format!(" {row}"), Tint::Detail)));
     }
 }
 
-struct StripEntry {
+/// What has the cursor, whole as far as there is room; nothing under an overlay.
+fn detail(area: Area, model: &Model) -> Option<Vec<String>> {
+    let (columns, rows) = (usize::from(area.width).saturating_sub(2), usize::from(area.height));
+    let words = match model.focus() {
+        Focus::List => list::chosen_words(model.list()?, model),
+        Focus::Pane(pane) => pane::row_words(pane, model.open()?, model, columns * rows)?,
+    };
+    (rows > 0 && model.over.is_empty()).then(|| words_in_rows_cut(&words, columns, rows))
+}
+
+struct Tab {
     key: String,
     name: &'static str,
     count: String,
@@ -165,56 +192,81 @@ struct StripEntry {
     has_focus: bool,
 }
 
-/// Draws every pane with key, name and count; in little room empty panes go first, then names.
-fn draw_strip(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
+impl Tab {
+    fn columns(&self) -> usize {
+        [&*self.key, self.name, &*self.count].iter().map(|part| part.columns() + usize::from(!part.is_empty())).sum()
+    }
+}
+
+/// Names every pane with its key and its rows; where even short names have no room, empty panes go.
+fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
-    let entry = |info: &PaneInfo| {
-        let rows = open.report.count_in_tab(info.pane);
-        StripEntry {
+    let tab = |info: &PaneInfo, is_short: bool| {
+        let rows = open.report.count(info.pane);
+        Tab {
             key: pane::key(info, model).trim_end().to_owned(),
-            name: info.short,
-            count: format!("·{}", thousands(rows as u64)),
+            name: if is_short { info.short } else { info.title },
+            count: if rows == 0 { String::new() } else { rounded(rows as u64) },
             is_empty: rows == 0,
             has_focus: model.focused() == Some(info.pane),
         }
     };
-    let mut line = LineWriter::new(buffer, area, 0);
-    line.own(" ", Tint::Text);
-    let mut entries: Vec<StripEntry> = PANES.iter().map(entry).collect();
-    if open.report.is_of_another_kind() {
-        // A count of none would read as if something had looked and seen nothing.
-        entries.retain(|entry| !entry.is_empty);
-        line.own(pane::NO_REPORT, Tint::Problem);
-        line.own("  ", Tint::Text);
-    }
-    let width = |entries: &[StripEntry], is_named: bool| -> usize {
-        let named = |entry: &&StripEntry| is_named || entry.has_focus;
-        let names: usize = entries.iter().filter(named).map(|entry| entry.name.columns() + 1).sum();
-        names + entries.iter().map(|entry| entry.key.columns() + entry.count.columns() + 2).sum::<usize>()
+    let room = usize::from(area.width).saturating_sub(1);
+    let tabs = |is_short: bool, has_empty: bool| -> Vec<Tab> {
+        let tabs = PANES.iter().map(|info| tab(info, is_short));
+        tabs.filter(|tab| has_empty || !tab.is_empty || tab.has_focus).collect()
     };
-    // No gap stands behind the last one.
-    let room = line.room() + 2;
-    if width(&entries, true) > room {
-        entries.retain(|entry| !entry.is_empty || entry.has_focus);
-    }
-    let needed = width(&entries, false);
-    let gap = if needed <= room { "  " } else { " " };
-    let mut spare = room.saturating_sub(needed);
-    for entry in entries {
-        let name = entry.name.columns() + 1;
-        let has_room = !entry.has_focus && name <= spare;
-        spare -= if has_room { name } else { 0 };
-        let [key, text, count] = match (entry.has_focus, entry.is_empty) {
-            (true, _) => [Tint::Focus; 3],
-            (false, true) => [Tint::Faint; 3],
-            (false, false) => [Tint::Key, Tint::Text, Tint::Faint],
-        };
-        line.own(&entry.key, key);
-        if has_room || entry.has_focus {
-            line.own(&format!(" {}", entry.name), text);
+    let is_of_another_kind = open.report.is_of_another_kind();
+    // A count of none would read as if something had looked and seen nothing.
+    let forms = [(false, !is_of_another_kind), (false, false), (true, !is_of_another_kind), (true, false)];
+    let mut forms = forms.into_iter().map(|(is_short, has_empty)| in_rows(tabs(is_short, has_empty), room));
+    let shown = forms.find(|rows| rows.len() <= usize::from(area.height)).unwrap_or_default();
+    for (row, tabs) in (0..).zip(shown) {
+        let mut line = LineWriter::new(buffer, area, row);
+        if is_of_another_kind && row == 0 {
+            line.own(&format!(" {}", pane::NO_REPORT), Tint::Problem);
+            line.own(" ", Tint::Text);
         }
-        line.own(&entry.count, count);
-        line.own(gap, Tint::Text);
+        for tab in tabs {
+            let [key, text, count] = match (tab.has_focus, tab.is_empty) {
+                (true, _) => [Tint::Focus; 3],
+                (false, true) => [Tint::Faint; 3],
+                (false, false) => [Tint::Key, Tint::Text, Tint::Faint],
+            };
+            for (words, meaning) in [(&*tab.key, key), (tab.name, text), (&*tab.count, count)] {
+                if !words.is_empty() {
+                    line.own(&format!(" {words}"), meaning);
+                }
+            }
+            line.own(" ", Tint::Text);
+        }
+    }
+}
+
+/// Tabs in rows of this width.
+fn in_rows(tabs: Vec<Tab>, room: usize) -> Vec<Vec<Tab>> {
+    let mut rows: Vec<Vec<Tab>> = vec![Vec::new()];
+    let mut taken = 0;
+    for tab in tabs {
+        let columns = tab.columns() + 1;
+        if taken + columns > room + 1 {
+            rows.push(Vec::new());
+            taken = 0;
+        }
+        taken += columns;
+        if let Some(row) = rows.last_mut() {
+            row.push(tab);
+        }
+    }
+    rows
+}
+
+/// A number in few columns: `9,999`, `35k`, `1.2M`.
+fn rounded(number: u64) -> String {
+    match number {
+        0..10_000 => thousands(number),
+        10_000..1_000_000 => format!("{}k", number / 1000),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
 }
 
@@ -222,8 +274,8 @@ fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) 
     if let Some(area) = layout.pane(Pane::Overview) {
         pane::frame(buffer, area, " Overview ", "", false);
     }
-    if let Some(area) = layout.four_area() {
-        list::draw_absent(buffer, area, model);
+    if layout.panes.iter().any(|(pane, _)| *pane != Pane::Overview) {
+        list::draw_absent(buffer, layout.beside_list, model);
     } else if let (Some(area), true) = (
         layout.list,
         model.list().is_some_and(|list| list.failure.is_some()) || model.chosen().is_some_and(|e| e.failure.is_some()),

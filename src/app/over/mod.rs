@@ -279,8 +279,8 @@ impl Model {
     }
 
     pub fn overlay_room(&self) -> Size {
-        let content = self.layout().content;
-        Size { width: content.width.saturating_sub(4), height: content.height.saturating_sub(2) }
+        let area = self.layout().overlay;
+        Size { width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
     }
 
     /// The rows of the top overlay that are chosen from.

@@ -23,7 +23,8 @@ pub struct PaneInfo {
     pub help: &'static str,
 }
 
-pub const GROUP: usize = 4;
+/// How many panes share the screen beside the overview.
+const GROUP: usize = 4;
 
 macro_rules! pane {
     ($pane:ident, $short:literal, $command:literal, $key:literal) => {
@@ -59,54 +60,67 @@ pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
     PANES.iter().find(|info| info.pane == wanted)
 }
 
-pub type PaneGroup = [Option<Pane>; GROUP];
-
 /// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
 #[derive(Debug, Clone)]
 pub struct PaneOrder {
     /// Every pane but the overview.
     panes: Vec<Pane>,
     filled: usize,
+    /// How many panes the first group has.
+    first: usize,
 }
+
+/// The panes that join the first group on a large screen.
+const JOINING: [Pane; 2] = [Pane::Network, Pane::Techniques];
 
 impl PaneOrder {
     /// The order for a report that is known whole; without one, that of the table.
-    pub fn of(report: Option<&Report>) -> Self {
+    pub fn of(report: Option<&Report>, is_large: bool) -> Self {
         let sections = report.iter().flat_map(|report| &report.index.sections);
         // Asked for several times with each key: a set of its own kind would take longer than all the rest.
         let mut with_rows = [false; Pane::ALL.len()];
         for section in sections.filter(|section| !section.is_empty()) {
             with_rows.get_mut(section.pane() as usize).into_iter().for_each(|found| *found = true);
         }
-        let has_rows = |pane: &Pane| with_rows.get(*pane as usize).copied().unwrap_or_default();
-        let all = || PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview);
-        let mut panes: Vec<Pane> = all().filter(has_rows).collect();
-        let filled = panes.len();
-        panes.extend(all().filter(|pane| !has_rows(pane)));
-        Self { filled: if filled == 0 { panes.len() } else { filled }, panes }
+        let has_rows = |pane: &Pane| report.is_none() || with_rows.get(*pane as usize).copied().unwrap_or_default();
+        let mut panes: Vec<Pane> = PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview).collect();
+        panes.sort_by_key(|pane| !has_rows(pane));
+        let filled = panes.iter().filter(|pane| has_rows(pane)).count();
+        let filled = if filled == 0 { panes.len() } else { filled };
+        let mut first = GROUP;
+        for joining in JOINING.into_iter().filter(|_| is_large) {
+            let at = panes.iter().take(filled).position(|pane| *pane == joining).filter(|at| *at >= first);
+            if let Some(at) = at {
+                panes.get_mut(first..=at).into_iter().for_each(|passed| passed.rotate_right(1));
+                first += 1;
+            }
+        }
+        Self { panes, filled, first }
     }
 
-    /// The panes of a group of at most four, those without rows among themselves; none past the last group.
-    pub fn group(&self, number: usize) -> PaneGroup {
-        let (filled, empty) = self.panes.split_at(self.filled.min(self.panes.len()));
-        let mut group = [None; GROUP];
-        let panes = filled.chunks(GROUP).chain(empty.chunks(GROUP)).nth(number).unwrap_or_default();
-        group.iter_mut().zip(panes).for_each(|(place, pane)| *place = Some(*pane));
-        group
+    /// Panes that are shown together, those without rows among themselves.
+    fn all_groups(&self) -> impl Iterator<Item = &[Pane]> {
+        let (filled, empty) = self.panes.split_at(self.filled);
+        let (first, others) = filled.split_at(self.first.min(filled.len()));
+        std::iter::once(first).chain(others.chunks(GROUP)).chain(empty.chunks(GROUP))
+    }
+
+    /// The panes of a group; none past the last one.
+    pub fn group(&self, number: usize) -> &[Pane] {
+        self.all_groups().nth(number).unwrap_or_default()
     }
 
     pub fn first(&self, number: usize) -> Option<Pane> {
-        self.group(number).into_iter().flatten().next()
+        self.group(number).first().copied()
     }
 
     /// How many groups it takes to show every pane with rows.
     pub fn groups(&self) -> usize {
-        self.filled.div_ceil(GROUP)
+        1 + self.filled.saturating_sub(self.first).div_ceil(GROUP)
     }
 
     pub fn group_of(&self, pane: Pane) -> Option<usize> {
-        let at = self.panes.iter().position(|found| *found == pane)?;
-        Some(at.checked_sub(self.filled).map_or(at / GROUP, |beyond| self.groups() + beyond / GROUP))
+        self.all_groups().position(|group| group.contains(&pane))
     }
 
     /// The pane with rows before or after, round about, the overview after the last.

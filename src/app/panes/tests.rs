@@ -8,7 +8,7 @@ fn every_pane_has_a_row_a_key_and_a_place() {
     assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
     for pane in Pane::ALL {
         assert!(info(pane).is_some(), "{pane:?}");
-        assert!(super::PaneOrder::of(None).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
+        assert!(super::PaneOrder::of(None, false).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
     }
     let mut keys: Vec<_> = PANES.iter().map(|info| info.key.to_string()).collect();
     keys.sort();
@@ -66,12 +66,12 @@ fn two_panes() -> Report {
 
 #[test]
 fn panes_with_rows_come_before_those_without() {
-    let order = PaneOrder::of(Some(&two_panes()));
+    let order = PaneOrder::of(Some(&two_panes()), false);
     let first = [Some(Pane::Processes), Some(Pane::Registry), None, None];
     assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Some(Pane::Tags), Some(1)));
     assert_eq!((order.group(0), order.groups()), (first, 1));
     assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
     assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
     assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
-    assert_eq!(PaneOrder::of(None).groups(), 3);
+    assert_eq!(PaneOrder::of(None, false).groups(), 3);
 }

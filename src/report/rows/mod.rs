@@ -11,7 +11,7 @@ use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw, members};
 use super::note::Item;
 use super::tree;
-use crate::text::{Untrusted, thousands};
+use crate::text::Untrusted;
 use pieces::{Told, pieces, tell};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -240,21 +240,6 @@ impl Report {
 
     pub fn count(&self, pane: Pane) -> usize {
         self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
-    }
-
-    /// How many of them its tab counts: of processes, those of the tree.
-    pub fn count_in_tab(&self, pane: Pane) -> usize {
-        let tree = self.tree().filter(|(_, tree)| pane == Pane::Processes && !tree.is_empty());
-        tree.map_or_else(|| self.count(pane), |(_, tree)| tree.len())
-    }
-
-    /// How many there are as titles say it: `21 + 16` of a tree with rows beside it.
-    pub fn count_words(&self, pane: Pane) -> String {
-        let count = self.count_in_tab(pane);
-        match self.count(pane).saturating_sub(count) {
-            0 => thousands(count as u64),
-            beside => format!("{} + {}", thousands(count as u64), thousands(beside as u64)),
-        }
     }
 
     pub fn section(&self, section: usize) -> Option<&Section> {
