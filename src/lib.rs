@@ -63,7 +63,7 @@
 //!
 //! # To add something
 //! - an attribute: a row of [`report::ATTRIBUTES`]
-//! - a pane: a variant of [`report::Pane`] with its name, its title, its row in `panes!` and what makes two of its values the same
+//! - a pane: a row of `panes!` with its name and titles, what makes two of its values the same
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
 //! - something that belongs to one open file: a field of [`app::files::OpenFile`], which goes aside

@@ -3,7 +3,6 @@
 use crate::app::find::in_circle;
 use crate::app::over::generic::{ListSource, ListView};
 use crate::app::over::spots::{RowPicker, Spot, Spots, Target};
-use crate::app::panes::PANES;
 use crate::app::{Job, List, ListEntry, Model, Place, Size};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
@@ -320,7 +319,7 @@ impl Comparison {
 
     /// Shows the items of the next pane that has any; after the last, those of all.
     pub(super) fn step_pane(&mut self, forward: bool) {
-        let with_items = PANES.iter().map(|info| info.pane).filter(|pane| self.rows().iter().any(|i| i.pane == *pane));
+        let with_items = Pane::ALL.into_iter().filter(|pane| self.rows().iter().any(|i| i.pane == *pane));
         let all: Vec<Option<Pane>> = [None].into_iter().chain(with_items.map(Some)).collect();
         let at = all.iter().position(|pane| *pane == self.pane).unwrap_or(0);
         let step = if forward { 1 } else { all.len() - 1 };

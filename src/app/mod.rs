@@ -25,7 +25,7 @@ pub mod spending;
 pub mod start;
 pub mod update;
 
-pub use commands::{COMMANDS, Command};
+pub use commands::{COMMANDS, Command, PANES};
 pub use keys::{Key, Keymap, Place};
 pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{List, ListEntry, OpenReport};
@@ -36,6 +36,5 @@ pub use message::{
 };
 pub use model::{Focus, Model, Screen, Service};
 pub use over::Overlay;
-pub use panes::PANES;
 pub use spending::typed::{ASKS, Ask};
 pub use start::Remembered;

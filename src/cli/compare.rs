@@ -273,7 +273,7 @@ impl CompareOutput {
                 differs: item.other != 0,
                 told: Vec::new(),
                 others: columns_of(&|n| item.other >> n & 1 == 1),
-                title: crate::app::panes::info(item.pane).map_or("", |info| info.title),
+                title: item.pane.title(),
             }
         }));
         matrix.each_of_differing(&mut |item, column, row| {

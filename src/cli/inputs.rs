@@ -3,7 +3,6 @@
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
 use super::{CliError, Common, FailureKind, exit};
-use crate::app::PANES;
 use crate::report::identifier::Sha256;
 use crate::report::{Body, Pane};
 use clap::Args;
@@ -54,7 +53,7 @@ impl Agreed {
 pub(super) fn pane(text: &str) -> Result<Pane, String> {
     let is_meant = |name: &str| name.eq_ignore_ascii_case(text);
     let by_name = Pane::ALL.into_iter().find(|pane| is_meant(pane.name()));
-    let by_title = || PANES.iter().find(|info| is_meant(info.title) || is_meant(info.short)).map(|info| info.pane);
+    let by_title = || Pane::ALL.into_iter().find(|pane| is_meant(pane.title()) || is_meant(pane.short()));
     by_name.or_else(by_title).ok_or_else(|| format!("there are {}", Pane::ALL.map(Pane::name).join(", ")))
 }
 
@@ -214,9 +213,9 @@ mod tests {
 
     #[test]
     fn every_name_of_a_pane_means_it() {
-        for info in &PANES {
-            for name in [info.pane.name(), info.title, info.short, &info.title.to_uppercase()] {
-                assert_eq!(pane(name), Ok(info.pane));
+        for meant in Pane::ALL {
+            for name in [meant.name(), meant.title(), meant.short(), &meant.title().to_uppercase()] {
+                assert_eq!(pane(name), Ok(meant));
             }
         }
         assert!(pane("nowhere").is_err_and(|words| words.contains("techniques")));

@@ -3,7 +3,6 @@
 
 use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
-use crate::app::panes;
 use crate::report::find::{How, Pattern};
 use crate::report::rows::Label;
 use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
@@ -117,7 +116,7 @@ impl SearchArgs {
         let other = row.held_for.as_deref().map(Untrusted::from);
         let other = other.map(|name| format!("(stored for profile {})", name.visible_cut(40)));
         let sandbox: Vec<_> = row.sandbox.iter().map(visible).chain(other).collect();
-        let title = hit.pane().and_then(panes::info).map_or("Notes", |info| info.title);
+        let title = hit.pane().map_or("Notes", Pane::title);
         let (label, text) = (visible(&row.label), visible(&row.text));
         let cells = [file.unwrap_or_default(), sandbox.join(" "), title.to_owned(), label, text];
         let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();

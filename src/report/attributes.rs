@@ -33,7 +33,7 @@ pub fn is_perhaps_cut(rows: usize) -> bool {
 
 /// The panes of a report, in the order of the screen: variant, name in exports and on the command line, title for people.
 macro_rules! panes {
-    ($($(#[$doc:meta])* $pane:ident, $name:literal, $title:literal;)*) => {
+    ($($(#[$doc:meta])* $pane:ident, $name:literal, $short:literal, $title:literal;)*) => {
         /// Attributes that an analyst reads together.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Pane {
@@ -47,6 +47,13 @@ macro_rules! panes {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$pane => $name,)*
+                }
+            }
+
+            /// Its title where there is little room.
+            pub fn short(self) -> &'static str {
+                match self {
+                    $(Self::$pane => $short,)*
                 }
             }
 
@@ -68,21 +75,21 @@ macro_rules! panes {
 }
 
 panes! {
-    Processes, "processes", "Processes";
-    Tags, "tags", "Tags";
-    Registry, "registry", "Registry";
-    Files, "files", "Files";
-    Network, "network", "Network";
-    Commands, "commands", "Commands";
-    Modules, "modules", "Modules and calls";
-    Services, "services", "Services and mutexes";
-    Techniques, "techniques", "ATT&CK and signatures";
+    Processes, "processes", "proc", "Processes";
+    Tags, "tags", "tags", "Tags";
+    Registry, "registry", "reg", "Registry";
+    Files, "files", "file", "Files";
+    Network, "network", "net", "Network";
+    Commands, "commands", "cmd", "Commands";
+    Modules, "modules", "mod", "Modules and calls";
+    Services, "services", "svc", "Services and mutexes";
+    Techniques, "techniques", "att", "ATT&CK and signatures";
     /// Text seen, cryptography, memory patterns.
-    Text, "text", "Text and crypto";
-    Mobile, "mobile", "Mobile";
+    Text, "text", "text", "Text and crypto";
+    Mobile, "mobile", "mob", "Mobile";
     /// Everything that no row of [`ATTRIBUTES`] names.
-    Other, "other", "Other";
-    Overview, "overview", "Overview";
+    Other, "other", "oth", "Other";
+    Overview, "overview", "over", "Overview";
 }
 
 impl Pane {

@@ -10,10 +10,10 @@ use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
 use crate::app::find::{Finder, FoundHits, HitGroup, HitRow, HitSource};
 use crate::app::over::held::MARK;
 use crate::app::panes::facts::ProcessRef;
-use crate::app::{Area, Model, panes};
-use crate::report::Recent;
+use crate::app::{Area, Model};
 use crate::report::compare::{ComparedItem, Matrix};
 use crate::report::rows::Label;
+use crate::report::{Pane, Recent};
 use crate::text::{Untrusted, count, thousands};
 
 /// Columns of a pane's short name, the gap included; one less where it is narrow.
@@ -30,7 +30,7 @@ impl DrawList for Comparison {
 
     fn title(list: &Compare, _: &Model) -> String {
         let compare = &list.source;
-        let pane = compare.pane.and_then(panes::info).map_or("all panes", |info| info.title);
+        let pane = compare.pane.map_or("all panes", Pane::title);
         let other = compare.other.as_ref().map(|file| format!(" with {}", file.short())).unwrap_or_default();
         let (shown, all) = list.counts();
         let only = compare.only.words(&compare.here_words());
@@ -85,7 +85,7 @@ fn draw_item(mut line: LineWriter<'_, '_>, compare: &Comparison, matrix: &Matrix
     line.tab(at);
     let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {
-        line.own(panes::info(item.pane).map_or("", |info| info.short), Tint::Detail);
+        line.own(item.pane.short(), Tint::Detail);
         at += PANE - usize::from(is_narrow);
         line.tab(at);
     }
@@ -167,7 +167,7 @@ impl DrawList for FoundHits {
         };
         line.own("  ", Tint::Text);
         if let (Some(pane), HitSource::Report { .. }) = (hit.pane(), &group.of) {
-            line.own(&format!("{} ", panes::info(pane).map_or("", |info| info.short)), Tint::Key);
+            line.own(&format!("{} ", pane.short()), Tint::Key);
         }
         draw_label(&mut line, &hit.row.label);
         line.tab(if list.source.is_held { LABELS } else { LABELS - 6 });
@@ -178,9 +178,8 @@ impl DrawList for FoundHits {
 fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
     match &group.of {
         HitSource::Pane(pane) => {
-            let info = panes::info(*pane);
-            line.own(&info.map_or(String::new(), |info| key(info, model)), Tint::Key);
-            line.own(info.map_or("", |info| info.title), Tint::Strong);
+            line.own(&key(*pane, model), Tint::Key);
+            line.own(pane.title(), Tint::Strong);
         }
         HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
             if matches!(group.of, HitSource::Notes { .. }) {

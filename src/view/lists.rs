@@ -12,7 +12,7 @@ use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
 use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 use crate::app::over::palette::{CommandList, Palette, PaletteItem};
 use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
-use crate::app::{Area, Model, panes};
+use crate::app::{Area, Model};
 use crate::report::indicators::ITSELF;
 use crate::report::rules::Severity;
 use crate::report::{Held, Holding, Indicator, Place, Retention, Row};
@@ -276,7 +276,7 @@ fn seen(indicator: &Indicator, model: &Model) -> String {
     let place = indicator.places.first();
     let section = place.and_then(|place| model.open()?.report.section(place.section));
     let Some((place, section)) = place.zip(section) else { return ITSELF.to_owned() };
-    let pane = panes::info(section.pane()).map_or("", |info| info.short);
+    let pane = section.pane().short();
     let label = match section.attribute {
         Some(attribute) => attribute.label.to_owned(),
         None => section.name.visible_cut(20).to_string(),

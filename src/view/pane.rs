@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter};
 use super::theme::Tint;
 use crate::app::list::OpenReport;
 use crate::app::over::held::MARK;
-use crate::app::panes::{self, Branch, PaneInfo, PaneState};
+use crate::app::panes::{Branch, PaneState};
 use crate::app::{Area, Command, Model};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::find::Pattern;
@@ -211,13 +211,13 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
 }
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.
-pub(super) fn key(info: &PaneInfo, model: &Model) -> String {
-    let keys = Command::named(info.command).map(|command| model.settings.keys.of(command));
+pub(super) fn key(pane: Pane, model: &Model) -> String {
+    let keys = Command::to_pane(pane).map(|command| model.settings.keys.of(command));
     keys.and_then(<[_]>::first).map(|key| format!("{key} ")).unwrap_or_default()
 }
 
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
-    let (key, title) = panes::info(pane).map_or((String::new(), ""), |info| (key(info, model), info.title));
+    let (key, title) = (key(pane, model), pane.title());
     if state.sieve.is_open() {
         return format!(" {key}{title}{}{} ", filter_words(state), kinds(pane, open));
     }

@@ -6,8 +6,7 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
 use crate::app::over::held::MARK;
-use crate::app::panes::PaneInfo;
-use crate::app::{Area, Focus, Layout, Model, PANES, Screen};
+use crate::app::{Area, Focus, Layout, Model, Screen};
 use crate::report::{Pane, Recent};
 use crate::text::{Columns, count, said, thousands, words_in_rows, words_in_rows_cut};
 use ratatui::buffer::Buffer;
@@ -201,19 +200,19 @@ impl Tab {
 /// Names every pane with its key and its rows; where even short names have no room, empty panes go.
 fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
-    let tab = |info: &PaneInfo, is_short: bool| {
-        let rows = open.report.count(info.pane);
+    let tab = |pane: Pane, is_short: bool| {
+        let rows = open.report.count(pane);
         Tab {
-            key: pane::key(info, model).trim_end().to_owned(),
-            name: if is_short { info.short } else { info.title },
+            key: pane::key(pane, model).trim_end().to_owned(),
+            name: if is_short { pane.short() } else { pane.title() },
             count: if rows == 0 { String::new() } else { rounded(rows as u64) },
             is_empty: rows == 0,
-            has_focus: model.focused() == Some(info.pane),
+            has_focus: model.focused() == Some(pane),
         }
     };
     let room = usize::from(area.width).saturating_sub(1);
     let tabs = |is_short: bool, has_empty: bool| -> Vec<Tab> {
-        let tabs = PANES.iter().map(|info| tab(info, is_short));
+        let tabs = Pane::ALL.into_iter().map(|pane| tab(pane, is_short));
         tabs.filter(|tab| has_empty || !tab.is_empty || tab.has_focus).collect()
     };
     let is_of_another_kind = open.report.is_of_another_kind();

@@ -5,6 +5,7 @@ use crate::screen;
 use crate::stage::{Stage, file, options};
 use behaview::app::{PANES, TerminalEvent};
 use behaview::demo::Endpoint;
+use behaview::report::Pane;
 use std::path::PathBuf;
 
 /// Types a path into the line that asks for one, in place of what stands there.
@@ -50,9 +51,9 @@ fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
     let mut stage = Stage::at(file("Unfriendly"), options());
     stage.keys("enter enter");
     let mut copies = 0;
-    for info in &PANES {
-        stage.keys(&info.key.to_string());
-        let count = stage.session.model.open().unwrap().count(info.pane);
+    for (command, pane) in PANES.iter().zip(Pane::ALL) {
+        stage.keys(&command.keys[0].to_string());
+        let count = stage.session.model.open().unwrap().count(pane);
         for _ in 0..count {
             stage.press("y");
             if stage.session.model.notice.as_ref().is_some_and(|notice| !notice.is_problem) {

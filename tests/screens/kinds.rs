@@ -4,6 +4,7 @@
 use crate::stage::{Stage, file, options};
 use behaview::app::PANES;
 use behaview::demo::Options;
+use behaview::report::Pane;
 use behaview::report::identifier::Sha256;
 
 /// Rows of the report that is huge: more than any screen, window or page of it.
@@ -71,11 +72,11 @@ fn every_screen_of_every_kind_of_report() {
         assert!(stage.session.model.open().is_some(), "{name} is open");
         insta::assert_snapshot!(format!("kind_{name}"), stage.screen());
         let mut shown = String::new();
-        for info in &PANES {
-            let key = info.key.to_string();
+        for (command, which) in PANES.iter().zip(Pane::ALL) {
+            let key = command.keys[0].to_string();
             let screen = pane(&mut stage, &key);
-            check(&mut stage, name, info.title);
-            let count = stage.session.model.open().unwrap().report.count(info.pane);
+            check(&mut stage, name, command.label);
+            let count = stage.session.model.open().unwrap().report.count(which);
             let is_empty = |row: &str| row.chars().all(|c| matches!(c, '┃' | '┗' | '┛' | '━' | ' '));
             // A pane is seen by its title and its first rows.
             let rows = screen.lines().skip(2).take(10).filter(|row| !is_empty(row));
@@ -88,11 +89,15 @@ fn every_screen_of_every_kind_of_report() {
         insta::assert_snapshot!(format!("kind_{name}_panes"), shown);
         for (width, height) in [(80, 24), (40, 10), (200, 60)] {
             stage.size(width, height);
-            for info in &PANES {
-                stage.press(&info.key.to_string());
+            for command in &PANES {
+                stage.press(&command.keys[0].to_string());
                 stage.press("G");
                 stage.session.draw().unwrap();
-                assert!(!stage.screen().chars().any(|c| c.is_control() && c != '\n'), "{name} {width} {}", info.title);
+                assert!(
+                    !stage.screen().chars().any(|c| c.is_control() && c != '\n'),
+                    "{name} {width} {}",
+                    command.label
+                );
             }
             stage.rest();
         }

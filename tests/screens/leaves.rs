@@ -6,7 +6,7 @@ use behaview::app::{LoadedReport, Model, Overlay, PANES, Size};
 use behaview::demo::Options;
 use behaview::export::{Export, ExportSource, Format, What};
 use behaview::report::rules::Rules;
-use behaview::report::{Body, Cancel};
+use behaview::report::{Body, Cancel, Pane};
 use behaview::runtime::Session;
 use behaview::text::Untrusted;
 use jiff::Timestamp;
@@ -94,10 +94,10 @@ fn all_details(bytes: &[u8]) -> String {
     session.begin();
     assert!(session.run_until_idle(Duration::from_secs(20)).unwrap());
     let mut text = String::new();
-    for info in &PANES {
-        session.press(info.key);
+    for (command, pane) in PANES.iter().zip(Pane::ALL) {
+        session.press(command.keys[0]);
         session.press("g".parse().unwrap());
-        for _ in 0..session.model.open().unwrap().count(info.pane) {
+        for _ in 0..session.model.open().unwrap().count(pane) {
             session.press("enter".parse().unwrap());
             let mut rows = overlay(&mut session);
             text += &title(&session);

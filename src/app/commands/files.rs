@@ -2,7 +2,9 @@
 
 use crate::app::commands::Act::Local;
 use crate::app::commands::scans::{FOLLOWING, first_poll};
-use crate::app::commands::{A_REPORT, A_SERVICE, chosen_report, first_page, is_chosen_held, is_next, next_page};
+use crate::app::commands::{
+    A_REPORT, A_SERVICE, chosen_report, first_page, is_chosen_held, is_next, is_over, next_page,
+};
 use crate::app::commands::{Act, When};
 use crate::app::compare::Compare;
 use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
@@ -19,8 +21,7 @@ use crate::request::Request;
 const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
-const NOT_SENT: When =
-    When::Has("a form that is not in flight", |m| m.over.top_as::<SubmitForm>().is_some() && !m.is_form_sent());
+const NOT_SENT: When = When::Has("a form that is not in flight", |m| is_over::<SubmitForm>(m) && !m.is_form_sent());
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 fn can_follow(model: &Model) -> bool {
@@ -157,7 +158,7 @@ commands! {
     "look-at-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if When::Has("a file that is not inspected yet", |m| {
-            m.over.top_as::<SubmitForm>().is_some() && m.direct_scan().is_none() && m.large_scan().is_none()
+            is_over::<SubmitForm>(m) && m.direct_scan().is_none() && m.large_scan().is_none()
         }) => Local(|m| {
             let path = m.over.find_mut::<SubmitForm>().and_then(SubmitForm::inspect);
             path.into_iter().for_each(|path| m.emit(FileJob::Inspect(path)));

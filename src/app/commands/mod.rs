@@ -69,34 +69,49 @@ pub(in crate::app) use scans::FOLLOWING;
 
 use crate::app::keys::{CONFIRM, ENTER, PANED, Places};
 use crate::app::list::Next;
-use crate::app::over::AnswerTree;
 use crate::app::over::palette::PaletteAction;
-use crate::app::panes::{PANES, PaneInfo};
+use crate::app::over::{AnswerTree, OverlayKind};
 use crate::app::spending::Prompt;
 use crate::app::{Focus, Key, Model, Overlay, Place, Screen};
 use crate::quota::Plan;
 use crate::report::Pane;
+use crate::report::attributes::title;
 use crate::request::Request;
-use std::slice::from_ref;
-use std::sync::LazyLock;
 
 /// Every command, by what it is about. Where two have the same key, the first that applies is meant.
 pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
 
-/// The command of each pane, which goes to it.
-static OF_PANES: LazyLock<Vec<Command>> = LazyLock::new(|| {
-    let command = |info: &'static PaneInfo| Command {
-        name: info.command,
-        keys: from_ref(&info.key),
-        label: info.title,
-        help: info.help,
-        rank: 0,
-        place: PANED,
-        when: A_REPORT,
-        act: Act::GoToPane(info.pane),
+macro_rules! pane {
+    ($pane:ident, $name:literal, $key:literal) => {
+        Command {
+            name: $name,
+            keys: &[Key::Char($key)],
+            label: Pane::$pane.title(),
+            help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
+            rank: 0,
+            place: PANED,
+            when: A_REPORT,
+            act: Act::GoToPane(Pane::$pane),
+        }
     };
-    PANES.iter().map(command).collect()
-});
+}
+
+/// The command of every pane, which goes to it.
+pub static PANES: [Command; 13] = [
+    pane!(Processes, "pane-processes", '1'),
+    pane!(Tags, "pane-tags", '2'),
+    pane!(Registry, "pane-registry", '3'),
+    pane!(Files, "pane-files", '4'),
+    pane!(Network, "pane-network", '5'),
+    pane!(Commands, "pane-commands", '6'),
+    pane!(Modules, "pane-modules", '7'),
+    pane!(Services, "pane-services", '8'),
+    pane!(Techniques, "pane-techniques", '9'),
+    pane!(Text, "pane-text", 't'),
+    pane!(Mobile, "pane-mobile", 'm'),
+    pane!(Other, "pane-other", 'o'),
+    pane!(Overview, "pane-overview", '0'),
+];
 
 #[derive(Debug)]
 pub struct Command {
@@ -172,7 +187,11 @@ impl Act {
 
 impl Command {
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        COMMANDS.iter().copied().flatten().chain(OF_PANES.iter())
+        COMMANDS.iter().copied().flatten().chain(&PANES)
+    }
+
+    pub fn to_pane(pane: Pane) -> Option<&'static Self> {
+        PANES.iter().find(|command| matches!(command.act, Act::GoToPane(to) if to == pane))
     }
 
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -272,11 +291,12 @@ pub(super) fn has_report(model: &Model) -> bool {
 }
 
 pub(super) fn in_tree(model: &Model) -> bool {
-    in_answer(model) || has_report(model) && model.focus() == Focus::Pane(Pane::Processes)
+    is_over::<AnswerTree>(model) || has_report(model) && model.focus() == Focus::Pane(Pane::Processes)
 }
 
-pub(super) fn in_answer(model: &Model) -> bool {
-    model.over.top_as::<AnswerTree>().is_some()
+/// Whether an overlay of this kind has the keys.
+pub(super) fn is_over<T: OverlayKind>(model: &Model) -> bool {
+    model.over.top_as::<T>().is_some()
 }
 
 pub(super) fn has_rows_below(model: &Model) -> bool {
@@ -359,6 +379,13 @@ mod tests {
     fn names_stand_once() {
         let names: HashSet<_> = Command::all().map(|command| command.name).collect();
         assert_eq!(names.len(), Command::all().count());
+    }
+
+    #[test]
+    fn every_pane_has_a_command_and_a_key() {
+        assert!(Pane::ALL.into_iter().all(|pane| Command::to_pane(pane).is_some()));
+        let keys: HashSet<_> = PANES.iter().map(|command| command.keys[0].to_string()).collect();
+        assert_eq!(keys.len(), Pane::ALL.len());
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use crate::app::away::SaveForm;
 use crate::app::commands::Act::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_answer,
-    in_tree, is_folded, is_form_held, rows_of_tree,
+    A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_tree,
+    is_folded, is_form_held, is_over, rows_of_tree,
 };
 use crate::app::compare::{Compare, Comparison, Only, OtherFile, OtherFiles};
 use crate::app::keys::{
@@ -27,7 +27,7 @@ const WIDER: i16 = 2;
 /// Percent of the rows that one press gives the upper panes, or takes from them.
 const TALLER: i16 = 5;
 
-const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || in_answer(m));
+const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || is_over::<AnswerTree>(m));
 
 fn has_values(model: &Model) -> bool {
     model.over.top_as::<Detail>().is_some_and(|detail| detail.has_values())
@@ -42,10 +42,6 @@ fn step_value(model: &mut Model, forward: bool) {
     model.with_over(|detail: &mut Detail| detail.step(forward, height));
 }
 
-fn has_indicators(model: &Model) -> bool {
-    model.over.top_as::<IndicatorList>().is_some()
-}
-
 fn has_parts(model: &Model) -> bool {
     model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
 }
@@ -53,7 +49,7 @@ fn has_parts(model: &Model) -> bool {
 const SEVERAL_COLUMNS: When = When::Has("several stored columns", |m| {
     m.over.find::<Compare>().is_some_and(|found| found.source.sides().len() > 1)
 });
-const INDICATORS: When = When::Has("a list of indicators", has_indicators);
+const INDICATORS: When = When::Has("a list of indicators", is_over::<IndicatorList>);
 const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
 const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
 const SEVERAL_PARTS: When = When::Has("a report to write a part of", has_parts);
@@ -208,7 +204,7 @@ commands! {
         });
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"
-        if When::Has("a list of other files", |m| m.over.top_as::<OtherFile>().is_some()) => Local(Model::compare_with_chosen);
+        if When::Has("a list of other files", is_over::<OtherFile>) => Local(Model::compare_with_chosen);
     "go-to-row" [ENTER] "go there", 1, PICKER,
         "Go to the row, in its sandbox and pane"
         if When::Has(
@@ -223,7 +219,7 @@ commands! {
         "End typing; the matching rows stay until the line is emptied" => Local(|m| m.seek_in_list(false));
     "end-idle-line" [ENTER] "close", 1, FORM,
         "Close the line that ignores typed letters"
-        if When::Has("a line that ignores letters", |m| m.over.top_as::<IdleLine>().is_some()) => Local(Model::go_back);
+        if When::Has("a line that ignores letters", is_over::<IdleLine>) => Local(Model::go_back);
     "findings-all" [TAB] "all sandboxes", 3, PICKER,
         "List the findings of every stored report of the file, or of the open one again; costs nothing"
         if When::Has(
@@ -243,7 +239,7 @@ commands! {
         });
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, ROWS,
         "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
-        if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || has_indicators(m)) => Local(Model::copy_all);
+        if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
     "next-value" [TAB] "next value", 2, DETAIL,
         "Choose the row's next value, to be copied" if SEVERAL_VALUES => Local(|m| step_value(m, true));
     "previous-value" [BACK_TAB] "value before", 0, DETAIL,
@@ -270,7 +266,7 @@ commands! {
         "Write the part before" if SEVERAL_PARTS => Local(|m| m.with_over(|form: &mut SaveForm| form.step_part(false)));
     "save" [ENTER] "write it", 1, FORM,
         "Write the file; an existing one is overwritten only after confirmation"
-        if When::Has("the path of a file", |m| m.over.top_as::<SaveForm>().is_some()) => Local(Model::save);
+        if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
     "artifacts" [key('d')] "artifacts", 6, FILE,
         "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
         if When::Has("a report with artifacts", |m| {
@@ -314,7 +310,7 @@ commands! {
         => Local(Model::write_note);
     "keep-note" [ENTER] "keep the note", 1, FORM,
         "Write the typed note; an empty line deletes it, after confirmation"
-        if When::Has("a note that is typed", |m| m.over.top_as::<NoteForm>().is_some()) => Local(Model::keep_note);
+        if When::Has("a note that is typed", is_over::<NoteForm>) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
@@ -323,7 +319,7 @@ commands! {
         if A_SERVICE => Local(|m| m.over.put(Planner::empty()));
     "plan" [ENTER] "add to the plan", 1, FORM,
         "Add the typed operation to the plan; @ and a file count the hashes in it; backspace on an empty line takes the last one back"
-        if When::Has("the planner", |m| m.over.top_as::<Planner>().is_some()) => Local(|m| {
+        if When::Has("the planner", is_over::<Planner>) => Local(|m| {
             let Some(planner) = m.over.top_as_mut::<Planner>() else { return };
             match planner.add() {
                 Ok(None) => {}
@@ -365,5 +361,5 @@ commands! {
         if ALL_SHOWN => Local(|m| m.confirm_purge(vec![crate::report::Purge::Everything]));
     "take-age" [ENTER] "how many go", 1, FORM,
         "Name everything older than the typed days, and ask"
-        if When::Has("an age that is typed", |m| m.over.top_as::<AgeForm>().is_some()) => Local(Model::delete_old);
+        if When::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);
 }

@@ -112,9 +112,8 @@ impl Model {
         let report = self.open().map(|open| &open.report);
         let spot = |place: &report::Place| {
             let pane = report?.section(place.section)?.pane();
-            let head = crate::app::panes::info(pane).map_or("", |info| info.short);
             let target = Some(self.target_here(*place));
-            Some(Spot { shows: Shows::Open(*place), target, ..Spot::words(head, "") })
+            Some(Spot { shows: Shows::Open(*place), target, ..Spot::words(pane.short(), "") })
         };
         let more = seen.saturating_sub(places.len() as u64);
         let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));

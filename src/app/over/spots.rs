@@ -1,7 +1,7 @@
 //! Lists of rows to go to: places of an item, processes, and the findings of the rules with the reasons for each mark.
 
 use crate::app::over::{ListSource, ListView, SheetRow};
-use crate::app::panes::{Move, PANES, Scroll};
+use crate::app::panes::{Move, Scroll};
 use crate::app::{Job, JobNumber, List, ListEntry, Model, OpenReport, ReportJob, Screen, Size};
 use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
@@ -348,7 +348,7 @@ impl OpenReport {
 
     fn hide_noise(&mut self, hide: bool) {
         let Some(marks) = self.marks.clone() else { return };
-        for pane in PANES.iter().map(|info| info.pane) {
+        for pane in Pane::ALL {
             let sections = self.report.sections(pane).into_iter().filter(|_| hide);
             let rows = |section| marks.noise().rows(section).iter().map(move |row| (section, *row));
             let noise: RowSet = sections.flat_map(rows).collect();

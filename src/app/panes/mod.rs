@@ -1,4 +1,4 @@
-//! The table of panes: title, key, place; and the order in which they share the screen.
+//! Panes: how each is looked at, and the order in which they share the screen.
 
 pub mod facts;
 mod moving;
@@ -8,57 +8,10 @@ pub mod state;
 pub use scroll::{Move, Scroll};
 pub use state::{Before, Branch, FoldStep, PaneState};
 
-use crate::app::Key;
-use crate::report::attributes::title;
 use crate::report::{Pane, Report};
-
-#[derive(Debug)]
-pub struct PaneInfo {
-    pub pane: Pane,
-    pub title: &'static str,
-    pub short: &'static str,
-    /// The name of the command that goes to it, its key and its help.
-    pub command: &'static str,
-    pub key: Key,
-    pub help: &'static str,
-}
 
 /// How many panes share the screen beside the overview.
 const GROUP: usize = 4;
-
-macro_rules! pane {
-    ($pane:ident, $short:literal, $command:literal, $key:literal) => {
-        PaneInfo {
-            pane: Pane::$pane,
-            title: Pane::$pane.title(),
-            short: $short,
-            command: $command,
-            key: Key::Char($key),
-            help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
-        }
-    };
-}
-
-/// Every pane. Four at a time share the screen, beside the overview.
-pub static PANES: [PaneInfo; 13] = [
-    pane!(Processes, "proc", "pane-processes", '1'),
-    pane!(Tags, "tags", "pane-tags", '2'),
-    pane!(Registry, "reg", "pane-registry", '3'),
-    pane!(Files, "file", "pane-files", '4'),
-    pane!(Network, "net", "pane-network", '5'),
-    pane!(Commands, "cmd", "pane-commands", '6'),
-    pane!(Modules, "mod", "pane-modules", '7'),
-    pane!(Services, "svc", "pane-services", '8'),
-    pane!(Techniques, "att", "pane-techniques", '9'),
-    pane!(Text, "text", "pane-text", 't'),
-    pane!(Mobile, "mob", "pane-mobile", 'm'),
-    pane!(Other, "oth", "pane-other", 'o'),
-    pane!(Overview, "over", "pane-overview", '0'),
-];
-
-pub fn info(wanted: Pane) -> Option<&'static PaneInfo> {
-    PANES.iter().find(|info| info.pane == wanted)
-}
 
 /// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
 #[derive(Debug, Clone)]
@@ -83,7 +36,7 @@ impl PaneOrder {
             with_rows.get_mut(section.pane() as usize).into_iter().for_each(|found| *found = true);
         }
         let has_rows = |pane: &Pane| report.is_none() || with_rows.get(*pane as usize).copied().unwrap_or_default();
-        let mut panes: Vec<Pane> = PANES.iter().map(|info| info.pane).filter(|pane| *pane != Pane::Overview).collect();
+        let mut panes: Vec<Pane> = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview).collect();
         panes.sort_by_key(|pane| !has_rows(pane));
         let filled = panes.iter().filter(|pane| has_rows(pane)).count();
         let filled = if filled == 0 { panes.len() } else { filled };
@@ -125,9 +78,8 @@ impl PaneOrder {
 
     /// The pane with rows before or after, round about, the overview after the last.
     pub fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
-        let stops: Vec<Pane> = PANES
-            .iter()
-            .map(|info| info.pane)
+        let stops: Vec<Pane> = Pane::ALL
+            .into_iter()
             .filter(|found| *found == pane || !self.panes.iter().skip(self.filled).any(|empty| empty == found))
             .collect();
         let here = stops.iter().position(|found| *found == pane).unwrap_or(0);

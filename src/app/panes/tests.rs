@@ -1,20 +1,7 @@
-//! The table of panes, and which rows a pane shows.
+//! Which rows a pane shows, and the order of panes.
 
 use super::*;
 use crate::report::RowSet;
-
-#[test]
-fn every_pane_has_a_row_a_key_and_a_place() {
-    assert_eq!(PANES.each_ref().map(|info| info.pane), Pane::ALL);
-    for pane in Pane::ALL {
-        assert!(info(pane).is_some(), "{pane:?}");
-        assert!(super::PaneOrder::of(None, false).group_of(pane).is_some() || pane == Pane::Overview, "{pane:?}");
-    }
-    let mut keys: Vec<_> = PANES.iter().map(|info| info.key.to_string()).collect();
-    keys.sort();
-    keys.dedup();
-    assert_eq!(keys.len(), PANES.len());
-}
 
 /// A registry pane with three kinds of rows, and a tree.
 fn report() -> Report {
