@@ -332,7 +332,7 @@ impl Model {
         if self.files.is_zoomed() {
             self.files.zoom(false);
         } else if self.way_back().is_some() {
-            return self.return_to_list();
+            self.return_to_list();
         } else {
             // Here it ends: a file is left by a key of its own, and not by one press too many.
             self.files.focus_list();

@@ -152,9 +152,9 @@ commands! {
             price: |m| m.figures.plan([Operation::once(Kind::PrivateScan)]),
         };
     "next-field" [TAB, DOWN] "next field", 2, FORM,
-        "Go to the next field of the form" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(1)));
+        "Go to the next field of the form" if NOT_SENT => Local(|m| m.over.change_top(|form: &mut SubmitForm| form.step(1)));
     "field-before" [BACK_TAB, UP] "field before", 0, FORM,
-        "Go to the field before" if NOT_SENT => Local(|m| m.with_over(|form: &mut SubmitForm| form.step(-1)));
+        "Go to the field before" if NOT_SENT => Local(|m| m.over.change_top(|form: &mut SubmitForm| form.step(-1)));
     "look-at-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if When::Has("a file that is not inspected yet", |m| {

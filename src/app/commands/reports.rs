@@ -39,7 +39,7 @@ fn parent_process(model: &Model) -> Option<report::Place> {
 
 fn step_value(model: &mut Model, forward: bool) {
     let height = model.overlay_room().height.into();
-    model.with_over(|detail: &mut Detail| detail.step(forward, height));
+    model.over.change_top(|detail: &mut Detail| detail.step(forward, height));
 }
 
 fn has_parts(model: &Model) -> bool {
@@ -252,18 +252,18 @@ commands! {
         if INDICATORS => Local(Model::go_to_indicator);
     "next-indicators" [TAB, key('}')] "next kind", 3, PICKER,
         "Show the next kind of indicators only"
-        if INDICATORS => Local(|m| m.with_over(|list: &mut IndicatorList| list.step(true)));
+        if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(true)));
     "previous-indicators" [BACK_TAB, key('{')] "kind before", 0, PICKER,
         "Show the kind of indicators before"
-        if INDICATORS => Local(|m| m.with_over(|list: &mut IndicatorList| list.step(false)));
+        if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(false)));
     "export" [key('x')] "export", 8, VALUED,
         "Write the report, the pane, the row, the value, the indicators or the findings to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-part" [TAB] "another part", 2, FORM,
         "Write another part: the whole report, the pane, the row, the indicators, the value"
-        if SEVERAL_PARTS => Local(|m| m.with_over(|form: &mut SaveForm| form.step_part(true)));
+        if SEVERAL_PARTS => Local(|m| m.over.change_top(|form: &mut SaveForm| form.step_part(true)));
     "previous-part" [BACK_TAB] "part before", 0, FORM,
-        "Write the part before" if SEVERAL_PARTS => Local(|m| m.with_over(|form: &mut SaveForm| form.step_part(false)));
+        "Write the part before" if SEVERAL_PARTS => Local(|m| m.over.change_top(|form: &mut SaveForm| form.step_part(false)));
     "save" [ENTER] "write it", 1, FORM,
         "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
@@ -287,7 +287,7 @@ commands! {
         "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
     "show-off" [TAB] "show or hide disabled", 2, PALETTE,
-        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.with_over(Palette::toggle_off));
+        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.over.change_top(Palette::toggle_off));
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::Ask {

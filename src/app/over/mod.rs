@@ -65,6 +65,11 @@ impl Over {
         self.top_as::<Sheet>().is_some_and(|sheet| sheet.title.starts_with(title))
     }
 
+    /// Changes the overlay that has the keys, where it is of this kind.
+    pub(super) fn change_top<T: OverlayKind>(&mut self, change: impl FnOnce(&mut T)) {
+        self.top_as_mut().map(change);
+    }
+
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -271,13 +276,6 @@ pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<S
 }
 
 impl Model {
-    /// Changes the overlay that has the keys, where it is of this kind; its cursor stays among its rows.
-    pub(super) fn with_over<T: OverlayKind>(&mut self, change: impl FnOnce(&mut T)) {
-        if let Some(over) = self.over.top_as_mut::<T>() {
-            change(over);
-        }
-    }
-
     pub fn overlay_room(&self) -> Size {
         let area = self.layout().overlay;
         Size { width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }

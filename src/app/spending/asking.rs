@@ -137,7 +137,7 @@ impl Model {
                 self.emit(FileJob::Copy(copied));
             }
             Consent::Overwrite(save) => {
-                self.with_over(|form: &mut SaveForm| form.source.is_under_way = true);
+                self.over.change_top(|form: &mut SaveForm| form.source.is_under_way = true);
                 self.write(Save { may_replace: true, ..save });
             }
             Consent::DeleteNote(note) => {
