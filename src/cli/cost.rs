@@ -135,7 +135,7 @@ impl CostArgs {
     }
 }
 
-/// The entitlements of the last user object, and the limit of requests a minute with what is used of it.
+/// The entitlements of the last user object, the limit of requests a minute, and its use.
 pub(super) fn known(folders: &Folders, config: &Config) -> anyhow::Result<(Entitlements, Option<(u64, u64)>)> {
     let (profile, limit) = (config.profile()?, config.per_minute());
     let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };

@@ -22,7 +22,9 @@ pub enum GatewayError {
         "nothing was sent: what it asks for is the key itself, or has it inside. Take another key if it may have been seen"
     )]
     NamesKey,
-    #[error("nothing was sent: the answer was stored, and is gone. To ask the service costs what is shown now")]
+    #[error(
+        "nothing was sent: the answer was stored, and is gone. To ask the service costs the price that is shown now"
+    )]
     NotStored,
     #[error("nothing was sent: it is not stored, and this run is offline")]
     Offline,
@@ -56,7 +58,7 @@ impl GatewayError {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
     }
 
-    /// Whether what was to be sent along is the cause.
+    /// Whether the file to be sent is the cause.
     pub fn is_of_content(&self) -> bool {
         matches!(self, Self::Service { error: ServiceError::Unsendable(_), .. })
     }
@@ -66,7 +68,7 @@ impl GatewayError {
         matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)
     }
 
-    /// Whether the service does not have what was asked for.
+    /// Whether the service does not have the requested file or report.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::NotFound)
     }

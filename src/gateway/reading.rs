@@ -274,8 +274,8 @@ fn element_of<'e, 'a>(elements: &'e [Raw<'a>], file: &FileHash) -> Option<&'e Ra
     of.or_else(|| elements.iter().find(|element| names(**element).contains(file)))
 }
 
-/// What an answer says of each of these hashes, by its number; what is about none of them has the
-/// number behind the last.
+/// The elements of an answer, each with the number of its hash; one about none of these hashes has
+/// the number behind the last.
 pub(super) fn numbered(files: &[FileHash], body: &Body) -> Vec<(usize, Vec<u8>)> {
     let elements = Raw::new(body).each();
     let of: Vec<_> = files.iter().map(|file| element_of(&elements, file)).collect();

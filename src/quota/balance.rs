@@ -129,7 +129,7 @@ pub struct Balances {
 }
 
 impl Balances {
-    /// Parses a response with at least one counter; otherwise says what is wrong with it.
+    /// Parses a response with at least one counter; otherwise names its defect.
     pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
         let read = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
         read.filter(|read| !read.counters.is_empty()).ok_or("the answer is no quota details")
@@ -200,7 +200,7 @@ impl Balances {
     }
 
     /// The same counters with the service's limit of requests a minute, which it does not show, and
-    /// what is used of it.
+    /// its use.
     pub fn with_minute_limit(mut self, limit: Option<(u64, u64)>) -> Self {
         if let Some((allowed, used)) = limit {
             self.counters.push(Counter {

@@ -66,7 +66,7 @@ impl fmt::Display for Units {
     }
 }
 
-/// What is charged one by one.
+/// An item that is charged one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChargedItem {
     pub name: &'static str,

@@ -28,7 +28,7 @@ pub struct Verdict {
     /// The unit in which it is, or would be, counted.
     pub unit: Unit,
     pub units: Units,
-    /// What is charged one by one, if the response decides how many.
+    /// The item that is charged one by one, if the response decides how many.
     pub each: Option<ChargedItem>,
     /// The condition of a range, as a sentence.
     pub why: Option<&'static str>,

@@ -51,12 +51,12 @@ pub enum Outcome {
     Unknown,
 }
 
-/// What a call cost, as far as its outcome tells.
+/// The cost of a call, as far as its outcome shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settlement {
     pub state: State,
     pub unit: Unit,
-    /// From what is certain to what is possible.
+    /// From the certain to the possible units.
     pub units: Units,
 }
 

@@ -167,8 +167,8 @@ impl Submission {
     /// The file and its options without the password; identifies a duplicate scan.
     pub(super) fn claim(&self) -> String {
         let options = ScanOptions { password: None, ..self.options.clone() };
-        let told: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
-        format!("{}{told:?}", Self::claims_of(&self.file))
+        let options: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
+        format!("{}{options:?}", Self::claims_of(&self.file))
     }
 
     /// The prefix of the claims of all submissions of a file.

@@ -129,7 +129,7 @@ impl Quote {
         self
     }
 
-    /// The quote in parts of at most so many requests each, if it costs more and can be split.
+    /// The quote in parts of at most `most` requests each, if it costs more and can be split.
     pub fn split(&self, most: u64) -> Option<Vec<Self>> {
         let Request::V2Reports { files } = &self.request else { return None };
         let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);

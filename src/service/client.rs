@@ -108,7 +108,7 @@ impl Client {
         // Whether the connection distinguishes the end of the response from a truncation.
         let is_framed = response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
         Ok(if response.status() == StatusCode::PARTIAL_CONTENT {
-            Some("is a part by the service's word, though nobody asked for one (206)")
+            Some("is only a part, as its status 206 says")
         } else if is_artefact && length.is_none() && !is_framed {
             Some("may have been cut short: the service did not say how long it is")
         } else {

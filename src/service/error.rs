@@ -37,11 +37,11 @@ pub enum ServiceError {
     KeyInAddress,
     #[error("the answer was lost: {0}")]
     Lost(String),
-    #[error("it was given up")]
+    #[error("it was cancelled")]
     GivenUp,
-    #[error("nothing was sent: it was given up before")]
+    #[error("nothing was sent: it was cancelled before")]
     Unsent,
-    #[error("the answer was longer than {} and was given up", crate::text::bytes(*.0))]
+    #[error("the answer was longer than {} and was dropped", crate::text::bytes(*.0))]
     TooLong(u64),
     #[error("{0}")]
     Refused(Refusal),
@@ -235,12 +235,13 @@ impl Reason {
             ),
             Self::Forbidden => ("the service forbids this", ""),
             Self::TooLarge => (
-                "what was sent is too large for the service",
+                "the upload is too large for the service",
                 "Send less; upload_direct and upload_largest in the profile say what the service takes.",
             ),
-            Self::NotFound => {
-                (NOT_FOUND, "Check what was asked for. What is private expires: after a day, unless set otherwise.")
-            }
+            Self::NotFound => (
+                NOT_FOUND,
+                "Check what was asked for. Private files and reports expire: after a day, unless set otherwise.",
+            ),
             Self::QuotaSpent => (
                 "the quota is spent",
                 "The daily quota is full again at 00:00 UTC, the monthly on the 1st. Counters that still leave some may lag behind.",

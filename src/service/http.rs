@@ -73,7 +73,7 @@ impl ProxyRoute {
         match self {
             Self::Direct => "directly".to_owned(),
             Self::Proxy(_) => "by way of a proxy".to_owned(),
-            Self::OfSystem(name, _) => format!("by way of the proxy of {name}, but for what NO_PROXY names"),
+            Self::OfSystem(name, _) => format!("by way of the proxy of {name}, except for the hosts in NO_PROXY"),
         }
     }
 }

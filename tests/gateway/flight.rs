@@ -191,7 +191,7 @@ async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
         let give_up = async { visit.gateway.cancel(&request) };
         let (result, ()) = tokio::join!(visit.ask(&request), give_up);
         let error = result.unwrap_err();
-        assert!(error.to_string().contains("nothing was sent: it was given up before"), "{error}");
+        assert!(error.to_string().contains("nothing was sent: it was cancelled before"), "{error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
     }
     assert_eq!((visit.calls(), visit.gateway.spent().unwrap()), (0, Spent::default()));

@@ -143,9 +143,9 @@ fn what_a_signal_cuts_off_is_kept_and_written_down() {
     arm(&desk.demo, "artefact:stall=900000*1");
     let fetch = ["fetch", &ids[0], "memdump", "--anyway", "--output", "memory.bin"];
     let said = errors(&ended_by(&desk, "TERM", &fetch));
-    assert!(said.contains("it was given up"), "{said}");
+    assert!(said.contains("it was cancelled"), "{said}");
     let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
-    assert_eq!((&entries[0]["state"], &entries[0]["outcome"]), (&"unknown".into(), &"it was given up".into()));
+    assert_eq!((&entries[0]["state"], &entries[0]["outcome"]), (&"unknown".into(), &"it was cancelled".into()));
     assert_eq!(files(&store(&desk).join("reports")).len(), 0, "what came of it is no capture");
     let mut command = desk.command(&fetch);
     assert!(command.current_dir(desk.home.path()).status().unwrap().success());
