@@ -140,16 +140,20 @@ impl ListArgs {
             let may_ask = self.all || is_first;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
             let refresh = self.refresh && may_ask;
-            let is_stored = !refresh && gateway.stored(&request)?.is_some();
-            if !may_ask && !is_stored {
-                return Ok(());
-            }
-            fetched += usize::from(!is_stored);
-            let got = runtime.block_on(ask(setup, &request, refresh))?;
+            let quote = request.clone().quote(&setup.entitled);
+            let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
+            let got = match stored {
+                Err(GatewayError::NotStored) if !may_ask => return Ok(()),
+                Err(GatewayError::NotStored) => {
+                    fetched += 1;
+                    runtime.block_on(ask(setup, &request, refresh))?
+                }
+                stored => stored?,
+            };
             let page = match Page::of_file(&got.body, file) {
                 Ok(page) => page,
                 Err(error) => {
-                    say_if_aside(gateway, &request.quote(&setup.entitled))?;
+                    say_if_aside(gateway, &quote)?;
                     return Err(error.into());
                 }
             };

@@ -31,9 +31,11 @@ pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::R
 pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
-    if refresh || gateway.stored(request)?.is_none() {
-        say_before(gateway, &quote, refresh)?;
+    let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
+    if !matches!(stored, Err(GatewayError::NotStored)) {
+        return stored;
     }
+    say_before(gateway, &quote, refresh)?;
     let meter = Mutex::new(Meter::default());
     let progress = |received| tell(&meter, &received);
     let call =
@@ -78,11 +80,10 @@ async fn to_its_end(
     answer
 }
 
-/// Warns before a call if its stored response was paid for and is damaged.
+/// Warns before a call, if its response is not stored, of an unreadable one that was paid for.
 pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
-    let aside = if gateway.stored(request)?.is_none() { gateway.unreadable(request)? } else { None };
-    if let Some(aside) = aside {
+    if let Some(aside) = gateway.unreadable(request)? {
         let (what, price) = (request.words(), quote.price().short());
         say(format!("{what}: {}. To ask for it again costs {price}", aside));
     }
