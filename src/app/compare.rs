@@ -22,7 +22,6 @@ pub struct Comparison {
     pub(super) job: Job,
     pub columns: Vec<MatrixColumn>,
     pub matrix: Option<Arc<Matrix>>,
-    pub failure: Option<String>,
     /// The other file, where two are compared.
     pub other: Option<Sha256>,
     /// The pane whose items are shown; none for all.
@@ -248,11 +247,8 @@ impl Comparison {
     }
 
     /// Takes in what each report saw.
-    pub(super) fn take(&mut self, result: Result<Arc<Matrix>, String>) {
-        (self.matrix, self.failure) = match result {
-            Ok(matrix) => (Some(matrix), None),
-            Err(why) => (None, Some(why)),
-        };
+    pub(super) fn take(&mut self, matrix: Arc<Matrix>) {
+        self.matrix = Some(matrix);
         self.found = None;
         self.set_pane(self.pane);
     }

@@ -309,7 +309,6 @@ pub struct OpenReport {
     /// All work on it, which tells it from others.
     pub job: Job,
     pub report: Report,
-    pub unreadable: Option<String>,
     pub panes: BTreeMap<Pane, PaneState>,
     pub indicators: Option<Arc<Indicators>>,
     pub marks: Option<Arc<Marks>>,
@@ -320,19 +319,12 @@ impl OpenReport {
     pub fn new(body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
-        Self {
-            job: Job::default(),
-            report: Report::unread(body),
-            unreadable: None,
-            panes,
-            indicators: None,
-            marks: None,
-        }
+        Self { job: Job::default(), report: Report::unread(body), panes, indicators: None, marks: None }
     }
 
     /// Whether more of it is to be read.
     pub(super) fn is_unfinished(&self) -> bool {
-        self.unreadable.is_none() && !self.report.index.is_complete
+        !self.report.index.is_complete
     }
 
     /// What searches a pane for the words of its filter anew; without words, everything is shown.

@@ -180,10 +180,6 @@ pub enum ReportEvent {
         job: JobNumber,
         batch: Batch,
     },
-    Unreadable {
-        job: JobNumber,
-        why: String,
-    },
     Evaluated {
         job: JobNumber,
         marks: Marks,
@@ -202,7 +198,7 @@ pub enum ReportEvent {
     },
     Compared {
         job: JobNumber,
-        result: Result<Arc<Matrix>, String>,
+        matrix: Arc<Matrix>,
     },
     /// What a document has that was shown before all of it was read.
     DocumentRead {

@@ -5,7 +5,8 @@ use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, last_days};
 use crate::app::{
-    Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, Overlay, ReportJob, Response, ResponseSource, StoreJob,
+    Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response,
+    ResponseSource, StoreJob,
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
@@ -286,13 +287,11 @@ impl Model {
     fn on_whole(&mut self, job: JobNumber) {
         let entry = self.files.entry_of_mut(job).filter(|entry| entry.report().is_some());
         let open = entry.and_then(|entry| entry.open.as_mut()).filter(|open| open.report.index.is_complete);
-        let Some(open) = open else { return };
-        let (is_behaviour, is_cut) = (open.report.is_behaviour(), open.report.index.is_cut);
-        if !open.report.index.is_json {
-            open.unreadable = Some("it is not JSON".to_owned());
-        } else if is_cut {
+        let Some(OpenReport { report, .. }) = open else { return };
+        let (is_json, is_cut, is_behaviour) = (report.index.is_json, report.index.is_cut, report.is_behaviour());
+        if is_json && is_cut {
             self.warn("This report is cut short: its first part is shown.");
-        } else if self.is_document() && !is_behaviour {
+        } else if is_json && self.is_document() && !is_behaviour {
             self.say("This document is not a behaviour report: its members are in the pane Other.");
             self.files.focus_pane(Pane::Other);
         }

@@ -188,9 +188,6 @@ impl Model {
                 self.emit_all(further.into_iter().flatten());
                 self.arrive();
             }
-            ReportEvent::Unreadable { job, why } => {
-                self.files.opened_mut(job).into_iter().for_each(|open| open.unreadable = Some(why.clone()));
-            }
             ReportEvent::Evaluated { job, marks } => self.judged(job, marks),
             ReportEvent::Indicators { job, result } => self.indicated(job, result),
             ReportEvent::RulesLoaded { rules, problems } => {
@@ -200,7 +197,7 @@ impl Model {
                 }
             }
             ReportEvent::AllEvaluated { job, found } => self.judged_held(job, found),
-            ReportEvent::Compared { job, result } => self.compared(job, result),
+            ReportEvent::Compared { job, matrix } => self.compared(job, matrix),
             ReportEvent::DocumentRead { reports, problems } => self.document_read(reports, &problems),
         }
     }

@@ -242,7 +242,7 @@ impl Indexer {
     }
 }
 
-/// Bodies past [`crate::report::body::LARGEST`] are refused before they are indexed, so nothing is lost here.
+/// Bodies are cut at [`LARGEST`] before they are indexed, so nothing is lost here.
 fn offset(at: u64) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

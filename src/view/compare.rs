@@ -38,11 +38,8 @@ impl DrawList for Comparison {
     }
 
     fn absent(list: &Compare, _: &Model) -> String {
-        match (&list.source.matrix, &list.source.failure) {
-            (Some(_), _) => "nothing of that kind".to_owned(),
-            (None, Some(why)) => format!("cannot be compared: {why}"),
-            (None, None) => "comparing …".to_owned(),
-        }
+        let is_compared = list.source.matrix.is_some();
+        if is_compared { "nothing of that kind" } else { "comparing …" }.to_owned()
     }
 
     fn draw_head(list: &Compare, buffer: &mut Canvas<'_>, area: Area, (): &(), model: &Model) {

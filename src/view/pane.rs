@@ -201,13 +201,14 @@ fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
 }
 
 fn absent(open: &OpenReport, pane: Pane) -> String {
-    match (&open.unreadable, open.report.index.is_complete, open.report.count(pane)) {
-        (Some(why), _, _) => format!("cannot be read: {why}"),
-        (None, true, 0) if open.report.is_of_another_kind() => NO_REPORT.to_owned(),
-        (None, true, 0) => "nothing reported".to_owned(),
-        (None, true, _) => "no row is like this".to_owned(),
-        (None, false, _) => "reading …".to_owned(),
-    }
+    let words = match (open.report.index.is_complete, open.report.count(pane)) {
+        (true, _) if !open.report.index.is_json => "cannot be read: it is not JSON",
+        (true, 0) if open.report.is_of_another_kind() => NO_REPORT,
+        (true, 0) => "nothing reported",
+        (true, _) => "no row is like this",
+        (false, _) => "reading …",
+    };
+    words.to_owned()
 }
 
 /// The key that goes to a pane, with a blank behind it; empty where it has none.

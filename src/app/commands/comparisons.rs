@@ -40,9 +40,9 @@ impl Model {
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
-    pub(in crate::app) fn compared(&mut self, job: JobNumber, result: Result<Arc<Matrix>, String>) {
+    pub(in crate::app) fn compared(&mut self, job: JobNumber, matrix: Arc<Matrix>) {
         if self.over.find::<Compare>().is_some_and(|compare| compare.source.job.is(job)) {
-            self.change_comparison(|compare| compare.take(result));
+            self.change_comparison(|compare| compare.take(matrix));
             self.filter_comparison()
         }
     }

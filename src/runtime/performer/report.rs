@@ -8,7 +8,6 @@ use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
 use crate::report::rules::Rules;
 use crate::report::{Body, Indexer, Indicators, Place, body};
-use crate::text::bytes;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -62,7 +61,7 @@ fn run(work: &Work, job: ReportJob) {
             work.send(ReportEvent::DocumentRead { reports, problems });
         }
         ReportJob::Compare { ticket, bodies } => {
-            work.send(ReportEvent::Compared { job: ticket.number, result: Ok(Arc::new(Matrix::of(&bodies))) });
+            work.send(ReportEvent::Compared { job: ticket.number, matrix: Arc::new(Matrix::of(&bodies)) });
         }
     }
 }
@@ -73,15 +72,12 @@ fn index(work: &Work, ticket: &Ticket, mut body: Body) {
     loop {
         let read = usize::try_from(indexer.position()).unwrap_or(usize::MAX);
         body.wait_for(read.saturating_add(1));
-        let more = body.so_far().get(read..).unwrap_or_default();
+        // A report that is larger is cut there.
+        let more = body.window(read..body::LARGEST);
         if more.is_empty() {
             return work.send(ReportEvent::Indexed { job, batch: indexer.finish() });
         }
         for window in more.chunks(body::WINDOW) {
-            if indexer.position() + window.len() as u64 > body::LARGEST as u64 {
-                let why = format!("it is larger than {}", bytes(body::LARGEST as u64));
-                return work.send(ReportEvent::Unreadable { job, why });
-            }
             indexer.feed(window);
             if ticket.cancel.is_cancelled() {
                 return;
