@@ -3,7 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::app::pointer::{MouseAction, Pointer};
-use behaview::app::{Area, Focus, TerminalEvent};
+use behaview::app::{Focus, Layout, TerminalEvent};
 use behaview::demo::{ListContent, Options};
 use behaview::report::Pane;
 
@@ -74,21 +74,21 @@ fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
     assert_eq!(stage.paid_calls(), paid + 1);
 }
 
-/// Where a border is, by the places of the list and of the first pane.
-type Border = fn(Area, Area) -> (u16, u16);
+/// Where a border is.
+type Border = fn(&Layout) -> (u16, u16);
 
 #[test]
 fn borders_are_dragged_and_keys_do_the_same() {
     let mut stage = opened();
     let borders: [Border; 3] = [
-        |list, _| (list.width - 1, 10),
-        |_, first| (first.x + first.width - 1, 8),
-        |_, first| (100, first.y + first.height),
+        |layout| (layout.list.unwrap().width - 1, 10),
+        |layout| (layout.pane(Pane::Tags).unwrap().x, 8),
+        |layout| (100, layout.pane(Pane::Registry).unwrap().y),
     ];
     for (border, to) in borders.into_iter().zip([(39, 12), (95, 8), (100, 28)]) {
         // Each moves the others.
         let layout = stage.session.model.layout();
-        let from = border(layout.list.unwrap(), layout.pane(Pane::Processes).unwrap());
+        let from = border(&layout);
         point(&mut stage, MouseAction::Press, from.0, from.1);
         point(&mut stage, MouseAction::Drag, to.0, to.1);
         point(&mut stage, MouseAction::Release, to.0, to.1);

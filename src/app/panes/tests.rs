@@ -54,11 +54,13 @@ fn two_panes() -> Report {
 #[test]
 fn panes_with_rows_come_before_those_without() {
     let order = PaneOrder::of(Some(&two_panes()), false);
-    let first = [Some(Pane::Processes), Some(Pane::Registry), None, None];
-    assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Some(Pane::Tags), Some(1)));
-    assert_eq!((order.group(0), order.groups()), (first, 1));
+    assert_eq!((order.group(1)[0], order.group_of(Pane::Tags)), (Pane::Tags, Some(1)));
+    assert_eq!((order.group(0), order.groups()), (&[Pane::Processes, Pane::Registry][..], 1));
     assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
     assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
     assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
     assert_eq!(PaneOrder::of(None, false).groups(), 3);
+    let first = [Pane::Processes, Pane::Tags, Pane::Registry, Pane::Files, Pane::Network, Pane::Techniques];
+    let large = PaneOrder::of(None, true);
+    assert_eq!((large.group(0), large.group_of(Pane::Techniques), large.groups()), (&first[..], Some(0), 3));
 }
