@@ -197,7 +197,7 @@ pub(super) fn label(row: &Row) -> String {
 pub(super) fn text(row: &Row) -> String {
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => text.unicode(),
-        Piece::Own(words) => words.to_string(),
+        Piece::Own(words) | Piece::Known(words) => words.to_string(),
     });
     pieces.collect()
 }

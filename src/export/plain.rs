@@ -23,7 +23,7 @@ pub fn line(pane: Pane, row: &Row) -> String {
     };
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => harmless(pane, text).to_string(),
-        Piece::Own(words) => words.to_string(),
+        Piece::Own(words) | Piece::Known(words) => words.to_string(),
     });
     let gap = if label.is_empty() { "" } else { " " };
     format!("{label}{gap}{}", pieces.collect::<String>())

@@ -9,6 +9,12 @@ use Pane::{
 use Shape::{Moment, ProcessTree, Value};
 use std::sync::LazyLock;
 
+/// The techniques that the service's answer to `behaviour_mitre_trees` names for a sandbox; no report has a member of this name.
+pub(in crate::report) const TREE_TECHNIQUES: &str = "behaviour_mitre_trees";
+
+/// What a row of a technique is labelled whose tactic is not known.
+const TECHNIQUE: &str = "technique";
+
 /// The flat list of processes, which is made a tree where a report has none.
 pub(in crate::report) const PROCESS_LIST: &str = "processes_list";
 
@@ -235,6 +241,11 @@ impl Attribute {
         }
     }
 
+    /// Whether its rows are techniques of ATT&CK.
+    pub fn is_technique(&self) -> bool {
+        self.label == TECHNIQUE
+    }
+
     pub fn named(name: &[u8]) -> Option<&'static Self> {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
@@ -424,12 +435,12 @@ pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
         records(
             "mitre_attack_techniques",
             Techniques,
-            "technique",
+            TECHNIQUE,
             "{!severity} · {id} {signature_description} ← {?refs}",
         )
         .told_by("id"),
-        records("attack_techniques", Techniques, "technique", "{!severity} · {id} {description} ← {?refs}")
-            .told_by("id"),
+        records("attack_techniques", Techniques, TECHNIQUE, "{!severity} · {id} {description} ← {?refs}").told_by("id"),
+        records(TREE_TECHNIQUES, Techniques, TECHNIQUE, "{!severity} · {id} {description}").told_by("id"),
         records(
             "signature_matches",
             Techniques,
@@ -504,6 +515,8 @@ mod tests {
             ("ids_alerts", "ids_results"),
             ("processes_tree", "processes_list"),
             ("mitre_attack_techniques", "attack_techniques"),
+            ("mitre_attack_techniques", TREE_TECHNIQUES),
+            ("attack_techniques", TREE_TECHNIQUES),
         ];
         for (n, one) in ATTRIBUTES.iter().enumerate() {
             let twin = ATTRIBUTES.iter().skip(n + 1).find(|other| (other.pane, other.label) == (one.pane, one.label));

@@ -10,6 +10,7 @@
 //! row beside its own. Reading a row cannot fail.
 
 pub mod analysis;
+pub mod attack;
 pub mod attributes;
 pub mod body;
 pub mod canonical;

@@ -178,7 +178,7 @@ fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
     let text: String = pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Own(words) => words.to_string(),
+            Piece::Own(words) | Piece::Known(words) => words.to_string(),
             Piece::Value(text) | Piece::Detail(text) => text.visible().into(),
         })
         .collect();
@@ -275,6 +275,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widest(sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
         // A longer label than most stands out into its row's value.
         Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),
+        Some(attribute) if attribute.is_technique() => LABELS,
         Some(attribute) => attribute.label.columns(),
         None => section.name.visible_cut(LABELS).width(),
     }))
@@ -336,7 +337,7 @@ pub(super) fn draw_pieces<'a>(
                     _ => line.visible(&text.visible_window(skipped, line.room()), meaning),
                 }
             }
-            (Piece::Own(text), kept) => {
+            (Piece::Own(text) | Piece::Known(text), kept) => {
                 room = kept;
                 // Shows that the part behind it has no room; a time alone still has its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
@@ -363,7 +364,7 @@ pub(super) fn width_of(pieces: &[Piece]) -> usize {
 fn piece_width(piece: &Piece) -> usize {
     match piece {
         Piece::Value(text) | Piece::Detail(text) => text.visible().width(),
-        Piece::Own(text) => text.columns(),
+        Piece::Own(text) | Piece::Known(text) => text.columns(),
     }
 }
 

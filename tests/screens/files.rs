@@ -131,8 +131,14 @@ fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
         r#"{"data":{"id":"x","type":"private_file","attributes":{"tags":["text"],"size":5,"names":["a.txt"]}}}"#,
     );
     screen!("document_of_another_kind", opened);
-    let trees = Opened::new(r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#).screen();
-    assert!(trees.contains(" no behaviour report ") && !trees.contains("·0"), "{trees}");
+    let trees = r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#;
+    let screen = Opened::new(trees).screen();
+    assert!(screen.contains(" no behaviour report ") && !screen.contains("·0"), "{screen}");
+    let named = r#""techniques":[{"id":"T1055","signatures":[{"severity":"LOW","description":"Starts"}]}]"#;
+    let screen = Opened::new(&trees.replace(r#""id":"TA0005""#, &format!("{named}}},{{{named}"))).screen();
+    let row = "Defense Evasion LOW · T1055 Process Injection · Starts · by Box";
+    assert!(screen.contains("att·1") && screen.matches("T1055").count() == 1, "{screen}");
+    assert!(screen.contains(row.get(..40).unwrap()), "{screen}");
     let empty = Opened::new(r#"{"data":{"id":"x","type":"file_behaviour","attributes":{}}}"#).screen();
     assert!(!empty.contains("no behaviour report") && empty.contains("·0"), "{empty}");
 }

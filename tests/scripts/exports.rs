@@ -437,12 +437,12 @@ fn markdown_says_first_what_the_verdict_is_and_times_as_the_screen_does() {
 
 #[test]
 fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
-    let report = r#"{"mitre_attack_techniques":[{"id":"T1001","severity":"IMPACT_SEVERITY_LOW"},
-        {"id":"T1002","severity":"IMPACT_SEVERITY_HIGH"},{"id":"T1003","severity":"IMPACT_SEVERITY_MEDIUM"}]}"#;
+    let report = r#"{"mitre_attack_techniques":[{"id":"T1071","severity":"IMPACT_SEVERITY_LOW"},
+        {"id":"T1105","severity":"IMPACT_SEVERITY_HIGH"},{"id":"T1053","severity":"IMPACT_SEVERITY_MEDIUM"}]}"#;
     for format in ["md", "txt", "csv", "jsonl"] {
         let shown = text(&run(&["export", "-", "--format", format, "--pane", "techniques"], report));
         let at = |id: &str| shown.find(id).unwrap();
-        assert!(at("T1002") < at("T1003") && at("T1003") < at("T1001"), "{format}: {shown}");
+        assert!(at("T1053") < at("T1105") && at("T1105") < at("T1071"), "{format}: {shown}");
     }
 }
 

@@ -240,7 +240,7 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
     ] {
         assert!(all.lines().any(|found| found.starts_with(line)), "{line}: {all}");
     }
-    assert!(all.contains("- technique `HIGH · T1055 Injects`") && !all.contains("record"), "{all}");
+    assert!(all.contains("- technique `HIGH · T1055 Process Injection · Injects`") && !all.contains("record"), "{all}");
 }
 
 #[test]

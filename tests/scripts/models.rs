@@ -44,7 +44,11 @@ fn techniques_of_a_summary_are_techniques() {
     let summary = r#"{"data":{"attack_techniques":{"T1082":[{"description":"Reads the name","severity":"INFO"}],
         "T1055":[{"description":"Suspends","severity":"LOW"},{"description":"Injects","severity":"HIGH"}]}}}"#;
     let shown = exported("txt", summary);
-    let places = ["HIGH · T1055 Suspends; Injects", "INFO · T1082 Reads the name"].map(|row| shown.find(row));
+    let places = [
+        "HIGH · T1055 Process Injection · Suspends; Injects",
+        "INFO · T1082 System Information Discovery · Reads the name",
+    ]
+    .map(|row| shown.find(row));
     assert!(places.iter().all(Option::is_some), "{shown}");
     assert!(exported("stix", summary).contains("https://attack.mitre.org/techniques/T1055"));
     assert!(exported("misp", summary).contains("T1055"));

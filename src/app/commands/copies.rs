@@ -280,7 +280,7 @@ fn listed_row(top: &Overlay, open: Option<&OpenReport>) -> Option<(Pane, Row)> {
 fn first_value(row: &Row) -> Option<Untrusted> {
     let value = |piece: &Piece| match piece {
         Piece::Value(text) => Some(text.clone()),
-        Piece::Detail(_) | Piece::Own(_) => None,
+        Piece::Detail(_) | Piece::Own(_) | Piece::Known(_) => None,
     };
     row.pieces.iter().find_map(value)
 }

@@ -4,6 +4,7 @@ use crate::app::over::{OverlayScreen, RowWindow, SheetRow};
 use crate::app::panes::scroll::scrolled;
 use crate::app::panes::{FoldStep, Move, Scroll, facts};
 use crate::app::{Model, Place, Size};
+use crate::report::attack::Technique;
 use crate::report::command_line::decoded;
 use crate::report::rows::Line;
 use crate::report::{Depths, Folds};
@@ -143,12 +144,18 @@ impl OverlayScreen for Detail {
     }
 }
 
-/// A line, and behind it what its value hides as a command line.
-fn with_decoded(line: Line) -> impl Iterator<Item = Line> {
-    let (depth, name) = (line.depth, Untrusted::from("→ decoded"));
-    let hidden = line.value.as_ref().map(|value| decoded(value.as_bytes())).unwrap_or_default();
-    let hidden = hidden.into_iter().map(move |text| Line { depth, name: Some(name.clone()), value: Some(text) });
-    std::iter::once(line).chain(hidden)
+/// A line, and behind it what is called so as a technique of ATT&CK, or what its value hides as a command line.
+fn explained(line: Line) -> impl Iterator<Item = Line> {
+    let depth = line.depth;
+    let (name, value) = (line.name.as_ref(), line.value.as_ref());
+    let id = if name.is_some_and(|name| name.as_bytes() == b"id") { value } else { name };
+    let technique = id.and_then(|id| Technique::of(id.as_bytes()));
+    let technique = technique.map(|technique| ("→ ATT&CK", Untrusted::from(technique.words())));
+    let hidden = value.map(|value| decoded(value.as_bytes())).unwrap_or_default();
+    let hidden = hidden.into_iter().map(|text| ("→ decoded", text));
+    let more = technique.into_iter().chain(hidden);
+    let more = more.map(move |(name, text)| Line { depth, name: Some(Untrusted::from(name)), value: Some(text) });
+    std::iter::once(line).chain(more)
 }
 
 /// The invisible part of a value: that it is empty, or blanks at its ends.
@@ -253,7 +260,7 @@ impl Model {
         let lines = open.report.lines(place.section, place.row);
         let blanks = lines.iter().filter_map(blanks);
         let remarks = self.reasons(place).into_iter().chain(blanks).collect();
-        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(with_decoded);
+        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
         let lines = lines.chain(self.note_line()).collect();
         self.over.put(Detail::new(title, lines, remarks, columns));
     }

@@ -6,7 +6,7 @@ use crate::app::{Job, JobNumber, List, ListEntry, Model, OpenReport, ReportJob, 
 use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::rules::{Marks, Rule, Rules, Severity};
+use crate::report::rules::{Marks, Rule, Rules, Severity, Subject};
 use crate::report::{Body, Cancel, Cancelled, Order, Pane, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, Visible, count, said, thousands};
 use std::borrow::Cow;
@@ -19,12 +19,6 @@ const WIDE: u16 = 110;
 
 /// Screen rows from which on some are spared for the chosen row.
 const TALL: u16 = 14;
-
-/// ATT&CK techniques of persistence, in small letters: analysts search for them by that word.
-const PERSISTING: [&str; 15] = [
-    "ta0003", "t1037", "t1053", "t1098", "t1136", "t1176", "t1197", "t1505", "t1542", "t1543", "t1546", "t1547",
-    "t1556", "t1574", "t1624",
-];
 
 pub type Spots = ListView<RowPicker>;
 
@@ -151,11 +145,7 @@ impl ListSource for RowPicker {
             (Shows::Open(_), None) => String::new(),
         };
         let by = spot.seen_by.as_ref().map_or("", Visible::as_str);
-        let mut text = format!("{} {by} {} {shown}", spot.head, spot.why).to_lowercase();
-        if PERSISTING.iter().any(|technique| text.contains(technique)) {
-            text += " persistence: survives a reboot";
-        }
-        text
+        format!("{} {by} {} {shown}", spot.head, spot.why).to_lowercase()
     }
 
     fn first(&self) -> usize {
@@ -320,7 +310,11 @@ impl Spot {
 }
 
 fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
-    let why = format!("{} {} {} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
+    let subject = match rule.subject {
+        Some(Subject::Persistence) => "persistence: survives a reboot",
+        subject => subject.map_or("", Subject::word),
+    };
+    let why = format!("{} {} {} {subject} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
     let (severity, head) = (Some(rule.severity), rule.name.clone().into());
     Spot { severity, head, why, seen_by: None, shows, target: Some(target), also: Vec::new() }
 }

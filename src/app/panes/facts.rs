@@ -125,7 +125,7 @@ fn process_at(report: &Report, place: Place) -> Option<ProcessRef> {
 pub fn subject(report: &Report, place: Place) -> Option<String> {
     let is_value = |piece: &Piece| match piece {
         Piece::Value(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
-        Piece::Detail(_) | Piece::Own(_) => None,
+        Piece::Detail(_) | Piece::Own(_) | Piece::Known(_) => None,
     };
     let value = report.row(place.section, place.row).pieces.iter().find_map(is_value)?;
     let is_path = is_process(report, place) || report.section(place.section)?.pane() == Pane::Files;

@@ -16,7 +16,7 @@ fn matrix(reports: &[Value]) -> Matrix {
 fn text(row: &Row) -> String {
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
-        Piece::Own(words) => words.to_string(),
+        Piece::Own(words) | Piece::Known(words) => words.to_string(),
     });
     pieces.collect()
 }

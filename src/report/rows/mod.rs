@@ -4,7 +4,8 @@ mod pieces;
 pub mod records;
 pub(super) mod row_set;
 
-use super::attributes::{PROCESS_LIST, Pane};
+use super::attack;
+use super::attributes::{Attribute, PROCESS_LIST, Pane, TREE_TECHNIQUES};
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Form, Index, Section};
@@ -115,6 +116,8 @@ pub enum Piece {
     /// From the report: a detail of the subject.
     Detail(Untrusted),
     Own(Cow<'static, str>),
+    /// From our tables, and no part of the row's text: notes stay with the row when a table changes.
+    Known(Cow<'static, str>),
 }
 
 impl Row {
@@ -129,6 +132,7 @@ impl Row {
             match piece {
                 Piece::Value(text) | Piece::Detail(text) => out.extend_from_slice(text.as_bytes()),
                 Piece::Own(words) => out.extend_from_slice(words.as_bytes()),
+                Piece::Known(_) => {}
             }
         }
     }
@@ -137,7 +141,7 @@ impl Row {
     pub fn name(&self) -> Option<&Untrusted> {
         match self.pieces.first()? {
             Piece::Value(name) => Some(name),
-            Piece::Detail(_) | Piece::Own(_) => None,
+            Piece::Detail(_) | Piece::Own(_) | Piece::Known(_) => None,
         }
     }
 }
@@ -167,6 +171,7 @@ impl Report {
             let arranged = tree::arrange(&self.body, Arc::make_mut(&mut self.index));
             self.body = arranged.unwrap_or_else(|| self.body.clone());
         }
+        attack::arrange(&self.body, Arc::make_mut(&mut self.index));
         if self.index.has("registry_keys_set") {
             let sandbox = self.values("sandbox_name").next();
             self.registry = ValueMember::of(&sandbox.unwrap_or_default());
@@ -276,7 +281,14 @@ impl Report {
             Form::Processes => self.process(place, bytes, told),
             _ => pieces(found, bytes, self.registry, told),
         };
-        Row { label: found.label(), pieces }
+        let mut row = Row { label: found.label(), pieces };
+        if found.attribute.is_some_and(Attribute::is_technique) {
+            attack::annotate(&mut row);
+            if found.attribute.is_some_and(|known| known.name == TREE_TECHNIQUES) {
+                row.pieces.extend([Piece::Own(" · by ".into()), Piece::Detail(found.name.clone())]);
+            }
+        }
+        row
     }
 
     pub fn each_row(&self, section: usize) -> impl Iterator<Item = RowBytes<'_>> {

@@ -2,7 +2,7 @@
 
 use super::Piece;
 use super::records::{Step, leaves};
-use crate::report::attributes::{Field, HIDDEN, NAMED_VALUE, PASSWORD, Role, Shape};
+use crate::report::attributes::{Field, HIDDEN, NAMED_VALUE, PASSWORD, Role, Shape, TREE_TECHNIQUES};
 use crate::report::identifier::is_moment;
 use crate::report::index::{Form, Section};
 use crate::report::json::{Event, Kind, Raw, Scanner};
@@ -182,14 +182,15 @@ pub(super) fn severity_rank(text: Untrusted) -> usize {
 }
 
 impl Section {
-    /// A row of a summary's techniques as one record: the number, the greatest severity, every
-    /// description and reference; none for any other row. In the report the row is a member: the
+    /// A technique of a summary or of the service's trees as one record: the number, the greatest severity, every
+    /// description and reference; none for any other row. In a summary the row is a member: the
     /// number with a list of observations.
     pub(in crate::report) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
-        if self.form != Form::Object || self.name.as_bytes() != b"attack_techniques" {
-            return None;
-        }
-        let (id, seen) = split_member(row);
+        let (id, seen) = match (self.attribute?.name, self.form) {
+            ("attack_techniques", Form::Object) => split_member(row),
+            (TREE_TECHNIQUES, Form::Array) => (Raw::new(row).member("id")?, Raw::new(row).member("signatures")?),
+            _ => return None,
+        };
         let seen: Vec<_> = if seen.kind() == Kind::Array { seen.elements().collect() } else { vec![seen] };
         let all = |name| seen.iter().filter_map(move |one| one.member(name));
         let severity = all("severity").min_by_key(|severity| severity_rank(severity.text()));

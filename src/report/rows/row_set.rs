@@ -4,6 +4,7 @@ use super::Report;
 use super::pieces::severity_rank;
 use crate::report::json::Raw;
 use crate::report::work::{Cancel, Cancelled};
+use crate::report::{Attribute, attack};
 use std::collections::BTreeMap;
 
 /// A set of rows: for each section of the index its rows in order, four bytes each.
@@ -85,8 +86,8 @@ impl FromIterator<(usize, u32)> for RowSet {
     }
 }
 
-/// Sections whose rows have an order of their own: the most severe first, rows of equal severity in
-/// the order of the report.
+/// Sections whose rows have an order of their own: techniques by their tactics, then the most severe first, then in the
+/// order of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     /// For each section the row at each position, and the position of each row.
@@ -100,12 +101,14 @@ impl Order {
         for (number, section) in report.index.sections.iter().enumerate() {
             let Some(name) = section.attribute.and_then(|attribute| attribute.severity()) else { continue };
             cancel.check()?;
+            let is_technique = section.attribute.is_some_and(Attribute::is_technique);
             let ranks = report.each_row(number).map(|row| {
                 let technique = section.technique(row.bytes);
-                let severity = Raw::new(technique.as_deref().unwrap_or(row.bytes)).member(name);
-                severity_rank(severity.map(Raw::text).unwrap_or_default())
+                let raw = Raw::new(technique.as_deref().unwrap_or(row.bytes));
+                let text = |name| raw.member(name).map(Raw::text).unwrap_or_default();
+                (is_technique.then(|| attack::rank(&text("id"))), severity_rank(text(name)))
             });
-            let mut ranked: Vec<(usize, u32)> = ranks.zip(0..).collect();
+            let mut ranked: Vec<_> = ranks.zip(0..).collect();
             if ranked.is_sorted() {
                 continue;
             }

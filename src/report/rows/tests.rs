@@ -22,7 +22,7 @@ fn text(row: &Row) -> String {
     };
     let pieces = row.pieces.iter().map(|piece| match piece {
         Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
-        Piece::Own(text) => text.to_string(),
+        Piece::Own(text) | Piece::Known(text) => text.to_string(),
     });
     format!("{label}|{}", pieces.collect::<String>())
 }
