@@ -89,7 +89,7 @@ pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: u
     };
     for piece in &row.pieces {
         match piece {
-            Piece::Own(text) => words.push_str(text),
+            Piece::Own(text) | Piece::Known(text) => words.push_str(text),
             Piece::Value(text) | Piece::Detail(text) => words.push_str(text.visible_cut(columns).as_str()),
         }
     }
