@@ -56,7 +56,7 @@ macro_rules! panes {
                 }
             }
 
-            /// Its title where there is little room.
+            /// Its title in one word.
             pub fn short(self) -> &'static str {
                 match self {
                     $(Self::$pane => $short,)*
@@ -81,21 +81,21 @@ macro_rules! panes {
 }
 
 panes! {
-    Processes, "processes", "proc", "Processes";
-    Tags, "tags", "tags", "Tags";
-    Registry, "registry", "reg", "Registry";
-    Files, "files", "file", "Files";
-    Network, "network", "net", "Network";
-    Commands, "commands", "cmd", "Commands";
-    Modules, "modules", "mod", "Modules and calls";
-    Services, "services", "svc", "Services and mutexes";
-    Techniques, "techniques", "att", "ATT&CK and signatures";
+    Processes, "processes", "Processes", "Processes";
+    Tags, "tags", "Tags", "Tags";
+    Registry, "registry", "Registry", "Registry";
+    Files, "files", "Files", "Files";
+    Network, "network", "Network", "Network";
+    Commands, "commands", "Commands", "Commands";
+    Modules, "modules", "Modules", "Modules and calls";
+    Services, "services", "Services", "Services and mutexes";
+    Techniques, "techniques", "ATT&CK", "ATT&CK and signatures";
     /// Text seen, cryptography, memory patterns.
-    Text, "text", "text", "Text and crypto";
-    Mobile, "mobile", "mob", "Mobile";
+    Text, "text", "Text", "Text and crypto";
+    Mobile, "mobile", "Mobile", "Mobile";
     /// Everything that no row of [`ATTRIBUTES`] names.
-    Other, "other", "oth", "Other";
-    Overview, "overview", "over", "Overview";
+    Other, "other", "Other", "Other";
+    Overview, "overview", "Overview", "Overview";
 }
 
 impl Pane {

@@ -183,6 +183,9 @@ fn detail(area: Area, model: &Model) -> Option<Vec<String>> {
     (rows > 0 && model.over.is_empty()).then(|| words_in_rows_cut(&words, columns, rows))
 }
 
+/// Letters of a name where whole ones have no room.
+const SHORT: usize = 4;
+
 struct Tab {
     key: String,
     name: &'static str,
@@ -200,25 +203,26 @@ impl Tab {
 /// Names every pane with its key and its rows; where even short names have no room, empty panes go.
 fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let Some(open) = model.open().filter(|_| area.height > 0) else { return };
-    let tab = |pane: Pane, is_short: bool| {
+    let tab = |pane: Pane, letters: usize| {
         let rows = open.report.count(pane);
+        let name = pane.short();
         Tab {
             key: pane::key(pane, model).trim_end().to_owned(),
-            name: if is_short { pane.short() } else { pane.title() },
+            name: name.get(..letters.min(name.len())).unwrap_or(name),
             count: if rows == 0 { String::new() } else { rounded(rows as u64) },
             is_empty: rows == 0,
             has_focus: model.focused() == Some(pane),
         }
     };
     let room = usize::from(area.width).saturating_sub(1);
-    let tabs = |is_short: bool, has_empty: bool| -> Vec<Tab> {
-        let tabs = Pane::ALL.into_iter().map(|pane| tab(pane, is_short));
+    let tabs = |letters: usize, has_empty: bool| -> Vec<Tab> {
+        let tabs = Pane::ALL.into_iter().map(|pane| tab(pane, letters));
         tabs.filter(|tab| has_empty || !tab.is_empty || tab.has_focus).collect()
     };
     let is_of_another_kind = open.report.is_of_another_kind();
     // A count of none would read as if something had looked and seen nothing.
-    let forms = [(false, !is_of_another_kind), (false, false), (true, !is_of_another_kind), (true, false)];
-    let mut forms = forms.into_iter().map(|(is_short, has_empty)| in_rows(tabs(is_short, has_empty), room));
+    let forms = [(usize::MAX, !is_of_another_kind), (usize::MAX, false), (SHORT, !is_of_another_kind), (SHORT, false)];
+    let mut forms = forms.into_iter().map(|(letters, has_empty)| in_rows(tabs(letters, has_empty), room));
     let shown = forms.find(|rows| rows.len() <= usize::from(area.height)).unwrap_or_default();
     for (row, tabs) in (0..).zip(shown) {
         let mut line = LineWriter::new(buffer, area, row);
@@ -237,7 +241,6 @@ fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
                     line.own(&format!(" {words}"), meaning);
                 }
             }
-            line.own(" ", Tint::Text);
         }
     }
 }
@@ -247,8 +250,8 @@ fn in_rows(tabs: Vec<Tab>, room: usize) -> Vec<Vec<Tab>> {
     let mut rows: Vec<Vec<Tab>> = vec![Vec::new()];
     let mut taken = 0;
     for tab in tabs {
-        let columns = tab.columns() + 1;
-        if taken + columns > room + 1 {
+        let columns = tab.columns();
+        if taken + columns > room {
             rows.push(Vec::new());
             taken = 0;
         }

@@ -21,7 +21,7 @@ fn opened() -> Stage {
 #[test]
 fn a_press_gives_the_focus_and_chooses_the_row() {
     let mut stage = opened();
-    point(&mut stage, MouseAction::Press, 80, 5);
+    point(&mut stage, MouseAction::Press, 80, 6);
     assert_eq!(stage.session.model.focus(), Focus::Pane(Pane::Tags));
     assert_eq!(stage.session.model.pane_state(Pane::Tags).scroll.cursor, 2);
     point(&mut stage, MouseAction::Press, 3, 6);
@@ -47,13 +47,13 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     stage.keys("enter");
     let paid = stage.paid_calls();
-    point(&mut stage, MouseAction::Press, 3, 5);
-    point(&mut stage, MouseAction::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 6);
+    point(&mut stage, MouseAction::Press, 3, 6);
     assert_eq!(stage.paid_calls(), paid);
     assert!(stage.screen().contains("open: 1 request. The mouse never spends: enter does it."), "{}", stage.screen());
     stage.keys("enter esc");
-    point(&mut stage, MouseAction::Press, 3, 5);
-    point(&mut stage, MouseAction::Press, 3, 5);
+    point(&mut stage, MouseAction::Press, 3, 8);
+    point(&mut stage, MouseAction::Press, 3, 8);
     assert_eq!(stage.session.model.focus(), Focus::Pane(Pane::Processes));
 }
 

@@ -61,7 +61,7 @@ fn a_note_on_a_row_is_found_and_leads_to_the_row() {
     let model = &stage.session.model;
     assert_eq!((model.file(), model.focused()), (Some(&main_file()), Some(Pane::Registry)));
     assert_eq!(model.pane_state(Pane::Registry).scroll.cursor, row);
-    assert!(stage.screen().contains("┏━ 3 Registry"), "{}", stage.screen());
+    assert!(stage.screen().contains("━ 3 Registry"), "{}", stage.screen());
 }
 
 #[test]

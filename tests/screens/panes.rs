@@ -21,9 +21,9 @@ fn further_panes_stand_behind_a_key() {
     stage.keys("0");
     screen!("panes_overview", stage);
     stage.keys("tab");
-    assert!(stage.screen().contains("┏━ 1 Processes"), "{}", stage.screen());
+    assert!(stage.screen().contains("━ 1 Processes"), "{}", stage.screen());
     stage.keys("shift-tab shift-tab");
-    assert!(stage.screen().contains("┏━ o Other"), "{}", stage.screen());
+    assert!(stage.screen().contains("━ o Other"), "{}", stage.screen());
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn one_subtree_stands_alone_until_the_whole_tree_is_wanted() {
     stage.keys("1 j j j z .");
     screen!("subtree_alone", stage);
     stage.keys(".");
-    assert!(stage.screen().contains("1 Processes 21 "), "{}", stage.screen());
+    assert!(!stage.screen().contains("one subtree"), "{}", stage.screen());
     stage.keys("j ^");
     assert!(stage.screen().contains("4/37"), "back at the parent:\n{}", stage.screen());
 }
