@@ -63,6 +63,7 @@ impl Gateway {
                 }
             }
         };
+        gatherer.report();
         let Arrived { bytes, rest, .. } = std::mem::take(&mut *gatherer.arrived());
         let body = match rest {
             Some(rest) => rest.finish(bytes),
