@@ -182,21 +182,3 @@ pub fn search(
 
 #[cfg(test)]
 mod tests;
-
-#[cfg(test)]
-mod pattern_tests {
-    use super::*;
-
-    fn pattern(words: &str, is_regex: bool) -> Pattern {
-        Pattern::new(words, How { is_regex, is_case_sensitive: false }).unwrap()
-    }
-
-    #[test]
-    fn spans_are_those_of_the_text_whatever_its_case() {
-        let text = "ẞtraße \u{212a}elvin KELVIN";
-        let found: Vec<_> = pattern("kelvin", false).spans(text).into_iter().map(|at| &text[at]).collect();
-        assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);
-        assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
-        assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
-    }
-}

@@ -7,7 +7,7 @@ use crate::report::{Body, Cancel, Report, RowSet};
 use crate::text::Untrusted;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 fn report(json: &str) -> Report {
     Report::open(&Body::in_memory(json.as_bytes().to_vec()))
@@ -181,4 +181,14 @@ proptest! {
         let exact = Pattern::new(&words, How { is_regex: false, is_case_sensitive: true }).unwrap();
         prop_assert_eq!(found(&report, &escaped, 1), found(&report, &exact, 1), "{:?}", words);
     }
+}
+
+#[test]
+fn spans_are_those_of_the_text_whatever_its_case() {
+    let pattern = |words: &str, is_regex| Pattern::new(words, How { is_regex, ..How::default() }).unwrap();
+    let text = "ẞtraße \u{212a}elvin KELVIN";
+    let found: Vec<_> = pattern("kelvin", false).spans(text).into_iter().map(|at| &text[at]).collect();
+    assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);
+    assert_eq!(&text[pattern("ße", false).spans(text)[0].clone()], "ße");
+    assert_eq!(pattern("a|b*", true).spans("xay"), vec![Range { start: 1, end: 2 }]);
 }
