@@ -163,7 +163,7 @@ impl CompareArgs {
         let mut columns = Vec::new();
         for (side, file) in files.iter().enumerate() {
             let (loaded, unread) = load_file(&gateway, file)?;
-            read_rest(unread, |_, body| body.map(drop))?;
+            read_rest(unread).try_for_each(|(_, body)| body.map(drop))?;
             let mut list = List::unasked(file.clone());
             list.take_loaded(loaded);
             columns.extend(list.entries.iter().map(|entry| {

@@ -38,30 +38,24 @@ impl Body {
         (body.clone(), Rest(body))
     }
 
-    /// This body with the bytes that are here by now; those of before are let go with it.
-    pub(super) fn latest(&self) -> &Self {
+    /// This body with the bytes that are here by now, once there are so many, or all.
+    pub fn wait_for(&self, length: usize) -> &Self {
         let mut latest = self;
-        while let Some(longer) = latest.longer.as_deref().and_then(OnceLock::get) {
+        while let Some(place) = &latest.longer {
+            let is_short = latest.bytes.len() < length;
+            let Some(longer) = (if is_short { Some(place.wait()) } else { place.get() }) else { break };
             latest = longer;
         }
         latest
     }
 
     pub fn is_whole(&self) -> bool {
-        self.latest().longer.is_none()
+        self.wait_for(0).longer.is_none()
     }
 
     /// The bytes that are here.
     pub fn so_far(&self) -> &[u8] {
-        &self.latest().bytes
-    }
-
-    /// Waits until this many bytes are here, or all are.
-    pub fn wait_for(&mut self, length: usize) {
-        *self = self.latest().clone();
-        while let Some(longer) = self.longer.clone().filter(|_| self.bytes.len() < length) {
-            *self = longer.wait().latest().clone();
-        }
+        &self.wait_for(0).bytes
     }
 
     pub fn slice(&self, part: Range<usize>) -> Self {
@@ -81,11 +75,7 @@ impl Body {
     }
 
     fn all(&self) -> &Bytes {
-        let mut latest = self;
-        while let Some(longer) = &latest.longer {
-            latest = longer.wait();
-        }
-        &latest.bytes
+        &self.wait_for(usize::MAX).bytes
     }
 }
 

@@ -131,11 +131,6 @@ where
         (ending.signal().map_or(exit, Exit::Signal), self.model.remember())
     }
 
-    /// Where sizes, and what others have to say, are sent.
-    fn outbox(&self) -> Outbox {
-        self.performer.outbox.clone()
-    }
-
     pub fn begin(&mut self) {
         self.model.start();
         self.perform_pending();

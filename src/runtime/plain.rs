@@ -47,7 +47,7 @@ pub(super) fn run(
     if std::env::var_os("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
         session.clipboard = Clipboard::of_environment();
     }
-    let ending = signals.forward(session.outbox(), false)?;
+    let ending = signals.forward(session.performer.outbox.clone(), false)?;
     session.begin();
     let input = BufReader::with_capacity(LONGEST_LINE, io::stdin().lock());
     let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };

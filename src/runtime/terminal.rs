@@ -146,7 +146,7 @@ pub fn run(
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
     let mut session = Session::new(backend, model, gateway, clock)?;
     session.clipboard = Clipboard::of_environment();
-    let ending = signals.forward(session.outbox(), true)?;
+    let ending = signals.forward(session.performer.outbox.clone(), true)?;
     let exit = run_to_the_end(&mut session, display, &ending);
     give_back();
     Ok(session.result(exit?, &ending))
@@ -165,7 +165,8 @@ fn run_to_the_end<W: Write>(
     session.look = display.look();
     // The look has decided already which colours there are; without any, none is written.
     style::force_color_output(session.look.depth != Depth::None);
-    let mut keyboard = Keyboard { outbox: session.outbox(), frame: Arc::clone(&session.frame), answered: 0 };
+    let mut keyboard =
+        Keyboard { outbox: session.performer.outbox.clone(), frame: Arc::clone(&session.frame), answered: 0 };
     // Keys typed before are read first: they answer no frame.
     keyboard.read_pending()?;
     let lost = ExitGuard(ending.clone());

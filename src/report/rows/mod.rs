@@ -189,7 +189,7 @@ impl Report {
 
     /// Adds the next batch. Other holders of the index keep their version of it.
     pub fn absorb(&mut self, batch: Batch) {
-        self.body = self.body.latest().clone();
+        self.body = self.body.wait_for(0).clone();
         Arc::make_mut(&mut self.index).absorb(batch);
         self.complete();
     }

@@ -82,12 +82,12 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
             warn_if_unlisted(gateway, work, &file);
             work.send(StoreEvent::Notes(store.notes()?));
-            read_rest(unread, |report, body| send_read(gateway, work, report, body))?;
+            send_rest(gateway, work, unread)?;
         }
         StoreJob::LoadCompareFile(file) => {
             let (loaded, unread) = load_file(gateway, &file)?;
             work.send(StoreEvent::CompareFileLoaded { file, loaded });
-            read_rest(unread, |report, body| send_read(gateway, work, report, body))?;
+            send_rest(gateway, work, unread)?;
         }
         StoreJob::Check(request) => {
             let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
@@ -236,29 +236,28 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
     Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
 }
 
-/// Reads the rest of large reports, and says of each what became of it.
-pub fn read_rest<E>(
-    unread: Vec<(StoredReport, Rest)>,
-    mut on_read: impl FnMut(StoredReport, io::Result<Body>) -> Result<(), E>,
-) -> Result<(), E> {
-    unread.into_iter().try_for_each(|(report, rest)| {
+/// Reads the rest of large reports, one after another.
+pub fn read_rest(unread: Vec<(StoredReport, Rest)>) -> impl Iterator<Item = (StoredReport, io::Result<Body>)> {
+    unread.into_iter().map(|(report, rest)| {
         let body = report.bytes().map(|bytes| rest.finish(bytes));
-        on_read(report, body)
+        (report, body)
     })
 }
 
-/// Sends what became of a large report: one that turns out to be damaged is not stored any more.
-fn send_read(gateway: &Gateway, work: &Work, report: StoredReport, body: io::Result<Body>) -> Result<(), StoreError> {
-    work.send(match body {
-        Ok(body) => {
-            let verdict = LoadedReport::new(report.received, body, None).verdict;
-            StoreEvent::ReportRead { identifier: report.identifier, verdict }
-        }
-        Err(why) => {
-            let words = format!("{} cannot be read: {why}", report.identifier.text().visible_cut(100));
-            StoreEvent::Deleted { words, lines: inventory(gateway)? }
-        }
-    });
+/// Reads the rest of large reports; one that turns out to be damaged is not stored any more.
+fn send_rest(gateway: &Gateway, work: &Work, unread: Vec<(StoredReport, Rest)>) -> Result<(), StoreError> {
+    for (StoredReport { identifier, received, .. }, body) in read_rest(unread) {
+        work.send(match body {
+            Ok(body) => {
+                let verdict = LoadedReport::new(received, body, None).verdict;
+                StoreEvent::ReportRead { identifier, verdict }
+            }
+            Err(why) => {
+                let words = format!("{} cannot be read: {why}", identifier.text().visible_cut(100));
+                StoreEvent::Deleted { words, lines: inventory(gateway)? }
+            }
+        });
+    }
     Ok(())
 }
 

@@ -71,7 +71,7 @@ fn index(work: &Work, ticket: &Ticket, mut body: Body) {
     let (mut indexer, mut pace, job) = (Indexer::default(), SendPace::default(), ticket.number);
     loop {
         let read = usize::try_from(indexer.position()).unwrap_or(usize::MAX);
-        body.wait_for(read.saturating_add(1));
+        body = body.wait_for(read.saturating_add(1)).clone();
         // A report that is larger is cut there.
         let more = body.window(read..body::LARGEST);
         if more.is_empty() {

@@ -32,11 +32,9 @@ impl Performer {
             }
             SearchJob::Stored { ticket, pattern } => {
                 let Some(gateway) = gateway else { return };
-                let (searched, ended) = match search_stored(work, &ticket, &gateway, &pattern) {
-                    Ok((all, unreadable)) => ((all, all), unreadable.map_or(Ok(()), Err)),
-                    Err(error) => ((0, 0), Err(error.to_string())),
-                };
-                send_hits(work, &ticket, Vec::new(), searched, Some(ended));
+                if let Err(error) = search_stored(work, &ticket, &gateway, &pattern) {
+                    send_hits(work, &ticket, Vec::new(), (0, 0), Some(Err(error.to_string())));
+                }
             }
             SearchJob::Comparison { ticket, matrix, sought } => {
                 if let Ok(found) = matrix.find(sought.as_bytes(), &ticket.cancel) {
@@ -88,30 +86,25 @@ fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, k
     send_hits(work, ticket, found, (0, 0), Some(Ok(())));
 }
 
-/// Searches notes and stored reports, and sends hits; returns the number of reports, and why one could not be searched.
-fn search_stored(
-    work: &Work,
-    ticket: &Ticket,
-    gateway: &Gateway,
-    pattern: &Pattern,
-) -> Result<(u64, Option<String>), StoreError> {
+/// Searches notes and stored reports, and sends hits.
+fn search_stored(work: &Work, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) -> Result<(), StoreError> {
     let notes = gateway.store.notes()?;
     let reports = gateway.store.every_report(&gateway.service)?;
-    let (all, mut done, mut unreadable, mut pace) = (reports.len() as u64, 0, None, SendPace::default());
+    let (all, mut done, mut ended, mut pace) = (reports.len() as u64, 0, Ok(()), SendPace::default());
     let mut hits = matching_notes(notes, pattern, &reports);
     every_report(&reports, pattern, MOST_HITS, &ticket.cancel, &mut |found| {
         done += 1;
         match found {
             Ok(found) => hits.extend(found),
-            Err(why) => unreadable = Some(why),
+            Err(why) => ended = Err(why),
         }
         if pace.is_due() {
             send_hits(work, ticket, take(&mut hits), (done, all), None);
         }
         if ticket.cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    send_hits(work, ticket, hits, (done, all), None);
-    Ok((all, unreadable))
+    send_hits(work, ticket, hits, (all, all), Some(ended));
+    Ok(())
 }
 
 /// The matching notes by report, each with its row where one of these reports still has it.
