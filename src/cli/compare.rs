@@ -5,7 +5,7 @@ use super::search;
 use super::*;
 use crate::app::compare::{Only, cut, sides};
 use crate::app::list::List;
-use crate::quota::{Plan, UnitTotal};
+use crate::quota::Plan;
 use crate::report::Body;
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::runtime::{load_file, read_rest};
@@ -242,10 +242,8 @@ fn column(
 
 /// The total price of the missing reports; `None` if none is missing.
 fn price(columns: &[ComparedSandbox], entitled: &Entitlements) -> Option<String> {
-    let missing = columns.iter().filter(|(.., body)| body.is_none()).filter_map(|(_, _, id, _)| id.clone());
-    let plan = Plan::of(missing.map(|identifier| Request::Behaviour { identifier }.operation()), entitled);
-    let words = plan.totals().into_iter().map(UnitTotal::words).collect::<Vec<_>>().join(", ");
-    Some(words).filter(|words| !words.is_empty())
+    let missing = columns.iter().filter(|(_, _, identifier, body)| identifier.is_some() && body.is_none()).count();
+    (missing > 0).then(|| Plan::of_reports(missing, entitled).to_string())
 }
 
 fn visible(text: &str) -> String {

@@ -5,6 +5,7 @@ use super::document::{self, Document, STANDARD_INPUT, is_json};
 use super::{CliError, Common, FailureKind, exit};
 use crate::report::identifier::Sha256;
 use crate::report::{Body, Pane};
+use crate::text::nearest;
 use clap::Args;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -76,12 +77,9 @@ pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
         );
     }
     let grammar = super::grammar();
-    let names = grammar.get_subcommands().map(|command| (strsim::osa_distance(text, command.get_name()), command));
-    let nearest = names.min_by_key(|(distance, _)| *distance);
-    let nearest = nearest.map(|(distance, command)| (distance, command.get_name()));
-    let why = match nearest.filter(|(distance, name)| *distance <= name.len().div_ceil(4)) {
-        Some((0, _)) => format!("is a command, and stands before its options: `behaview {text} …`"),
-        Some((_, name)) => format!("is no command and no SHA-256: was `behaview {name}` meant?"),
+    let why = match nearest(text, grammar.get_subcommands().map(clap::Command::get_name)) {
+        Some(name) if name == text => format!("is a command, and stands before its options: `behaview {text} …`"),
+        Some(name) => format!("is no command and no SHA-256: was `behaview {name}` meant?"),
         None => format!("is no command, as `behaview --help` lists them, and {}", no_hash(text)),
     };
     fail!(Usage, "{} {why}", shown(text))

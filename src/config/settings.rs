@@ -2,6 +2,7 @@
 //!
 //! The comment before a setting ends with its default, as in "; 30 without it", and the variable that sets it.
 
+use crate::text::nearest;
 use std::sync::LazyLock;
 use toml::Value;
 
@@ -54,8 +55,7 @@ impl Setting {
     /// The known name that is most similar to an unknown one.
     pub(super) fn like(name: &str) -> Option<&'static str> {
         let names = SETTINGS.iter().flat_map(|setting| [Some(setting.name.as_str()), setting.of_profile()]).flatten();
-        let names = names.filter(|known| !known.contains('*')).map(|known| (strsim::levenshtein(name, known), known));
-        names.min().filter(|(distance, known)| *distance <= known.len().div_ceil(4)).map(|(_, known)| known)
+        nearest(name, names.filter(|known| !known.contains('*')))
     }
 
     /// Whether a full dotted name is this setting's.

@@ -101,6 +101,8 @@ enum FormatReach {
     Rows,
     /// What its rows name as well.
     Indicators,
+    /// Indicators that are shared with other programs, and nothing else of a report.
+    Shared,
 }
 
 macro_rules! formats {
@@ -122,8 +124,8 @@ formats! {
     "csv", "csv", Indicators, csv::write, "a table, one line a value";
     "md", "md", Indicators, markdown::write, "Markdown, for people";
     "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator";
-    "stix", "stix.json", Indicators, stix::write, "a STIX 2.1 bundle of indicators";
-    "misp", "misp.json", Indicators, misp::write, "a MISP event of indicators";
+    "stix", "stix.json", Shared, stix::write, "a STIX 2.1 bundle of indicators";
+    "misp", "misp.json", Shared, misp::write, "a MISP event of indicators";
 }
 
 /// Reports to be written.
@@ -181,7 +183,7 @@ impl Format {
 
     /// Whether it shares indicators with other programs, and nothing else of a report.
     pub fn is_of_indicators(&self) -> bool {
-        ["stix", "misp"].contains(&self.name)
+        self.reach == FormatReach::Shared
     }
 
     /// Whether it is the bytes as they came: of one report, and under any name.

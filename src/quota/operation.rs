@@ -1,16 +1,16 @@
 //! All operations of the service, with the numbers that their prices need.
 
 use crate::text::count;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// Declares the kinds of operations. A row has the kind, its name on the command line, its
 /// description, and the fields of [`Numbers`] that its price needs.
 macro_rules! operations {
     ($($kind:ident $name:literal $about:literal $($number:ident)*;)*) => {
         /// The kind of an operation, without its numbers.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Kind {
-            $(#[doc = concat!($about, ": `", $name, "`.")] $kind,)*
+            $(#[doc = concat!($about, ": `", $name, "`.")] #[serde(rename = $name)] $kind,)*
         }
 
         impl Kind {
@@ -74,12 +74,6 @@ impl Kind {
     /// Whether it lies under `/private`, and so needs the private scanning licence (§4.1).
     pub fn is_private(self) -> bool {
         self.name().starts_with("private-")
-    }
-}
-
-impl Serialize for Kind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

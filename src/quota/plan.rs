@@ -1,6 +1,6 @@
 //! Adds up several operations and compares them with the quota left in each period.
 
-use super::{Balances, Entitlements, Holder, Limit, Operation, Period, Price, Unit, Units, price};
+use super::{Balances, Entitlements, Holder, Kind, Limit, Numbers, Operation, Period, Price, Unit, Units, price};
 use crate::text::{count, thousands};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -81,6 +81,12 @@ impl Plan {
     /// The plan of these operations, priced for these entitlements.
     pub fn of(operations: impl IntoIterator<Item = Operation>, entitled: &Entitlements) -> Self {
         Self { prices: operations.into_iter().map(|operation| price(&operation, entitled)).collect() }
+    }
+
+    /// The plan of fetching this many reports.
+    pub fn of_reports(count: usize, entitled: &Entitlements) -> Self {
+        let numbers = Numbers { calls: count as u64, ..Numbers::default() };
+        Self::of([Operation { kind: Kind::PrivateBehaviour, numbers }], entitled)
     }
 
     /// The units that the plan takes; omits units with a total of zero.

@@ -3,7 +3,7 @@
 use crate::text::{count, plural};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 /// A kind of quota (§8.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -48,7 +48,8 @@ impl Pool {
 }
 
 /// The unit in which a pool is counted (§8.1.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     Request,
     Search,
@@ -107,12 +108,6 @@ impl Unit {
     /// `n` of this unit in words: "1 request", "2 searches".
     pub fn count(self, n: u64) -> String {
         count(n, self.name())
-    }
-}
-
-impl Serialize for Unit {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

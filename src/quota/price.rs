@@ -5,7 +5,8 @@ use super::rules::{GENERAL, Verdict, charged, general};
 use super::{Entitlements, Holder, Kind, Operation, Outcome, Pool, PriceRule, RULES, Settlement, State, Unit};
 use crate::text::{moment, thousands};
 use jiff::Timestamp;
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 use std::fmt;
 
 /// An amount of one unit: of a price, of a sum of prices, or of what a call cost.
@@ -212,20 +213,18 @@ impl Price {
 /// The JSON form. `units` is a number, or an object with `min` and `max`.
 impl Serialize for Price {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut price = serializer.serialize_struct("Price", 9)?;
-        price.serialize_field("operation", &self.operation.kind)?;
-        price.serialize_field("rule", self.rule.number)?;
-        price.serialize_field("pool", &self.verdict.pool)?;
-        price.serialize_field("unit", &self.verdict.unit)?;
-        match self.verdict.units.exact() {
-            Some(n) => price.serialize_field("units", &n)?,
-            None => price.serialize_field("units", &self.verdict.units)?,
-        }
-        price.serialize_field("charged", self.charged)?;
-        price.serialize_field("basis", &self.basis)?;
-        price.serialize_field("allowed", &self.verdict.refusal.is_none())?;
-        price.serialize_field("why", &self.explanation().join(" "))?;
-        price.end()
+        json!({
+            "operation": self.operation.kind,
+            "rule": self.rule.number,
+            "pool": self.verdict.pool,
+            "unit": self.verdict.unit,
+            "units": self.verdict.units.exact().map_or_else(|| json!(self.verdict.units), Value::from),
+            "charged": self.charged,
+            "basis": self.basis,
+            "allowed": self.verdict.refusal.is_none(),
+            "why": self.explanation().join(" "),
+        })
+        .serialize(serializer)
     }
 }
 

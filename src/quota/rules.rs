@@ -5,9 +5,11 @@
 
 use super::price::{ChargedItem, LOAD, SUBMISSION, Units};
 use super::{Entitlements, Holder, Kind, Numbers, Operation, Pool, Unit};
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::Serialize;
 
-#[derive(Debug, Eq)]
+/// A rule on prices; in JSON its `basis` is always "documented".
+#[derive(Debug, Eq, Serialize)]
+#[serde(tag = "basis", rename = "documented")]
 pub struct PriceRule {
     /// Its number in the specification; rows of tables by their position; `A.` if it is not in the
     /// specification.
@@ -17,6 +19,7 @@ pub struct PriceRule {
     /// The pool that it covers; [`Pool::None`] if it makes operations free or covers all pools.
     pub pool: Pool,
     /// Prices an operation that it covers; `None` if the rule does not apply to this case.
+    #[serde(skip)]
     price: fn(Kind, &Numbers, &Entitlements) -> Option<Verdict>,
 }
 
@@ -336,18 +339,5 @@ fn refused(unit: Unit, reason: &'static str) -> Verdict {
 impl PartialEq for PriceRule {
     fn eq(&self, other: &Self) -> bool {
         self.number == other.number
-    }
-}
-
-/// The JSON form; every rule is documented.
-impl Serialize for PriceRule {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut row = serializer.serialize_struct("Rule", 5)?;
-        row.serialize_field("number", self.number)?;
-        row.serialize_field("words", self.words)?;
-        row.serialize_field("operations", self.operations)?;
-        row.serialize_field("pool", &self.pool)?;
-        row.serialize_field("basis", "documented")?;
-        row.end()
     }
 }

@@ -39,4 +39,6 @@ pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
 pub use json::escaped_json;
 pub use untrusted::{Untrusted, Visible, path, said};
 pub(crate) use words::Columns;
-pub use words::{bytes, count, hex, last_part, lasting, moment, plural, thousands, words_in_rows, words_in_rows_cut};
+pub use words::{
+    bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, words_in_rows, words_in_rows_cut,
+};

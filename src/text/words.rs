@@ -70,6 +70,12 @@ pub fn moment(at: jiff::Timestamp) -> String {
     at.strftime("%F %R UTC").to_string()
 }
 
+/// The known name that a misspelt one is nearest to, if it is near any.
+pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, name) = known.map(|name| (strsim::osa_distance(typed, name), name)).min()?;
+    (distance <= name.len().div_ceil(4)).then_some(name)
+}
+
 /// The last part of a path: what stands behind its last separator.
 pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)

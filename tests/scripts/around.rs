@@ -121,7 +121,7 @@ fn the_doctor_finds_what_is_wrong_and_asks_nobody_unless_told_to() {
     let keyless = desk.command(&["doctor", "--json"]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!(keyless.status.code(), Some(3), "{keyless:?}");
     assert!(named(&keyless, "key")["advice"].as_str().unwrap().contains("BEHAVIEW_API_KEY"));
-    assert!(errors(&keyless).contains("1 of 6 checks found something wrong, first: key"), "{keyless:?}");
+    assert!(errors(&keyless).contains("1 of 5 checks found something wrong, first: key"), "{keyless:?}");
     assert_eq!(named(&keyless, "key")["health"], "wrong");
     json(&desk.run(&["list", &main_file()]));
     let store = desk.home.path().join(".local/share/behaview/records.db");

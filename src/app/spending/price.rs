@@ -4,8 +4,7 @@
 use crate::app::spending::calls::Calls;
 use crate::app::{Key, ResponseSource};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, Price, Spent, Unit,
-    Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Limit, Operation, Period, Plan, Price, Spent, Unit, Usage, price,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -186,8 +185,7 @@ impl Figures {
 
     /// What so many reports cost together.
     pub fn price_of_reports(&self, count: usize) -> Plan {
-        let numbers = Numbers { calls: count as u64, ..Numbers::default() };
-        self.plan([Operation { kind: Kind::PrivateBehaviour, numbers }])
+        Plan::of_reports(count, &self.entitlements)
     }
 
     /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.

@@ -90,8 +90,8 @@ fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
 fn the_comparison_of_calls_goes_on_while_the_counter_lags() {
     let calls = [call(1, 10, ONE), call(2, 30, PERHAPS)];
     let words = |used: [u64; 4], last: i64| {
-        let looks: Vec<_> = [(0, 0), (20, 1), (1_000, 2), (2_000, 2)].into_iter().zip(used).collect();
-        let looks: Vec<_> = looks.into_iter().map(|((second, after), used)| look(second, after, used)).collect();
+        let looks = [(0, 0), (20, 1), (1_000, 2), (2_000, 2)].into_iter().zip(used);
+        let looks: Vec<_> = looks.map(|((second, after), used)| look(second, after, used)).collect();
         let whole = around(&windows(&looks, &calls, Unit::Request), at(10), at(last))?;
         Some(format!("{} {}", whole.until.as_second() - at(0).as_second(), whole.words()))
     };
