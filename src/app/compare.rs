@@ -78,7 +78,7 @@ impl ListSource for OtherFiles {
 }
 
 impl MatrixColumn {
-    pub(super) fn of(list: &List, side: usize) -> Vec<Self> {
+    pub fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &ListEntry)| Self {
             name: found
                 .parts
@@ -121,16 +121,16 @@ impl Only {
 }
 
 /// Leaves out what cannot be compared at once; says how many.
-pub(crate) fn cut<T>(columns: &mut Vec<T>) -> usize {
+pub(crate) fn cut(columns: &mut Vec<MatrixColumn>) -> usize {
     columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
 /// The columns that are compared: each stored sandbox by itself, or each file as a whole.
-pub fn sides(columns: &[(usize, bool)]) -> Vec<u64> {
-    let is_one_file = columns.iter().all(|(side, _)| *side == 0);
+pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
+    let is_one_file = columns.iter().all(|column| column.side == 0);
     let mut sides: Vec<(usize, u64)> = Vec::new();
-    for (column, (side, _)) in columns.iter().enumerate().take(MOST_COLUMNS).filter(|(_, (_, is_held))| *is_held) {
-        let side = if is_one_file { column } else { *side };
+    for (column, found) in columns.iter().enumerate().take(MOST_COLUMNS).filter(|(_, found)| found.is_compared()) {
+        let side = if is_one_file { column } else { found.side };
         match sides.iter_mut().find(|(known, _)| *known == side) {
             Some((_, bits)) => *bits |= 1 << column,
             None => sides.push((side, 1 << column)),
@@ -165,8 +165,7 @@ impl ListSource for Comparison {
 
 impl Comparison {
     pub(super) fn sides(&self) -> Vec<u64> {
-        let columns: Vec<_> = self.columns.iter().map(|column| (column.side, column.is_compared())).collect();
-        sides(&columns)
+        sides(&self.columns)
     }
 
     pub fn here_words(&self) -> String {

@@ -3,10 +3,9 @@
 
 use super::search;
 use super::*;
-use crate::app::compare::{Only, cut, sides};
+use crate::app::compare::{MatrixColumn, Only, cut, sides};
 use crate::app::list::List;
 use crate::quota::Plan;
-use crate::report::Body;
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::runtime::{load_file, read_rest};
 use clap::builder::PossibleValue;
@@ -62,9 +61,6 @@ impl ValueEnum for Only {
         Some(PossibleValue::new(name).help(help))
     }
 }
-
-/// One sandbox in the comparison: its side, its output, its identifier and its report.
-type ComparedSandbox = (usize, ColumnOutput, Option<Identifier>, Option<Body>);
 
 #[derive(Default, Serialize)]
 struct CompareOutput {
@@ -127,22 +123,21 @@ const MOST_VALUES: usize = 50;
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (mut shown, mut gap) = (CompareOutput::default(), None);
-        let (mut columns, entitled) = match document::services(&self.file) {
+        let (mut columns, files, entitled) = match document::services(&self.file) {
             Some(file) => self.files(file, common, (&mut shown.more, &mut gap))?,
-            None => (self.documents(&mut gap)?, Entitlements::default()),
+            None => (self.documents(&mut gap)?, Vec::new(), Entitlements::default()),
         };
         shown.left_out = cut(&mut columns);
         shown.missing = price(&columns, &entitled);
-        if columns.iter().all(|(.., body)| body.is_none()) {
+        if !columns.iter().any(MatrixColumn::is_compared) {
             let missing = shown.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
             fail!(NotFound, "nothing is stored of this file with this profile{missing}. behaview list fetches them");
         }
         let here = self.here(&columns, &entitled)?;
-        let bodies: Vec<_> = columns.iter().map(|(.., body)| body.clone()).collect();
-        let known: Vec<_> = columns.iter().map(|(side, .., body)| (*side, body.is_some())).collect();
+        let bodies: Vec<_> = columns.iter().map(|column| column.body.clone()).collect();
         let matrix = Matrix::of(&bodies);
-        let numbers = matrix.select(self.pane, self.only, &sides(&known), here);
-        shown.columns = columns.into_iter().map(|(_, column, ..)| column).collect();
+        let numbers = matrix.select(self.pane, self.only, &sides(&columns), here);
+        shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
         shown.fill(&matrix, &numbers);
         print(self.json, &shown, || shown.text())?;
         gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()))
@@ -153,7 +148,7 @@ impl CompareArgs {
         file: &str,
         common: &Common,
         (more, gap): (&mut bool, &mut Option<&'static str>),
-    ) -> anyhow::Result<(Vec<ComparedSandbox>, Entitlements)> {
+    ) -> anyhow::Result<(Vec<MatrixColumn>, Vec<Sha256>, Entitlements)> {
         if !self.others.is_empty() {
             fail!(Usage, "{MIXED}");
         }
@@ -166,10 +161,7 @@ impl CompareArgs {
             read_rest(unread).try_for_each(|(_, body)| body.map(drop))?;
             let mut list = List::unasked(file.clone());
             list.take_loaded(loaded);
-            columns.extend(list.entries.iter().map(|entry| {
-                let body = entry.report().map(|report| report.body.clone());
-                column(side, Some(file), None, (entry.identifier.clone(), body))
-            }));
+            columns.extend(MatrixColumn::of(&list, side));
             *more |= list.has_more_pages();
             let list = gateway.list_of(file);
             if let Some(aside) = gateway.unreadable(&list)? {
@@ -178,11 +170,11 @@ impl CompareArgs {
                 *gap = Some("what only that list may have is not compared");
             }
         }
-        Ok((columns, entitled))
+        Ok((columns, files, entitled))
     }
 
     /// The reports of documents, each document against the others, or the reports of a single one.
-    fn documents(&self, gap: &mut Option<&'static str>) -> anyhow::Result<Vec<ComparedSandbox>> {
+    fn documents(&self, gap: &mut Option<&'static str>) -> anyhow::Result<Vec<MatrixColumn>> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
             fail!(Usage, "{MIXED}");
@@ -194,55 +186,57 @@ impl CompareArgs {
             if document.unread > 0 {
                 *gap = Some("what could not be read is not compared");
             }
-            let name = Some(document.name);
-            let reports = document.reports.into_iter();
-            columns.extend(reports.map(|(id, here)| column(side, None, name.clone(), (id, Some(here.body)))));
+            columns.extend(document.reports.into_iter().enumerate().map(|(entry, (identifier, here))| MatrixColumn {
+                name: identifier.as_ref().map_or_else(|| Untrusted::from(""), |named| named.parts().sandbox),
+                document: Some(Untrusted::from(document.name.as_str())),
+                side,
+                identifier,
+                entry,
+                body: Some(here.body),
+            }));
         }
         Ok(columns)
     }
 
     /// The column meant by "here"; an error if its report is missing and the selection needs it.
-    fn here(&self, columns: &[ComparedSandbox], entitled: &Entitlements) -> anyhow::Result<usize> {
-        let name = |(_, column, ..): &ComparedSandbox| visible(&column.sandbox);
+    fn here(&self, columns: &[MatrixColumn], entitled: &Entitlements) -> anyhow::Result<usize> {
+        let name = |column: &MatrixColumn| column.name.visible().to_string();
         let Some(wanted) = &self.sandbox else {
-            return Ok(columns.iter().position(|(.., body)| body.is_some()).unwrap_or(0));
+            return Ok(columns.iter().position(MatrixColumn::is_compared).unwrap_or(0));
         };
         let number = wanted.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let is_named = |column: &ComparedSandbox| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
+        let is_named = |column: &MatrixColumn| name(column).to_lowercase().starts_with(&wanted.to_lowercase());
         let found = number.filter(|number| *number < columns.len()).or_else(|| columns.iter().position(is_named));
         let Some((here, column)) = found.and_then(|here| Some((here, columns.get(here)?))) else {
             let known: Vec<_> = columns.iter().map(name).collect();
             fail!(Usage, "unknown sandbox; known are {}", known.join(", "));
         };
-        if let ((.., None), Only::Here | Only::NotHere) = (column, self.only) {
-            let cost = price(std::slice::from_ref(column), entitled);
-            let cost = cost.map(|cost| format!(". behaview show {} fetches it: {cost}", visible(&column.1.id)));
+        if matches!(self.only, Only::Here | Only::NotHere) && !column.is_compared() {
+            let cost = price(std::slice::from_ref(column), entitled).zip(column.identifier.as_ref());
+            let cost = cost.map(|(cost, id)| format!(". behaview show {} fetches it: {cost}", id.text().visible()));
             fail!(NotFound, "the report of {} is not stored{}", name(column), cost.unwrap_or_default());
         }
         Ok(here)
     }
 }
 
-fn column(
-    side: usize,
-    file: Option<&Sha256>,
-    document: Option<String>,
-    (identifier, body): (Option<Identifier>, Option<Body>),
-) -> ComparedSandbox {
-    let shown = ColumnOutput {
-        file: file.map(ToString::to_string),
-        document,
-        id: identifier.as_ref().map(|identifier| identifier.text().unicode()).unwrap_or_default(),
-        sandbox: identifier.as_ref().map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
-        held: body.is_some(),
-        ..ColumnOutput::default()
-    };
-    (side, shown, identifier, body)
+impl ColumnOutput {
+    fn of(column: &MatrixColumn, file: Option<&Sha256>) -> Self {
+        let identifier = column.identifier.as_ref();
+        Self {
+            file: file.map(ToString::to_string),
+            document: column.document.as_ref().map(Untrusted::unicode),
+            id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
+            sandbox: identifier.map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
+            held: column.is_compared(),
+            ..Self::default()
+        }
+    }
 }
 
 /// The total price of the missing reports; `None` if none is missing.
-fn price(columns: &[ComparedSandbox], entitled: &Entitlements) -> Option<String> {
-    let missing = columns.iter().filter(|(_, _, identifier, body)| identifier.is_some() && body.is_none()).count();
+fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<String> {
+    let missing = columns.iter().filter(|column| column.identifier.is_some() && !column.is_compared()).count();
     (missing > 0).then(|| Plan::of_reports(missing, entitled).to_string())
 }
 
