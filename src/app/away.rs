@@ -1,6 +1,7 @@
 //! What leaves the program: what is copied, and the form that writes a file.
 
-use crate::app::over::{FormSource, InputForm, SMALL, TextField};
+use crate::app::field::TextField;
+use crate::app::over::{FormSource, InputForm, SMALL};
 use crate::export::{ExportSource, FORMATS, Format, What, file};
 use crate::report::rules::Rules;
 use crate::report::{Pane, RowSet};
@@ -130,8 +131,8 @@ impl SaveForm {
 
     pub fn held(request: Request, name: String) -> Self {
         let subject = ExportSubject::Held(request);
-        let mut form = Self::new(SaveTarget { is_under_way: false, subject }, name);
-        form.fields.iter_mut().for_each(|field| field.is_suggested = true);
+        let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
+        form.fields = vec![TextField::suggested(name)];
         form
     }
 
@@ -146,8 +147,7 @@ impl SaveForm {
             // The name of several reports has no identifier.
             let identifier = if let [one] = sources.as_slice() { one.identifier.as_ref() } else { None };
             let (_, name, ending) = part.described();
-            let text = file::name(identifier, name.as_deref(), ending);
-            self.fields = vec![TextField { text, is_suggested: true }];
+            self.fields = vec![TextField::suggested(file::name(identifier, name.as_deref(), ending))];
         }
     }
 

@@ -3,11 +3,12 @@
 use crate::app::find::in_circle;
 use crate::app::over::generic::{ListSource, ListView};
 use crate::app::over::spots::{RowPicker, Spot, Spots, Target};
-use crate::app::{Job, List, ListEntry, Model, Place, Size};
+use crate::app::{Effect, Job, List, ListEntry, Model, OpenReport, Place, SearchJob, Size};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Report, Row};
 use crate::text::{Untrusted, thousands};
+use jiff::Timestamp;
 use std::sync::Arc;
 
 pub use crate::report::compare::Only;
@@ -160,6 +161,10 @@ impl ListSource for Comparison {
     /// The legend, and the numbers of the columns.
     fn beside(&self, _: Size, model: &Model) -> (usize, usize) {
         (model.compare_head(self).len() + 1, 0)
+    }
+
+    fn on_typed(list: &mut Compare, _: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        list.find_items().map(Effect::from)
     }
 }
 
@@ -327,6 +332,17 @@ impl Compare {
         let columns = MatrixColumn::of(list, 0);
         let here = columns.iter().position(MatrixColumn::is_compared).unwrap_or(0);
         Self::new(Comparison { columns, here, ..Comparison::default() })
+    }
+
+    /// Finds the items that hold the words of the filter, beside the loop.
+    pub(super) fn find_items(&mut self) -> Option<SearchJob> {
+        let sought = self.filter.typed.text.clone();
+        let Some(matrix) = self.source.matrix.clone().filter(|_| !sought.is_empty()) else {
+            self.filter.run = None;
+            self.change(None, |compare| compare.found = None);
+            return None;
+        };
+        Some(SearchJob::Comparison { ticket: self.filter.begin(), matrix, sought })
     }
 
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {

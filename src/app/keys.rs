@@ -1,5 +1,5 @@
-//! Keys by the names that help shows; places, where the analyst can be and so where a command can be done at all; lines that are
-//! typed into; and which keys do which command, unless the config says otherwise.
+//! Keys by the names that help shows; places, where the analyst can be and so where a command can be done at all; and which keys
+//! do which command, unless the config says otherwise.
 //!
 //! A key that the config gives to a command must be free wherever that command works. Commands that share a key in the table
 //! itself never apply at the same moment (`enter` does one thing in the list and another in a pane), so they may go on sharing one.
@@ -278,45 +278,6 @@ impl Model {
     }
 }
 
-/// The longest line that is typed key by key, in bytes: something is looked for after each of them.
-pub(in crate::app) const LONGEST_TYPED: usize = 4 << 10;
-
-/// The longest line that is pasted, in bytes: some thousand hashes.
-pub(in crate::app) const LONGEST_PASTED: usize = 64 << 10;
-
-/// Pasted text as keys: a control is a blank, and what ends the last line is nothing.
-pub(in crate::app) fn pasted(text: &str) -> impl Iterator<Item = Key> {
-    text.trim_end_matches(['\r', '\n']).chars().map(|c| Key::Char(if c.is_control() { ' ' } else { c }))
-}
-
-/// Types a key into a line, up to a length in bytes; returns whether the key changes lines.
-pub(in crate::app) fn type_into(typed: &mut String, key: Key, most: usize) -> bool {
-    match key {
-        Key::Char(c) if typed.len() < most => typed.push(c),
-        Key::Named(KeyName::Backspace) => drop(typed.pop()),
-        Key::Ctrl('w') => take_word(typed),
-        Key::Ctrl('u') => typed.clear(),
-        _ => return false,
-    }
-    true
-}
-
-fn take_word(typed: &mut String) {
-    let words = typed.trim_end();
-    let end = words.char_indices().rfind(|(_, c)| c.is_whitespace()).map_or(0, |(at, blank)| at + blank.len_utf8());
-    typed.truncate(end);
-}
-
-/// The same, where letters replace a suggested text; its end can be deleted.
-pub(in crate::app) fn type_over(typed: &mut String, is_suggested: &mut bool, key: Key, most: usize) -> bool {
-    if *is_suggested && matches!(key, Key::Char(_)) {
-        typed.clear();
-    }
-    let is_typed = type_into(typed, key, most);
-    *is_suggested &= !is_typed;
-    is_typed
-}
-
 pub const NONE: &str = "none";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -497,22 +458,6 @@ mod tests_names {
             assert_eq!(key.to_string().parse(), Ok(key));
         }
         assert!("".parse::<Key>().is_err() && "hyper-x".parse::<Key>().is_err());
-    }
-}
-
-#[cfg(test)]
-mod tests_typing {
-    use super::*;
-
-    #[test]
-    fn a_line_takes_keys_up_to_its_longest_and_can_be_taken_back() {
-        let mut typed = "a".repeat(LONGEST_TYPED - 1);
-        assert!(type_into(&mut typed, Key::Char('b'), LONGEST_TYPED));
-        assert!(!type_into(&mut typed, Key::Char('c'), LONGEST_TYPED));
-        assert!(typed.ends_with("ab"));
-        assert!(type_into(&mut typed, Key::Char('c'), LONGEST_PASTED));
-        assert!(type_into(&mut typed, Key::Named(KeyName::Backspace), LONGEST_TYPED));
-        assert_eq!(typed.len(), LONGEST_TYPED);
     }
 }
 

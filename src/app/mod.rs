@@ -9,6 +9,7 @@
 pub mod away;
 pub mod commands;
 pub mod compare;
+pub mod field;
 pub mod files;
 pub mod find;
 pub mod keys;

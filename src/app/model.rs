@@ -161,7 +161,7 @@ impl Model {
     }
 
     fn open_beside(&mut self, file: Sha256) {
-        self.start.typed.clear();
+        self.start.typed.text.clear();
         self.bound_for = None;
         if let Some(place) = self.files.place_of(&file) {
             return self.show_file(place);

@@ -1,7 +1,7 @@
 //! The start screen: the hash that is typed, and the files that were opened before; and the state of the screen between two runs:
 //! sizes set by hand, and folds.
 
-use crate::app::keys::type_into;
+use crate::app::field::TextField;
 use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
@@ -15,7 +15,7 @@ const MOST_PASTED: usize = 20;
 
 #[derive(Debug, Default)]
 pub struct StartScreen {
-    pub typed: String,
+    pub typed: TextField,
     /// Files whose hashes were pasted together; the first one is in the line.
     pasted: Vec<Sha256>,
     pub recent: Vec<Recent>,
@@ -40,8 +40,8 @@ impl Model {
         let typed = &mut self.start.typed;
         match key {
             Key::Char(c) if c.is_ascii_hexdigit() => {
-                if typed.len() < Sha256::LENGTH {
-                    typed.push(c.to_ascii_lowercase());
+                if typed.text.len() < Sha256::LENGTH {
+                    typed.press(Key::Char(c.to_ascii_lowercase()));
                 }
                 true
             }
@@ -52,7 +52,7 @@ impl Model {
                 ));
                 true
             }
-            _ => !typed.is_empty() && type_into(typed, key, Sha256::LENGTH),
+            _ => !typed.is_empty() && typed.press(key),
         }
     }
 
@@ -64,7 +64,7 @@ impl Model {
         let left_out = found.len().saturating_sub(MOST_PASTED) as u64;
         found.truncate(MOST_PASTED);
         if let Some(first) = found.first() {
-            self.start.typed = first.to_string();
+            self.start.typed = first.to_string().into();
         }
         let (way, pasted) = (self.way_to("open-file"), count(found.len() as u64, "file"));
         match (found.len(), left_out) {
@@ -82,14 +82,14 @@ impl Model {
 
     pub(super) fn open_typed(&mut self) {
         let start = &mut self.start;
-        let files = match Sha256::parse(&start.typed) {
+        let files = match Sha256::parse(&start.typed.text) {
             Some(file) if start.pasted.first() == Some(&file) => std::mem::take(&mut start.pasted),
             Some(file) => vec![file],
             None if start.typed.is_empty() => {
                 start.recent.get(start.scroll.cursor).map(|recent| recent.file.clone()).into_iter().collect()
             }
             None => {
-                let typed = count(start.typed.len() as u64, "digit");
+                let typed = count(start.typed.text.len() as u64, "digit");
                 return self.warn(format!("A SHA-256 has 64 hexadecimal digits; {typed} so far."));
             }
         };

@@ -1,6 +1,8 @@
 //! What each message changes, and which effects follow.
 
 use crate::app::commands::{Act, FOLLOWING};
+use crate::app::field::TextField;
+use crate::app::files::OpenFile;
 use crate::app::keys::CONFIRM;
 use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
@@ -18,11 +20,21 @@ use jiff::{SignedDuration, Timestamp};
 const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "shell", "quit"];
 
 impl Model {
-    fn after_typing(&mut self) {
-        match self.over.top() {
-            Some(Overlay::Prompt(_)) => self.look_up(),
-            _ => self.apply_list_filter(),
+    /// The text field that has the keys; none of a form that was sent.
+    fn field(&mut self) -> Option<&mut TextField> {
+        if self.is_filtering() {
+            return self.filter_mut().map(|filter| &mut filter.quest.typed);
         }
+        if self.is_form_sent() { None } else { self.over.top_mut()?.screen_mut().field() }
+    }
+
+    pub(super) fn after_typing(&mut self) {
+        if self.is_filtering() {
+            return self.seek();
+        }
+        let open = self.files.shown().and_then(OpenFile::open);
+        let effect = self.over.top_mut().and_then(|over| over.screen_mut().on_typed(open, self.now));
+        self.emit_all(effect);
     }
 
     /// Checks the store for the typed request, or for each artifact.
@@ -36,17 +48,11 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) {
-        if self.is_filtering() {
-            return self.paste_filter(text);
-        }
-        if self.is_form_sent() {
-            return;
-        }
-        if let Some(over) = self.over.top_mut().filter(|over| over.place().has_line()) {
-            over.paste(text);
+        if let Some(field) = self.field() {
+            field.paste(text);
             return self.after_typing();
         }
-        if self.screen != Screen::Start {
+        if self.is_form_sent() || self.screen != Screen::Start {
             return;
         }
         self.over.all.clear();
@@ -243,14 +249,7 @@ impl Model {
         }
         // A key press cancels the jump.
         self.bound_for = None;
-        let is_hash = |model: &Self| model.screen == Screen::Start && model.over.is_empty();
-        let is_typed = self.is_filtering() && self.type_filter(key)
-            || !self.is_form_sent() && self.over.top_mut().is_some_and(|over| over.press(key)) && {
-                self.after_typing();
-                true
-            }
-            || is_hash(self) && self.press_digit(key);
-        if is_typed {
+        if self.type_key(key) {
             return;
         }
         if let Some(answer) = self.over.answer(key).cloned() {
@@ -264,6 +263,19 @@ impl Model {
             Some(command) => self.run(command),
             None => self.take_off_key(key),
         }
+    }
+
+    /// Types a key into the field that has the keys; returns whether it is typed.
+    fn type_key(&mut self, key: Key) -> bool {
+        if self.over.is_empty() && self.screen == Screen::Start {
+            return self.press_digit(key);
+        }
+        let is_own = self.over.top_mut().is_some_and(|over| over.screen_mut().press(key));
+        let is_typed = is_own || self.field().is_some_and(|field| field.press(key));
+        if is_typed {
+            self.after_typing();
+        }
+        is_typed
     }
 
     /// Whether a key declines the open confirmation: every key but its answers and those that leave it.
@@ -314,7 +326,7 @@ impl Model {
 
     pub(super) fn go_back(&mut self) {
         if self.over.top_mut().is_some_and(|over| over.screen_mut().clear_filter()) {
-            return self.apply_list_filter();
+            return self.after_typing();
         }
         if !self.over.is_empty() {
             return self.close_over();
@@ -340,7 +352,7 @@ impl Model {
         match self.over.close() {
             Some(Overlay::Compare(compare)) => self.files.keep_comparison(compare),
             Some(Overlay::Finder(mut finder)) => {
-                finder.filter.quest.run = None;
+                finder.filter.run = None;
                 self.keep_search(finder);
             }
             _ => {}

@@ -4,6 +4,7 @@
 
 use super::theme::{Appearance, Tint};
 use crate::app::Area;
+use crate::app::field::TextField;
 use crate::report::canonical::{HIVES, Hive};
 use crate::report::command_line::{self, ENDINGS};
 use crate::report::find::Pattern;
@@ -207,8 +208,21 @@ impl<'a, 'c> LineWriter<'a, 'c> {
         self.within(end, |line| line.own(text, meaning));
     }
 
+    /// Writes a text field: the end of its text, and the cursor where it has the keys; a hint where it is empty.
+    pub(super) fn field(&mut self, field: &TextField, hint: &str, has_keys: bool) {
+        let meaning = if field.is_suggested { Tint::Cursor } else { Tint::Strong };
+        self.typed(&field.text, self.room().saturating_sub(2), meaning);
+        if has_keys {
+            self.own("▏", Tint::Focus);
+        }
+        if field.is_empty() {
+            self.own(if has_keys { " " } else { "" }, Tint::Faint);
+            self.own(hint, Tint::Faint);
+        }
+    }
+
     /// Writes the end of typed text in this many columns; `…` replaces the beginning.
-    pub(super) fn typed(&mut self, typed: &str, columns: usize, meaning: Tint) {
+    fn typed(&mut self, typed: &str, columns: usize, meaning: Tint) {
         let text = Untrusted::from(typed.trim_end_matches(' '));
         let blanks = typed.len() - text.as_bytes().len();
         let width = text.visible().width() + blanks;

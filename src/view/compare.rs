@@ -121,19 +121,19 @@ impl DrawList for FoundHits {
         let hits = Some(list.source.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
         let (done, all) = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
-        let more = list.filter.quest.is_running().then(|| " · searching …".to_owned());
+        let more = list.filter.is_running().then(|| " · searching …".to_owned());
         [Some(title.to_owned()), hits, reports, more].into_iter().flatten().collect()
     }
 
     /// How the words are meant.
     fn prompt(list: &Finder) -> String {
-        let how = list.filter.quest.how;
+        let how = list.filter.how;
         let case = if how.is_case_sensitive { " Aa" } else { "" };
         format!("{}{case}", if how.is_regex { "regex" } else { "find" })
     }
 
     fn absent(list: &Finder, _: &Model) -> String {
-        let quest = &list.filter.quest;
+        let quest = &list.filter;
         let words = match (quest.is_running() || quest.problem.is_some(), quest.pattern.is_some()) {
             (true, _) => "",
             (false, true) => "no match",
@@ -146,10 +146,10 @@ impl DrawList for FoundHits {
         let of_process = |process: &ProcessRef| {
             format!("of several with this name: process {}, or without a number", process.number())
         };
-        let (words, meaning) = match (&list.filter.quest.problem, &list.source.process) {
+        let (words, meaning) = match (&list.filter.problem, &list.source.process) {
             (Some(problem), _) => (problem.clone(), Tint::Problem),
             (None, Some(process)) => (of_process(process), Tint::Faint),
-            (None, None) if list.filter.is_suggested => ("typing replaces these words".to_owned(), Tint::Faint),
+            (None, None) if list.filter.typed.is_suggested => ("typing replaces these words".to_owned(), Tint::Faint),
             (None, None) => return,
         };
         LineWriter::new(buffer, area, 0).own(&words, meaning);
@@ -168,7 +168,7 @@ impl DrawList for FoundHits {
         }
         draw_label(&mut line, &hit.row.label);
         line.tab(if list.source.is_held { LABELS } else { LABELS - 6 });
-        draw_pieces(&mut line, &hit.row.pieces, Tint::Text, None, list.filter.quest.pattern.as_deref());
+        draw_pieces(&mut line, &hit.row.pieces, Tint::Text, None, list.filter.pattern.as_deref());
     }
 }
 

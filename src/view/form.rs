@@ -2,9 +2,10 @@
 
 use super::canvas::{Canvas, LineWriter, Words, fitting, wrapped};
 use super::list::progress;
-use super::overlay::{draw_line, inside};
+use super::overlay::inside;
 use super::theme::Tint;
-use crate::app::over::generic::{FormSource, InputForm, TextField};
+use crate::app::field::TextField;
+use crate::app::over::generic::{FormSource, InputForm};
 use crate::app::over::sheet::left_words;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
@@ -40,8 +41,9 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
         match S::label(number) {
             Some(label) => draw_field(buffer, inside, row, label, field, number == form.chosen),
             None => {
-                let meaning = if field.is_suggested { Tint::Cursor } else { Tint::Strong };
-                draw_line(buffer, inside, row, (">", meaning), &field.text, true);
+                let mut line = LineWriter::new(buffer, inside, row);
+                line.own("> ", Tint::Key);
+                line.field(field, "", true);
             }
         }
     }
@@ -55,20 +57,13 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
 fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &ScanField, field: &TextField, is_chosen: bool) {
     // A password is seen as long as it is, and no more.
     let shown = match label.option {
-        Some(ScanOption::Password) => "*".repeat(field.text.chars().count()),
-        _ => field.text.clone(),
+        Some(ScanOption::Password) => TextField::from("*".repeat(field.text.chars().count())),
+        _ => field.clone(),
     };
     let mut line = LineWriter::new(buffer, inside, row);
     line.own(label.label, if is_chosen { Tint::Focus } else { Tint::Key });
     line.tab(LABEL);
-    line.typed(&shown, usize::from(inside.width).saturating_sub(LABEL + 2), Tint::Strong);
-    if is_chosen {
-        line.own("▏", Tint::Focus);
-    }
-    if field.text.is_empty() {
-        line.own(if is_chosen { " " } else { "" }, Tint::Faint);
-        line.own(label.hint, Tint::Faint);
-    }
+    line.field(&shown, label.hint, is_chosen);
 }
 
 impl DrawForm for FileToScan {

@@ -30,7 +30,7 @@ impl DrawList for StoreContents {
     fn title(list: &HeldScreen, _: &Model) -> String {
         let sum = |of: fn(&Holding) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
         let all = thousands(list.counts().1 as u64);
-        let count = match list.filter.quest.typed.is_empty() {
+        let count = match list.filter.typed.is_empty() {
             true => all,
             false => format!("{} of {all}", thousands(list.counts().0 as u64)),
         };

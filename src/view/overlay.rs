@@ -12,7 +12,7 @@ use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
 use crate::app::{Area, Model, Overlay, ResponseSource};
-use crate::text::{Columns, thousands, words_in_rows_cut};
+use crate::text::{thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
     let area = overlay.area(area);
@@ -57,24 +57,6 @@ impl DrawForm for PlannedOperations {
         if is_cut {
             LineWriter::new(buffer, area, height).own("…", Tint::Faint);
         }
-    }
-}
-
-/// A text field, of which the end is seen, with a meaning for the typed text.
-pub(super) fn draw_line(
-    buffer: &mut Canvas<'_>,
-    area: Area,
-    row: u16,
-    (prompt, meaning): (&str, Tint),
-    typed: &str,
-    is_typed: bool,
-) {
-    let room = usize::from(area.width).saturating_sub(prompt.columns() + 3);
-    let mut line = LineWriter::new(buffer, area, row);
-    line.own(&format!("{prompt} "), Tint::Key);
-    line.typed(typed, room, meaning);
-    if is_typed {
-        line.own("▏", Tint::Focus);
     }
 }
 
@@ -282,7 +264,9 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let inside = inside(buffer, area, model, &S::title(list, model), shown, part(rows.above + rows.below));
     let filter = part(list.filter.rows());
     if filter > 0 {
-        draw_filter(buffer, inside, list);
+        let mut line = LineWriter::new(buffer, inside, 0);
+        line.own(&format!("{} ", S::prompt(list)), Tint::Key);
+        line.field(&list.filter.typed, S::HINT, list.filter.is_typing);
     }
     let (above, below) = (part(rows.above).min(inside.height), part(rows.below));
     let body = Area { y: inside.y + above, height: inside.height.saturating_sub(above + below), ..inside };
@@ -302,16 +286,4 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let told = words_in_rows_cut(&words, usize::from(inside.width).max(10), below.into());
     let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);
     buffer.write_rows(inside, first, told.into_iter().map(|row| (row, meaning)));
-}
-
-fn draw_filter<S: DrawList>(buffer: &mut Canvas<'_>, inside: Area, list: &ListView<S>) {
-    let (line, prompt) = (&list.filter, S::prompt(list));
-    let meaning = if line.is_suggested { Tint::Cursor } else { Tint::Strong };
-    draw_line(buffer, inside, 0, (&prompt, meaning), &line.quest.typed, line.is_typing);
-    if line.quest.typed.is_empty() {
-        let mut hint = LineWriter::new(buffer, inside, 0);
-        // Behind the cursor of the line.
-        hint.tab(prompt.columns() + 3);
-        hint.own(S::HINT, Tint::Faint);
-    }
 }

@@ -237,7 +237,8 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
 fn filter_words(state: &PaneState) -> String {
     let Some(filter) = &state.filter else { return String::new() };
     let words = Untrusted::from(filter.quest.words()).visible_cut(30);
-    let (end, waits) = (if filter.is_typed { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
+    let (end, waits) =
+        (if filter.quest.is_typing { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
     format!(" · {words}{end}{waits}")
 }
 

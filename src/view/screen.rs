@@ -340,13 +340,13 @@ fn start_words(model: &Model) -> Vec<Words> {
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
     line.own("  SHA-256 ", Tint::Key);
-    if model.start.typed.is_empty() {
-        // An empty field takes digits of a hash only; other letters are keys.
-        return line.own("type its digits, 0 to 9 and a to f, or paste it", Tint::Faint);
+    let typed = &model.start.typed;
+    // An empty field takes digits of a hash only; other letters are keys.
+    line.field(typed, "type its digits, 0 to 9 and a to f, or paste it", !typed.is_empty());
+    if typed.is_empty() {
+        return;
     }
-    line.own(&model.start.typed, Tint::Strong);
-    line.own("▏", Tint::Focus);
-    let more = match crate::report::identifier::Sha256::LENGTH.saturating_sub(model.start.typed.len()) {
+    let more = match crate::report::identifier::Sha256::LENGTH.saturating_sub(typed.text.len()) {
         0 => format!(" {} opens it", model.way_to("open-file")),
         missing => format!(" {missing} to go"),
     };

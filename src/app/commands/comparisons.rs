@@ -3,7 +3,7 @@
 use crate::app::compare::{Compare, Comparison, OtherFile};
 use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
-use crate::app::{JobNumber, List, LoadedFile, Model, ReportJob, SearchJob, StoreJob};
+use crate::app::{JobNumber, List, LoadedFile, Model, ReportJob, StoreJob};
 use crate::report::compare::Matrix;
 use crate::report::identifier::Sha256;
 use std::sync::Arc;
@@ -43,30 +43,15 @@ impl Model {
     pub(in crate::app) fn compared(&mut self, job: JobNumber, matrix: Arc<Matrix>) {
         if self.over.find::<Compare>().is_some_and(|compare| compare.source.job.is(job)) {
             self.change_comparison(|compare| compare.take(matrix));
-            self.filter_comparison()
+            let job = self.over.find_mut::<Compare>().and_then(Compare::find_items);
+            self.emit_all(job);
         }
     }
 
     pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
-        if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.quest.runs(job)) {
-            compare.filter.quest.run = None;
+        if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.runs(job)) {
+            compare.filter.run = None;
             self.change_comparison(|compare| compare.take_found(Some(found)));
-        }
-    }
-
-    /// Finds the items that hold the words of the comparison's filter, beside the loop.
-    pub(in crate::app) fn filter_comparison(&mut self) {
-        let Some(Compare { filter, source, .. }) = self.over.find_mut::<Compare>() else { return };
-        let sought = filter.quest.typed.clone();
-        match source.matrix.clone().filter(|_| !sought.is_empty()) {
-            Some(matrix) => {
-                let ticket = filter.quest.begin();
-                self.emit(SearchJob::Comparison { ticket, matrix, sought })
-            }
-            None => {
-                filter.quest.run = None;
-                self.change_comparison(|compare| compare.take_found(None))
-            }
         }
     }
 

@@ -64,7 +64,7 @@ const SOMETHING_HELD: When = When::Has("something stored", has_held);
 const ALL_SHOWN: When = When::HasAll(&[
     ("something stored", has_held),
     ("all rows shown, for it deletes others as well", |m| {
-        m.over.top_as::<HeldScreen>().is_some_and(|held| held.filter.quest.typed.is_empty())
+        m.over.top_as::<HeldScreen>().is_some_and(|held| held.filter.typed.is_empty())
     }),
 ]);
 
@@ -282,7 +282,7 @@ commands! {
             anew: false,
         };
     "palette" [key(':')] "all commands", 5, OPEN,
-        "Find any command or question by typing some of its letters" => Local(|m| m.over.put(Palette::everything(m)));
+        "Find any command or question by typing some of its letters" => Local(|m| m.over.put(Palette::of(m, false)));
     "choose" [ENTER] "choose", 1, PALETTE,
         "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
@@ -332,10 +332,7 @@ commands! {
         "Explain the prices that apply here: rule, place in the specification, who is charged"
         if A_SERVICE => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 3, READING,
-        "Show the keys that apply here with their prices; typing finds one, enter does it" => Local(|m| {
-            let keys = Palette::keys(m);
-            m.over.put(keys);
-        });
+        "Show the keys that apply here with their prices; typing finds one, enter does it" => Local(|m| m.over.put(Palette::of(m, true)));
     "stored" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));

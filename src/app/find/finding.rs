@@ -3,9 +3,8 @@
 
 use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
-use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted, type_into};
 use crate::app::over::{NotableScope, Target};
-use crate::app::{JobNumber, Key, Model, Overlay, Screen, SearchJob};
+use crate::app::{JobNumber, Model, Overlay, Screen};
 use crate::report::find::How;
 
 pub type SearchEnd = Option<Result<(), String>>;
@@ -16,7 +15,9 @@ impl Model {
     }
 
     pub fn is_filtering(&self) -> bool {
-        self.screen == Screen::File && self.over.is_empty() && self.filter().is_some_and(|filter| filter.is_typed)
+        self.screen == Screen::File
+            && self.over.is_empty()
+            && self.filter().is_some_and(|filter| filter.quest.is_typing)
     }
 
     pub(in crate::app) fn begin_filter(&mut self) {
@@ -24,7 +25,7 @@ impl Model {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
             let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
-            (filter.is_typed, filter.stand_in) = (true, None);
+            (filter.quest.is_typing, filter.stand_in) = (true, None);
         }
     }
 
@@ -34,7 +35,7 @@ impl Model {
             return self.drop_filter();
         }
         if let Some(filter) = self.filter_mut() {
-            filter.is_typed = false;
+            filter.quest.is_typing = false;
         }
     }
 
@@ -48,7 +49,7 @@ impl Model {
         }
     }
 
-    fn filter_mut(&mut self) -> Option<&mut Filter> {
+    pub(in crate::app) fn filter_mut(&mut self) -> Option<&mut Filter> {
         let pane = self.focused()?;
         self.files.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
     }
@@ -57,25 +58,7 @@ impl Model {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.quest);
         }
-        self.over.top_as_mut::<Finder>().map(|finder| &mut finder.filter.quest)
-    }
-
-    pub(in crate::app) fn type_filter(&mut self, key: Key) -> bool {
-        let filter = self.filter_mut().filter(|filter| filter.is_typed);
-        let is_typed = filter.is_some_and(|filter| type_into(&mut filter.quest.typed, key, LONGEST_TYPED));
-        if is_typed {
-            self.seek();
-        }
-        is_typed
-    }
-
-    pub(in crate::app) fn paste_filter(&mut self, text: &str) {
-        if let Some(filter) = self.filter_mut() {
-            for key in pasted(text) {
-                type_into(&mut filter.quest.typed, key, LONGEST_PASTED);
-            }
-        }
-        self.seek()
+        self.over.top_as_mut::<Finder>().map(|finder| &mut finder.filter)
     }
 
     pub(in crate::app) fn change_how(&mut self, change: fn(&mut How)) {
@@ -85,7 +68,8 @@ impl Model {
         }
     }
 
-    fn seek(&mut self) {
+    /// Searches for the words of the pane's filter or of the hits, after a change.
+    pub(in crate::app) fn seek(&mut self) {
         if !self.is_filtering() {
             return self.seek_hits();
         }
@@ -98,32 +82,15 @@ impl Model {
         let earlier = self.kept_search(is_held).and_then(Option::take);
         let words = if is_held { Quest::default() } else { self.sought.unsought() };
         let mut finder = earlier.unwrap_or_else(|| Finder::of(words, is_held));
-        (finder.filter.is_suggested, finder.filter.is_typing) = (!finder.filter.quest.typed.is_empty(), true);
+        finder.filter.begin_typing();
         self.over.put(finder);
         self.seek_hits()
     }
 
     pub(in crate::app) fn seek_hits(&mut self) {
-        let report = self.open().map(|open| open.report.clone());
-        let of = self.open().map(|open| open.job.number());
-        let Some(finder) = self.over.top_as_mut::<Finder>() else { return };
-        finder.source.of = of.filter(|_| !finder.source.is_held);
-        let quest = &mut finder.filter.quest;
-        if !quest.renew_pattern() {
-            // Hits of the previous words do not belong to these.
-            quest.run = None;
-            return finder.forget_hits();
-        }
-        let Some(pattern) = quest.pattern.clone() else { return };
-        let ticket = quest.begin();
-        match (finder.source.is_held, report) {
-            (true, _) => self.emit(SearchJob::Stored { ticket, pattern }),
-            (false, Some(report)) => {
-                let process = finder.source.process.clone();
-                self.emit(SearchJob::Panes { ticket, report, pattern, process });
-            }
-            (false, None) => {}
-        }
+        let open = self.files.shown().and_then(OpenFile::open);
+        let job = self.over.top_as_mut::<Finder>().and_then(|finder| finder.search(open));
+        self.emit_all(job);
     }
 
     pub(in crate::app) fn hits(
@@ -136,15 +103,15 @@ impl Model {
         let over = self.over.find_mut::<Finder>();
         let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
-            let Some(run) = finder.filter.quest.run_mut(job) else { continue };
+            let Some(run) = finder.filter.run_mut(job) else { continue };
             if std::mem::take(&mut run.is_new) {
                 finder.forget_hits();
             }
             finder.add(groups);
             finder.source.searched = searched;
             if let Some(end) = ended {
-                finder.filter.quest.run = None;
-                finder.filter.quest.problem = end.err();
+                finder.filter.run = None;
+                finder.filter.problem = end.err();
             }
             break;
         }
@@ -266,7 +233,7 @@ impl Model {
                 let finder = self.kept_search(is_held).and_then(Option::take);
                 // The user comes back to the hits: the next key is none of the words.
                 if let Some(mut finder) = finder {
-                    (finder.filter.is_typing, finder.filter.is_suggested) = (false, false);
+                    (finder.filter.is_typing, finder.filter.typed.is_suggested) = (false, false);
                     self.over.put(finder);
                 }
             }
@@ -300,7 +267,7 @@ impl Model {
         if finder.source.is_held {
             self.prefer_held_search();
         } else {
-            self.sought = finder.filter.quest.unsought();
+            self.sought = finder.filter.unsought();
         }
         if let Some(kept) = self.kept_search(finder.source.is_held) {
             *kept = Some(finder);

@@ -2,15 +2,17 @@
 
 pub mod finding;
 
+use crate::app::field::TextField;
 use crate::app::over::{ListSource, ListView};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
-use crate::app::{Job, JobNumber, Model, Place as KeyPlace, Size, Ticket};
+use crate::app::{Effect, Job, JobNumber, Model, OpenReport, Place as KeyPlace, SearchJob, Size, Ticket};
 use crate::report::find::{self, How, Pattern, Scope};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
 use crate::report::{Cancel, Pane, Piece, Place, Report, Row, RowSet};
 use crate::text::Untrusted;
+use jiff::Timestamp;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -20,7 +22,8 @@ pub const MOST_HITS: usize = 50;
 /// Words that are typed, and the search that runs for them.
 #[derive(Debug, Default)]
 pub struct Quest {
-    pub typed: String,
+    pub typed: TextField,
+    pub is_typing: bool,
     pub how: How,
     pub pattern: Option<Arc<Pattern>>,
     pub problem: Option<String>,
@@ -38,7 +41,7 @@ pub(in crate::app) struct Run {
 impl Quest {
     /// Compiles the typed pattern; an invalid one keeps the last. Returns whether there is something new to search.
     pub(in crate::app) fn renew_pattern(&mut self) -> bool {
-        match Pattern::new(&self.typed, self.how) {
+        match Pattern::new(&self.typed.text, self.how) {
             Ok(pattern) => {
                 self.problem = None;
                 self.pattern = Some(Arc::new(pattern));
@@ -53,6 +56,21 @@ impl Quest {
                 false
             }
         }
+    }
+
+    /// Gives the keys to its field; the first letter replaces earlier words.
+    pub(in crate::app) fn begin_typing(&mut self) {
+        (self.typed.is_suggested, self.is_typing) = (!self.typed.is_empty(), true);
+    }
+
+    /// Screen rows that it takes above those of a list.
+    pub fn rows(&self) -> usize {
+        usize::from(self.is_typing || !self.typed.is_empty())
+    }
+
+    /// Whether a row that says this in small letters holds every word that is typed.
+    pub(in crate::app) fn is_in(&self, text: &str) -> bool {
+        self.typed.text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
     /// Begins a search; one that runs is cancelled.
@@ -80,14 +98,13 @@ impl Quest {
     pub fn words(&self) -> String {
         let close = if self.how.is_regex { "/" } else { "" };
         let case = if self.how.is_case_sensitive { " Aa" } else { "" };
-        format!("/{}{close}{case}", self.typed)
+        format!("/{}{close}{case}", self.typed.text)
     }
 }
 
 #[derive(Debug, Default)]
 pub struct Filter {
     pub quest: Quest,
-    pub is_typed: bool,
     pub(in crate::app) before: Before,
     /// The row that was chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
     pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
@@ -98,8 +115,8 @@ pub struct Filter {
 impl Filter {
     /// The same words, of which nothing has been sought yet.
     pub(in crate::app) fn anew(self) -> Self {
-        let pattern = self.quest.pattern.clone();
-        Self { quest: Quest { pattern, ..self.quest.unsought() }, is_typed: self.is_typed, ..Self::default() }
+        let (pattern, is_typing) = (self.quest.pattern.clone(), self.quest.is_typing);
+        Self { quest: Quest { pattern, is_typing, ..self.quest.unsought() }, ..Self::default() }
     }
 }
 
@@ -245,6 +262,11 @@ impl ListSource for FoundHits {
     fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (1, 0)
     }
+
+    fn on_typed(list: &mut Finder, open: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        list.source.process = None;
+        list.search(open).map(Effect::from)
+    }
 }
 
 impl FoundHits {
@@ -288,6 +310,25 @@ impl FoundHits {
 impl Finder {
     pub fn of(quest: Quest, is_held: bool) -> Self {
         Self::typing(FoundHits { is_held, ..FoundHits::default() }, quest)
+    }
+
+    /// Begins the search for its words, in the open report or in every stored one.
+    pub(super) fn search(&mut self, open: Option<&OpenReport>) -> Option<SearchJob> {
+        let open = open.filter(|_| !self.source.is_held);
+        self.source.of = open.map(|open| open.job.number());
+        if !self.filter.renew_pattern() {
+            // Hits of the previous words do not belong to these.
+            self.filter.run = None;
+            self.forget_hits();
+            return None;
+        }
+        let pattern = self.filter.pattern.clone()?;
+        let ticket = self.filter.begin();
+        let (process, report) = (self.source.process.clone(), open.map(|open| open.report.clone()));
+        match report {
+            Some(report) => Some(SearchJob::Panes { ticket, report, pattern, process }),
+            None => self.source.is_held.then_some(SearchJob::Stored { ticket, pattern }),
+        }
     }
 
     pub(super) fn forget_hits(&mut self) {

@@ -48,18 +48,6 @@ impl Detail {
         self.chosen = before.chosen.min(self.lines.len().saturating_sub(1));
     }
 
-    fn lay_out(&mut self, columns: usize) {
-        if columns == self.columns {
-            return;
-        }
-        self.columns = columns;
-        let of_line = |(number, line)| line_rows(line, columns).into_iter().map(move |row| (Some(number), row));
-        let lines = self.lines.iter().enumerate().flat_map(of_line);
-        let remarks: Vec<_> = self.remarks.iter().flat_map(|remark| remark_rows(remark, columns)).collect();
-        let gap = (!remarks.is_empty() && !self.lines.is_empty()).then(DetailRow::default);
-        self.rows = lines.chain(gap.into_iter().chain(remarks).map(|row| (None, row))).collect();
-    }
-
     pub fn count(&self) -> usize {
         self.rows.len()
     }
@@ -134,13 +122,20 @@ impl OverlayScreen for Detail {
         self.count()
     }
 
-    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
-        self.scroll_by(movement, room.height.into());
+    fn lay_out(&mut self, columns: usize) {
+        if columns == self.columns {
+            return;
+        }
+        self.columns = columns;
+        let of_line = |(number, line)| line_rows(line, columns).into_iter().map(move |row| (Some(number), row));
+        let lines = self.lines.iter().enumerate().flat_map(of_line);
+        let remarks: Vec<_> = self.remarks.iter().flat_map(|remark| remark_rows(remark, columns)).collect();
+        let gap = (!remarks.is_empty() && !self.lines.is_empty()).then(DetailRow::default);
+        self.rows = lines.chain(gap.into_iter().chain(remarks).map(|row| (None, row))).collect();
     }
 
-    fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
-        self.lay_out(room.width.into());
-        self.go(Move::Up(0), room, rows);
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
+        self.scroll_by(movement, room.height.into());
     }
 }
 

@@ -1,13 +1,12 @@
 //! The two generic overlays: a list whose rows are filtered, chosen and gone to, and a form of text fields; and what each kind adds to these.
 
-use crate::app::compare::Compare;
-use crate::app::find::{Finder, Quest};
-use crate::app::keys::type_over;
+use crate::app::field::TextField;
+use crate::app::find::Quest;
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
 use crate::app::panes::{Move, Scroll};
-use crate::app::{Command, Failure, Key, Model, Place, Size};
+use crate::app::{Command, Effect, Failure, Key, Model, OpenReport, Place, Size};
 use crate::report::Report;
-use std::fmt;
+use jiff::Timestamp;
 
 pub trait ListSource: Sized {
     type Row;
@@ -43,13 +42,23 @@ pub trait ListSource: Sized {
     fn height(&self, _: usize) -> usize {
         usize::MAX
     }
+
+    /// Shows the rows for changed words; returns what finds them beside the loop, where that takes long.
+    fn on_typed(list: &mut ListView<Self>, open: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        list.apply_filter(open.map(|open| &open.report));
+        if Self::IS_RANKED {
+            list.scroll = Scroll::default();
+        }
+        None
+    }
 }
 
 #[derive(Debug)]
 pub struct ListView<S> {
     pub source: S,
     pub scroll: Scroll,
-    pub filter: ListFilter,
+    /// Words that filter the rows, or that are searched for.
+    pub filter: Quest,
     /// The rows that are shown, by their number.
     shown: Vec<u32>,
     /// What each row is filtered by, once something is typed: reading all rows at each key takes too long.
@@ -59,7 +68,7 @@ pub struct ListView<S> {
 impl<S: ListSource> ListView<S> {
     pub fn new(source: S) -> Self {
         let scroll = Scroll { cursor: source.first(), top: 0 };
-        let mut list = Self { source, scroll, filter: ListFilter::default(), shown: Vec::new(), texts: Vec::new() };
+        let mut list = Self { source, scroll, filter: Quest::default(), shown: Vec::new(), texts: Vec::new() };
         list.shown = list.matching(None);
         list
     }
@@ -67,7 +76,8 @@ impl<S: ListSource> ListView<S> {
     /// A list whose line is typed, with words that are suggested for it.
     pub(in crate::app) fn typing(source: S, quest: Quest) -> Self {
         let mut list = Self::new(source);
-        list.filter = ListFilter { is_suggested: !quest.typed.is_empty(), is_typing: true, quest };
+        list.filter = quest;
+        list.filter.begin_typing();
         list
     }
 
@@ -112,11 +122,11 @@ impl<S: ListSource> ListView<S> {
     }
 
     fn matching(&mut self, open: Option<&Report>) -> Vec<u32> {
-        if let Some(found) = self.source.matching(&self.filter.quest.typed) {
+        if let Some(found) = self.source.matching(&self.filter.typed.text) {
             return found;
         }
         let rows = self.source.rows();
-        if self.filter.quest.typed.is_empty() {
+        if self.filter.typed.is_empty() {
             return (0..).take(rows.len()).collect();
         }
         if self.texts.len() != rows.len() {
@@ -144,48 +154,12 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
         Some(&mut self.scroll)
     }
 
-    fn filter(&mut self) -> Option<&mut ListFilter> {
+    fn filter(&mut self) -> Option<&mut Quest> {
         Some(&mut self.filter)
     }
 
-    fn clear_filter(&mut self) -> bool {
-        let is_filtered = S::PLACES.0 == Place::SoughtLine && self.filter.rows() > 0;
-        if is_filtered {
-            self.filter = ListFilter::default();
-        }
-        is_filtered
-    }
-
-    fn apply_filter(&mut self, open: Option<&Report>) {
-        self.apply_filter(open);
-        if S::IS_RANKED {
-            self.scroll = Scroll::default();
-        }
-    }
-}
-
-/// The line of a list: words that filter its rows, or that are searched for.
-#[derive(Debug, Default)]
-pub struct ListFilter {
-    pub quest: Quest,
-    pub is_typing: bool,
-    /// Whether the program suggested the words: the first letter replaces them.
-    pub is_suggested: bool,
-}
-
-impl ListFilter {
-    /// The rows that it takes above those of the list.
-    pub fn rows(&self) -> usize {
-        usize::from(self.is_typing || !self.quest.typed.is_empty())
-    }
-
-    /// Whether a row that says this in small letters holds every word that is typed.
-    pub fn is_in(&self, text: &str) -> bool {
-        self.quest.typed.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
-    }
-
-    pub(in crate::app) fn press(&mut self, key: Key, most: usize) -> bool {
-        self.is_typing && type_over(&mut self.quest.typed, &mut self.is_suggested, key, most)
+    fn on_typed(&mut self, open: Option<&OpenReport>, now: Timestamp) -> Option<Effect> {
+        S::on_typed(self, open, now)
     }
 }
 
@@ -221,21 +195,6 @@ impl Model {
             line.is_typing = is_typing;
         }
     }
-
-    /// Applies the words of the top list after a change, beside the loop where that takes long.
-    pub(in crate::app) fn apply_list_filter(&mut self) {
-        if let Some(finder) = self.over.top_as_mut::<Finder>() {
-            finder.source.process = None;
-            return self.seek_hits();
-        }
-        if self.over.top_as::<Compare>().is_some() {
-            return self.filter_comparison();
-        }
-        let report = self.open().map(|open| open.report.clone());
-        if let Some(list) = self.over.top_mut() {
-            list.screen_mut().apply_filter(report.as_ref());
-        }
-    }
 }
 
 pub trait FormSource: Sized {
@@ -243,21 +202,20 @@ pub trait FormSource: Sized {
         SMALL
     }
 
-    /// Types a key into the line that has the keys, up to a length in bytes; returns whether the line takes the key.
-    fn press(form: &mut InputForm<Self>, key: Key, most: usize) -> bool {
-        form.type_key(key, most)
+    /// Takes a key of its own, which its field does not get; returns whether it did.
+    fn press(_: &mut InputForm<Self>, _: Key) -> bool {
+        false
+    }
+
+    /// Follows a change of the field that has the keys.
+    fn on_typed(_: &mut InputForm<Self>, _: Timestamp) -> Option<Effect> {
+        None
     }
 
     fn go(_: &mut InputForm<Self>, _: Move) {}
 }
 
-#[derive(Clone, Default)]
-pub struct TextField {
-    pub text: String,
-    /// Whether the program suggested the text: the first letter replaces it.
-    pub is_suggested: bool,
-}
-
+#[derive(Debug)]
 pub struct InputForm<S> {
     pub source: S,
     pub fields: Vec<TextField>,
@@ -266,16 +224,9 @@ pub struct InputForm<S> {
     pub failure: Option<Failure>,
 }
 
-/// The text may be a password and is not shown.
-impl<S: fmt::Debug> fmt::Debug for InputForm<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InputForm({:?})", self.source)
-    }
-}
-
 impl<S> InputForm<S> {
     pub fn new(source: S, text: String) -> Self {
-        Self { fields: vec![TextField { text, is_suggested: false }], ..Self::with_fields(source, 0) }
+        Self { fields: vec![text.into()], ..Self::with_fields(source, 0) }
     }
 
     pub fn with_fields(source: S, count: usize) -> Self {
@@ -284,13 +235,6 @@ impl<S> InputForm<S> {
 
     pub fn text(&self) -> &str {
         self.fields.first().map_or("", |field| &field.text)
-    }
-
-    pub(in crate::app) fn type_key(&mut self, key: Key, most: usize) -> bool {
-        let Some(field) = self.fields.get_mut(self.chosen) else { return false };
-        let is_typed = type_over(&mut field.text, &mut field.is_suggested, key, most);
-        self.failure.take_if(|_| is_typed);
-        is_typed
     }
 
     pub fn step(&mut self, by: isize) {
@@ -308,8 +252,17 @@ impl<S: FormSource> OverlayScreen for InputForm<S> {
         S::height(self, columns)
     }
 
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        S::press(self, key, most)
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.fields.get_mut(self.chosen)
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        S::press(self, key)
+    }
+
+    fn on_typed(&mut self, _: Option<&OpenReport>, now: Timestamp) -> Option<Effect> {
+        self.failure = None;
+        S::on_typed(self, now)
     }
 
     fn go(&mut self, movement: Move, _: Size, _: Option<RowWindow>) {

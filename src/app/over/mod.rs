@@ -9,7 +9,7 @@ pub mod sheet;
 pub mod spots;
 
 pub use detail::{AnswerTree, Detail, DetailRow};
-pub use generic::{FormSource, IdleLine, InputForm, ListFilter, ListSource, ListView, TextField, TypeAheadGuard};
+pub use generic::{FormSource, IdleLine, InputForm, ListSource, ListView, TypeAheadGuard};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::{CommandList, Palette};
@@ -20,13 +20,12 @@ pub use spots::{ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;
 use crate::app::compare::{Compare, OtherFile};
-use crate::app::find::Finder;
-use crate::app::keys::{LONGEST_PASTED, LONGEST_TYPED, pasted};
+use crate::app::field::TextField;
+use crate::app::find::{Finder, Quest};
 use crate::app::panes::{Move, Scroll};
 use crate::app::scan::SubmitForm;
 use crate::app::spending::{Confirmation, Planner, Prompt};
-use crate::app::{Area, Key, Model, Place, Size};
-use crate::report::Report;
+use crate::app::{Area, Effect, Key, Model, OpenReport, Place, Size};
 use crate::request::Request;
 use crate::text::Columns;
 use jiff::Timestamp;
@@ -192,25 +191,38 @@ pub(in crate::app) trait OverlayScreen {
         }
     }
 
+    /// Breaks its text into rows of a width.
+    fn lay_out(&mut self, _: usize) {}
+
+    /// Keeps its cursor and its window among its rows, after these or the room have changed.
     fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
+        self.lay_out(room.width.into());
         self.go(Move::Up(0), room, rows);
     }
 
-    fn filter(&mut self) -> Option<&mut ListFilter> {
+    fn filter(&mut self) -> Option<&mut Quest> {
         None
     }
 
     /// Empties the filter and ends typing into it; returns whether there was one.
     fn clear_filter(&mut self) -> bool {
+        let is_filter = !matches!(self.place(), Place::Palette | Place::Finder | Place::Hits);
+        is_filter && self.filter().is_some_and(|filter| std::mem::take(filter).rows() > 0)
+    }
+
+    /// The field that is typed into, if any.
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.filter().filter(|filter| filter.is_typing).map(|filter| &mut filter.typed)
+    }
+
+    /// Takes a key of its own, which the field does not get; returns whether it did.
+    fn press(&mut self, _: Key) -> bool {
         false
     }
 
-    /// Applies the filter; the cursor keeps its row where that matches. Rows of the open report are read in it.
-    fn apply_filter(&mut self, _: Option<&Report>) {}
-
-    /// Types a key into its line, up to a length in bytes; returns whether the line takes the key.
-    fn press(&mut self, key: Key, most: usize) -> bool {
-        self.filter().is_some_and(|line| line.press(key, most))
+    /// Follows a change of the field; returns what has to be done beside the loop.
+    fn on_typed(&mut self, _: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        None
     }
 }
 
@@ -248,15 +260,6 @@ impl Overlay {
         let rows = self.screen().height(columns);
         let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
         Area { y: content.y + content.height - height, height, ..content }
-    }
-
-    pub(in crate::app) fn press(&mut self, key: Key) -> bool {
-        self.screen_mut().press(key, LONGEST_TYPED)
-    }
-
-    pub(in crate::app) fn paste(&mut self, text: &str) {
-        let screen = self.screen_mut();
-        pasted(text).for_each(|key| _ = screen.press(key, LONGEST_PASTED));
     }
 }
 

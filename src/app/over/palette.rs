@@ -41,14 +41,10 @@ pub enum PaletteAction {
 }
 
 impl Palette {
-    /// Every command and question; what does not apply right now comes last, with the reason.
-    pub fn everything(model: &Model) -> Self {
-        Self::typing(CommandList { items: items(model, false), is_help: false, shows_off: true }, Quest::default())
-    }
-
-    /// The keys that do something right here; the others can be shown as well.
-    pub fn keys(model: &Model) -> Self {
-        Self::typing(CommandList { items: items(model, true), is_help: true, shows_off: false }, Quest::default())
+    /// Every command and question, those that are off last; as help, the keys that do something right here.
+    pub fn of(model: &Model, is_help: bool) -> Self {
+        let list = CommandList { items: items(model, is_help), is_help, shows_off: !is_help };
+        Self::typing(list, Quest::default())
     }
 
     pub(in crate::app) fn toggle_off(&mut self) {

@@ -37,13 +37,6 @@ impl Sheet {
         sheet
     }
 
-    fn lay_out(&mut self, columns: usize) {
-        if columns != self.columns {
-            self.columns = columns;
-            self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
-        }
-    }
-
     pub(in crate::app) fn refresh(&mut self, newer: Self) {
         let top = self.top.min(newer.count().saturating_sub(1));
         *self = Self { top, ..newer };
@@ -104,13 +97,15 @@ impl OverlayScreen for Sheet {
         self.count()
     }
 
-    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
-        self.top = scrolled(self.top, movement, self.count(), room.height.into());
+    fn lay_out(&mut self, columns: usize) {
+        if columns != self.columns {
+            self.columns = columns;
+            self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
+        }
     }
 
-    fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
-        self.lay_out(room.width.into());
-        self.go(Move::Up(0), room, rows);
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
+        self.top = scrolled(self.top, movement, self.count(), room.height.into());
     }
 }
 

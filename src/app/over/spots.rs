@@ -461,7 +461,7 @@ impl Model {
             self.over.close();
             self.list_notable();
             self.spots_mut().into_iter().zip(filter).for_each(|(list, filter)| list.filter = filter);
-            return self.apply_list_filter();
+            return self.after_typing();
         }
         self.reach_held()
     }

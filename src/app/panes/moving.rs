@@ -139,7 +139,7 @@ impl Model {
         let Some((report, place)) = self.files.row_here() else { return };
         let Some(typed) = facts::subject(report, place) else { return };
         let process = facts::namesake(report, place);
-        let mut finder = Finder::of(Quest { typed, ..Quest::default() }, false);
+        let mut finder = Finder::of(Quest { typed: typed.into(), ..Quest::default() }, false);
         finder.source.process = process;
         self.over.put(finder);
         self.seek_hits()

@@ -355,7 +355,7 @@ impl PaneState {
     /// The chosen row: that under the cursor, or the one that it replaces while a filter is typed.
     fn chosen(&self, report: &Report, pane: Pane) -> Option<Place> {
         let here = self.place(report, pane, self.scroll.cursor);
-        let unsettled = self.filter.as_ref().filter(|filter| filter.is_typed || filter.quest.is_running());
+        let unsettled = self.filter.as_ref().filter(|filter| filter.quest.is_typing || filter.quest.is_running());
         match unsettled.and_then(|filter| filter.stand_in) {
             Some((chosen, stands)) if stands == here => Some(chosen),
             _ => here,

@@ -4,7 +4,7 @@ pub mod follow;
 
 use crate::app::over::{FormSource, InputForm, SMALL};
 use crate::app::spending::{Calls, InFlightCall};
-use crate::app::{Failure, Key};
+use crate::app::{Effect, Failure};
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::Sha256;
@@ -129,11 +129,10 @@ impl FormSource for FileToScan {
         FIELDS.len() + said.max(SMALL - 1)
     }
 
-    fn press(form: &mut SubmitForm, key: Key, most: usize) -> bool {
-        let is_typed = form.type_key(key, most);
+    fn on_typed(form: &mut SubmitForm, _: Timestamp) -> Option<Effect> {
         // Another path is another file.
-        form.source.found.take_if(|_| is_typed && form.chosen == 0);
-        is_typed
+        form.source.found.take_if(|_| form.chosen == 0);
+        None
     }
 }
 
@@ -164,17 +163,12 @@ pub(in crate::app) fn unsent(why: String) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::keys::pasted;
-    use crate::app::over::OverlayScreen;
 
     #[test]
     fn what_is_typed_becomes_what_the_sandboxes_are_told() {
         let mut form = SubmitForm::empty();
         for (field, text) in ["/a b", "CAPE", "Yes", "28", "-x 1", " hunter2 "].into_iter().enumerate() {
-            form.chosen = field;
-            for key in pasted(text) {
-                form.press(key, usize::MAX);
-            }
+            form.fields[field].paste(text);
         }
         let options = form.options().unwrap();
         assert_eq!((options.internet, options.retention), (Some(true), Some(28)));

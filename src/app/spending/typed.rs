@@ -2,10 +2,11 @@
 //! the palette and `behaview call`; and the planner, which adds operations up before any is asked.
 
 use crate::app::keys::KeyName;
-use crate::app::over::{FormSource, InputForm, SMALL, SheetRow, TextField};
+use crate::app::over::{FormSource, InputForm, SMALL, SheetRow};
 use crate::app::panes::Move;
+use crate::app::panes::scroll::scrolled;
 use crate::app::spending::price::Figures;
-use crate::app::{Failure, Key};
+use crate::app::{Effect, Failure, Key, StoreJob};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::report::identifier::{FileHash, Identifier};
@@ -138,6 +139,10 @@ impl FormSource for TypedQuestion {
         let failure = form.failure.iter().flat_map(Failure::sentences);
         (failure.map(rows).sum::<usize>() + 1).max(SMALL)
     }
+
+    fn on_typed(form: &mut Prompt, now: Timestamp) -> Option<Effect> {
+        form.request(now).ok().map(|request| StoreJob::Check(request).into())
+    }
 }
 
 pub type Planner = InputForm<PlannedOperations>;
@@ -155,7 +160,7 @@ impl Planner {
     }
 
     fn set(&mut self, text: String) {
-        self.fields = vec![TextField { text, is_suggested: false }];
+        self.fields = vec![text.into()];
     }
 
     pub fn operation(&self) -> Result<Operation, String> {
@@ -257,30 +262,26 @@ impl FormSource for PlannedOperations {
     }
 
     /// Backspace takes the last operation back where the line is empty; tab completes a name.
-    fn press(form: &mut Planner, key: Key, most: usize) -> bool {
+    fn press(form: &mut Planner, key: Key) -> bool {
         match key {
             Key::Named(KeyName::Backspace) if form.text().is_empty() => form.source.items.pop().is_some(),
             Key::Named(KeyName::Tab) => {
                 let first = form.offered().next();
                 first.map(|kind| form.set(format!("{} ", kind.name()))).is_some()
             }
-            _ => {
-                let is_typed = form.type_key(key, most);
-                form.source.top = if is_typed { 0 } else { form.source.top };
-                is_typed
-            }
+            _ => false,
         }
+    }
+
+    fn on_typed(form: &mut Planner, _: Timestamp) -> Option<Effect> {
+        form.source.top = 0;
+        None
     }
 
     fn go(form: &mut Planner, movement: Move) {
         // Each operation takes a row or two, and so does each limit.
-        let (top, most) = (form.source.top, 2 * form.source.items.len() + 20);
-        form.source.top = match movement {
-            Move::Up(rows) => top.saturating_sub(rows),
-            Move::Down(rows) => (top + rows).min(most),
-            Move::First => 0,
-            Move::Last => most,
-        };
+        let rows = 2 * form.source.items.len() + 21;
+        form.source.top = scrolled(form.source.top, movement, rows, 1);
     }
 }
 
@@ -376,7 +377,7 @@ mod planner_tests {
         let planner = typed("report");
         assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
         let mut planner = typed("v2-file-rep");
-        assert!(planner.press(Key::Named(KeyName::Tab), 100) && planner.text() == "v2-file-report ");
+        assert!(planner.press(Key::Named(KeyName::Tab)) && planner.text() == "v2-file-report ");
         let planner = typed("v3-file many");
         assert!(text(&planner).contains("many is no number"));
     }

@@ -1,0 +1,92 @@
+//! The text field: how keys become text in forms, lists, filters and on the start screen.
+
+use crate::app::Key;
+use crate::app::keys::KeyName;
+use std::fmt;
+
+/// The longest text that is typed key by key, in bytes: a search runs after each of them.
+const LONGEST_TYPED: usize = 4 << 10;
+
+/// The longest text that is pasted, in bytes: some thousand hashes.
+const LONGEST_PASTED: usize = 64 << 10;
+
+/// A line of text that is typed into. Keys change its end.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct TextField {
+    pub text: String,
+    /// Whether the program suggested the text: the first letter replaces it, other keys change its end.
+    pub is_suggested: bool,
+}
+
+/// The text may be a password and is not shown.
+impl fmt::Debug for TextField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TextField")
+    }
+}
+
+impl From<String> for TextField {
+    fn from(text: String) -> Self {
+        Self { text, is_suggested: false }
+    }
+}
+
+impl TextField {
+    pub fn suggested(text: String) -> Self {
+        Self { is_suggested: !text.is_empty(), text }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Changes the text by a key; returns whether it is a key that changes text.
+    pub fn press(&mut self, key: Key) -> bool {
+        self.change(key, LONGEST_TYPED)
+    }
+
+    /// Types pasted text: a control is a blank, and what ends the last line is nothing.
+    pub fn paste(&mut self, text: &str) {
+        for c in text.trim_end_matches(['\r', '\n']).chars() {
+            self.change(Key::Char(if c.is_control() { ' ' } else { c }), LONGEST_PASTED);
+        }
+    }
+
+    fn change(&mut self, key: Key, most: usize) -> bool {
+        if self.is_suggested && matches!(key, Key::Char(_)) {
+            self.text.clear();
+        }
+        match key {
+            Key::Char(c) if self.text.len() < most => self.text.push(c),
+            Key::Char(_) => {}
+            Key::Named(KeyName::Backspace) => drop(self.text.pop()),
+            Key::Ctrl('w') => self.take_word(),
+            Key::Ctrl('u') => self.text.clear(),
+            _ => return false,
+        }
+        self.is_suggested = false;
+        true
+    }
+
+    fn take_word(&mut self) {
+        let words = self.text.trim_end();
+        let blank = words.char_indices().rfind(|(_, c)| c.is_whitespace());
+        self.text.truncate(blank.map_or(0, |(at, blank)| at + blank.len_utf8()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_takes_keys_up_to_its_longest_and_can_be_taken_back() {
+        let mut field = TextField::suggested("a".to_owned());
+        (0..=LONGEST_TYPED).for_each(|_| assert!(field.press(Key::Char('b'))));
+        assert_eq!(field.text, "b".repeat(LONGEST_TYPED));
+        field.paste("c\td e\n");
+        assert!(field.text.ends_with("bc d e"));
+        assert!(field.press(Key::Ctrl('w')) && field.press(Key::Named(KeyName::Backspace)));
+        assert!(field.text.ends_with("bc d") && !field.press(Key::Named(KeyName::Enter)));
+    }
+}
