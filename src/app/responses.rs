@@ -265,7 +265,7 @@ impl Model {
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list().and_then(|list| list.next_page(self.service.listing));
             if let Some(page) = page {
-                self.ask(page, ResponseSource::StoredOrService);
+                self.ask_agreed(page, ResponseSource::StoredOrService);
             }
             return;
         }

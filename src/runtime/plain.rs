@@ -41,6 +41,8 @@ pub(super) fn run(
     clock: Clock,
 ) -> anyhow::Result<(Exit, Remembered)> {
     (model.settings.is_plain, model.size) = (true, PAGE);
+    // No price stands beside a key here: whatever costs something is confirmed.
+    model.settings.confirm_above = 0;
     // Frames are drawn, for keys count from them, and shown to no terminal.
     let mut session = Session::new(CrosstermBackend::new(io::sink()), model, gateway, clock)?;
     // A terminal that knows no control sequences takes no copies.
@@ -174,8 +176,8 @@ impl Dialogue {
             return Ok(());
         }
         let model = &self.session.model;
-        if let Some(answer) = word.parse().ok().and_then(|key| model.over.answer(key)).map(|answer| answer.key) {
-            self.session.press(answer);
+        if let Some(key) = word.parse().ok().filter(|_| model.place() == Place::Confirm) {
+            self.session.press(key);
             return Ok(());
         }
         let by_key = word.parse().ok().and_then(|key| Command::of(key, model));
@@ -194,24 +196,10 @@ impl Dialogue {
         }
     }
 
-    /// Runs a command, after confirmation if it has a price.
     fn run_command(&mut self, command: &'static Command) -> io::Result<()> {
         let model = &self.session.model;
         if let Some(why) = command.off(model) {
             return self.say(&format!("{} does not apply here: {why}", command.name));
-        }
-        let (label, tag) = (command.meant(model).label, model.tag(command));
-        if tag.is_over_budget() && !tag.is_later && self.session.model.refuse(&tag) {
-            return Ok(());
-        }
-        let model = &self.session.model;
-        if let Some(price) = tag.spends().filter(|_| model.place() != Place::Confirm) {
-            write!(self.output, "{label}: {price}. ")?;
-            self.forget_typed_ahead()?;
-            let answer = self.ask("Send it? y or n: ")?;
-            if !answer.is_some_and(|answer| answer.trim().eq_ignore_ascii_case("y")) {
-                return self.say("Nothing was sent.");
-            }
         }
         self.session.model.run(command);
         self.session.perform_pending();

@@ -46,7 +46,7 @@ fn rows_over_the_screen_have_numbers_as_well() {
 #[test]
 fn lines_before_a_price_answer_no_question() {
     let text = says(&["demo", "--plain"], "5\n\ny\ny\n");
-    assert!(text.contains("next page: 1 request. Send it? y or n: Nothing was sent."), "{text}");
+    assert!(text.contains(" costs 1 request.\n") && text.contains("y yes, send it"), "{text}");
     assert!(!text.contains("spent this session: 2") && !text.contains("== Sandboxes 6 =="), "{text}");
 }
 
@@ -58,7 +58,7 @@ fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
         !text.contains("yes, follow") && text.contains("Nothing was sent: 1 to 20 requests, over budget."),
         "{text}"
     );
-    assert!(!text.contains("Send it?") && text.contains("whole-row does not apply here"), "{text}");
+    assert!(!text.contains("yes, send it") && text.contains("whole-row does not apply here"), "{text}");
 }
 
 #[test]

@@ -8,9 +8,14 @@ const DEMO: [&str; 4] = ["demo", "--plain", "--list", "identifiers"];
 
 /// Waits for the question about the price, where a yes is too early; says no to it.
 fn assert_asked(mut terminal: Terminal) {
-    terminal.wait_for("Send it? y or n:");
+    terminal.wait_for("y yes, send it");
+    // What is typed before the prompt behind it is dropped.
+    let is_asked = |text: &str| text.split("y yes, send it").last().is_some_and(|rest| rest.contains("\n> "));
+    while !is_asked(&terminal.text()) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     terminal.press("n\r");
-    terminal.wait_for("Nothing was sent.");
+    terminal.wait_for("n is no answer to the question: it is closed, and nothing was done.");
     terminal.press("quit\r");
     assert_eq!(terminal.wait_for_end(), 0);
 }

@@ -22,6 +22,11 @@ impl Model {
         let words = || format!("{} costs {}.", request.words(), price.short());
         let dear = || self.settings.is_dear(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
+            let tag = self.tag_of_request(request, source);
+            // The budget refuses at once, not after confirmation.
+            if tag.is_over_budget() && self.refuse(&tag) {
+                return;
+            }
             return self.ask_first(why, [KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source))]);
         }
         self.ask_agreed(request.clone(), source);
