@@ -6,7 +6,7 @@ use crate::app::find::Finder;
 use crate::app::over::spots::Spots;
 use crate::app::panes::{PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
-use crate::app::{Failure, Focus, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
+use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Pane, Place, Report};
 use crate::request::Request;
@@ -18,7 +18,8 @@ pub(super) const MOST_FILES: usize = 20;
 #[derive(Debug)]
 pub struct OpenFile {
     pub list: List,
-    pub focus: Focus,
+    /// The pane that has the focus; none while the list has it.
+    pub focus: Option<Pane>,
     /// The group of panes that is shown.
     pub(super) group: usize,
     /// Whether the screen is large enough for more panes in the first group.
@@ -56,7 +57,7 @@ impl OpenFile {
     pub fn new(list: List) -> Self {
         Self {
             list,
-            focus: Focus::List,
+            focus: None,
             group: 0,
             is_large: false,
             is_zoomed: false,
@@ -71,13 +72,6 @@ impl OpenFile {
         self.list.chosen().and_then(|entry| entry.open.as_ref())
     }
 
-    pub fn focused(&self) -> Option<Pane> {
-        match self.focus {
-            Focus::Pane(pane) => Some(pane),
-            Focus::List => None,
-        }
-    }
-
     pub fn order(&self) -> PaneOrder {
         let whole = self.open().map(|open| &open.report).filter(|report| report.index.is_complete);
         PaneOrder::of(whole, self.is_large)
@@ -85,12 +79,12 @@ impl OpenFile {
 
     /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
     pub(super) fn group_in(&self, order: &PaneOrder) -> usize {
-        let focused = self.focused().and_then(|pane| order.group_of(pane));
+        let focused = self.focus.and_then(|pane| order.group_of(pane));
         focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
     }
 
     pub(super) fn focus_pane(&mut self, pane: Pane) {
-        self.focus = Focus::Pane(pane);
+        self.focus = Some(pane);
         self.group = self.order().group_of(pane).unwrap_or(self.group);
     }
 
@@ -101,7 +95,7 @@ impl OpenFile {
             (self.compared, self.finder, self.left) = (None, None, None);
         }
         if self.open().is_none() {
-            (self.focus, self.is_zoomed) = (Focus::List, false);
+            (self.focus, self.is_zoomed) = (None, false);
         }
         is_changed
     }
@@ -109,7 +103,7 @@ impl OpenFile {
     pub(super) fn leave_empty_pane(&mut self, job: JobNumber) {
         let open = self.open().filter(|open| open.job.is(job));
         let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
-        if self.focused().is_some_and(is_empty) {
+        if self.focus.is_some_and(is_empty) {
             self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
         }
     }
@@ -119,7 +113,7 @@ impl OpenFile {
         entry.failure = Some(failure.clone());
         let is_partial = entry.report().is_none() && entry.open.take().is_some();
         if is_partial && self.open().is_none() {
-            (self.focus, self.is_zoomed) = (Focus::List, false);
+            (self.focus, self.is_zoomed) = (None, false);
         }
     }
 }
@@ -150,7 +144,7 @@ impl OpenFiles {
     }
 
     pub(super) fn focus_list(&mut self) {
-        self.shown_mut().into_iter().for_each(|file| file.focus = Focus::List);
+        self.shown_mut().into_iter().for_each(|file| file.focus = None);
     }
 
     pub fn focus_pane(&mut self, pane: Pane) {
@@ -176,7 +170,7 @@ impl OpenFiles {
 
     /// Changes how the pane with the focus is looked at.
     pub(super) fn with_focused(&mut self, change: impl FnOnce(&mut PaneState, &Report, Pane)) {
-        if let Some(pane) = self.shown().and_then(OpenFile::focused) {
+        if let Some(pane) = self.shown().and_then(|file| file.focus) {
             self.with_pane(pane, |state, report| change(state, report, pane));
         }
     }
@@ -184,14 +178,14 @@ impl OpenFiles {
     /// The open report and the row under the cursor.
     pub(super) fn row_here(&self) -> Option<(&Report, Place)> {
         let file = self.shown()?;
-        let (pane, OpenReport { report, panes, .. }) = file.focused().zip(file.open())?;
+        let (pane, OpenReport { report, panes, .. }) = file.focus.zip(file.open())?;
         let state = panes.get(&pane).unwrap_or_else(|| PaneState::untouched());
         Some((report, state.place(report, pane, state.scroll.cursor)?))
     }
 
     /// Goes to the next pane or the one before; from the list, into the report.
     pub(super) fn step_pane(&mut self, forward: bool) {
-        match self.shown().and_then(OpenFile::focused) {
+        match self.shown().and_then(|file| file.focus) {
             None => self.enter_group(),
             Some(pane) => self.focus_pane(self.order().neighbour(pane, forward)),
         }
@@ -204,7 +198,7 @@ impl OpenFiles {
         let group = (self.shown_group() + step) % order.groups().max(1);
         let Some(file) = self.shown_mut() else { return };
         file.group = group;
-        if let (Focus::Pane(_), Some(first)) = (file.focus, order.first(group)) {
+        if let (Some(_), Some(first)) = (file.focus, order.first(group)) {
             file.focus_pane(first);
         }
     }
@@ -262,10 +256,6 @@ impl OpenFiles {
         self.shown = place;
     }
 
-    pub(super) fn are_most(&self) -> bool {
-        self.all.len() >= MOST_FILES
-    }
-
     pub(super) fn hashes(&self) -> impl Iterator<Item = &Sha256> {
         self.all.iter().filter_map(|open| open.list.file())
     }
@@ -299,14 +289,6 @@ impl OpenFiles {
         requests.filter(|request| !calls.has(request)).collect()
     }
 
-    pub(super) fn list_of(&self, file: &Sha256) -> Option<&List> {
-        self.of(file).map(|open| &open.list)
-    }
-
-    pub(super) fn list_of_mut(&mut self, file: &Sha256) -> Option<&mut List> {
-        self.of_mut(file).map(|open| &mut open.list)
-    }
-
     pub(super) fn listing_mut(&mut self, identifier: &Identifier) -> impl Iterator<Item = &mut OpenFile> {
         self.all.iter_mut().filter(|open| open.list.place_of(identifier).is_some())
     }
@@ -321,7 +303,7 @@ impl OpenFiles {
             return;
         }
         let mut newest = HashMap::<Identifier, LoadedReport>::new();
-        for entry in self.asked_lists_mut().flat_map(|list| &list.entries) {
+        for entry in self.all.iter().filter(|open| open.list.file().is_some()).flat_map(|open| &open.list.entries) {
             let Some((identifier, report)) = entry.identifier.as_ref().zip(entry.report()) else { continue };
             if newest.get(identifier).is_none_or(|known| known.received < report.received) {
                 newest.insert(identifier.clone(), report.clone());
@@ -330,10 +312,6 @@ impl OpenFiles {
         for (identifier, report) in &newest {
             self.each_entry_mut(identifier).for_each(|entry| entry.take_newer(report));
         }
-    }
-
-    fn asked_lists_mut(&mut self) -> impl Iterator<Item = &mut List> {
-        self.all.iter_mut().map(|open| &mut open.list).filter(|list| list.file().is_some())
     }
 
     /// Lets go of the reports that are here and not among these; says whether there was one.

@@ -4,7 +4,7 @@
 //! A key that the config gives to a command must be free wherever that command works. Commands that share a key in the table
 //! itself never apply at the same moment (`enter` does one thing in the list and another in a pane), so they may go on sharing one.
 
-use crate::app::{Command, Focus, Model, Screen};
+use crate::app::{Command, Model, Screen};
 use crate::text::words_in_rows_cut;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -267,13 +267,13 @@ impl Places {
 
 impl Model {
     pub fn place(&self) -> Place {
-        match (self.over.top(), self.screen, self.focus()) {
+        match (self.over.top(), self.screen, self.focused()) {
             (Some(over), ..) => over.place(),
             (None, Screen::Start, _) if self.start.typed.is_empty() => Place::Start,
             (None, Screen::Start, _) => Place::Hash,
-            (None, Screen::File, Focus::List) => Place::List,
-            (None, Screen::File, Focus::Pane(_)) if self.is_filtering() => Place::Filter,
-            (None, Screen::File, Focus::Pane(_)) => Place::Pane,
+            (None, Screen::File, None) => Place::List,
+            (None, Screen::File, Some(_)) if self.is_filtering() => Place::Filter,
+            (None, Screen::File, Some(_)) => Place::Pane,
         }
     }
 }

@@ -136,11 +136,8 @@ impl List {
 
     /// Rows of the list: the entries, and one for what comes after them.
     pub fn count(&self) -> usize {
-        self.entries.len() + usize::from(!self.is_all())
-    }
-
-    fn is_all(&self) -> bool {
-        self.next == Next::Nothing && (!self.entries.is_empty() || matches!(self.origin, ListOrigin::Document(_)))
+        let is_empty = self.entries.is_empty() && self.file().is_some();
+        self.entries.len() + usize::from(self.next != Next::Nothing || is_empty)
     }
 
     /// The chosen sandbox; none where the row after the entries is chosen.

@@ -35,7 +35,7 @@ pub use message::{
     Response, ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
     TerminalEvent, Ticket,
 };
-pub use model::{Focus, Model, Screen, Service};
+pub use model::{Model, Screen, Service};
 pub use over::Overlay;
 pub use spending::typed::{ASKS, Ask};
 pub use start::Remembered;

@@ -96,12 +96,6 @@ pub enum Screen {
     File,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Focus {
-    List,
-    Pane(Pane),
-}
-
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notice {
     pub text: String,
@@ -171,7 +165,7 @@ impl Model {
         if self.is_document() {
             self.close(self.files.shown_place());
         }
-        if self.files.are_most() {
+        if self.files.hashes().count() >= MOST_FILES {
             self.close(0);
         }
         self.files.open(OpenFile::new(List::unasked(file.clone())));
@@ -212,7 +206,6 @@ impl Model {
     pub(super) fn close_file(&mut self) {
         self.leave_shown();
         self.close(self.files.shown_place());
-        self.files.show(self.files.shown_place());
         if self.files.shown().is_none() {
             return self.leave_file();
         }
@@ -301,12 +294,9 @@ impl Model {
         self.files.shown().and_then(OpenFile::open)
     }
 
-    pub fn focus(&self) -> Focus {
-        self.files.shown().map_or(Focus::List, |file| file.focus)
-    }
-
+    /// The pane that has the focus; none while the list has it.
     pub fn focused(&self) -> Option<Pane> {
-        self.files.shown().and_then(OpenFile::focused)
+        self.files.shown()?.focus
     }
 
     pub fn layout(&self) -> Layout {
@@ -328,12 +318,12 @@ impl Model {
     /// Rows that are shown of what has the focus.
     pub fn height(&self) -> usize {
         let layout = self.layout();
-        let area = match self.focus() {
-            Focus::List => layout.list,
-            Focus::Pane(pane) => layout.pane(pane),
+        let area = match self.focused() {
+            None => layout.list,
+            Some(pane) => layout.pane(pane),
         };
         let rows = usize::from(area.unwrap_or_default().inside().height);
-        if self.focus() == Focus::List { rows / self.list_row_height() } else { rows }
+        if self.focused().is_none() { rows / self.list_row_height() } else { rows }
     }
 
     /// Screen rows that one sandbox takes: two where there is room.

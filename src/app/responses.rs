@@ -1,12 +1,13 @@
 //! What the model makes of responses, of what the store has loaded, and of rows that were found.
 
+use crate::app::files::OpenFile;
 use crate::app::find::Finder;
 use crate::app::list::Next;
 use crate::app::over::{AnswerTree, Sheet};
 use crate::app::spending::{InFlightCall, last_days};
 use crate::app::{
-    Failure, Focus, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response,
-    ResponseSource, StoreJob,
+    Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
+    StoreJob,
 };
 use crate::quota::Balances;
 use crate::report::body::Body;
@@ -88,7 +89,7 @@ impl Model {
             Request::Behaviour { identifier } => self.on_report_failed(identifier, &failure),
             Request::Behaviours { file, .. } => {
                 let is_shown = self.file() == Some(file);
-                let list = self.files.list_of_mut(file);
+                let list = self.files.of_mut(file).map(|open| &mut open.list);
                 let is_seen = is_shown && list.as_ref().is_some_and(|list| list.entries.is_empty());
                 let is_open = list.map(|list| list.failure = Some(failure.clone())).is_some();
                 if is_open && !is_seen {
@@ -187,7 +188,7 @@ impl Model {
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
     fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        if is_chosen && self.calls.batch().is_none() && self.focus() == Focus::List && self.over.is_empty() {
+        if is_chosen && self.calls.batch().is_none() && self.focused().is_none() && self.over.is_empty() {
             self.files.enter_group();
         }
     }
@@ -200,7 +201,7 @@ impl Model {
         received: Timestamp,
         unkept: Option<String>,
     ) {
-        let Some(list) = self.files.list_of_mut(file) else { return };
+        let Some(OpenFile { list, .. }) = self.files.of_mut(file) else { return };
         let left_out = page.left_out();
         list.take_page(cursor, page, received, unkept.clone());
         let is_empty = list.entries.is_empty();
@@ -254,7 +255,7 @@ impl Model {
 
     pub(super) fn take_loaded(&mut self, file: &Sha256, loaded: LoadedFile) {
         let is_shown = self.file() == Some(file);
-        let Some(list) = self.files.list_of_mut(file) else { return };
+        let Some(OpenFile { list, .. }) = self.files.of_mut(file) else { return };
         list.take_loaded(loaded);
         if !is_shown {
             return;

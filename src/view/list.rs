@@ -9,7 +9,7 @@ use crate::app::list::{List, ListEntry, Next};
 use crate::app::over::SheetRow;
 use crate::app::over::held::MARK;
 use crate::app::spending::InFlightCall;
-use crate::app::{Area, Failure, Focus, Key, Model, ResponseSource};
+use crate::app::{Area, Failure, Key, Model, ResponseSource};
 use crate::report::identifier::Parts;
 use crate::report::page::NO_WAY_ON;
 use crate::request::Request;
@@ -22,7 +22,7 @@ const VERDICT: usize = 18;
 const DOCUMENT: usize = 12;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
-    let has_focus = model.focus() == Focus::List;
+    let has_focus = model.focused().is_none();
     let count = thousands(list.entries.len() as u64);
     let title = match (list.total, &list.next) {
         (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),

@@ -6,7 +6,7 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
 use crate::app::over::held::MARK;
-use crate::app::{Area, Focus, Layout, Model, Screen};
+use crate::app::{Area, Layout, Model, Screen};
 use crate::report::{Pane, Recent};
 use crate::text::{Columns, count, said, thousands, words_in_rows, words_in_rows_cut};
 use ratatui::buffer::Buffer;
@@ -149,7 +149,7 @@ fn followed(model: &Model, room: usize) -> String {
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let list = layout.list.zip(model.list());
-    let has_focus = model.focus() == Focus::List;
+    let has_focus = model.focused().is_none();
     if let Some((area, file)) = list.filter(|_| !has_focus) {
         list::draw(buffer, area, file, model);
     }
@@ -176,9 +176,9 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
 /// What has the cursor, whole as far as there is room; nothing under an overlay.
 fn detail(area: Area, model: &Model) -> Option<Vec<String>> {
     let (columns, rows) = (usize::from(area.width).saturating_sub(2), usize::from(area.height));
-    let words = match model.focus() {
-        Focus::List => list::chosen_words(model.list()?, model),
-        Focus::Pane(pane) => pane::row_words(pane, model.open()?, model, columns * rows)?,
+    let words = match model.focused() {
+        None => list::chosen_words(model.list()?, model),
+        Some(pane) => pane::row_words(pane, model.open()?, model, columns * rows)?,
     };
     (rows > 0 && model.over.is_empty()).then(|| words_in_rows_cut(&words, columns, rows))
 }

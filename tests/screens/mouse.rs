@@ -3,7 +3,7 @@
 use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::app::pointer::{MouseAction, Pointer};
-use behaview::app::{Focus, Layout, TerminalEvent};
+use behaview::app::{Layout, TerminalEvent};
 use behaview::demo::{ListContent, Options};
 use behaview::report::Pane;
 
@@ -22,7 +22,7 @@ fn opened() -> Stage {
 fn a_press_gives_the_focus_and_chooses_the_row() {
     let mut stage = opened();
     point(&mut stage, MouseAction::Press, 80, 6);
-    assert_eq!(stage.session.model.focus(), Focus::Pane(Pane::Tags));
+    assert_eq!(stage.session.model.focused(), Some(Pane::Tags));
     assert_eq!(stage.session.model.pane_state(Pane::Tags).scroll.cursor, 2);
     point(&mut stage, MouseAction::Press, 3, 6);
     assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
@@ -37,7 +37,7 @@ fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
     let mut stage = opened();
     point(&mut stage, MouseAction::Down, 80, 25);
     let model = &stage.session.model;
-    assert_eq!((model.focus(), model.pane_state(Pane::Files).scroll.cursor), (Focus::Pane(Pane::Processes), 3));
+    assert_eq!((model.focused(), model.pane_state(Pane::Files).scroll.cursor), (Some(Pane::Processes), 3));
     point(&mut stage, MouseAction::Up, 80, 25);
     assert_eq!(stage.session.model.pane_state(Pane::Files).scroll.cursor, 0);
 }
@@ -54,7 +54,7 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
     stage.keys("enter esc");
     point(&mut stage, MouseAction::Press, 3, 8);
     point(&mut stage, MouseAction::Press, 3, 8);
-    assert_eq!(stage.session.model.focus(), Focus::Pane(Pane::Processes));
+    assert_eq!(stage.session.model.focused(), Some(Pane::Processes));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn borders_are_dragged_and_keys_do_the_same() {
         point(&mut stage, MouseAction::Release, to.0, to.1);
     }
     let model = &stage.session.model;
-    assert_eq!((model.focus(), model.pane_state(Pane::Processes).scroll.cursor), (Focus::Pane(Pane::Processes), 0));
+    assert_eq!((model.focused(), model.pane_state(Pane::Processes).scroll.cursor), (Some(Pane::Processes), 0));
     screen!("borders_dragged", stage);
     let before = stage.session.model.layout();
     stage.keys("> )");

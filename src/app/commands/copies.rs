@@ -5,7 +5,7 @@ use crate::app::away::{Copied, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Sav
 use crate::app::list::ListOrigin;
 use crate::app::over::{IndicatorList, NotableScope, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
-use crate::app::{Failure, FileJob, Focus, ListEntry, Model, OpenReport, Overlay, Screen};
+use crate::app::{Failure, FileJob, ListEntry, Model, OpenReport, Overlay, Screen};
 use crate::export::{self, ExportSource, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Report, Row};
@@ -117,9 +117,9 @@ impl Model {
         if self.screen != Screen::File {
             return None;
         }
-        match self.focus() {
-            Focus::List => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
-            Focus::Pane(_) => Some(subject("a value", value(&self.open()?.report, self.place_here()?)?)),
+        match self.focused() {
+            None => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
+            Some(_) => Some(subject("a value", value(&self.open()?.report, self.place_here()?)?)),
         }
     }
 
@@ -173,7 +173,7 @@ impl Model {
     }
 
     fn written_value(&self) -> Option<Part> {
-        let value = self.subject().filter(|_| self.focus() != Focus::List || !self.over.is_empty());
+        let value = self.subject().filter(|_| self.focused().is_some() || !self.over.is_empty());
         value.map(|(_, text)| Part::Value(text))
     }
 

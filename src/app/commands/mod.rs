@@ -72,7 +72,7 @@ use crate::app::list::Next;
 use crate::app::over::palette::PaletteAction;
 use crate::app::over::{AnswerTree, OverlayKind};
 use crate::app::spending::Prompt;
-use crate::app::{Focus, Key, Model, Overlay, Place, Screen};
+use crate::app::{Key, Model, Overlay, Place, Screen};
 use crate::quota::Plan;
 use crate::report::Pane;
 use crate::report::attributes::title;
@@ -291,7 +291,7 @@ pub(super) fn has_report(model: &Model) -> bool {
 }
 
 pub(super) fn in_tree(model: &Model) -> bool {
-    is_over::<AnswerTree>(model) || has_report(model) && model.focus() == Focus::Pane(Pane::Processes)
+    is_over::<AnswerTree>(model) || has_report(model) && model.focused() == Some(Pane::Processes)
 }
 
 /// Whether an overlay of this kind has the keys.
@@ -344,7 +344,7 @@ pub(super) fn can_go_back(model: &Model) -> bool {
     match (model.over.top(), model.screen) {
         (Some(_), _) => true,
         (None, Screen::Start) => !model.start.typed.is_empty() || model.files.shown().is_some(),
-        (None, Screen::File) => model.focus() != Focus::List || model.files.is_zoomed() || model.way_back().is_some(),
+        (None, Screen::File) => model.focused().is_some() || model.files.is_zoomed() || model.way_back().is_some(),
     }
 }
 

@@ -77,17 +77,6 @@ impl Model {
         }
     }
 
-    /// How to open a scan's reports where its list brings identifiers only.
-    fn way_to_missing(&self, file: &Sha256) -> String {
-        let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
-        let price = self.figures.price_of_reports(missing);
-        match missing {
-            0 => String::new(),
-            1 => format!(" {} opens the report, for {price}.", self.way_to("open")),
-            count => format!(" {} opens the {count} reports, for {price}.", self.way_to("open-all")),
-        }
-    }
-
     fn end_following(&mut self, file: &Sha256, why: &str) {
         let Some(follow) = self.follows.end(file) else { return };
         let calls = count(follow.made, "call");
@@ -108,7 +97,7 @@ impl Model {
             self.end_following(&file, &format!("{why} {again}"));
             return;
         }
-        let next_page = self.files.list_of(&file).and_then(|list| list.next_page(listing));
+        let next_page = self.files.of(&file).and_then(|open| open.list.next_page(listing));
         let request = follow.request(listing, next_page);
         if self.figures.waits(self.now).is_some() {
             return;
@@ -143,14 +132,21 @@ impl Model {
 
     pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256) {
         let (now, listing) = (self.passed, self.service.listing);
-        let list = self.files.list_of(file);
+        let list = self.files.of(file).map(|open| &open.list);
         let reports = list.map_or(0, |list| list.entries.len());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
         let Some(follow) = self.follows.of_mut(file).filter(|follow| follow.awaits_page()) else { return };
         if follow.listed(reports, has_next, now) {
             let calls = count(follow.made, "call");
             self.follows.end(file);
-            let open = self.way_to_missing(file);
+            // Where its list brings identifiers only, the reports are still to be opened.
+            let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
+            let price = self.figures.price_of_reports(missing);
+            let open = match missing {
+                0 => String::new(),
+                1 => format!(" {} opens the report, for {price}.", self.way_to("open")),
+                count => format!(" {} opens the {count} reports, for {price}.", self.way_to("open-all")),
+            };
             self.follows.forget_scan(file);
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };

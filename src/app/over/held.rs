@@ -2,7 +2,7 @@
 
 use crate::app::over::{Detail, FormSource, InputForm, ListSource, ListView};
 use crate::app::spending::{Consent, KeyedAnswer};
-use crate::app::{Focus, Model, Overlay, Screen, Size, StoreJob};
+use crate::app::{Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Note, Notes};
 use crate::report::rows::Line;
@@ -293,7 +293,7 @@ impl Model {
     pub fn noted(&self) -> Option<(Sha256, About)> {
         let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
         let identifier = self.chosen()?.identifier.clone()?;
-        if self.focus() == Focus::List {
+        if self.focused().is_none() {
             return Some((file, About::report(identifier)));
         }
         let (place, open) = (self.place_here()?, self.open()?);

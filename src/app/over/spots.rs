@@ -184,7 +184,7 @@ impl Model {
     pub(in crate::app) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // Other open files are loaded already.
-        let is_aside = |file: &Sha256| self.files.list_of(file).is_some_and(|list| !list.entries.is_empty());
+        let is_aside = |file: &Sha256| self.files.of(file).is_some_and(|open| !open.list.entries.is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         match &target.file {
             // An open file is only shown.
@@ -358,7 +358,7 @@ impl Model {
     pub(in crate::app) fn judged(&mut self, job: JobNumber, marks: Marks) {
         let hide = self.hides_noise;
         let file = self.files.with_opening_mut(job);
-        if let Some((focused, open)) = file.and_then(|file| Some((file.focused(), file.list.opened_mut(job)?))) {
+        if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
             open.arrange(marks.order(), focused);
             open.marks = Some(Arc::new(marks));
             if hide {

@@ -4,7 +4,7 @@ use crate::app::compare::Compare;
 use crate::app::find::{Finder, Quest};
 use crate::app::over::{AnswerTree, RowPicker, Spots};
 use crate::app::panes::{FoldStep, Move, facts};
-use crate::app::{Focus, Layout, Model, Screen, Sizes};
+use crate::app::{Layout, Model, Screen, Sizes};
 use crate::report::{Pane, Place, Report};
 use std::borrow::Cow;
 
@@ -24,8 +24,8 @@ impl Model {
             self.start.scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
             return;
         }
-        match self.focus() {
-            Focus::List => {
+        match self.focused() {
+            None => {
                 if let Some(file) = self.files.shown_mut() {
                     file.left = None;
                     let count = file.list.count();
@@ -33,7 +33,7 @@ impl Model {
                 }
                 self.show_chosen()
             }
-            Focus::Pane(pane) => {
+            Some(pane) => {
                 self.files.with_pane(pane, |state, report| state.go(report, pane, movement, height));
             }
         }
@@ -41,11 +41,11 @@ impl Model {
 
     /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
     pub fn go_to_row(&mut self, row: usize) {
-        let movement = match (self.over.top(), self.screen, self.focus()) {
+        let movement = match (self.over.top(), self.screen, self.focused()) {
             (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
             (None, Screen::Start, _) => way(self.start.scroll.cursor, row),
-            (None, Screen::File, Focus::List) => way(self.list().map_or(0, |list| list.scroll.cursor), row),
-            (None, Screen::File, Focus::Pane(pane)) => way(self.pane_state(pane).scroll.cursor, row),
+            (None, Screen::File, None) => way(self.list().map_or(0, |list| list.scroll.cursor), row),
+            (None, Screen::File, Some(pane)) => way(self.pane_state(pane).scroll.cursor, row),
         };
         self.go(movement)
     }
@@ -63,7 +63,7 @@ impl Model {
     /// Brings every cursor back among its rows, after sizes or places have changed.
     pub(in crate::app) fn settle(&mut self) {
         let height = self.height();
-        if self.focus() == Focus::List
+        if self.focused().is_none()
             && let Some(list) = self.files.list_mut()
         {
             let count = list.count();
@@ -103,9 +103,9 @@ impl Model {
         if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
             return answer.fold(step);
         }
-        match self.focus() {
-            Focus::List => self.files.step_pane(true),
-            Focus::Pane(_) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
+        match self.focused() {
+            None => self.files.step_pane(true),
+            Some(_) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
         }
     }
 

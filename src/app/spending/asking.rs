@@ -71,7 +71,7 @@ impl Model {
     fn forget_failure(&mut self, request: &Request) {
         match request {
             Request::Behaviours { file, .. } => {
-                self.files.list_of_mut(file).into_iter().for_each(|list| list.failure = None);
+                self.files.of_mut(file).into_iter().for_each(|open| open.list.failure = None);
             }
             Request::PrivateScan { .. } | Request::UploadAddress => {
                 self.over.find_mut::<SubmitForm>().into_iter().for_each(|form| form.failure = None);
