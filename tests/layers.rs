@@ -1,6 +1,7 @@
 //! Arrows between rooms only point down, and each big library has one room.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Each room with the rooms it may name.
@@ -59,6 +60,10 @@ const USED_BY: &[(&str, &[&str])] = &[
     // The config's table of entitlements is one of options, too.
     ("clap", &["cli", "config"]),
 ];
+
+/// Most methods on `Model`, and most files of the app that name each other in a circle.
+const MOST_METHODS: usize = 261;
+const MOST_IN_CIRCLE: usize = 8;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -129,6 +134,7 @@ fn no_room_names_a_room_above_it() {
     for (room, path) in rooms() {
         let (_, may) = MAY_KNOW.iter().find(|(listed, _)| *listed == room).unwrap();
         let code = code(&path);
+        assert!(!code.contains("crate::{"), "what {} brings in by a group is not seen here", path.display());
         for (other, _) in MAY_KNOW.iter().filter(|(other, _)| *other != room && !may.contains(other)) {
             if names(&code, "crate::", other) {
                 wrong.push(format!("{} names {other}", path.display()));
@@ -136,23 +142,6 @@ fn no_room_names_a_room_above_it() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-}
-
-#[test]
-fn rooms_are_named_one_by_one() {
-    let grouped: Vec<_> =
-        rooms().into_iter().filter(|(_, path)| code(path).contains("crate::{")).map(|(_, path)| path).collect();
-    assert!(grouped.is_empty(), "what is brought in by a group is not seen here: {grouped:?}");
-}
-
-#[test]
-fn each_arrow_is_used() {
-    let named = |room: &str, other: &str| {
-        rooms().iter().any(|(found, path)| found == room && names(&code(path), "crate::", other))
-    };
-    let arrows = MAY_KNOW.iter().flat_map(|(room, may)| may.iter().map(move |other| (*room, *other)));
-    let idle: Vec<_> = arrows.filter(|(room, other)| !named(room, other)).collect();
-    assert!(idle.is_empty(), "nobody needs these: {idle:?}");
 }
 
 #[test]
@@ -167,4 +156,47 @@ fn each_library_has_its_rooms() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// The state of the app is split by subject: methods that every field is open to, and files that name each other, are few.
+#[test]
+fn the_model_has_few_methods_and_few_files_name_each_other() {
+    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/app");
+    let module = |path: &Path| {
+        let inside = path.strip_prefix(&app).unwrap().with_extension("");
+        inside.to_str().unwrap().replace('/', "::").trim_end_matches("::mod").to_owned()
+    };
+    let files = rooms().into_iter().filter(|(_, path)| path.starts_with(&app) && !path.ends_with("tests.rs"));
+    let files: BTreeMap<_, _> = files.map(|(_, path)| (module(&path), code(&path))).collect();
+    let blocks =
+        files.values().flat_map(|code| code.split("\nimpl Model {").skip(1)).map(|rest| rest.split("\n}").next());
+    let heads = blocks
+        .flat_map(|block| block.unwrap().lines())
+        .filter(|line| line.starts_with("    ") && !line.starts_with("     "));
+    let methods = heads.filter(|line| line.contains("fn ")).count();
+    assert!(methods <= MOST_METHODS, "{methods} methods on Model");
+    let named = |code: &str| -> BTreeSet<String> {
+        let paths = code
+            .split("crate::app::")
+            .skip(1)
+            .map(|rest| rest.split(|c: char| !c.is_lowercase() && c != '_' && c != ':'));
+        let paths = paths.map(|mut parts| parts.next().unwrap().trim_end_matches(':').to_owned());
+        let known = |path: String| {
+            files.keys().filter(|file| path == **file || path.starts_with(&format!("{file}::"))).max().cloned()
+        };
+        paths.filter_map(known).collect()
+    };
+    let mut reached: BTreeMap<_, _> = files.iter().map(|(file, code)| (file.clone(), named(code))).collect();
+    for middle in files.keys() {
+        let beyond = reached[middle].clone();
+        reached.values_mut().filter(|found| found.contains(middle)).for_each(|found| found.extend(beyond.clone()));
+    }
+    let circle = |file: &String| reached[file].iter().filter(|other| reached[*other].contains(file)).count();
+    let largest = files.keys().max_by_key(|file| circle(file)).unwrap();
+    assert!(
+        circle(largest) <= MOST_IN_CIRCLE,
+        "{largest} is in a circle of {}: {:?}",
+        circle(largest),
+        reached[largest]
+    );
 }
