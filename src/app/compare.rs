@@ -35,7 +35,7 @@ pub struct Comparison {
     /// Sandboxes beyond those that can be compared at once.
     pub left_out: usize,
     /// The items that hold the words of the filter; none without one.
-    found: Option<Vec<u32>>,
+    pub(super) found: Option<Vec<u32>>,
     /// How many of the pane's items each column saw.
     counts: Vec<usize>,
     /// Whether an item of the pane differs.
@@ -255,17 +255,6 @@ impl Comparison {
         self.matrix = Some(matrix);
         self.found = None;
         self.set_pane(self.pane);
-    }
-
-    pub(super) fn take_found(&mut self, found: Option<Vec<u32>>) {
-        self.found = found;
-    }
-
-    /// Compares with another file, whose columns are still to come.
-    pub(super) fn compare_with(&mut self, file: Sha256) {
-        self.other = Some(file);
-        self.has_more_pages[1] = false;
-        self.matrix = None;
     }
 
     pub(super) fn take_other(&mut self, list: &List) {

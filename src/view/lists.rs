@@ -157,8 +157,27 @@ impl DrawList for RowPicker {
         SpotColumns { seen_by, label, labels }
     }
 
-    fn draw_row(_: &Spots, line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
-        draw_spot(line, columns, spot, row_of(spot, model).as_deref());
+    fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
+        if let Some(severity) = spot.severity {
+            let meaning = if severity == Severity::High { Tint::Problem } else { Tint::Price };
+            line.own(severity.sign(), meaning);
+            line.tab(SIGN);
+        }
+        let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
+        let before = if spot.severity.is_some() { SIGN } else { 0 };
+        line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
+        line.tab(columns.seen_by);
+        if let Some(by) = &spot.seen_by {
+            line.visible(by, Tint::Detail);
+        }
+        line.tab(columns.label);
+        if let Shows::Words(words) = &spot.shows {
+            line.own(words, Tint::Faint);
+        }
+        if let Some(row) = row_of(spot, model) {
+            draw_labelled(&mut line, columns.label, columns.labels, &row.label);
+            draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
+        }
     }
 
     /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
@@ -181,29 +200,6 @@ fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
         Shows::Open(place) => {
             Some(Cow::Owned(model.open().map(|open| open.report.row(place.section, place.row)).unwrap_or_default()))
         }
-    }
-}
-
-fn draw_spot(mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, row: Option<&Row>) {
-    if let Some(severity) = spot.severity {
-        let meaning = if severity == Severity::High { Tint::Problem } else { Tint::Price };
-        line.own(severity.sign(), meaning);
-        line.tab(SIGN);
-    }
-    let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
-    let before = if spot.severity.is_some() { SIGN } else { 0 };
-    line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
-    line.tab(columns.seen_by);
-    if let Some(by) = &spot.seen_by {
-        line.visible(by, Tint::Detail);
-    }
-    line.tab(columns.label);
-    if let Shows::Words(words) = &spot.shows {
-        line.own(words, Tint::Faint);
-    }
-    if let Some(row) = row {
-        draw_labelled(&mut line, columns.label, columns.labels, &row.label);
-        draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
     }
 }
 
@@ -232,7 +228,16 @@ impl DrawList for FoundIndicators {
     }
 
     fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &usize, _: &Model) {
-        draw_kinds(LineWriter::new(buffer, area, 0), &list.source);
+        let mut line = LineWriter::new(buffer, area, 0);
+        let kinds = list.source.kinds().into_iter();
+        let kinds = kinds.map(|(kind, count)| (Some(kind), format!("{} {}", kind.name(), thousands(count as u64))));
+        // Brackets mark the kind that is shown, for terminals without colour.
+        for (kind, text) in std::iter::once((None, "all".to_owned())).chain(kinds) {
+            match kind == list.source.kind {
+                true => line.own(&format!("[{text}]"), Tint::Focus),
+                false => line.own(&format!(" {text} "), Tint::Text),
+            }
+        }
     }
 
     fn draw_row(_: &IndicatorList, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
@@ -246,18 +251,6 @@ impl DrawList for FoundIndicators {
         line.tab(end + 1);
         if line.room() > 0 {
             line.own(&seen(indicator, model), Tint::Detail);
-        }
-    }
-}
-
-fn draw_kinds(mut line: LineWriter<'_, '_>, list: &FoundIndicators) {
-    let kinds = list.kinds().into_iter();
-    let kinds = kinds.map(|(kind, count)| (Some(kind), format!("{} {}", kind.name(), thousands(count as u64))));
-    // Brackets mark the kind that is shown, for terminals without colour.
-    for (kind, text) in std::iter::once((None, "all".to_owned())).chain(kinds) {
-        match kind == list.kind {
-            true => line.own(&format!("[{text}]"), Tint::Focus),
-            false => line.own(&format!(" {text} "), Tint::Text),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Model {
     pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
         if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.runs(job)) {
             compare.filter.run = None;
-            self.change_comparison(|compare| compare.take_found(Some(found)));
+            self.change_comparison(|compare| compare.found = Some(found));
         }
     }
 
@@ -84,7 +84,10 @@ impl Model {
         let Some(other) = self.over.top_as::<OtherFile>() else { return };
         let Some(file) = other.chosen().map(|recent| recent.file.clone()) else { return };
         self.over.close();
-        self.change_comparison(|compare| compare.compare_with(file.clone()));
+        self.change_comparison(|compare| {
+            (compare.other, compare.matrix) = (Some(file.clone()), None);
+            compare.has_more_pages[1] = false;
+        });
         self.emit(StoreJob::LoadCompareFile(file));
     }
 

@@ -138,7 +138,7 @@ impl Model {
         let Some(follow) = self.follows.of_mut(file).filter(|follow| follow.awaits_page()) else { return };
         if follow.listed(reports, has_next, now) {
             let calls = count(follow.made, "call");
-            self.follows.end(file);
+            self.follows.finish(file);
             // Where its list brings identifiers only, the reports are still to be opened.
             let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
             let price = self.figures.price_of_reports(missing);
@@ -147,7 +147,6 @@ impl Model {
                 1 => format!(" {} opens the report, for {price}.", self.way_to("open")),
                 count => format!(" {} opens the {count} reports, for {price}.", self.way_to("open-all")),
             };
-            self.follows.forget_scan(file);
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };
             self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));

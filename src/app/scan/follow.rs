@@ -184,7 +184,9 @@ impl Follows {
         Some(self.all.remove(at))
     }
 
-    pub(in crate::app) fn forget_scan(&mut self, file: &Sha256) {
+    /// Ends following a file whose scan is done.
+    pub(in crate::app) fn finish(&mut self, file: &Sha256) {
+        self.end(file);
         self.scans.remove(file);
     }
 
