@@ -7,7 +7,7 @@ use crate::app::compare::{MatrixColumn, Only, cut, sides};
 use crate::app::list::List;
 use crate::quota::Plan;
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
-use crate::runtime::{load_file, read_rest};
+use crate::runtime::load_file;
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
 
@@ -158,7 +158,7 @@ impl CompareArgs {
         let mut columns = Vec::new();
         for (side, file) in files.iter().enumerate() {
             let (loaded, unread) = load_file(&gateway, file)?;
-            read_rest(unread).try_for_each(|(_, body)| body.map(drop))?;
+            unread.into_iter().try_for_each(|(report, rest)| report.finish(rest).map(drop))?;
             let mut list = List::unasked(file.clone());
             list.take_loaded(loaded);
             columns.extend(MatrixColumn::of(&list, side));

@@ -15,7 +15,7 @@ mod signals;
 mod terminal;
 
 pub use performer::search;
-pub(crate) use performer::{load_file, load_pages, read_rest, read_rules};
+pub(crate) use performer::{load_file, load_pages, read_rules};
 pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{LAST_WAIT, STUCK};
 pub use terminal::{Clipboard, Display, ask_hidden, run, tame_panics, terminal_size};

@@ -94,6 +94,11 @@ impl StoredReport {
         let (body, rest) = Body::begun(self.shelf.first(&self.name, WINDOW)?.ok_or_else(gone)?.1);
         Ok((body, Some(rest)))
     }
+
+    /// Reads what [`Self::begin`] has left.
+    pub fn finish(&self, rest: Rest) -> io::Result<Body> {
+        self.bytes().map(|bytes| rest.finish(bytes))
+    }
 }
 
 fn gone() -> io::Error {

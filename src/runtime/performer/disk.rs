@@ -16,7 +16,7 @@ use crate::report::identifier::Sha256;
 use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::rules::Rules;
-use crate::report::{Body, Cancel, Deletion, Holding};
+use crate::report::{Cancel, Deletion, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{Keep, LedgerEntry, StoreError, StoredReport};
 use crate::text::{Untrusted, bytes, count, said};
@@ -80,7 +80,8 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             let (loaded, unread) = load_file(gateway, &file)?;
             let scan = store.pending_scan(service, &file)?;
             work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
-            warn_if_unlisted(gateway, work, &file);
+            let why = why_unlisted(gateway, &file).unwrap_or_else(|error| Some(words(&error)));
+            why.into_iter().for_each(|why| work.send(Message::Notice(why)));
             work.send(StoreEvent::Notes(store.notes()?));
             send_rest(gateway, work, unread)?;
         }
@@ -130,19 +131,14 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Says of a list that cannot be read that it was there: to list the file again costs what the bar says.
-fn warn_if_unlisted(gateway: &Gateway, work: &Work, file: &Sha256) {
+/// What there is to say of a list that cannot be shown: to list the file again costs what the bar says.
+fn why_unlisted(gateway: &Gateway, file: &Sha256) -> Result<Option<String>, StoreError> {
     let list = gateway.list_of(file);
-    let said = match gateway.unreadable(&list) {
-        Ok(Some(aside)) => Some(format!("{}: {}", file.short(), aside)),
-        Ok(None) => {
-            let scans = || gateway.missing(&Request::PrivateAnalyses { file: file.clone() }).transpose();
-            let said = gateway.missing(&list).transpose().or_else(scans).transpose();
-            said.unwrap_or_else(|error| Some(words(&error)))
-        }
-        Err(error) => Some(words(&error)),
-    };
-    said.into_iter().for_each(|said| work.send(Message::Notice(said)));
+    if let Some(aside) = gateway.unreadable(&list)? {
+        return Ok(Some(format!("{}: {}", file.short(), aside)));
+    }
+    let why = gateway.missing(&list)?;
+    if why.is_some() { Ok(why) } else { gateway.missing(&Request::PrivateAnalyses { file: file.clone() }) }
 }
 
 fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
@@ -236,17 +232,11 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
     Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
 }
 
-/// Reads the rest of large reports, one after another.
-pub fn read_rest(unread: Vec<(StoredReport, Rest)>) -> impl Iterator<Item = (StoredReport, io::Result<Body>)> {
-    unread.into_iter().map(|(report, rest)| {
-        let body = report.bytes().map(|bytes| rest.finish(bytes));
-        (report, body)
-    })
-}
-
 /// Reads the rest of large reports; one that turns out to be damaged is not stored any more.
 fn send_rest(gateway: &Gateway, work: &Work, unread: Vec<(StoredReport, Rest)>) -> Result<(), StoreError> {
-    for (StoredReport { identifier, received, .. }, body) in read_rest(unread) {
+    for (report, rest) in unread {
+        let body = report.finish(rest);
+        let StoredReport { identifier, received, .. } = report;
         work.send(match body {
             Ok(body) => {
                 let verdict = LoadedReport::new(received, body, None).verdict;
@@ -334,16 +324,9 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
 
 fn written_words(path: &Path, length: u64, summary: Option<Summary>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut words = format!("Written: {}, {}", file::shown(&whole), bytes(length));
-    if let Some(summary) = summary {
-        words += &format!(", {}", count(summary.rows, "entry"));
-    }
-    words += ", readable by you alone.";
-    if let Some(missing) = summary.and_then(|summary| summary.missing_words()) {
-        words += &format!(" {missing}.");
-    }
-    if summary.is_some_and(|summary| summary.cut > 0) {
-        words += " The report stops in the middle; what came of it is there.";
-    }
-    words
+    let written = format!("Written: {}, {}", file::shown(&whole), bytes(length));
+    let Some(summary) = summary else { return format!("{written}, readable by you alone.") };
+    let missing = summary.missing_words().map(|missing| format!(" {missing}.")).unwrap_or_default();
+    let cut = if summary.cut > 0 { " The report stops in the middle; what came of it is there." } else { "" };
+    format!("{written}, {}, readable by you alone.{missing}{cut}", count(summary.rows, "entry"))
 }

@@ -4,7 +4,7 @@ mod disk;
 mod report;
 pub mod search;
 
-pub(crate) use disk::{load_file, load_pages, read_rest};
+pub(crate) use disk::{load_file, load_pages};
 pub(crate) use report::read_rules;
 
 use super::Outbox;

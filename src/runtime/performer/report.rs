@@ -8,7 +8,7 @@ use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
 use crate::report::rules::Rules;
 use crate::report::{Body, Indexer, Indicators, Place, body};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,14 +42,12 @@ fn run(work: &Work, job: ReportJob) {
         }
         ReportJob::FindIndicators { ticket: Ticket { number: job, cancel }, report, sample, rules, marks } => {
             // As exports find them, with the severity of their rows.
-            let judged = match (&rules, marks) {
-                (Some(rules), None) => rules.judge(&report, &cancel).map(|marks| Some(Arc::new(marks))),
-                (_, marks) => Ok(marks),
+            let marks = match &rules {
+                Some(rules) if marks.is_none() => rules.judge(&report, &cancel).ok().map(Arc::new),
+                _ => marks,
             };
-            let found = judged.map_err(io::Error::from).and_then(|marks| {
-                let rule = |place: Place| rules.as_ref()?.rule(marks.as_ref()?.rule(place.section, place.row)?);
-                Indicators::of(&report, &|place| rule(place).map(|rule| rule.severity), &cancel)
-            });
+            let rule = |place: Place| rules.as_ref()?.rule(marks.as_ref()?.rule(place.section, place.row)?);
+            let found = Indicators::of(&report, &|place| rule(place).map(|rule| rule.severity), &cancel);
             let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
             work.send(ReportEvent::Indicators { job, result });
         }
