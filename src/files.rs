@@ -204,16 +204,6 @@ pub fn may_write_in(folder: &Path) -> bool {
     there.is_none_or(|folder| std::fs::metadata(folder).is_ok_and(|about| !about.permissions().readonly()))
 }
 
-/// Bytes available on the file system of a path, if the system reports them.
-pub fn free_space(path: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    if let Ok(about) = rustix::fs::statvfs(path) {
-        return Some(about.f_bavail.saturating_mul(about.f_frsize));
-    }
-    let _ = path;
-    None
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;

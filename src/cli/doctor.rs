@@ -9,9 +9,6 @@ use crate::service::ProxyRoute;
 use crate::service::credential::{Configured, Credential, VARIABLES};
 use crate::store::Store;
 
-/// Minimum free space without a remark, in bytes.
-const LITTLE_SPACE: u64 = 256 << 20;
-
 /// Maximum clock difference without a remark, in seconds.
 const MOST_BEHIND: i64 = 60;
 
@@ -146,40 +143,22 @@ fn key(config: &Config) -> Check {
 }
 
 fn store(folders: &Folders) -> Check {
-    let path = &folders.store;
-    let (may_write, shown) = (files::may_write_in(path), text::path(path));
+    let (path, shown) = (&folders.store, text::path(&folders.store));
+    let advice = "see who may write to it and to its folder, and whether its disk may only be read";
+    let only_read = |found: &str| {
+        let words = format!("{found}. Stored reports are shown if they can be read; nothing can be asked or deleted");
+        wrong("store", FailureKind::Other, words, advice)
+    };
     if path.symlink_metadata().is_err() {
         let found = format!("{shown} does not exist yet: nothing is stored");
-        return if may_write { good("store", found) } else { only_read(&format!("{found}, and it cannot be made")) };
+        return if files::may_write_in(path) { good("store", found) } else { only_read(&found) };
     }
-    let store = match Store::open(path) {
-        Ok(store) => store,
-        Err(error) if !may_write => return only_read(&error.to_string()),
-        Err(error) => return wrong("store", FailureKind::Other, error.to_string(), "see who may write there"),
-    };
-    if store.is_read_only || !may_write {
-        return only_read(&format!("{shown}: it may only be read, or its folder"));
+    match Store::open(path) {
+        Err(error) => wrong("store", FailureKind::Other, error.to_string(), advice),
+        Ok(store) if store.is_read_only => only_read(&format!("{shown}: it may only be read, or its folder")),
+        Ok(Store { notice: Some(notice), .. }) => odd("store", notice, "behaview quota compares the ledger"),
+        Ok(_) => good("store", format!("{shown}; sound")),
     }
-    if let Some(notice) = store.notice.as_deref() {
-        return odd("store", notice, "behaview quota compares the ledger");
-    }
-    let size = std::fs::metadata(store.path()).map_or(0, |about| about.len());
-    let free = files::free_space(path);
-    let found = format!("{shown}, records {}; sound", bytes(size));
-    let found = free.map(|free| format!("{found}; {} free", bytes(free))).unwrap_or(found);
-    match free.filter(|free| *free < LITTLE_SPACE) {
-        Some(_) => odd("store", found, "make room: an answer that cannot be stored is paid for again"),
-        None => good("store", found),
-    }
-}
-
-/// A store that is not writable, and the features that do not work because of it.
-fn only_read(found: &str) -> Check {
-    let found = found.trim_end_matches('.');
-    let words =
-        format!("{found}. Stored reports are shown if they can be read; nothing can be asked, imported or deleted");
-    let advice = "see who may write to it and to its folder, and whether its disk may only be read";
-    wrong("store", FailureKind::Other, words, advice)
 }
 
 /// Sends the free request for the quota counters, which tests key, licence, network and clock.
