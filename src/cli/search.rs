@@ -126,30 +126,14 @@ impl SearchArgs {
 
 /// The stored reports of these files and identifiers, or all of them.
 fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
-    let (store, service) = (&gateway.store, &gateway.service);
-    let all = store.every_report(service)?;
-    if names.is_empty() {
-        return Ok(all);
-    }
-    let mut elsewhere: Vec<_> = all.into_iter().filter(|stored| stored.elsewhere.is_some()).collect();
-    let mut reports = Vec::new();
+    let mut reports = gateway.store.every_report(&gateway.service)?;
+    let is_of = |stored: &StoredReport, name: &str| is_named(name, stored.file.as_ref(), &stored.identifier);
     for name in names {
-        let found = match (Sha256::parse(name), Identifier::typed(name)) {
-            (Some(file), _) => store.reports(service, &file)?,
-            (None, Some(identifier)) => store.report(service, &identifier)?.into_iter().collect(),
-            (None, None) => Vec::new(),
-        };
-        let is_meant = |searched: &mut StoredReport| match Sha256::parse(name) {
-            Some(file) => searched.file == Some(file),
-            None => searched.identifier.as_bytes() == name.as_bytes(),
-        };
-        let others: Vec<_> = elsewhere.extract_if(.., is_meant).collect();
-        if found.is_empty() && others.is_empty() {
+        if !reports.iter().any(|stored| is_of(stored, name)) {
             fail!(NotFound, "nothing is stored of {name}; behaview show fetches a report");
         }
-        reports.extend(found);
-        reports.extend(others);
     }
+    reports.retain(|stored| names.is_empty() || names.iter().any(|name| is_of(stored, name)));
     Ok(reports)
 }
 
@@ -157,14 +141,19 @@ fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> 
 fn notes(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<Note>> {
     let mut notes = gateway.store.notes()?;
     notes.retain(|note| {
-        let file = note.file.clone().or_else(|| note.about.identifier.parts().file);
-        let is_named = |name: &&str| match Sha256::parse(name) {
-            Some(named) => file.as_ref() == Some(&named),
-            None => name.as_bytes() == note.about.identifier.as_bytes(),
-        };
-        names.is_empty() || names.iter().any(is_named)
+        let identifier = &note.about.identifier;
+        let file = note.file.clone().or_else(|| identifier.parts().file);
+        names.is_empty() || names.iter().any(|name| is_named(name, file.as_ref(), identifier))
     });
     Ok(notes)
+}
+
+/// Whether a name, of a file or a report, means this one.
+fn is_named(name: &str, file: Option<&Sha256>, identifier: &Identifier) -> bool {
+    match Sha256::parse(name) {
+        Some(named) => file == Some(&named),
+        None => Identifier::typed(name).as_ref() == Some(identifier),
+    }
 }
 
 /// A hit; one of a document has the document's name, and the identifier of its report.
