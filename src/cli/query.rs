@@ -9,7 +9,6 @@ use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
 use crate::store::StoreError;
 use crate::text::{bytes, said};
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
@@ -149,24 +148,6 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     crate::runtime::threads(1)
 }
 
-#[derive(Serialize)]
-struct DryRunOutput {
-    calls: Vec<DryRunCall>,
-    /// Sums by unit; without a maximum if it is unknown.
-    total: BTreeMap<Unit, Units>,
-    /// What cannot be known before the calls.
-    remark: Option<String>,
-}
-
-#[derive(Serialize)]
-struct DryRunCall {
-    what: String,
-    /// Whether the response is stored, so that nothing is sent.
-    held: bool,
-    /// `None` for a stored response.
-    price: Option<Price>,
-}
-
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
 pub(super) type DryRunRemark = (String, Units);
 
@@ -182,9 +163,9 @@ pub(super) fn print_dry_run(
         let is_repeated = request.holding_key().is_some_and(|key| !stored.insert(key));
         calls.push(dry_run_call(setup, request, refresh, is_repeated)?);
     }
-    let prices = || calls.iter().filter_map(|call| call.price.as_ref());
+    let prices = || calls.iter().filter_map(|(_, price)| price.as_ref());
     let verdict = verdict(setup, prices());
-    let (words, further) = remark.unzip();
+    let (remark, further) = remark.unzip();
     let further = further.filter(|further| *further != Units::NOTHING).map(|further| (Unit::Request, further));
     let priced = prices().map(|price| (price.verdict.unit, price.verdict.units));
     let mut total = BTreeMap::new();
@@ -192,22 +173,43 @@ pub(super) fn print_dry_run(
         let sum = total.entry(unit).or_insert(Units::NOTHING);
         *sum = sum.plus(units);
     }
-    let shown = DryRunOutput { total, calls, remark: words };
-    print(setup.spending.json, &shown, || dry_run_text(&shown))?;
+    let call = |(what, price): &(String, Option<Price>)| json!({"what": what, "held": price.is_none(), "price": price});
+    // What cannot be known before the calls is said; a total without a maximum is not known.
+    let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "total": total, "remark": remark});
+    print(setup.spending.json, &shown, || {
+        let row = |(what, price): &(String, Option<Price>)| {
+            let (words, rule) = match price {
+                Some(price) => (price.short(), price.rule.number),
+                None => ("0, stored".to_owned(), ""),
+            };
+            [words, rule.to_owned(), what.clone()]
+        };
+        let sums: Vec<_> = total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
+        let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
+        let remark = remark.iter().map(|remark| format!("{remark}\n")).collect::<String>();
+        let calls = table(["price", "rule", "what"], calls.iter().map(row));
+        format!("{calls}\nIn all: {sums}. Nothing was sent.\n{remark}")
+    })?;
     verdict
 }
 
-fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> anyhow::Result<DryRunCall> {
+/// A call in words, and its price; none for a stored response.
+fn dry_run_call(
+    setup: &Setup,
+    request: Request,
+    refresh: bool,
+    is_repeated: bool,
+) -> anyhow::Result<(String, Option<Price>)> {
     let gateway = &setup.gateway;
-    let held = !refresh && (is_repeated || gateway.stored(&request)?.is_some());
     let mut quote = request.quote(&setup.entitled);
-    if !held {
-        say_before(gateway, &quote, refresh)?;
+    if !refresh && (is_repeated || gateway.stored(quote.request())?.is_some()) {
+        return Ok((quote.request().words(), None));
     }
-    if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh && !held) {
+    say_before(gateway, &quote, refresh)?;
+    if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh) {
         quote = quote.of_missing(missing);
     }
-    Ok(DryRunCall { what: quote.request().words(), held, price: (!held).then(|| quote.price().clone()) })
+    Ok((quote.request().words(), Some(quote.price().clone())))
 }
 
 /// Fails before the first call if the budget does not cover all of them.
@@ -232,17 +234,4 @@ fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow
         }
     }
     Ok(())
-}
-
-fn dry_run_text(shown: &DryRunOutput) -> String {
-    let row = |call: &DryRunCall| {
-        let price = call.price.as_ref();
-        let (words, rule) = price.map_or(("0, stored".to_owned(), ""), |price| (price.short(), price.rule.number));
-        [words, rule.to_owned(), call.what.clone()]
-    };
-    let sums: Vec<_> = shown.total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
-    let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
-    let remark = shown.remark.as_ref().map(|remark| format!("{remark}\n")).unwrap_or_default();
-    let calls = table(["price", "rule", "what"], shown.calls.iter().map(row));
-    format!("{calls}\nIn all: {sums}. Nothing was sent.\n{remark}")
 }
