@@ -6,8 +6,6 @@ use super::body::Body;
 use super::index::{Form, Index, Section};
 use super::json::{Kind, Raw};
 use super::rows::{Label, Piece, Row, split_member};
-use super::rules::Subject;
-use super::rules::Subject::{CommandAndControl, CredentialAccess, Discovery, Evasion, Execution, Impact, Persistence};
 use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -20,31 +18,31 @@ pub struct Tactic {
     /// For people.
     pub title: &'static str,
     /// The subject of a rule whose technique serves it.
-    pub subject: Subject,
+    pub subject: &'static str,
 }
 
-const fn tactic(name: &'static str, title: &'static str, subject: Subject) -> Tactic {
+const fn tactic(name: &'static str, title: &'static str, subject: &'static str) -> Tactic {
     Tactic { name, title, subject }
 }
 
 /// Every tactic, in the order of the matrix; the last ones are of mobile devices.
 pub static TACTICS: [Tactic; 16] = [
-    tactic("reconnaissance", "Reconnaissance", Discovery),
-    tactic("resource-development", "Resource Development", Discovery),
-    tactic("initial-access", "Initial Access", Execution),
-    tactic("execution", "Execution", Execution),
-    tactic("persistence", "Persistence", Persistence),
-    tactic("privilege-escalation", "Privilege Escalation", Execution),
-    tactic("defense-evasion", "Defense Evasion", Evasion),
-    tactic("credential-access", "Credential Access", CredentialAccess),
-    tactic("discovery", "Discovery", Discovery),
-    tactic("lateral-movement", "Lateral Movement", CommandAndControl),
-    tactic("collection", "Collection", CredentialAccess),
-    tactic("command-and-control", "Command and Control", CommandAndControl),
-    tactic("exfiltration", "Exfiltration", CommandAndControl),
-    tactic("impact", "Impact", Impact),
-    tactic("network-effects", "Network Effects", Impact),
-    tactic("remote-service-effects", "Remote Service Effects", Impact),
+    tactic("reconnaissance", "Reconnaissance", "discovery"),
+    tactic("resource-development", "Resource Development", "discovery"),
+    tactic("initial-access", "Initial Access", "execution"),
+    tactic("execution", "Execution", "execution"),
+    tactic("persistence", "Persistence", "persistence"),
+    tactic("privilege-escalation", "Privilege Escalation", "execution"),
+    tactic("defense-evasion", "Defense Evasion", "evasion"),
+    tactic("credential-access", "Credential Access", "credential access"),
+    tactic("discovery", "Discovery", "discovery"),
+    tactic("lateral-movement", "Lateral Movement", "command and control"),
+    tactic("collection", "Collection", "credential access"),
+    tactic("command-and-control", "Command and Control", "command and control"),
+    tactic("exfiltration", "Exfiltration", "command and control"),
+    tactic("impact", "Impact", "impact"),
+    tactic("network-effects", "Network Effects", "impact"),
+    tactic("remote-service-effects", "Remote Service Effects", "impact"),
 ];
 
 /// Tactics that say less of a technique than another one that it serves.
@@ -88,6 +86,12 @@ impl Technique {
     pub fn tactic(&self) -> Option<&'static Tactic> {
         TACTICS.get(*self.tactics.first()?)
     }
+}
+
+/// The subject of a rule with these techniques, by the first that is known; process injection is one of its own.
+pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
+    let injects = attack.iter().any(|id| id.starts_with("T1055")).then_some("injection");
+    injects.or_else(|| attack.iter().find_map(|id| Some(Technique::of(id.as_bytes())?.tactic()?.subject)))
 }
 
 /// The place of a technique's tactic in the order of the matrix; techniques that are not known come last.

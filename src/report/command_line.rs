@@ -5,7 +5,6 @@ use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use memchr::memmem::{self, Finder};
-use std::io::Read;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -88,13 +87,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// the line without the carets and quotes that the shell takes out of its words. Nothing of most lines.
 pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
     let (mut found, mut room) = (Vec::new(), MOST_DECODED);
-    let mut level = hidden(line, room);
+    let mut level = hidden(line);
     for _ in 0..DEEPEST {
         let mut below = Vec::new();
         for text in level {
             let Some(left) = room.checked_sub(text.len().max(LEAST_TAKEN)) else { return found };
             room = left;
-            below.extend(hidden(&text, room));
+            below.extend(hidden(&text));
             found.push(Untrusted::from(text));
         }
         level = below;
@@ -102,8 +101,8 @@ pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
     found
 }
 
-/// The texts that a line hides directly, each up to so many bytes.
-fn hidden(line: &[u8], room: usize) -> Vec<Vec<u8>> {
+/// The texts that a line hides directly.
+fn hidden(line: &[u8]) -> Vec<Vec<u8>> {
     let line = line.get(..MOST_DECODED).unwrap_or(line);
     if let Some(plain) = without_noise(line) {
         return vec![plain];
@@ -111,7 +110,7 @@ fn hidden(line: &[u8], room: usize) -> Vec<Vec<u8>> {
     let commands = memchr::memchr3_iter(b'-', b'/', 0xe2, line).filter_map(|at| encoded_command(line, at));
     static DIGITS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"64"));
     let strings = DIGITS.find_iter(line).filter_map(|at| base64_string(line, at));
-    commands.chain(strings).filter_map(|base64| text(base64, room)).collect()
+    commands.chain(strings).filter_map(text).collect()
 }
 
 /// The Base64 of an encoded command whose option begins here, with any of the dashes that PowerShell takes.
@@ -148,15 +147,10 @@ fn word(text: &[u8], is_part: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len()))
 }
 
-/// The text that Base64 stands for, in UTF-16 or UTF-8, packed by gzip or not; none where that is no text.
-fn text(base64: &[u8], room: usize) -> Option<Vec<u8>> {
+/// The text that Base64 stands for, in UTF-16 or UTF-8; none where that is no text.
+fn text(base64: &[u8]) -> Option<Vec<u8>> {
     let whole = base64.len() - usize::from(base64.len() % 4 == 1);
-    let mut bytes = BASE64.decode(base64.get(..whole)?).ok()?;
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let (packed, limit) = (std::mem::take(&mut bytes), u64::try_from(room).ok()?);
-        // What was cut off keeps its beginning.
-        let _ = flate2::read::GzDecoder::new(&*packed).take(limit).read_to_end(&mut bytes);
-    }
+    let bytes = BASE64.decode(base64.get(..whole)?).ok()?;
     let is_wide = bytes.iter().skip(1).step_by(2).filter(|byte| **byte == 0).count() > bytes.len() / 4;
     let text = if is_wide {
         let units = bytes.chunks_exact(2).filter_map(|pair| pair.first_chunk().copied()).map(u16::from_le_bytes);
@@ -168,36 +162,26 @@ fn text(base64: &[u8], room: usize) -> Option<Vec<u8>> {
     (readable > text.len() / 2 && !text.contains('\0')).then(|| text.into_bytes())
 }
 
-/// A line without the carets and quotes that stand within its words, such as `v^s^s` and `d"e"lete`; none where it
-/// has none. A quote alone parts an option from its value.
+/// A line without the carets and quotes of its noisy words, such as `v^s^s` and `d"e"lete`; none where it has none.
+/// A word with one quote, or with a mark that parts names from values, is as it is meant.
 fn without_noise(line: &[u8]) -> Option<Vec<u8>> {
     let is_mark = |byte: &u8| matches!(byte, b'^' | b'"');
-    let may_be_inside = |at: usize| {
-        let near = [at.checked_sub(1).and_then(|before| line.get(before)), line.get(at + 1)];
-        near.iter().all(|side| side.is_some_and(|byte| byte.is_ascii_alphanumeric() || is_mark(byte)))
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric();
+    let is_noise = |word: &[u8]| {
+        let inside = word.trim_ascii();
+        let (first, last) = (inside.iter().position(is_letter), inside.iter().rposition(is_letter));
+        let inside = first.zip(last).and_then(|(first, last)| inside.get(first..=last)).unwrap_or_default();
+        let quotes = inside.iter().filter(|byte| **byte == b'"').count();
+        let is_plain = |byte: &u8| is_letter(byte) || is_mark(byte) || b".-_/\\".contains(byte);
+        (inside.contains(&b'^') || quotes > 1) && inside.iter().all(is_plain)
     };
-    if !memchr::memchr2_iter(b'^', b'"', line).any(may_be_inside) {
+    memchr::memchr2(b'^', b'"', line)?;
+    let words = line.split_inclusive(u8::is_ascii_whitespace);
+    if !words.clone().any(is_noise) {
         return None;
     }
-    let mut plain = Vec::with_capacity(line.len());
-    for word in line.split_inclusive(u8::is_ascii_whitespace) {
-        let parts: Vec<&[u8]> = word.chunk_by(|one, other| is_mark(one) == is_mark(other)).collect();
-        let is_inside = |three: &[&[u8]]| match three {
-            [before, marks, behind] if marks.iter().all(is_mark) => {
-                [before.last(), behind.first()].iter().all(|side| side.is_some_and(u8::is_ascii_alphanumeric))
-            }
-            _ => false,
-        };
-        let inside: Vec<_> =
-            parts.windows(3).filter(|three| is_inside(three)).filter_map(|three| three.get(1)).collect();
-        let is_noise = inside.iter().map(|marks| marks.len()).sum::<usize>() > 1 || inside.contains(&&&b"^"[..]);
-        for (number, part) in parts.iter().enumerate() {
-            let three = number.checked_sub(1).and_then(|first| parts.get(first..first + 3));
-            let goes = is_noise && three.is_some_and(is_inside);
-            plain.extend(part.iter().filter(|byte| !goes && !(is_noise && **byte == b'^')));
-        }
-    }
-    (plain.len() < line.len()).then_some(plain)
+    let plain = |word: &[u8]| word.iter().copied().filter(|byte| !is_mark(byte)).collect();
+    Some(words.flat_map(|word| if is_noise(word) { plain(word) } else { word.to_vec() }).collect())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::app::{Job, JobNumber, List, ListEntry, Model, OpenReport, ReportJob, 
 use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::rules::{Marks, Rule, Rules, Severity, Subject};
+use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Order, Pane, Place, Report, Row, RowSet, Section};
 use crate::text::{Untrusted, Visible, count, said, thousands};
 use std::borrow::Cow;
@@ -310,10 +310,8 @@ impl Spot {
 }
 
 fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
-    let subject = match rule.subject {
-        Some(Subject::Persistence) => "persistence: survives a reboot",
-        subject => subject.map_or("", Subject::word),
-    };
+    let persists = if rule.subject == "persistence" { ": survives a reboot" } else { "" };
+    let subject = format!("{}{persists}", rule.subject);
     let why = format!("{} {} {} {subject} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
     let (severity, head) = (Some(rule.severity), rule.name.clone().into());
     Spot { severity, head, why, seen_by: None, shows, target: Some(target), also: Vec::new() }

@@ -174,9 +174,10 @@ fn sample(report: &Report) -> Option<Regex> {
 
 /// The texts that a row hides, where it is a command line, as [`spell`] writes them.
 fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8>> {
-    let is_command = matches!(section.pane(), Pane::Commands | Pane::Processes);
-    let hidden = is_command.then(|| command_line::decoded(text)).unwrap_or_default().into_iter();
-    let spelled = hidden.map(|hidden| {
+    if !matches!(section.pane(), Pane::Commands | Pane::Processes) {
+        return Vec::new();
+    }
+    let spelled = command_line::decoded(text).into_iter().map(|hidden| {
         let mut text = hidden.as_bytes().to_vec();
         spell(&mut text, sample);
         text

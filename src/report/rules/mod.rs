@@ -8,8 +8,7 @@
 
 mod judge;
 
-use super::Attribute;
-use super::attack::Technique;
+use super::{Attribute, attack};
 use crate::text::Untrusted;
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
@@ -67,45 +66,19 @@ impl Severity {
     }
 }
 
-/// What a rule is about: analysts read findings by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Subject {
-    Persistence,
-    Injection,
-    Execution,
-    Evasion,
-    CredentialAccess,
-    Discovery,
-    CommandAndControl,
-    Impact,
-    /// What the sandbox itself makes of the file.
-    Verdict,
-}
-
-impl Subject {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Persistence => "persistence",
-            Self::Injection => "injection",
-            Self::Execution => "execution",
-            Self::Evasion => "evasion",
-            Self::CredentialAccess => "credential access",
-            Self::Discovery => "discovery",
-            Self::CommandAndControl => "command and control",
-            Self::Impact => "impact",
-            Self::Verdict => "verdict",
-        }
-    }
-
-    /// By the first technique that is known; process injection is a subject of its own.
-    fn of(attack: &[String]) -> Option<Self> {
-        if attack.iter().any(|id| id.starts_with("T1055")) {
-            return Some(Self::Injection);
-        }
-        attack.iter().find_map(|id| Some(Technique::of(id.as_bytes())?.tactic()?.subject))
-    }
-}
+/// What rules are about, in the order in which findings are read.
+pub const SUBJECTS: [&str; 9] = [
+    "persistence",
+    "injection",
+    "execution",
+    "evasion",
+    "credential access",
+    "discovery",
+    "command and control",
+    "impact",
+    // What the sandbox itself makes of the file.
+    "verdict",
+];
 
 /// A rule, as its file writes it; `assets/rules/notable.toml` explains the fields.
 #[derive(Debug, Deserialize)]
@@ -117,8 +90,9 @@ pub struct Rule {
     pub why: String,
     #[serde(default)]
     pub attack: Vec<String>,
-    /// As written, or else that of its techniques.
-    pub subject: Option<Subject>,
+    /// One of [`SUBJECTS`]: as written, or else that of its techniques; empty where none is known.
+    #[serde(default)]
+    pub subject: String,
     #[serde(default)]
     attributes: Vec<String>,
     #[serde(default)]
@@ -157,13 +131,17 @@ impl Rule {
     /// What it sees and why that matters, in a sentence or two.
     pub fn words(&self) -> String {
         let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
-        let subject = self.subject.map(|subject| format!(" · {}", subject.word())).unwrap_or_default();
+        let subject = if self.subject.is_empty() { String::new() } else { format!(" · {}", self.subject) };
         format!("{}. {} (rule {}{subject}{attack})", self.name, self.why, self.id)
     }
 
     /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing.
     fn check(&mut self) -> Result<(), String> {
-        self.subject = self.subject.or_else(|| Subject::of(&self.attack));
+        if self.subject.is_empty() {
+            self.subject = attack::subject(&self.attack).unwrap_or_default().to_owned();
+        } else if !SUBJECTS.contains(&self.subject.as_str()) {
+            return Err(format!("there is no subject {}; there are {}", self.subject, SUBJECTS.join(", ")));
+        }
         for (name, several) in SEVERAL {
             if self.attributes.iter().any(|written| written == name) {
                 self.attributes.retain(|written| written != name);

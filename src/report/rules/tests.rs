@@ -36,7 +36,7 @@ fn shipped_rules_are_sound_many_and_named_once() {
     for rule in &rules.rules {
         assert!(!rule.why.is_empty() && rule.name.len() < 60, "{}", rule.id);
         assert!(rule.attack.iter().all(|id| id.starts_with('T')), "{}", rule.id);
-        assert!(rule.subject.is_some() || rule.severity == Severity::Noise, "{}", rule.id);
+        assert!(!rule.subject.is_empty() || rule.severity == Severity::Noise, "{}", rule.id);
     }
 }
 
