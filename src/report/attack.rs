@@ -10,105 +10,79 @@ use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// A goal of an adversary, by the names that ATT&CK gives it.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Tactic {
-    /// In the table.
-    pub name: &'static str,
-    /// For people.
-    pub title: &'static str,
-    /// The subject of a rule whose technique serves it.
-    pub subject: &'static str,
-}
-
-const fn tactic(name: &'static str, title: &'static str, subject: &'static str) -> Tactic {
-    Tactic { name, title, subject }
-}
-
-/// Every tactic, in the order of the matrix; the last ones are of mobile devices.
-pub static TACTICS: [Tactic; 16] = [
-    tactic("reconnaissance", "Reconnaissance", "discovery"),
-    tactic("resource-development", "Resource Development", "discovery"),
-    tactic("initial-access", "Initial Access", "execution"),
-    tactic("execution", "Execution", "execution"),
-    tactic("persistence", "Persistence", "persistence"),
-    tactic("privilege-escalation", "Privilege Escalation", "execution"),
-    tactic("defense-evasion", "Defense Evasion", "evasion"),
-    tactic("credential-access", "Credential Access", "credential access"),
-    tactic("discovery", "Discovery", "discovery"),
-    tactic("lateral-movement", "Lateral Movement", "command and control"),
-    tactic("collection", "Collection", "credential access"),
-    tactic("command-and-control", "Command and Control", "command and control"),
-    tactic("exfiltration", "Exfiltration", "command and control"),
-    tactic("impact", "Impact", "impact"),
-    tactic("network-effects", "Network Effects", "impact"),
-    tactic("remote-service-effects", "Remote Service Effects", "impact"),
-];
-
-/// Tactics that say less of a technique than another one that it serves.
-const GENERAL: [&str; 3] = ["initial-access", "execution", "privilege-escalation"];
-
 /// A technique or sub-technique.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Technique {
-    pub id: &'static str,
-    pub name: &'static str,
-    /// Places of its tactics in [`TACTICS`], that which says most first.
-    pub tactics: Vec<usize>,
+    name: &'static str,
+    /// Its tactics, that which says most first.
+    tactics: &'static str,
 }
 
-static TECHNIQUES: LazyLock<HashMap<&'static str, Technique>> = LazyLock::new(|| {
-    let lines = include_str!("../../assets/attack.tsv").lines().filter(|line| !line.starts_with('#'));
-    let technique = |line: &'static str| {
-        let (id, rest) = line.split_once('\t')?;
-        let (name, tactics) = rest.split_once('\t')?;
-        let place = |name: &str| TACTICS.iter().position(|tactic| tactic.name == name);
-        let mut tactics: Vec<usize> = tactics.split(',').filter_map(place).collect();
-        tactics.sort_by_key(|tactic| TACTICS.get(*tactic).is_some_and(|tactic| GENERAL.contains(&tactic.name)));
-        Some((id, Technique { id, name, tactics }))
-    };
-    lines.filter_map(technique).collect()
+/// The techniques by their identifiers, and the tactics in the order of the matrix, each with a subject of rules.
+struct Table {
+    techniques: HashMap<&'static str, Technique>,
+    tactics: Vec<(&'static str, &'static str)>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table { techniques: HashMap::new(), tactics: Vec::new() };
+    for line in include_str!("../../assets/attack.tsv").lines().filter(|line| !line.starts_with('#')) {
+        match line.split('\t').collect::<Vec<_>>().as_slice() {
+            [id, name, tactics] => drop(table.techniques.insert(id, Technique { name, tactics })),
+            [tactic, subject] => table.tactics.push((tactic, subject)),
+            _ => {}
+        }
+    }
+    table
 });
 
 impl Technique {
     /// The technique of an identifier such as `T1547.001`; none that the table does not know.
     pub fn of(id: &[u8]) -> Option<&'static Self> {
-        TECHNIQUES.get(std::str::from_utf8(id).ok()?.trim())
+        TABLE.techniques.get(std::str::from_utf8(id).ok()?.trim())
     }
 
     /// Its name and all its tactics.
     pub fn words(&self) -> String {
-        let tactics = self.tactics.iter().filter_map(|tactic| TACTICS.get(*tactic)).map(|tactic| tactic.title);
-        format!("{} · {}", self.name, tactics.collect::<Vec<_>>().join(", "))
+        format!("{} · {}", self.name, self.tactics)
     }
 
     /// The tactic that says most of it.
-    pub fn tactic(&self) -> Option<&'static Tactic> {
-        TACTICS.get(*self.tactics.first()?)
+    fn tactic(&self) -> &'static str {
+        self.tactics.split(',').next().unwrap_or_default()
+    }
+
+    /// The place of its tactic in the order of the matrix.
+    fn place(&self) -> Option<usize> {
+        TABLE.tactics.iter().position(|(tactic, _)| *tactic == self.tactic())
     }
 }
 
 /// The subject of a rule with these techniques, by the first that is known; process injection is one of its own.
 pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
-    let injects = attack.iter().any(|id| id.starts_with("T1055")).then_some("injection");
-    injects.or_else(|| attack.iter().find_map(|id| Some(Technique::of(id.as_bytes())?.tactic()?.subject)))
+    if attack.iter().any(|id| id.starts_with("T1055")) {
+        return Some("injection");
+    }
+    let place = attack.iter().find_map(|id| Technique::of(id.as_bytes())?.place())?;
+    TABLE.tactics.get(place).map(|(_, subject)| *subject)
 }
 
 /// The place of a technique's tactic in the order of the matrix; techniques that are not known come last.
 pub(super) fn rank(id: &Untrusted) -> usize {
-    Technique::of(id.as_bytes()).and_then(|technique| technique.tactics.first().copied()).unwrap_or(TACTICS.len())
+    Technique::of(id.as_bytes()).and_then(Technique::place).unwrap_or(usize::MAX)
 }
 
 /// Says beside a row of a technique which tactic it serves, and behind its identifier what it is called.
 pub(super) fn annotate(row: &mut Row) {
-    let named = row.pieces.iter().enumerate().find_map(|(at, piece)| match piece {
-        Piece::Value(id) => Some((at, Technique::of(id.as_bytes())?)),
+    let mut values = row.pieces.iter().enumerate();
+    let named = values.find_map(|(at, piece)| match piece {
+        Piece::Value(id) => Some((at + 1, Technique::of(id.as_bytes())?)),
         _ => None,
     });
     let Some((at, technique)) = named else { return };
-    row.label = technique.tactic().map_or(Label::default(), |tactic| Label::Known(tactic.title));
-    let gap = if row.pieces.get(at + 1).is_some() { " ·" } else { "" };
-    row.pieces.insert(at + 1, Piece::Known(format!(" {}{gap}", technique.name).into()));
+    row.label = Label::Known(technique.tactic());
+    let gap = if row.pieces.get(at).is_some() { " ·" } else { "" };
+    row.pieces.insert(at, Piece::Known(format!(" {}{gap}", technique.name).into()));
 }
 
 /// Makes rows of the techniques in an answer of the service to `behaviour_mitre_trees`: a section for each sandbox, in which a
@@ -143,9 +117,9 @@ mod tests {
 
     #[test]
     fn every_technique_of_the_table_has_a_name_and_a_tactic() {
-        assert!(TECHNIQUES.len() > 900);
-        for (id, technique) in TECHNIQUES.iter() {
-            assert!(id.starts_with('T') && !technique.name.is_empty() && technique.tactic().is_some(), "{id}");
+        assert!(TABLE.techniques.len() > 900);
+        for (id, technique) in &TABLE.techniques {
+            assert!(id.starts_with('T') && !technique.name.is_empty() && technique.place().is_some(), "{id}");
         }
         let words = |id: &[u8]| Technique::of(id).unwrap().words();
         assert_eq!(words(b"T1053.005"), "Scheduled Task · Persistence, Execution, Privilege Escalation");
