@@ -192,7 +192,6 @@ impl Model {
         if let Some(list) = self.files.list_mut().filter(|list| list.file().is_none()) {
             list.take_document(reports);
         }
-        self.settle();
         if !problems.is_empty() {
             self.warn(problems.trim_end());
         }
