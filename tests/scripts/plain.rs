@@ -24,7 +24,7 @@ fn a_report_is_read_by_number_and_name() {
     for words in [
         "> 1: ● CAPE Sandbox",
         "> 2: ● Zenbox",
-        "== 4 Files 22",
+        "== 4 Files",
         "> 3: dropped",
         "== files_dropped",
         "== Keys that apply here",

@@ -224,11 +224,11 @@ fn the_mouse_chooses_scrolls_and_drags_a_border() {
     terminal.press("\u{1b}[<0;5;5M\u{1b}[<0;5;5m");
     terminal.wait_for("· CAPE Sandbox ·");
     terminal.press("\u{1b}[<0;50;8M\u{1b}[<0;50;8m");
-    terminal.wait_for("5/37");
+    terminal.wait_for("4/37");
     terminal.press("\u{1b}[<65;50;8M");
-    terminal.wait_for("8/37");
+    terminal.wait_for("7/37");
     terminal.press("\u{1b}[<0;30;10M\u{1b}[<32;50;10M\u{1b}[<0;50;10m");
-    terminal.wait_for(&format!("╭─ Sandboxes 4 of 6 {}╮", "─".repeat(29)));
+    terminal.wait_for(&format!("╭─ Sandboxes 4 of 6 {}┲", "─".repeat(29)));
     terminal.press("q");
     assert_eq!(terminal.wait_for_end(), 0);
     terminal.assert_given_back();
