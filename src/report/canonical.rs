@@ -38,68 +38,6 @@ pub const HIVES: [Hive; 5] = [
 /// The sample itself, where a sandbox names it by a placeholder.
 pub const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
 
-/// Folder variables, written `%name%`, `<name>`, `${name}` or `$env:name`; `*` is the user's name.
-const FOLDERS: &[(&[&str], &str)] = &[
-    (&["userprofile", "homepath", "user_profile"], r"C:\Users\*"),
-    (&["appdata", "app_data"], r"C:\Users\*\AppData\Roaming"),
-    (&["localappdata", "local_appdata", "ls_appdata"], r"C:\Users\*\AppData\Local"),
-    (&["temp", "tmp"], r"C:\Users\*\AppData\Local\Temp"),
-    (&["desktop"], r"C:\Users\*\Desktop"),
-    (&["public"], r"C:\Users\Public"),
-    (&["programdata", "allusersprofile", "common_appdata", "commonappdata"], r"C:\ProgramData"),
-    (&["programfiles", "program_files", "program files", "programw6432"], r"C:\Program Files"),
-    (&["programfiles(x86)", "programfilesx86", "program_files_x86"], r"C:\Program Files (x86)"),
-    (&["commonprogramfiles", "common_program_files"], r"C:\Program Files\Common Files"),
-    (&["commonprogramfiles(x86)"], r"C:\Program Files (x86)\Common Files"),
-    (&["windir", "systemroot", "windows"], r"C:\Windows"),
-    (&["system32", "system", "sysdir"], r"C:\Windows\System32"),
-    (&["syswow64"], r"C:\Windows\SysWOW64"),
-    (&["drivers"], r"C:\Windows\System32\drivers"),
-    (&["comspec"], r"C:\Windows\System32\cmd.exe"),
-    (&["systemdrive", "homedrive", "system_drive"], "C:"),
-    (&["samplepath"], "%SAMPLEPATH%"),
-];
-
-/// Other names of places, at the beginning of a path.
-const BEGINNINGS: &[(&str, &str)] = &[
-    (r"\??\unc\", r"\\"),
-    (r"\\?\unc\", r"\\"),
-    (r"\device\mup\", r"\\"),
-    (r"\??\", ""),
-    (r"\\?\", ""),
-    (r"\global??\", ""),
-    (r"\dosdevices\", ""),
-    (r"\systemroot\", r"C:\Windows\"),
-    (r"%homedrive%%homepath%", r"C:\Users\*"),
-    (r"c:\progra~1\", r"C:\Program Files\"),
-    (r"c:\progra~2\", r"C:\Program Files (x86)\"),
-    (r"c:\progra~3\", r"C:\ProgramData\"),
-    (r"c:\users\all users\", r"C:\ProgramData\"),
-    (r"c:\documents and settings\all users\application data\", r"C:\ProgramData\"),
-    (r"c:\documents and settings\", r"C:\Users\"),
-    (r"c:\docume~1\", r"C:\Users\"),
-    ("registry::", ""),
-    (r"microsoft.powershell.core\registry::", ""),
-];
-
-/// Other names of what stands within a path, and placeholders that are no folder.
-const WITHIN: &[(&str, &str)] = &[
-    (r"\sysnative\", r"\System32\"),
-    (r"\local settings\temp\", r"\AppData\Local\Temp\"),
-    (r"\locals~1\temp\", r"\AppData\Local\Temp\"),
-    (r"\local settings\application data\", r"\AppData\Local\"),
-    (r"\application data\", r"\AppData\Roaming\"),
-    (r"\users\<user>", r"\Users\*"),
-    (r"\users\%username%", r"\Users\*"),
-    (r"\users\$env:username", r"\Users\*"),
-    (r"\documents and settings\<user>", r"\Users\*"),
-    ("<path_sample.exe>", SAMPLE),
-    ("<path_sample>", SAMPLE),
-    ("<full path to file>", SAMPLE),
-    ("<full path to virus>", SAMPLE),
-    ("<submitted_file>", SAMPLE),
-];
-
 /// Folders by which the system's own volume is known, whatever its number.
 const OF_SYSTEM_VOLUME: [&str; 4] = [r"Windows\", r"Users\", "Program Files", "ProgramData"];
 
@@ -124,19 +62,17 @@ static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
     let mut add = |text: String, meaning: Cow<'static, str>, begins: bool, ends: bool| {
         all.push(Notation { text: text.to_ascii_lowercase(), meaning, begins, ends });
     };
-    for (names, meaning) in FOLDERS {
-        for name in *names {
-            add(format!("%{name}%"), (*meaning).into(), false, false);
-            for text in [format!("<{name}>"), format!("${{{name}}}"), format!("$env:{name}")] {
-                add(text, (*meaning).into(), false, true);
+    for line in include_str!("../../assets/notations.tsv").lines() {
+        match line.split('\t').collect::<Vec<_>>().as_slice() {
+            ["folder", name, meaning] => {
+                add(format!("%{name}%"), (*meaning).into(), false, false);
+                for text in [format!("<{name}>"), format!("${{{name}}}"), format!("$env:{name}")] {
+                    add(text, (*meaning).into(), false, true);
+                }
             }
+            [place, text, meaning] => add((*text).to_owned(), (*meaning).into(), *place == "begins", false),
+            _ => {}
         }
-    }
-    for (text, meaning) in BEGINNINGS {
-        add((*text).to_owned(), (*meaning).into(), true, false);
-    }
-    for (text, meaning) in WITHIN {
-        add((*text).to_owned(), (*meaning).into(), false, false);
     }
     for folder in OF_SYSTEM_VOLUME {
         for number in 1..=9 {
