@@ -6,7 +6,7 @@
 
 use crate::app::{Command, Model, Screen};
 use crate::text::words_in_rows_cut;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -375,12 +375,8 @@ fn read(change: &Change<'_>) -> Result<(&'static Command, Vec<Key>), String> {
     let key = |name: &&str| name.parse::<Key>().map_err(|error| format!("`{name}`: {error}"));
     let names = change.keys.iter().filter(|name| **name != NONE);
     let mut keys: Vec<Key> = names.map(key).collect::<Result<_, _>>()?;
-    let mut seen = Vec::new();
-    keys.retain(|key| {
-        let is_new = !seen.contains(key);
-        seen.push(*key);
-        is_new
-    });
+    let mut seen = HashSet::new();
+    keys.retain(|key| seen.insert(*key));
     Ok((command, keys))
 }
 

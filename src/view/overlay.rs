@@ -151,14 +151,8 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
         let Some((found, children)) = answer.line(position) else { break };
         let mut line = LineWriter::of_list(buffer, inside, row, position == answer.scroll.cursor);
         line.tab((found.depth * 2).min(40));
-        line.own(
-            match children {
-                Some(true) => "▸ ",
-                Some(false) => "▾ ",
-                None => "  ",
-            },
-            Tint::Faint,
-        );
+        let sign = children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " });
+        line.own(sign, Tint::Faint);
         if let Some(name) = &found.name {
             line.visible(&name.visible_cut(40), Tint::Key);
             line.own(": ", Tint::Faint);

@@ -1,6 +1,7 @@
 //! What a report leads to, as lists over the screen: indicators, which others can look for, and artifacts, which are fetched at a price.
 
 use crate::app::away::SaveForm;
+use crate::app::find::in_circle;
 use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots};
 use crate::app::panes::Scroll;
 use crate::app::{Failure, JobNumber, Model, Overlay, ReportJob, Size};
@@ -52,8 +53,7 @@ impl IndicatorList {
         let kinds = self.source.kinds().into_iter().map(|(kind, _)| Some(kind));
         let kinds: Vec<_> = std::iter::once(None).chain(kinds).collect();
         let here = kinds.iter().position(|kind| *kind == self.source.kind).unwrap_or(0);
-        let step = if forward { 1 } else { kinds.len() - 1 };
-        let kind = kinds.get((here + step) % kinds.len()).copied().flatten();
+        let kind = in_circle(here, kinds.len(), forward).next().and_then(|at| kinds.get(at).copied()).flatten();
         self.change(None, |source| source.kind = kind);
         self.scroll = Scroll::default();
     }

@@ -115,8 +115,8 @@ impl ListSource for CommandList {
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let shown = (0..).zip(&self.items).filter(|(_, item)| self.shows_off || item.off.is_none());
         let rated = shown.filter_map(|(number, item)| {
-            let rating = rate(typed, item)? + item.later();
-            Some((item.off.is_some(), rating, number))
+            let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
+            Some((item.off.is_some(), rate(typed, item)? + later, number))
         });
         let mut found: Vec<_> = rated.collect();
         found.sort();
@@ -131,15 +131,6 @@ impl ListSource for CommandList {
 
 /// A question comes below commands that say the same in their help, above those of which only letters agree.
 const LATER: usize = 550;
-
-impl PaletteItem {
-    fn later(&self) -> usize {
-        match self.does {
-            PaletteAction::Command(_) => 0,
-            PaletteAction::Ask(_) => LATER,
-        }
-    }
-}
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);
@@ -192,11 +183,8 @@ impl Model {
     }
 
     pub(in crate::app) fn refresh_palette(&mut self) {
-        if self.over.top_as::<Palette>().is_none() {
-            return;
-        }
         // Prices depend on the place below the palette.
-        if let Some(Overlay::Palette(mut palette)) = self.over.close() {
+        if let Some(Overlay::Palette(mut palette)) = self.over.all.pop_if(|top| matches!(top, Overlay::Palette(_))) {
             let items = items(self, palette.source.is_help);
             palette.change(None, |list| list.items = items);
             self.over.put(palette);

@@ -164,14 +164,12 @@ impl ListSource for RowPicker {
 
 impl Model {
     pub(in crate::app) fn go_to_spot(&mut self) {
-        let Some(target) = self.spots_mut().and_then(|spots| spots.chosen()?.target.clone()) else { return };
+        let Some(target) = self.over.find_mut::<Spots>().and_then(|spots| spots.chosen()?.target.clone()) else {
+            return;
+        };
         let left = self.leave_list();
         self.go_to(target);
         self.set_left(left);
-    }
-
-    pub(super) fn spots_mut(&mut self) -> Option<&mut Spots> {
-        self.over.find_mut::<Spots>()
     }
 
     /// A row of the open report.
@@ -364,7 +362,7 @@ impl Model {
             }
         }
         let is_listed = |list: &mut Spots| list.source.notable == Some(NotableScope::Open);
-        if self.open().is_some_and(|open| open.job.is(job)) && self.spots_mut().is_some_and(is_listed) {
+        if self.open().is_some_and(|open| open.job.is(job)) && self.over.find_mut::<Spots>().is_some_and(is_listed) {
             let found = self.notable_spots();
             self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
         }
@@ -414,7 +412,7 @@ impl Model {
     /// Clears or refreshes a list of findings whose report was fetched again.
     pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        match self.spots_mut() {
+        match self.over.find_mut::<Spots>() {
             Some(list) if is_open && list.source.notable == Some(NotableScope::Open) => {
                 list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
                 list.scroll = Scroll::default();
@@ -453,12 +451,12 @@ impl Model {
 
     /// Lists the findings of every stored report of the file, or of the open one again.
     pub(in crate::app) fn reach_further(&mut self) {
-        let reach = self.spots_mut().and_then(|list| list.source.notable);
+        let reach = self.over.find_mut::<Spots>().and_then(|list| list.source.notable);
         if reach == Some(NotableScope::Held) {
-            let filter = self.spots_mut().map(|list| std::mem::take(&mut list.filter));
+            let filter = self.over.find_mut::<Spots>().map(|list| std::mem::take(&mut list.filter));
             self.over.close();
             self.list_notable();
-            self.spots_mut().into_iter().zip(filter).for_each(|(list, filter)| list.filter = filter);
+            self.over.find_mut::<Spots>().into_iter().zip(filter).for_each(|(list, filter)| list.filter = filter);
             return self.after_typing();
         }
         self.reach_held()
@@ -483,7 +481,7 @@ impl Model {
 
     pub(in crate::app) fn judged_held(&mut self, job: JobNumber, found: Vec<Spot>) {
         let which = if self.is_document() { "reports that are open" } else { "stored reports of the file" };
-        let Some(list) = self.spots_mut().filter(|list| list.source.job.is(job)) else { return };
+        let Some(list) = self.over.find_mut::<Spots>().filter(|list| list.source.job.is(job)) else { return };
         list.scroll = Scroll::default();
         let all = RowPicker::new(format!("Findings in all {which}"), found);
         self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held), ..all });
@@ -494,7 +492,7 @@ impl Model {
 
     fn change_spots(&mut self, change: impl FnOnce(&mut RowPicker)) {
         let report = self.open().map(|open| open.report.clone());
-        if let Some(list) = self.spots_mut() {
+        if let Some(list) = self.over.find_mut::<Spots>() {
             list.change(report.as_ref(), change);
         }
     }

@@ -2,7 +2,7 @@
 //! the palette and `behaview call`; and the planner, which adds operations up before any is asked.
 
 use crate::app::keys::KeyName;
-use crate::app::over::{FormSource, InputForm, SMALL, SheetRow};
+use crate::app::over::{FormSource, InputForm, SMALL, SheetRow, paragraph};
 use crate::app::panes::Move;
 use crate::app::panes::scroll::scrolled;
 use crate::app::spending::price::Figures;
@@ -224,11 +224,11 @@ impl Planner {
         match &typed {
             Ok(operation) => {
                 rows.push(priced("typed", operation, entitled));
-                rows.push(row("takes", operation.kind.options_words()));
+                rows.push(paragraph("takes", operation.kind.options_words()));
             }
             Err(missing) if self.source.items.is_empty() || !self.text().is_empty() => {
-                rows.push(row("", missing.clone()));
-                rows.extend(self.offered().map(|kind| row("", format!("  {}", kind.name()))));
+                rows.push(paragraph("", missing.clone()));
+                rows.extend(self.offered().map(|kind| paragraph("", format!("  {}", kind.name()))));
             }
             Err(_) => {}
         }
@@ -243,16 +243,18 @@ impl Planner {
 
 /// What a plan costs in all, and what it would leave.
 fn outcome(plan: Plan, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
-    let mut rows = vec![row("in all", plan.to_string())];
+    let mut rows = vec![paragraph("in all", plan.to_string())];
     match figures.balances_now(now) {
-        None => rows.push(row("", "What it would leave is not known: the counters have not been asked.".to_owned())),
+        None => {
+            rows.push(paragraph("", "What it would leave is not known: the counters have not been asked.".to_owned()))
+        }
         Some(balances) => {
             let forecast = plan.forecast(&balances, now);
-            rows.push(row(forecast.fit.words(), forecast.words));
+            rows.push(paragraph(forecast.fit.words(), forecast.words));
             rows.extend(forecast.lines.iter().map(left));
         }
     }
-    rows.push(row("", String::new()));
+    rows.push(paragraph("", String::new()));
     rows
 }
 
@@ -285,15 +287,11 @@ impl FormSource for PlannedOperations {
     }
 }
 
-fn row(head: &str, text: String) -> SheetRow {
-    SheetRow { head: head.to_owned(), text }
-}
-
 fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRow {
     let price = price(operation, entitled);
     let (name, many) = (operation.kind.name(), operation.words());
     let text = format!("{name} · {many} · {} · rule {}, {}", price.short(), price.rule.number, price.basis.name());
-    row(head, text)
+    paragraph(head, text)
 }
 
 fn left(line: &ForecastLine) -> SheetRow {
@@ -303,7 +301,7 @@ fn left(line: &ForecastLine) -> SheetRow {
         0 => format!("{} left after it, of {remaining} now", line.after_words()),
         _ => format!("{}, {remaining} left now", line.fit_words()),
     };
-    row(line.limit.holder.name(), format!("{unit} {period}: {leaves} ({allowed} in all)"))
+    paragraph(line.limit.holder.name(), format!("{unit} {period}: {leaves} ({allowed} in all)"))
 }
 
 #[cfg(test)]
