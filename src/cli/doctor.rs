@@ -70,24 +70,18 @@ impl DoctorArgs {
     }
 
     fn checks(&self, common: &Common) -> Vec<Check> {
-        let mut checks = Vec::new();
         let folders = match Folders::find() {
             Ok(folders) => folders,
-            Err(error) => {
-                checks.push(wrong("config", FailureKind::Other, error.to_string(), "set HOME"));
-                return checks;
-            }
+            Err(error) => return vec![wrong("config", FailureKind::Other, error.to_string(), "set HOME")],
         };
         let config = common.config();
-        match &config {
-            Ok((_, config)) => {
-                checks.extend([file(&folders), service(config), key(config)]);
-            }
+        let mut checks = match &config {
+            Ok((_, config)) => vec![file(&folders), service(config), key(config)],
             Err(error) => {
                 let advice = "correct it; until then nothing else runs";
-                checks.push(wrong("config", exit::kind_of(error), format!("{error:#}"), advice));
+                vec![wrong("config", exit::kind_of(error), format!("{error:#}"), advice)]
             }
-        }
+        };
         checks.extend([terminal(), store(&folders)]);
         if config.is_ok() && self.online {
             checks.extend(online(common));
