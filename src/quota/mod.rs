@@ -36,7 +36,6 @@ mod plan;
 mod pool;
 mod price;
 mod rules;
-mod settlement;
 
 pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, SetAside, Usage};
 pub use budget::{Budget, CONFIRM_ABOVE, OverBudget, Span, Spent, in_units};
@@ -45,9 +44,8 @@ pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, words};
 pub use plan::{Fit, Forecast, ForecastLine, Plan, UnitTotal};
 pub use pool::{Holder, Period, Pool, Unit};
-pub use price::{Basis, Price, Units, price};
+pub use price::{Basis, Outcome, Price, Settlement, State, Units, price};
 pub use rules::{NO_LICENCE, PriceRule, RULES};
-pub use settlement::{Outcome, Settlement, State};
 
 #[cfg(test)]
 mod tests;

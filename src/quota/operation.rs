@@ -1,27 +1,18 @@
 //! All operations of the service, with the numbers that their prices need.
 
+use super::pool::names;
 use crate::text::count;
-use serde::Serialize;
 
 /// Declares the kinds of operations. A row has the kind, its name on the command line, its
 /// description, and the fields of [`Numbers`] that its price needs.
 macro_rules! operations {
     ($($kind:ident $name:literal $about:literal $($number:ident)*;)*) => {
-        /// The kind of an operation, without its numbers.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-        pub enum Kind {
-            $(#[doc = concat!($about, ": `", $name, "`.")] #[serde(rename = $name)] $kind,)*
+        names! {
+            /// The kind of an operation, without its numbers.
+            Kind { $(#[doc = concat!($about, ": `", $name, "`.")] $kind $name,)* }
         }
 
         impl Kind {
-            /// Every kind, in display order.
-            pub const ALL: &'static [Self] = &[$(Self::$kind),*];
-
-            /// The name on the command line and in JSON.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name,)* }
-            }
-
             pub fn about(self) -> &'static str {
                 match self { $(Self::$kind => $about,)* }
             }
@@ -67,10 +58,6 @@ operations! {
 }
 
 impl Kind {
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name)
-    }
-
     /// Whether it lies under `/private`, and so needs the private scanning licence (§4.1).
     pub fn is_private(self) -> bool {
         self.name().starts_with("private-")
@@ -167,7 +154,7 @@ mod tests {
         let names: HashSet<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         assert_eq!(names.len(), Kind::ALL.len());
         for kind in Kind::ALL {
-            assert_eq!(Kind::named(kind.name()), Some(*kind));
+            assert_eq!(Kind::named(kind.name()), Some(kind));
         }
         assert_eq!(Kind::named("V3-file"), None);
     }

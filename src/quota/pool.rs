@@ -3,38 +3,87 @@
 use crate::text::{count, plural};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
-use serde::Serialize;
 
-/// A kind of quota (§8.1.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pool {
-    /// API quota, in requests per minute, hour, day and month.
-    Api,
-    /// Intelligence quota, in searches and downloads per month.
-    Intelligence,
-    /// Hunting quota, in live rules and retrospective jobs per month.
-    Hunting,
-    Graph,
-    /// Quota of private scans per minute and month; not in the specification.
-    PrivateScans,
-    /// No quota at all: the operation is free.
-    None,
+/// Declares an enum whose values have a name in JSON, in the ledger and on the command line.
+macro_rules! names {
+    ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $value:ident $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $value,)*
+        }
+
+        impl $type {
+            /// Every value, in the order in which they are declared.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$value => $name,)* }
+            }
+
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.name() == name)
+            }
+        }
+    };
+}
+pub(super) use names;
+
+names! {
+    /// A kind of quota (§8.1.3).
+    Pool {
+        /// API quota, in requests per minute, hour, day and month.
+        Api "api",
+        /// Intelligence quota, in searches and downloads per month.
+        Intelligence "intelligence",
+        /// Hunting quota, in live rules and retrospective jobs per month.
+        Hunting "hunting",
+        Graph "graph",
+        /// Quota of private scans per minute and month; not in the specification.
+        PrivateScans "private-scans",
+        /// No quota at all: the operation is free.
+        None "none",
+    }
+}
+
+names! {
+    /// The unit in which a pool is counted (§8.1.3).
+    Unit {
+        Request "request",
+        Search "search",
+        /// A file download paid from intelligence quota.
+        Download "download",
+        Rule "rule",
+        Job "job",
+        Graph "graph",
+        Scan "scan",
+    }
+}
+
+names! {
+    /// The period of a limit, after which its counter resets to zero.
+    Period {
+        /// A minute. Its start is not documented: the clock's minute is assumed.
+        Minute "minute",
+        /// An hour. Its start is not documented: the clock's hour is assumed.
+        Hourly "hourly",
+        /// A day, from 00:00 UTC.
+        Daily "daily",
+        /// A month, from the 1st, 00:00 UTC.
+        Monthly "monthly",
+    }
+}
+
+names! {
+    /// The owner of a quota (§8.1.1).
+    Holder {
+        User "user",
+        /// The group that the user shares a quota with.
+        Group "group",
+    }
 }
 
 impl Pool {
-    /// The pool's name in JSON and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Api => "api",
-            Self::Intelligence => "intelligence",
-            Self::Hunting => "hunting",
-            Self::Graph => "graph",
-            Self::PrivateScans => "private-scans",
-            Self::None => "none",
-        }
-    }
-
     pub fn words(self) -> &'static str {
         match self {
             Self::Api => "API quota",
@@ -47,24 +96,7 @@ impl Pool {
     }
 }
 
-/// The unit in which a pool is counted (§8.1.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    Request,
-    Search,
-    /// A file download paid from intelligence quota.
-    Download,
-    Rule,
-    Job,
-    Graph,
-    Scan,
-}
-
 impl Unit {
-    pub const ALL: [Self; 7] =
-        [Self::Request, Self::Search, Self::Download, Self::Rule, Self::Job, Self::Graph, Self::Scan];
-
     pub fn pool(self) -> Pool {
         match self {
             Self::Request => Pool::Api,
@@ -85,22 +117,6 @@ impl Unit {
         }
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Search => "search",
-            Self::Download => "download",
-            Self::Rule => "rule",
-            Self::Job => "job",
-            Self::Graph => "graph",
-            Self::Scan => "scan",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.name() == name)
-    }
-
     pub fn plural(self) -> String {
         plural(self.name())
     }
@@ -111,32 +127,7 @@ impl Unit {
     }
 }
 
-/// The period of a limit, after which its counter resets to zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Period {
-    /// A minute. Its start is not documented: the clock's minute is assumed.
-    Minute,
-    /// An hour. Its start is not documented: the clock's hour is assumed.
-    Hourly,
-    /// A day, from 00:00 UTC.
-    Daily,
-    /// A month, from the 1st, 00:00 UTC.
-    Monthly,
-}
-
 impl Period {
-    pub const ALL: [Self; 4] = [Self::Minute, Self::Hourly, Self::Daily, Self::Monthly];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Minute => "minute",
-            Self::Hourly => "hourly",
-            Self::Daily => "daily",
-            Self::Monthly => "monthly",
-        }
-    }
-
     pub fn noun(self) -> &'static str {
         match self {
             Self::Minute => "minute",
@@ -224,24 +215,6 @@ fn first_of_month(now: Timestamp) -> Date {
 
 fn midnight(day: Date) -> Option<Timestamp> {
     day.to_zoned(TimeZone::UTC).ok().map(|midnight| midnight.timestamp())
-}
-
-/// The owner of a quota (§8.1.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Holder {
-    User,
-    /// The group that the user shares a quota with.
-    Group,
-}
-
-impl Holder {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Group => "group",
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The price of an operation: the rule that applies, its units, its assumptions, and its settlement
 //! after the call.
 
+use super::pool::names;
 use super::rules::{GENERAL, Verdict, charged, general};
-use super::{Entitlements, Holder, Kind, Operation, Outcome, Pool, PriceRule, RULES, Settlement, State, Unit};
+use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
 use crate::text::{moment, thousands};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
@@ -80,21 +81,12 @@ pub(super) const SUBMISSION: ChargedItem = ChargedItem { name: "submission", wor
 /// A call that loads items of a graph (§8.6.2).
 pub(super) const LOAD: ChargedItem = ChargedItem { name: "call", words: "call that loads its items" };
 
-/// Whether a price is documented or assumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Basis {
-    Documented,
-    /// The specification is silent; one of its rules is applied, or a fact is inferred.
-    Assumed,
-}
-
-impl Basis {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Documented => "documented",
-            Self::Assumed => "assumed",
-        }
+names! {
+    /// Whether a price is documented or assumed.
+    Basis {
+        Documented "documented",
+        /// The specification is silent; one of its rules is applied, or a fact is inferred.
+        Assumed "assumed",
     }
 }
 
@@ -140,21 +132,20 @@ impl Price {
     /// The price in short: "1 request", "0", "0 or 1 request", "1 request per submission",
     /// "refused: no private scanning licence".
     pub fn short(&self) -> String {
-        match (self.verdict.refusal, self.verdict.each) {
-            (Some(reason), _) => format!("refused: {reason}"),
-            (None, Some(item)) => format!("1 {} per {}", self.verdict.unit.name(), item.name),
-            (None, None) if self.verdict.units == Units::NOTHING => "0".to_owned(),
-            (None, None) => self.verdict.units.words(self.verdict.unit),
-        }
+        self.verdict.refusal.map_or_else(|| self.units(Units::words), |reason| format!("refused: {reason}"))
     }
 
     /// An even shorter form for narrow places: it drops words, but never the unit.
     pub fn brief(&self) -> String {
-        match (self.verdict.refusal, self.verdict.each) {
-            (Some(_), _) => "refused".to_owned(),
-            (None, Some(item)) => format!("{} per {}", Units::exactly(1).brief(self.verdict.unit), item.name),
-            (None, None) if self.verdict.units == Units::NOTHING => "0".to_owned(),
-            (None, None) => self.verdict.units.brief(self.verdict.unit),
+        self.verdict.refusal.map_or_else(|| self.units(Units::brief), |_| "refused".to_owned())
+    }
+
+    fn units(&self, words: fn(Units, Unit) -> String) -> String {
+        let Verdict { unit, units, each, .. } = self.verdict;
+        match each {
+            Some(item) => format!("{} per {}", words(Units::exactly(1), unit), item.name),
+            None if units == Units::NOTHING => "0".to_owned(),
+            None => words(units, unit),
         }
     }
 
@@ -182,10 +173,8 @@ impl Price {
         if !self.agreeing.is_empty() {
             sentences.push(format!("The same follows from {}.", self.agreeing.join(" and ")));
         }
-        sentences.push(match self.basis {
-            Basis::Documented => "This price is documented.".to_owned(),
-            Basis::Assumed => "This price is assumed, not documented.".to_owned(),
-        });
+        let not = if self.basis == Basis::Assumed { ", not documented" } else { "" };
+        sentences.push(format!("This price is {}{not}.", self.basis.name()));
         sentences
     }
 
@@ -225,6 +214,73 @@ impl Serialize for Price {
             "why": self.explanation().join(" "),
         })
         .serialize(serializer)
+    }
+}
+
+names! {
+    /// State of a call in the ledger.
+    State {
+        /// It cost the settled units, by its answer or by the counters.
+        Charged "charged",
+        Free "free",
+        Unsent "unsent",
+        /// It may have been charged.
+        Unknown "unknown",
+        /// It is in flight, or its outcome could not be written.
+        Reserved "reserved",
+    }
+}
+
+/// The outcome of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was never sent.
+    Unsent,
+    /// It was answered, and the response does not narrow the price.
+    Answered,
+    /// The response contains this many of the items that are charged one by one; without a maximum
+    /// if it does not say for all that was asked about.
+    Items(Units),
+    /// It was answered, and its subject (the analysis requested or the file uploaded) existed
+    /// before (`true`) or did not.
+    Existed(bool),
+    /// It was answered with an error. The specification does not say whether errors are charged;
+    /// they may be.
+    Failed,
+    /// No response was received; the service may have processed the call nevertheless.
+    Unknown,
+}
+
+/// The cost of a call, as far as its outcome shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    pub state: State,
+    pub unit: Unit,
+    /// From the certain to the possible units.
+    pub units: Units,
+}
+
+impl Settlement {
+    /// A call that did not leave this machine.
+    pub const UNSENT: Self = Self { state: State::Unsent, unit: Unit::Request, units: Units::NOTHING };
+
+    /// A call of which nothing is known.
+    pub const UNKNOWN: Self = Self { state: State::Unknown, units: Units { min: 0, max: None }, ..Self::UNSENT };
+}
+
+/// What it cost, as a sentence.
+impl fmt::Display for Settlement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.state, self.units.max) {
+            (State::Reserved, _) => f.write_str("It may have been charged; the ledger could not be written."),
+            (_, Some(0)) => f.write_str("It cost nothing."),
+            (State::Charged, _) => f.write_str("Its price was paid."),
+            (_, None) => f.write_str("It may have been charged."),
+            (_, Some(most)) => {
+                let units = self.unit.count(most);
+                write!(f, "It may have cost {units}; the ledger counts it until the service's counters say otherwise.")
+            }
+        }
     }
 }
 

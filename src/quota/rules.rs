@@ -53,7 +53,7 @@ pub static RULES: [PriceRule; 22] = [
     PriceRule {
         number: "8.1.1",
         words: "A group shares its quota: what a user consumes counts for the user and for the group.",
-        operations: Kind::ALL,
+        operations: &Kind::ALL,
         pool: Pool::None,
         price: |_, _, _| None,
     },
@@ -83,7 +83,7 @@ pub static RULES: [PriceRule; 22] = [
     PriceRule {
         number: "8.1.3",
         words: "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month.",
-        operations: Kind::ALL,
+        operations: &Kind::ALL,
         pool: Pool::None,
         price: |_, _, _| None,
     },

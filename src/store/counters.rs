@@ -144,10 +144,8 @@ fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<
         let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
         let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
         let (used, allowed) = (units(8)?, units(9)?);
-        let period = Period::ALL.into_iter().find(|known| known.name() == period);
-        let holder = [Holder::User, Holder::Group].into_iter().find(|known| known.name() == holder);
         // Another counter is known to a newer program only.
-        let known = Unit::named(&unit).zip(period).zip(holder);
+        let known = Unit::named(&unit).zip(Period::named(&period)).zip(Holder::named(&holder));
         let reading = known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed });
         looks.entry(row.get(0)?).or_insert(look).readings.extend(reading);
     }

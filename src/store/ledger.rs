@@ -185,7 +185,7 @@ impl LedgerEntry {
             account: row.get("account")?,
             lock: row.get("lock")?,
             // An unknown name counts as unknown, so that no cost is underestimated.
-            state: State::ALL.into_iter().find(|known| known.name() == state).unwrap_or(State::Unknown),
+            state: State::named(&state).unwrap_or(State::Unknown),
             settled: units("settled")?,
             settled_at: row.get::<_, Option<i64>>("settled_at")?.map(moment),
             outcome: row.get("outcome")?,

@@ -90,7 +90,7 @@ fn every_operation() -> Vec<Operation> {
                     after_new_upload,
                     ..Numbers::default()
                 };
-                all.push(of(*kind, numbers));
+                all.push(of(kind, numbers));
             }
         }
     }
