@@ -171,13 +171,14 @@ impl<'a> MispEvent<'a> {
         let notes = self.opened.notes_about(indicator);
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
         let reason = reason(self.opened, indicator);
-        let why = match &reason {
-            Some(reason) => reason.words(self.opened, indicator),
+        let to_ids = reason.is_some();
+        let why = match reason {
+            Some(reason) => reason.words,
             None => format!("{} seen in {}", indicator.kind.name(), seen_in(&self.opened.report, indicator)),
         };
         self.noted.extend(notes);
         let (kind, category) = standing(self.opened, indicator);
-        let what = (kind, category, reason.is_some());
+        let what = (kind, category, to_ids);
         attribute(self.event, self.when, what, &indicator.value.legible(), &(why + &words), within)
     }
 }

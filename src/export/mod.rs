@@ -10,7 +10,6 @@
 pub(crate) mod csv;
 pub mod file;
 mod json;
-mod lines;
 mod markdown;
 mod misp;
 mod opened;
@@ -120,7 +119,7 @@ macro_rules! formats {
 formats! {
     "raw", "json", Bytes, raw, "the bytes as received, the key redacted";
     "json", "json", Rows, json::write, "JSON that any strict reader takes";
-    "jsonl", "jsonl", Indicators, lines::write, "JSON lines, one a row";
+    "jsonl", "jsonl", Indicators, json::write_lines, "JSON lines, one a row";
     "csv", "csv", Indicators, csv::write, "a table, one line a value";
     "md", "md", Indicators, markdown::write, "Markdown, for people";
     "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator";

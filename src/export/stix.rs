@@ -11,7 +11,7 @@ use super::opened::{Correlations, OpenedReport};
 use super::verdict::{BlockReason, reason, seen_in, techniques, verdict};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::indicators::{Kind, kind_in_memory, same};
-use crate::report::rules::{Rules, Severity};
+use crate::report::rules::Rules;
 use crate::report::{About, Indicator, Note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -144,7 +144,7 @@ impl Bundle<'_> {
                 self.left_out += indicator.alone;
             }
             if let Some(reason) = reason(opened, indicator) {
-                self.block(opened, indicator, &reason, when);
+                self.block(indicator, &reason, when);
             }
             for id in objects {
                 // The sample was run; all other observables were seen with it.
@@ -301,28 +301,23 @@ impl Bundle<'_> {
     }
 
     /// Takes in what others are to block, and why: of several reports the surest says it.
-    fn block(&mut self, opened: &OpenedReport<'_>, indicator: &Indicator, reason: &BlockReason<'_>, when: &str) {
+    fn block(&mut self, indicator: &Indicator, reason: &BlockReason, when: &str) {
         let Some(pattern) = pattern(indicator.kind, &plain(&indicator.value)) else { return };
         let id = own_id("indicator", &pattern);
-        let activity = match reason {
-            BlockReason::Rule(rule) => usize::from(rule.severity != Severity::High),
-            BlockReason::Sample if verdict(&opened.report) == "malicious" => 0,
-            BlockReason::Sample => 2,
-        };
-        if self.to_block.get(&id).is_some_and(|(known, _)| *known <= activity) {
+        if self.to_block.get(&id).is_some_and(|(known, _)| *known <= reason.activity) {
             return;
         }
         let own = [
             ("created", Some(when.to_owned())),
             ("modified", Some(when.to_owned())),
-            ("name", Some(own_literal(&format!("{}: {}", indicator.kind.name(), reason.name())))),
-            ("description", Some(own_literal(&reason.words(opened, indicator)))),
-            ("indicator_types", Some(list(ACTIVITIES.get(activity).map(|words| own_literal(words))))),
+            ("name", Some(own_literal(&format!("{}: {}", indicator.kind.name(), reason.name)))),
+            ("description", Some(own_literal(&reason.words))),
+            ("indicator_types", Some(list(ACTIVITIES.get(reason.activity).map(|words| own_literal(words))))),
             ("pattern", Some(own_literal(&pattern))),
             ("pattern_type", Some(own_literal("stix"))),
             ("valid_from", Some(when.to_owned())),
         ];
         let json = object(begun(&id).into_iter().chain(own));
-        self.to_block.insert(id, (activity, json));
+        self.to_block.insert(id, (reason.activity, json));
     }
 }

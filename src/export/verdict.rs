@@ -87,40 +87,32 @@ fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&Place) -> bool
 }
 
 /// Why an indicator is to be blocked.
-pub(super) enum BlockReason<'a> {
-    /// It is the file that was run.
-    Sample,
-    /// A rule marks a row that names it.
-    Rule(&'a Rule),
-}
-
-impl BlockReason<'_> {
-    pub(super) fn name(&self) -> String {
-        match self {
-            Self::Sample => "the file that was run".to_owned(),
-            Self::Rule(rule) => rule.name.clone(),
-        }
-    }
-
-    /// With where it was seen.
-    pub(super) fn words(&self, opened: &OpenedReport<'_>, indicator: &Indicator) -> String {
-        let why = match self {
-            Self::Sample => "The file that was run.".to_owned(),
-            Self::Rule(rule) => format!("{}: {}", rule.severity.word(), rule.words()),
-        };
-        format!("{why} Seen in {}.", seen_in(&opened.report, indicator))
-    }
+pub(super) struct BlockReason {
+    pub(super) name: String,
+    /// A sentence, and where the indicator was seen.
+    pub(super) words: String,
+    /// How sure it is, 0 the surest.
+    pub(super) activity: usize,
 }
 
 /// The reason to block an indicator: it is the file that was run, unless the sandbox found it clean; or a
 /// rule marks its row high or medium, since malware asks for harmless hosts as well. Values that are common
 /// on harmless machines have none.
-pub(super) fn reason<'a>(opened: &OpenedReport<'a>, indicator: &Indicator) -> Option<BlockReason<'a>> {
-    if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
-        return Some(BlockReason::Sample).filter(|_| verdict(&opened.report) != "benign");
-    }
-    let rule = opened.rule_of(indicator).filter(|rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium);
-    rule.map(BlockReason::Rule)
+pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Option<BlockReason> {
+    let (name, why, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
+        let activity = match verdict(&opened.report) {
+            "benign" => return None,
+            "malicious" => 0,
+            _ => 2,
+        };
+        ("the file that was run".to_owned(), "The file that was run.".to_owned(), activity)
+    } else {
+        let is_enough = |rule: &&Rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium;
+        let rule = opened.rule_of(indicator).filter(is_enough)?;
+        let why = format!("{}: {}", rule.severity.word(), rule.words());
+        (rule.name.clone(), why, usize::from(rule.severity != Severity::High))
+    };
+    Some(BlockReason { name, words: format!("{why} Seen in {}.", seen_in(&opened.report, indicator)), activity })
 }
 
 /// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
