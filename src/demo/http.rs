@@ -41,15 +41,17 @@ pub(super) struct DemoCall {
     pub header_key: Option<String>,
     pub range: Option<String>,
     pub takes_gzip: bool,
-    pub upload: Option<UploadedFile>,
+    pub upload: Option<Submitted>,
 }
 
-/// A file that was uploaded, of which only this much is kept.
+/// A file that was uploaded, of which only this much is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct UploadedFile {
+pub struct Submitted {
     pub sha256: String,
     pub name: String,
     pub size: u64,
+    /// The other fields of a private scan.
+    pub fields: Vec<(String, String)>,
 }
 
 impl DemoCall {
@@ -101,7 +103,7 @@ impl DemoCall {
     }
 
     /// The file in the request.
-    pub fn upload(&self) -> Result<&UploadedFile, DemoAnswer> {
+    pub fn upload(&self) -> Result<&Submitted, DemoAnswer> {
         self.upload.as_ref().ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "no file in the request"))
     }
 
@@ -118,7 +120,8 @@ impl DemoCall {
             let value = part.get(head_end + 4..)?;
             match quoted(&head, "; filename=\"") {
                 Some(name) => {
-                    self.upload = Some(UploadedFile { sha256: digest(value), name, size: value.len() as u64 })
+                    let (sha256, size) = (digest(value), value.len() as u64);
+                    self.upload = Some(Submitted { sha256, name, size, fields: Vec::new() });
                 }
                 None => {
                     let value = String::from_utf8_lossy(value).into_owned();

@@ -30,8 +30,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
 pub use counters::{PeriodAmounts, ScanLimits, Used};
-pub use http::DemoAnswer;
-pub use private::Submitted;
+pub use http::{DemoAnswer, Submitted};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ListContent;
-use super::http::{AnswerResult, DemoAnswer, UploadedFile, set};
+use super::http::{AnswerResult, DemoAnswer, Submitted, set};
 use super::reports::{self, DemoReport, PrivateFile, digest};
 use super::routes::Context;
 
@@ -214,7 +214,8 @@ pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
 
 /// Takes a file in; the ticket is empty unless an address was handed out for it.
 pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
-    let UploadedFile { sha256, name, size } = context.call.upload()?.clone();
+    let submitted = Submitted { fields: context.call.parameters.clone(), ..context.call.upload()?.clone() };
+    let Submitted { sha256, name, size, .. } = submitted.clone();
     let (scans, now) = (&mut context.state.scans, context.state.clock.seconds());
     if !ticket.is_empty() && !scans.tickets.remove(ticket) {
         return Err(DemoAnswer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
@@ -230,8 +231,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
     }
     let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), scans.analyses.len() + 1);
     let reports = reports::made_for(&sha256, &context.service.archive, now);
-    let fields = context.call.parameters.clone();
-    scans.submitted.push(Submitted { sha256: sha256.clone(), name, size, fields });
+    scans.submitted.push(submitted);
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));
     let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
@@ -277,16 +277,6 @@ pub(super) fn delete(id: &str, context: &mut Context) -> AnswerResult {
         scans.analyses.retain(|analysis| analysis.file != *sha256);
     }
     Ok(DemoAnswer::json(""))
-}
-
-/// A file that was taken in for a private scan.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Submitted {
-    /// The SHA-256 of the uploaded file.
-    pub sha256: String,
-    pub name: String,
-    pub size: u64,
-    pub fields: Vec<(String, String)>,
 }
 
 struct DemoAnalysis {
