@@ -172,13 +172,9 @@ impl Folds {
         is_turned != self.is_all
     }
 
-    pub fn fold(&mut self, row: usize, depths: &Depths) {
-        self.turn(row, true, depths);
-        self.refresh(depths);
-    }
-
-    pub fn unfold(&mut self, row: usize, depths: &Depths) {
-        self.turn(row, false, depths);
+    /// Folds a row, or unfolds it.
+    pub fn fold(&mut self, row: usize, fold: bool, depths: &Depths) {
+        self.turn(row, fold, depths);
         self.refresh(depths);
     }
 
@@ -329,14 +325,10 @@ fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
     }
     let parent = |row: usize| {
         let known = rows.get(&number(row, "parent_process_id")?)?;
-        let before = known.get(known.partition_point(|known| *known < row).checked_sub(1)?);
-        before.copied()
+        let (before, after) = known.split_at_checked(known.partition_point(|known| *known < row))?;
+        before.last().or_else(|| after.iter().find(|known| **known > row)).copied()
     };
-    let after = |row: usize| {
-        let known = rows.get(&number(row, "parent_process_id")?)?;
-        known.iter().copied().find(|known| *known > row)
-    };
-    (0..elements.len()).map(|row| parent(row).or_else(|| after(row))).collect()
+    (0..elements.len()).map(parent).collect()
 }
 
 /// Rows with their depths, parents before their children. A cycle starts at its first row in the
@@ -435,8 +427,8 @@ mod fold_tests {
             let (depths, mut folds, mut kept) = (Depths::from(depths), Folds::default(), None);
             for step in steps {
                 match step {
-                    Step::Fold(row) => folds.fold(row, &depths),
-                    Step::Unfold(row) => folds.unfold(row, &depths),
+                    Step::Fold(row) => folds.fold(row, true, &depths),
+                    Step::Unfold(row) => folds.fold(row, false, &depths),
                     Step::Reveal(row) => folds.reveal(row, &depths),
                     Step::FoldAll(fold) => folds.fold_all(fold, &depths),
                     Step::Keep(rows) => {

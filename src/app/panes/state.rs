@@ -59,9 +59,9 @@ impl FoldStep {
                 let parent = depths.parent(row).map(|parent| folds.position(parent));
                 scroll.cursor = parent.unwrap_or(scroll.cursor);
             }
-            Self::Toggle if folds.is_folded(row) => folds.unfold(row, depths),
-            Self::Left | Self::Toggle => folds.fold(row, depths),
-            Self::Right => folds.unfold(row, depths),
+            Self::Toggle => folds.fold(row, !folds.is_folded(row), depths),
+            Self::Left => folds.fold(row, true, depths),
+            Self::Right => folds.fold(row, false, depths),
             Self::All(fold) => {
                 folds.fold_all(fold, depths);
                 scroll.cursor = folds.position(row);
