@@ -130,8 +130,13 @@ impl Plan {
         match (self.prices.as_slice(), self.refusal()) {
             (_, Some(_)) => "refused".to_owned(),
             ([one], None) => one.brief(),
-            _ => joined(self.totals().into_iter().map(|total| total.units.brief(total.unit)), " + "),
+            _ => self.sums(Units::brief, " + "),
         }
+    }
+
+    fn sums(&self, words: fn(Units, Unit) -> String, between: &str) -> String {
+        let totals: Vec<_> = self.totals().iter().map(|total| words(total.units, total.unit)).collect();
+        if totals.is_empty() { "0".to_owned() } else { totals.join(between) }
     }
 
     /// Compares the plan with the quota left at `now`.
@@ -159,19 +164,8 @@ impl fmt::Display for Plan {
         match (self.prices.as_slice(), self.refusal()) {
             (_, Some(reason)) => write!(f, "refused: {reason}"),
             ([one], None) => f.write_str(&one.short()),
-            _ => f.write_str(&joined(self.totals().into_iter().map(UnitTotal::words), " and ")),
+            _ => f.write_str(&self.sums(Units::words, " and ")),
         }
-    }
-}
-
-fn joined(totals: impl Iterator<Item = String>, between: &str) -> String {
-    let totals: Vec<_> = totals.collect();
-    if totals.is_empty() { "0".to_owned() } else { totals.join(between) }
-}
-
-impl UnitTotal {
-    pub fn words(self) -> String {
-        self.units.words(self.unit)
     }
 }
 

@@ -277,12 +277,8 @@ pub(super) fn general(operation: Operation, entitled: &Entitlements) -> Verdict 
 
 /// The holders that are charged (§8.1.1).
 pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
-    match entitled.group.held() {
-        Some(false) => &[Holder::User],
-        // The user may have a group that the service has not shown yet, so count against it to be
-        // safe.
-        Some(true) | None => &[Holder::User, Holder::Group],
-    }
+    // The user may have a group that the service has not shown yet: count against it to be safe.
+    if entitled.group.held() == Some(false) { &[Holder::User] } else { &Holder::ALL }
 }
 
 /// The pool that pays for enterprise endpoints (§8.4.3).
