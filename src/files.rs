@@ -16,13 +16,7 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     folder.parent().map_or(Ok(()), make_folder)?;
-    match DirBuilder::new().create(folder) {
-        // The umask may have removed bits of the mode.
-        Ok(()) => set_mode(folder, 0o700),
-        // It exists, or another program has created it in the meantime.
-        Err(_) if folder.is_dir() => Ok(()),
-        Err(error) => Err(error),
-    }
+    make_one(folder)
 }
 
 /// Creates the missing folders of a path below an existing one. That one is never created: once it
@@ -48,15 +42,10 @@ fn make_one(folder: &Path) -> io::Result<()> {
 
 /// Removes a folder with its content; a cancelled call may still write to it.
 pub fn remove_folder(folder: &Path) {
-    let mut aside = folder.as_os_str().to_owned();
-    aside.push("-gone");
-    let both = [folder, Path::new(&aside)];
     for _ in 0..REMOVALS {
-        // Errors are ignored; the check below is whether the folders are gone. The rename comes
-        // first, so that no further files can be created under the old name.
-        let _ = std::fs::rename(folder, &aside);
-        both.iter().for_each(|folder| _ = std::fs::remove_dir_all(folder));
-        if both.iter().all(|folder| std::fs::symlink_metadata(folder).is_err()) {
+        // It fails if a file is created meanwhile.
+        let _ = std::fs::remove_dir_all(folder);
+        if std::fs::symlink_metadata(folder).is_err() {
             return;
         }
         std::thread::sleep(BETWEEN_REMOVALS);
@@ -148,14 +137,8 @@ pub fn make_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().write(true).create_new(true))
 }
 
-/// Opens a file for appending and creates it and its folder if missing; never follows a link.
+/// Opens a file for appending, in a folder that exists, and creates it if missing; never follows a link.
 pub fn append(path: &Path) -> io::Result<File> {
-    path.parent().map_or(Ok(()), make_folder)?;
-    append_in(path)
-}
-
-/// Like [`append`], in a folder that exists.
-pub fn append_in(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));
     }

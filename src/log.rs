@@ -8,13 +8,13 @@ use serde::Deserialize;
 use std::fmt::{Display, Write as _};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 pub const FILE: &str = "behaview.log";
 
-/// Maximum size of the file, in bytes; a longer one is renamed, and the one before it replaced.
+/// Size in bytes from which the next start renames the file, and replaces the one before it.
 const LONGEST: u64 = 1 << 20;
 
 /// How much is logged.
@@ -37,12 +37,11 @@ pub struct Log(Option<Arc<LogFile>>);
 
 #[derive(Debug)]
 struct LogFile {
-    path: PathBuf,
     level: Level,
     run: String,
     is_terse: bool,
     lines: AtomicU64,
-    file: Mutex<File>,
+    file: File,
 }
 
 impl Log {
@@ -53,8 +52,12 @@ impl Log {
         }
         files::own_folder(folder)?;
         let path = folder.join(FILE);
-        let file = Mutex::new(files::append(&path)?);
-        Ok(Self(Some(Arc::new(LogFile { path, level, run: run.to_owned(), is_terse, lines: AtomicU64::new(0), file }))))
+        if path.metadata().is_ok_and(|about| about.is_file() && about.len() > LONGEST) {
+            files::set_mode(&path, 0o600)?;
+            std::fs::rename(&path, path.with_extension("1.log"))?;
+        }
+        let file = files::append(&path)?;
+        Ok(Self(Some(Arc::new(LogFile { level, run: run.to_owned(), is_terse, lines: AtomicU64::new(0), file }))))
     }
 
     /// Writes a line with details; returns its identifier, the run and the line's number in it.
@@ -67,29 +70,13 @@ impl Log {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }
         line.push('\n');
-        // Errors are ignored: the paid answer matters more.
-        open.append(&line).ok().map(|()| id)
+        // One write, so that the lines of two programs do not mix. Errors are ignored: the paid answer
+        // matters more.
+        (&open.file).write_all(line.as_bytes()).ok().map(|()| id)
     }
 
     pub fn is_terse(&self) -> bool {
         self.0.as_ref().is_some_and(|open| open.is_terse)
-    }
-}
-
-impl LogFile {
-    fn append(&self, line: &str) -> io::Result<()> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        if file.metadata()?.len() > LONGEST {
-            // Another program may have renamed it already.
-            *file = files::append(&self.path)?;
-            if file.metadata()?.len() > LONGEST {
-                files::set_mode(&self.path, 0o600)?;
-                std::fs::rename(&self.path, self.path.with_extension("1.log"))?;
-                *file = files::append(&self.path)?;
-            }
-        }
-        // One write, so that the lines of two programs do not mix.
-        file.write_all(line.as_bytes())
     }
 }
 
@@ -129,12 +116,10 @@ mod tests {
     #[test]
     fn a_long_file_gives_way_and_one_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let log = Log::open(folder.path(), Level::Info, "run", false).unwrap();
-        let other = Log::open(folder.path(), Level::Info, "other", false).unwrap();
         let long = "x".repeat(200_000);
         for _ in 0..25 {
+            let log = Log::open(folder.path(), Level::Info, "run", false).unwrap();
             log.write(Level::Info, "long", &[("text", &long)]).unwrap();
-            other.write(Level::Info, "long", &[("text", &long)]).unwrap();
         }
         let sizes: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).collect();

@@ -10,7 +10,7 @@ use crate::log::Level;
 use crate::quota::Entitlements;
 use crate::report::{Deletion, Purge};
 use crate::service::{Client, Profile};
-use crate::store::{Keep, Store, StoreError, service_id};
+use crate::store::{Store, StoreError, service_id};
 use jiff::SignedDuration;
 use std::io::Write;
 use std::path::Path;
@@ -74,8 +74,7 @@ pub(super) fn session() -> String {
 
 /// Opens the store, and deletes by the limits of the config; returns remarks for the user.
 fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
-    let keep = if config.keeps_nothing() { Keep::Nothing } else { Keep::Everything };
-    let store = Store::open_keeping(&folders.store, keep)?;
+    let store = Store::open_keeping(&folders.store, config.store.keep)?;
     let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
     let mut limits: Vec<_> =
         config.store.megabytes.map(|most| Purge::DownTo(1_000_000 * u64::from(most.get()))).into_iter().collect();

@@ -15,6 +15,7 @@ use crate::log::Level;
 use crate::quota::{Budget, CONFIRM_ABOVE, Entitlement, Entitlements};
 use crate::service::credential::{Configured, Credential, CredentialError};
 use crate::service::profile::Profile;
+use crate::store::Keep;
 use crate::view::Theme;
 use clap::Args;
 use clap::builder::BoolishValueParser;
@@ -75,20 +76,11 @@ struct FollowTable {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreTable {
-    keep: StoreKeep,
+    pub keep: Keep,
     /// Answers that are older are deleted at the start.
     pub days: Option<NonZeroU32>,
     /// The oldest answers are deleted at the start, down to this size.
     pub megabytes: Option<NonZeroU32>,
-}
-
-/// What of the answers is kept on disk.
-#[derive(Debug, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StoreKeep {
-    #[default]
-    Everything,
-    Nothing,
 }
 
 /// Limits of spending, in units.
@@ -353,7 +345,7 @@ impl Config {
 
     /// Whether nothing of the reports is kept on disk.
     pub fn keeps_nothing(&self) -> bool {
-        self.store.keep == StoreKeep::Nothing
+        self.store.keep == Keep::Nothing
     }
 
     pub fn pace(&self) -> Pace {

@@ -1,10 +1,9 @@
 //! Errors of the gateway, with the cost of the failed call.
 
 use crate::quota::{OverBudget, Settlement, State};
-use crate::service::error::{Reason, ServiceError};
+use crate::service::error::{Refusal, ServiceError};
 use crate::store::StoreError;
 use jiff::Timestamp;
-use std::time::Duration;
 
 /// The reason why a request has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -63,20 +62,10 @@ impl GatewayError {
         matches!(self, Self::Service { error: ServiceError::Unsendable(_), .. })
     }
 
-    /// Whether the service says that the quota is spent.
-    pub fn says_spent(&self) -> bool {
-        matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::QuotaSpent)
-    }
-
-    /// Whether the service does not have the requested file or report.
-    pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Service { error: ServiceError::Refused(refusal), .. } if refusal.reason == Reason::NotFound)
-    }
-
-    /// How long the service says to wait.
-    pub fn wait(&self) -> Option<Duration> {
+    /// The service's refusal of the request, if that is the cause.
+    pub fn refusal(&self) -> Option<&Refusal> {
         match self {
-            Self::Service { error: ServiceError::Refused(refusal), .. } => refusal.retry_after,
+            Self::Service { error: ServiceError::Refused(refusal), .. } => Some(refusal),
             _ => None,
         }
     }

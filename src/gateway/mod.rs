@@ -116,12 +116,10 @@ impl Gateway {
         self.state().clocks.map(|(behind, _)| behind)
     }
 
-    /// Compares this machine's clock with the date of a response.
-    fn note_date(&self) {
-        if let Some(theirs) = self.client.take_date() {
-            let now = (self.clock)();
-            self.state().clocks = Some((now.duration_until(theirs), now));
-        }
+    /// Compares this machine's clock with the date of a response that has just come.
+    fn note_date(&self, theirs: Timestamp) {
+        let now = (self.clock)();
+        self.state().clocks = Some((now.duration_until(theirs), now));
     }
 
     fn state(&self) -> MutexGuard<'_, RunState> {
@@ -247,18 +245,16 @@ impl Gateway {
         let limit = if price.is_free() { None } else { self.minute_limit().map_err(GatewayError::Ledger)? };
         let limit = limit.map(|(limit, _)| limit);
         if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
-            let (mut came, mut failure) = (Vec::new(), None);
+            let mut came = Vec::new();
+            let join = |came, why| Ok(self.join(asked.by_hash().unwrap_or_default(), came, why, is_refresh)?);
             for part in &parts {
                 match Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await {
                     Ok(answer) => came.push(answer),
                     Err(error) if came.is_empty() => return Err(error),
-                    Err(error) => {
-                        failure = Some(error);
-                        break;
-                    }
+                    Err(error) => return join(came, Some(&error)),
                 }
             }
-            return Ok(self.join(asked.by_hash().unwrap_or_default(), came, failure.as_ref(), is_refresh)?);
+            return join(came, None);
         }
         self.read_counters_before(&whole).await?;
         let call = match request {

@@ -41,7 +41,7 @@ impl Gateway {
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
     ) -> Result<(Body, Option<&'static str>), ServiceError> {
-        let gatherer = Gatherer { progress, arrived: Mutex::default() };
+        let gatherer = Gatherer { gateway: self, progress, arrived: Mutex::default() };
         let mut sink = &gatherer;
         let mut sending = pin!(self.client.send(request, &mut sink));
         if cancel.is_cancelled() {
@@ -51,10 +51,7 @@ impl Gateway {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(ServiceError::GivenUp),
-                sent = &mut sending => {
-                    self.note_date();
-                    break sent?;
-                }
+                sent = &mut sending => break sent?,
                 () = tokio::time::sleep(PACE) => {
                     gatherer.report();
                     if matches!(request, Request::Behaviour { .. }) {
@@ -75,6 +72,7 @@ impl Gateway {
 
 /// Joins the pieces of an answer, and reports progress.
 struct Gatherer<'a> {
+    gateway: &'a Gateway,
     progress: OnProgress<'a>,
     arrived: Mutex<Arrived>,
 }
@@ -127,6 +125,10 @@ impl Gatherer<'_> {
 }
 
 impl Sink for &Gatherer<'_> {
+    fn note_date(&mut self, date: Timestamp) {
+        self.gateway.note_date(date);
+    }
+
     fn begin(&mut self, total: Option<u64>) {
         self.arrived().total = total;
         self.report();

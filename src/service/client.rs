@@ -1,18 +1,17 @@
 //! Sends one request once, to one host, and receives its response completely or returns the error.
 
 use super::credential::Credential;
-use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, reason};
+use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, parse_date, reason};
 use super::http::{ContentDecoder, build, until_silent};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Method, Request, RequestContext, Version};
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderName, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
 use reqwest::{RequestBuilder, Response, StatusCode, Url, Version as HttpVersion};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::sync::OnceLock;
 
 /// Maximum size of an artefact, in bytes: it is received in memory.
 const LARGEST_ARTEFACT: u64 = 1 << 30;
@@ -27,17 +26,17 @@ const AT_ONCE: usize = 16 * 1024;
 pub struct Client {
     pub(super) profile: Profile,
     pub(super) root: Url,
-    header: HeaderName,
     credential: Option<Credential>,
     pub(super) redactor: Redactor,
     /// Created at the first call: loading certificates takes longer than drawing the first screen.
     http: OnceLock<reqwest::Client>,
-    /// The time in the last response and when its head came, until the gateway takes it.
-    date: Mutex<Option<(Timestamp, Instant)>>,
 }
 
 /// The destination of a response's bytes.
 pub trait Sink: Send {
+    /// Called with the service's time when the head of a response has come, if that states one.
+    fn note_date(&mut self, _date: Timestamp) {}
+
     /// Called once, before the first piece, with the total length if known.
     fn begin(&mut self, total: Option<u64>);
 
@@ -51,10 +50,8 @@ impl Client {
     /// A client for a profile; nothing is sent or loaded yet.
     pub fn new(profile: Profile, credential: Option<Credential>) -> Result<Self, ProfileError> {
         let root = profile.check()?;
-        let header = profile.header_name()?;
         let redactor = credential.as_ref().map(|key| Redactor::new(key.expose())).unwrap_or_default();
-        let (http, date) = (OnceLock::new(), Mutex::default());
-        Ok(Self { profile, root, header, credential, redactor, http, date })
+        Ok(Self { profile, root, credential, redactor, http: OnceLock::new() })
     }
 
     pub fn profile(&self) -> &Profile {
@@ -92,7 +89,8 @@ impl Client {
                 until_silent(self.profile.timeout, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
-        self.note_date(&response);
+        let date = response.headers().get(DATE).and_then(|date| parse_date(date.to_str().ok()?));
+        date.into_iter().for_each(|date| sink.note_date(date));
         // API v2 responds with 204 if the quota is spent.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || !response.status().is_success() {
@@ -180,27 +178,10 @@ impl Client {
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
-    /// The service's time by the last response, once. The rest of a response may take long.
-    pub fn take_date(&self) -> Option<Timestamp> {
-        let (date, came) = self.date.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-        date.checked_add(came.elapsed()).ok()
-    }
-
-    fn note_date(&self, response: &Response) {
-        let date = response.headers().get(DATE).and_then(|date| date.to_str().ok());
-        let parser = jiff::fmt::rfc2822::DateTimeParser::new();
-        if let Some(date) = date.and_then(|date| parser.parse_timestamp(date).ok()) {
-            *self.date.lock().unwrap_or_else(PoisonError::into_inner) = Some((date, Instant::now()));
-        }
-    }
-
     /// Builds the HTTP request. The position of the key depends on the API version (specification
     /// §5, §9).
     fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
         let (url, http, parameters) = (self.url(address), self.http()?, self.parameters(address)?);
-        if length(&url, address.method, &parameters) > LONGEST_ADDRESS {
-            return Err(ServiceError::LongAddress);
-        }
         let call = match address.method {
             Method::Get => http.get(url).query(&parameters),
             Method::Delete => http.delete(url).query(&parameters),
@@ -208,6 +189,10 @@ impl Client {
             Method::Post if parameters.is_empty() => http.post(url).header(CONTENT_LENGTH, 0),
             Method::Post => http.post(url).form(&parameters),
         };
+        let built = call.try_clone().and_then(|call| call.build().ok());
+        if built.is_some_and(|built| built.url().as_str().len() as u64 > LONGEST_ADDRESS) {
+            return Err(ServiceError::LongAddress);
+        }
         self.with_key(address, call)
     }
 
@@ -227,7 +212,7 @@ impl Client {
         let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
         let mut header = HeaderValue::from_str(key).map_err(|_| ServiceError::NoKey)?;
         header.set_sensitive(true);
-        Ok(call.header(&self.header, header))
+        Ok(call.header(&self.profile.header, header))
     }
 
     /// An identifier of the user at this service that does not reveal the key.
@@ -298,13 +283,4 @@ impl Sink for Vec<u8> {
     fn take(&mut self, piece: &[u8]) {
         self.extend_from_slice(piece);
     }
-}
-
-/// The length of an address including the parameters that are part of it.
-fn length(url: &Url, method: Method, parameters: &[(Cow<'static, str>, String)]) -> u64 {
-    let mut whole = url.clone();
-    if method != Method::Post {
-        whole.query_pairs_mut().extend_pairs(parameters);
-    }
-    whole.as_str().len() as u64
 }

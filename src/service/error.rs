@@ -277,11 +277,16 @@ fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
 fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
     const MONTH: u64 = 31 * 24 * 3600;
     let text = text.trim();
-    let seconds = text.parse::<u64>().ok().or_else(|| {
-        let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-        Some(u64::try_from(date.as_second() - now.as_second()).unwrap_or(0))
-    })?;
+    let seconds = text
+        .parse::<u64>()
+        .ok()
+        .or_else(|| Some(u64::try_from(parse_date(text)?.as_second() - now.as_second()).unwrap_or(0)))?;
     Some(Duration::from_secs(seconds.min(MONTH)))
+}
+
+/// Parses a date of a header (RFC 9110 §5.6.7).
+pub(super) fn parse_date(text: &str) -> Option<jiff::Timestamp> {
+    jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
 /// If the connection failed, nothing was sent; after that the call may have been counted.
@@ -309,14 +314,9 @@ fn refused_certificate(error: &reqwest::Error) -> Option<String> {
 }
 
 fn certificate_words(why: &rustls::CertificateError) -> String {
-    use rustls::CertificateError::{
-        Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet, NotValidYetContext,
-        UnknownIssuer,
-    };
+    use rustls::CertificateError::{NotValidForName, NotValidForNameContext, UnknownIssuer};
     match why {
         UnknownIssuer => "no authority that this machine knows has signed it".to_owned(),
-        Expired | ExpiredContext { .. } => "it has expired".to_owned(),
-        NotValidYet | NotValidYetContext { .. } => "it is not valid yet; is this machine's clock right?".to_owned(),
         NotValidForName | NotValidForNameContext { .. } => "it is for another name".to_owned(),
         other => Untrusted::from(other.to_string()).visible_cut(120).to_string(),
     }

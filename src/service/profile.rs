@@ -147,10 +147,6 @@ impl Profile {
         ProfileError { name: self.name.clone(), setting, why }
     }
 
-    pub(super) fn header_name(&self) -> Result<HeaderName, ProfileError> {
-        HeaderName::try_from(&self.header).map_err(|_| self.error("header", NO_HEADER))
-    }
-
     fn address(&self) -> Result<Url, ProfileError> {
         encrypted(&self.root).map_err(|why| self.error("root", why))
     }

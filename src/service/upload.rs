@@ -104,17 +104,14 @@ impl Client {
 /// Reads a file completely, so that the bytes sent have the hash that was shown even if the file
 /// changes in the meantime.
 async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
-    let upload = upload.clone();
-    let read = tokio::task::spawn_blocking(move || read_unchanged(&upload, limit)).await;
+    let path = upload.path.clone();
+    let read = tokio::task::spawn_blocking(move || read_hashed(&path, limit)).await;
     let read = read.unwrap_or_else(|error| Err(error.to_string()));
-    read.map(Bytes::from).map_err(ServiceError::Unsendable)
-}
-
-fn read_unchanged(upload: &Upload, limit: u64) -> Result<Vec<u8>, String> {
-    let (bytes, found) = read_hashed(&upload.path, limit)?;
-    match &upload.file {
-        Some(seen) if *seen != found => Err("it has changed since it was looked at".to_owned()),
-        _ => Ok(bytes),
+    match read.map_err(ServiceError::Unsendable)? {
+        (_, found) if upload.file.as_ref().is_some_and(|seen| *seen != found) => {
+            Err(ServiceError::Unsendable("it has changed since it was looked at".to_owned()))
+        }
+        (bytes, _) => Ok(bytes.into()),
     }
 }
 

@@ -393,7 +393,7 @@ impl Call {
         let mut locks = Vec::new();
         for name in own.into_iter().chain(claims.iter().map(of_claim)) {
             let path = folder.join(CALLS).join(name);
-            let file = files::append_in(&path)?;
+            let file = files::append(&path)?;
             // If locks are unsupported, no other program has one either.
             if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
                 return Ok(None);

@@ -9,6 +9,7 @@ use crate::text::count;
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
+use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -58,7 +59,8 @@ CREATE TABLE IF NOT EXISTS note (
 );";
 
 /// Which responses are stored on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Keep {
     #[default]
     Everything,
@@ -159,14 +161,13 @@ fn copy(folder: &Path) -> PathBuf {
 /// Restricts the folder to the user, and waits for another program that is opening the store.
 fn prepare(folder: &Path) -> Result<File, StoreError> {
     if folder.is_symlink() {
-        return Err(StoreError::Link(folder.to_owned()));
+        return Err(StoreError::NoFile(folder.to_owned()));
     }
     let failed = |why| StoreError::File { path: folder.to_owned(), why };
     files::own_folder(folder).map_err(failed)?;
     for path in [database(folder), copy(folder), folder.join("records.db-journal"), folder.join("records.lock")] {
         match () {
-            () if path.is_symlink() => return Err(StoreError::Link(path)),
-            () if files::is_special(&path) => return Err(StoreError::NoFile(path)),
+            () if path.is_symlink() || files::is_special(&path) => return Err(StoreError::NoFile(path)),
             () if files::is_open_to_others(&path) => files::set_mode(&path, 0o600).map_err(failed)?,
             () => {}
         }

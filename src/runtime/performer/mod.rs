@@ -16,6 +16,7 @@ use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
 use crate::request::{Quote, Request, UploadAddress};
+use crate::service::error::Reason;
 use crate::text::{bytes, said};
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -182,7 +183,9 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         send_limits(work, &result, begun, gateway.now());
     }
     // It may be asked again, and paid again: the time says how much that promises.
-    let missing = result.as_ref().err().filter(|error| error.is_missing()).map(|_| gateway.now().strftime("%R UTC"));
+    let refusal = result.as_ref().err().and_then(GatewayError::refusal);
+    let missing =
+        refusal.filter(|refusal| refusal.reason == Reason::NotFound).map(|_| gateway.now().strftime("%R UTC"));
     let is_stored = result.as_ref().is_ok_and(|answer| answer.received < begun);
     let result = response(quote, result).map_err(|failure| match missing {
         Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
@@ -209,12 +212,13 @@ fn completed(gateway: &Gateway, response: Response, is_stored: bool) -> Response
 /// Sends what the outcome of a paid call says of the limits.
 fn send_limits(work: &Work, result: &Result<Answer, GatewayError>, begun: Timestamp, now: Timestamp) {
     // A stored response says nothing of the quota.
+    let refusal = result.as_ref().err().and_then(GatewayError::refusal);
     let says_spent = match result {
         Ok(answer) => (answer.received >= begun).then_some(false),
-        Err(error) => error.says_spent().then_some(true),
+        Err(_) => refusal.filter(|refusal| refusal.reason == Reason::QuotaSpent).map(|_| true),
     };
     says_spent.into_iter().for_each(|says_spent| work.send(ServiceEvent::QuotaExhausted(says_spent)));
-    if let Some(wait) = result.as_ref().err().and_then(GatewayError::wait) {
+    if let Some(wait) = refusal.and_then(|refusal| refusal.retry_after) {
         work.send(ServiceEvent::RateLimitedUntil(now.saturating_add(wait).unwrap_or(Timestamp::MAX)));
     }
 }
