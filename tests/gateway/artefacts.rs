@@ -144,7 +144,7 @@ async fn a_part_that_nobody_asked_for_is_held_and_said_to_be_one() {
     let (_folder, gateway, _) = capture(vec![(head, report.clone().into_bytes())]);
     let answer = visit::ask(&gateway, &first_report()).await.unwrap();
     assert_eq!(bytes(&answer), report.as_bytes());
-    assert!(answer.remark.unwrap().contains("is a part by the service's word"));
+    assert!(answer.remark.unwrap().contains("is only a part, as its status 206 says"));
     assert!(gateway.stored(&first_report()).unwrap().is_some(), "what was paid for is held");
 }
 
