@@ -115,7 +115,7 @@ pub fn service(gateway: &Gateway) -> Service {
     let client = &gateway.client;
     Service {
         name: client.profile().name.clone(),
-        id: service_id(&client.root()),
+        id: service_id(&client.profile().place()),
         has_key: !gateway.is_offline && client.credential().is_some(),
         is_offline: gateway.is_offline,
         listing: client.profile().listing,
@@ -258,7 +258,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     for (age, file) in (1..).zip(Demo::files()) {
         let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
         let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
-        store.note_file(&service_id(&client.root()), &sha256, Some(file.title), opened)?;
+        store.note_file(&service_id(&client.profile().place()), &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
     let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());

@@ -6,7 +6,7 @@ use super::*;
 use crate::config::{Config, Folders};
 use crate::runtime;
 use crate::service::ProxyRoute;
-use crate::service::credential::{Configured, Credential, VARIABLES};
+use crate::service::credential::{Credential, VARIABLES};
 use crate::store::Store;
 
 /// Maximum clock difference without a remark, in seconds.
@@ -125,7 +125,7 @@ fn key(config: &Config) -> Check {
     if let Some(place) = config.key_place().filter(|_| !is_variable) {
         return good("key", format!("from {place}"));
     }
-    match Credential::find(variable, &Configured::default(), home.as_deref()) {
+    match Credential::find(variable, None, None, home.as_deref()) {
         Ok(Some(found)) => good("key", format!("from {}", found.source())),
         Err(error) => wrong("key", FailureKind::Key, error.to_string(), "correct it there"),
         Ok(None) => {

@@ -183,15 +183,12 @@ impl Layers {
         let typed = format!("x = {text}").parse::<Table>().ok().filter(|read| read.len() == 1);
         let typed = typed.and_then(|mut read| read.remove("x"));
         let accepted = |value: &Value| accepts(&path, value.clone());
-        let value = match (typed, Value::String(text.to_owned())) {
-            (Some(typed), _) if accepted(&typed).is_ok() => typed,
-            (_, plain) if accepted(&plain).is_ok() => plain,
-            (typed, plain) => {
-                let why = accepted(&typed.unwrap_or(plain)).err().unwrap_or_default();
-                return Err(ConfigError::Override(origin, why));
-            }
+        let values: Vec<_> = typed.into_iter().chain([Value::String(text.to_owned())]).collect();
+        let Some(value) = values.iter().find(|value| accepted(value).is_ok()) else {
+            let why = values.first().and_then(|value| accepted(value).err()).unwrap_or_default();
+            return Err(ConfigError::Override(origin, why));
         };
-        put(&mut self.table, &path, value);
+        put(&mut self.table, &path, value.clone());
         self.origins.insert(name, origin);
         Ok(())
     }

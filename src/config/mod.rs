@@ -13,7 +13,7 @@ use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
 use crate::quota::{Budget, CONFIRM_ABOVE, Entitlement, Entitlements};
-use crate::service::credential::{Configured, Credential, CredentialError};
+use crate::service::credential::{Credential, CredentialError};
 use crate::service::profile::Profile;
 use crate::store::Keep;
 use crate::view::Theme;
@@ -308,8 +308,7 @@ impl Config {
 
     /// Every key in variables and files; `api_key_command` is not run.
     pub fn known_keys(&self) -> Vec<Credential> {
-        let configured = Configured { key: self.api_key.clone(), command: None };
-        Credential::all_known(variable, &configured, home().as_deref())
+        Credential::all_known(variable, self.api_key.as_ref(), home().as_deref())
     }
 
     /// Where the file, a variable or a flag says what the key is; nothing is run for it.
@@ -359,8 +358,7 @@ impl Config {
 
     /// The key, from the first place that has one.
     pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
-        let configured = Configured { key: self.api_key.clone(), command: self.api_key_command.clone() };
-        Credential::find(variable, &configured, home().as_deref())
+        Credential::find(variable, self.api_key.as_ref(), self.api_key_command.as_deref(), home().as_deref())
     }
 }
 

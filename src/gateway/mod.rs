@@ -85,7 +85,7 @@ impl Gateway {
     pub fn new(store: Arc<Store>, client: Client, session: String, clock: Clock) -> Self {
         Self {
             store,
-            service: service_id(&client.root()),
+            service: service_id(&client.profile().place()),
             client,
             session,
             clock,

@@ -6,7 +6,7 @@ use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw, is_valid};
-use crate::report::page::{Page, PageError, is_behaviour};
+use crate::report::page::{Page, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request, hash};
 use crate::service::error::{ServiceError, Unusable};
@@ -147,11 +147,7 @@ fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
     if body.window(0..LOOK).trim_ascii_start().starts_with(b"[") {
         return Err(unusable(Unusable::WrongType("a list of sandboxes")));
     }
-    let page = Page::of(body).map_err(|error| match error {
-        PageError::Cut => unusable(Unusable::Cut),
-        PageError::NotJson => other_than_json(body),
-        PageError::NotAList => unusable(Unusable::WrongType("a list of sandboxes")),
-    })?;
+    let page = Page::of(body).map_err(|_| unusable(Unusable::WrongType("a list of sandboxes")))?;
     let first = page.entries.first().map(|entry| entry.identifier.text().clone());
     let page = page.without_others(file);
     match first {
@@ -171,15 +167,12 @@ fn other_than_json(body: &Body) -> ServiceError {
     })
 }
 
-/// Whether bytes start like a web page. HTML further inside may be part of a capture.
+/// Whether bytes start like a web page, or other markup. HTML further inside may be part of a capture.
 fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
-    let mut rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
-    for (begin, end) in [("<?xml", "?>"), ("<!--", "-->")] {
-        let behind = memchr::memmem::find(rest, end.as_bytes()).filter(|_| rest.starts_with(begin.as_bytes()));
-        rest = behind.and_then(|at| rest.get(at + end.len()..)).unwrap_or(rest).trim_ascii_start();
-    }
-    ["<html", "<!doctype html", "<head", "<title", "<body", "<!--"].iter().any(|mark| rest.starts_with(mark.as_bytes()))
+    let rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
+    let marks = ["<html", "<!doctype html", "<head", "<title", "<body", "<!--", "<?xml"];
+    marks.iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }
 
 /// Checks that an answer is of the asked type, and names no other file or analysis than the request.

@@ -21,19 +21,18 @@ impl Artefact {
     pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
 
     /// Its name, its words, and the report's attribute that states whether it exists.
-    fn row(self) -> [&'static str; 3] {
+    fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Self::Html => ["html", "HTML report", "has_html_report"],
-            Self::Pcap => ["pcap", "network capture", "has_pcap"],
-            Self::Evtx => ["evtx", "event log", "has_evtx"],
-            Self::Memdump => ["memdump", "memory dump", "has_memdump"],
+            Self::Html => ("html", "HTML report", "has_html_report"),
+            Self::Pcap => ("pcap", "network capture", "has_pcap"),
+            Self::Evtx => ("evtx", "event log", "has_evtx"),
+            Self::Memdump => ("memdump", "memory dump", "has_memdump"),
         }
     }
 
     /// The name in addresses and on the command line.
     pub fn name(self) -> &'static str {
-        let [name, ..] = self.row();
-        name
+        self.row().0
     }
 
     pub fn named(name: &str) -> Option<Self> {
@@ -41,8 +40,7 @@ impl Artefact {
     }
 
     pub fn words(self) -> &'static str {
-        let [_, words, _] = self.row();
-        words
+        self.row().1
     }
 
     pub fn extension(self) -> &'static str {
@@ -65,8 +63,7 @@ impl Artefact {
 
     /// The report's attribute that states whether it exists.
     pub fn attribute(self) -> &'static str {
-        let [.., attribute] = self.row();
-        attribute
+        self.row().2
     }
 }
 
@@ -145,10 +142,8 @@ impl Request {
 
 /// The text before and after the first blank.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
-    match key.iter().position(|byte| *byte == b' ') {
-        Some(at) => (key.get(..at).unwrap_or_default(), key.get(at + 1..).unwrap_or_default()),
-        None => (key, b""),
-    }
+    let mut parts = key.splitn(2, |byte| *byte == b' ');
+    (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
 fn page(listing: Listing, rest: &[u8]) -> Option<Request> {

@@ -65,11 +65,6 @@ impl Client {
         RequestContext { user, page_size: *page_size, fields: fields.clone() }
     }
 
-    /// The address that identifies the service.
-    pub fn root(&self) -> String {
-        self.profile.place()
-    }
-
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }

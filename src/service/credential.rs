@@ -68,14 +68,6 @@ impl fmt::Display for KeySource {
     }
 }
 
-/// The settings of the config file about the key.
-#[derive(Debug, Default)]
-pub struct Configured {
-    pub key: Option<SecretString>,
-    /// A command that prints it.
-    pub command: Option<String>,
-}
-
 impl Credential {
     pub fn new(key: &str, source: KeySource) -> Result<Self, CredentialError> {
         let key = key.trim();
@@ -88,12 +80,13 @@ impl Credential {
     /// Finds the key in the documented places, in their documented order.
     pub fn find(
         variable: impl Fn(&str) -> Option<String>,
-        configured: &Configured,
+        key: Option<&SecretString>,
+        command: Option<&str>,
         home: Option<&Path>,
     ) -> Result<Option<Self>, CredentialError> {
         let set = |name| Some((variable(name).filter(|key| !key.is_empty())?, KeySource::Variable(name)));
-        let config = || configured.key.as_ref().map(|key| (key.expose_secret().to_owned(), KeySource::Config));
-        let found = match (VARIABLES.into_iter().find_map(set).or_else(config), &configured.command) {
+        let config = || key.map(|key| (key.expose_secret().to_owned(), KeySource::Config));
+        let found = match (VARIABLES.into_iter().find_map(set).or_else(config), command) {
             (Some(found), _) => Some(found),
             (None, Some(command)) => Some((run(command)?, KeySource::Command)),
             (None, None) => home.map(official_key).transpose()?.flatten().map(|key| (key, KeySource::OfficialFile)),
@@ -105,11 +98,11 @@ impl Credential {
     /// too.
     pub fn all_known(
         variable: impl Fn(&str) -> Option<String>,
-        configured: &Configured,
+        key: Option<&SecretString>,
         home: Option<&Path>,
     ) -> Vec<Self> {
         let variables = VARIABLES.into_iter().filter_map(|name| Some((variable(name)?, KeySource::Variable(name))));
-        let config = configured.key.iter().map(|key| (key.expose_secret().to_owned(), KeySource::Config));
+        let config = key.map(|key| (key.expose_secret().to_owned(), KeySource::Config));
         let official = home.and_then(|home| official_key(home).ok().flatten());
         let all = variables.chain(config).chain(official.map(|key| (key, KeySource::OfficialFile)));
         all.filter_map(|(key, source)| Self::new(&key, source).ok()).collect()
@@ -188,13 +181,15 @@ fn official_key(home: &Path) -> Result<Option<String>, CredentialError> {
 mod tests {
     use super::*;
 
+    type Configured = (Option<SecretString>, Option<String>);
+
     fn find(
         set: &[(&str, &str)],
         configured: &Configured,
         home: Option<&Path>,
     ) -> Result<Option<Credential>, CredentialError> {
         let get = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        Credential::find(get, configured, home)
+        Credential::find(get, configured.0.as_ref(), configured.1.as_deref(), home)
     }
 
     #[cfg(unix)]
@@ -208,8 +203,7 @@ mod tests {
             std::fs::set_permissions(&official, std::fs::Permissions::from_mode(mode)).unwrap();
         };
         set_mode(0o600);
-        let mut configured =
-            Configured { key: Some("config".into()), command: Some("echo command; echo more".to_owned()) };
+        let mut configured = (Some("config".into()), Some("echo command; echo more".to_owned()));
         let mut set: Vec<_> = VARIABLES.iter().map(|name| (*name, *name)).collect();
         while !set.is_empty() {
             let found = find(&set, &configured, Some(home.path())).unwrap().unwrap();
@@ -218,9 +212,9 @@ mod tests {
         }
         let next = |configured: &Configured| find(&[], configured, Some(home.path())).unwrap().unwrap();
         assert_eq!(next(&configured).expose(), "config");
-        configured.key = None;
+        configured.0 = None;
         assert_eq!(next(&configured).expose(), "command");
-        configured.command = None;
+        configured.1 = None;
         assert_eq!((next(&configured).expose(), next(&configured).source()), ("official", &KeySource::OfficialFile));
         assert!(find(&[], &configured, None).unwrap().is_none());
         for mode in [0o640, 0o604, 0o660, 0o601] {
@@ -257,7 +251,7 @@ mod tests {
         assert!(error.to_string().contains("VT_API_KEY") && !error.to_string().contains("sec"));
         let found = Credential::new("secret", KeySource::Config).unwrap();
         assert!(!format!("{found:?}").contains("secret"));
-        let failing = Configured { key: None, command: Some("exit 3".to_owned()) };
+        let failing = (None, Some("exit 3".to_owned()));
         assert!(matches!(find(&[], &failing, None), Err(CredentialError::CommandFailed(_))));
     }
 }

@@ -12,8 +12,6 @@ use std::io::Write;
 use std::time::Duration;
 use tokio::time::timeout;
 
-const X_TOOL: HeaderName = HeaderName::from_static("x-tool");
-
 /// Builds the client without redirects (the key belongs to one host), without a proxy unless
 /// configured, and without retries (each may cost).
 pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, ServiceError> {
@@ -23,7 +21,7 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
     let builder = reqwest::Client::builder()
         .user_agent(concat!("behaview/", env!("CARGO_PKG_VERSION")))
         .default_headers(HeaderMap::from_iter([
-            (X_TOOL, HeaderValue::from_static("behaview")),
+            (HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview")),
             (ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
         ]))
         // reqwest would lose an answer that is labelled gzip and is plain; `ContentDecoder` does not.
@@ -85,10 +83,7 @@ fn with_proxy(builder: ClientBuilder, profile: &Profile, root: &Url) -> Result<C
     let (address, exceptions) = match ProxyRoute::of(profile, root)? {
         ProxyRoute::Direct => return Ok(builder),
         ProxyRoute::Proxy(address) => (address, None),
-        ProxyRoute::OfSystem(_, address) => {
-            let listed = ["NO_PROXY", "no_proxy"].iter().find_map(|name| variable(name));
-            (address, listed.and_then(|listed| NoProxy::from_string(&listed)))
-        }
+        ProxyRoute::OfSystem(_, address) => (address, NoProxy::from_env()),
     };
     let proxy = Proxy::all(address).map_err(|error| ServiceError::Unreachable(reason(&error)))?;
     Ok(builder.proxy(proxy.no_proxy(exceptions)))

@@ -168,10 +168,6 @@ impl Profile {
     pub fn largest_upload(&self) -> u64 {
         self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }
-
-    pub(super) fn upload_root(&self) -> Option<Url> {
-        self.upload_host.as_deref().and_then(|host| encrypted(host).ok())
-    }
 }
 
 /// Removes the dot that may end a host's name (RFC 1034 §3.1); the host is the same.
@@ -192,7 +188,7 @@ fn is_free(header: &str) -> bool {
 }
 
 /// Parses an address that is encrypted or on this machine.
-fn encrypted(address: &str) -> Result<Url, &'static str> {
+pub(super) fn encrypted(address: &str) -> Result<Url, &'static str> {
     let is_bare = |url: &Url| {
         let has_user = !url.username().is_empty() || url.password().is_some();
         url.has_host() && !has_user && url.query().is_none() && url.fragment().is_none()

@@ -3,6 +3,7 @@
 use super::client::{Client, Sink};
 use super::error::{ServiceError, not_sent_or_lost};
 use super::http::until_silent;
+use super::profile::encrypted;
 use crate::files;
 use crate::report::identifier::Sha256;
 use crate::request::{Address, Upload, UploadAddress, UploadLimit};
@@ -94,7 +95,8 @@ impl Client {
             return Err(foreign("an address with a name and a password"));
         }
         let is_own = url.origin() == self.root.origin();
-        if is_own || self.profile.upload_root().is_some_and(|root| root.origin() == url.origin()) {
+        let other = self.profile.upload_host.as_deref().and_then(|host| encrypted(host).ok());
+        if is_own || other.is_some_and(|root| root.origin() == url.origin()) {
             return Ok((url, is_own));
         }
         Err(foreign(&url.origin().ascii_serialization()))

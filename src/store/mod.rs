@@ -65,10 +65,7 @@ impl StoreError {
 fn advice(why: &rusqlite::Error) -> &'static str {
     match why.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ". The next start brings back the last copy",
-        Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => ". Check the disk: it may be full, or failing",
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            ". Check the permissions of the file and its folder"
-        }
-        _ => "",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program writes to it: try again",
+        _ => ". Check the disk, and the permissions of the file and its folder",
     }
 }
