@@ -57,8 +57,7 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
 fn used() -> (Terminal, std::path::PathBuf) {
     let mut terminal = Terminal::start(&[]);
     terminal.wait_for("SHA-256");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     let folders = [".local/share/behaview", "Library/Application Support/behaview"];
     let store =
         folders.map(|folder| terminal.home().join(folder).join("records.db")).into_iter().find(|path| path.exists());
@@ -125,9 +124,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
     for time in 1..=2 {
         terminal.press("\u{1a}");
         // What the shell said the first time stands there still.
-        while terminal.text().matches("Stopped").count() < time {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        terminal.wait_until("it was not stopped", || terminal.text().matches("Stopped").count() >= time);
         assert!(!terminal.is_taken_over());
         terminal.assert_given_back();
         terminal.press(&format!("echo the shell $((40+{time}))\r"));
@@ -213,11 +210,7 @@ fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
     let mut terminal = Terminal::start_with(&[&Demo::files()[0].sha256], &config);
     terminal.wait_for("list");
     terminal.press("\r");
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while demo.seen().iter().all(|call| call.charged == 0) {
-        assert!(Instant::now() < deadline, "nothing was asked:\n{}", terminal.text());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    terminal.wait_until("nothing was asked", || demo.seen().iter().any(|call| call.charged > 0));
     (terminal, demo, threads)
 }
 

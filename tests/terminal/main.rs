@@ -21,7 +21,6 @@ mod stage;
 
 use portable_pty::PtySize;
 use stage::{Terminal, cells, foreign_controls};
-use std::time::{Duration, Instant};
 
 #[test]
 fn from_start_through_a_report_to_quit() {
@@ -34,8 +33,7 @@ fn from_start_through_a_report_to_quit() {
     terminal.wait_for("22/22");
     terminal.press("\r");
     terminal.wait_for("files_opened");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     terminal.assert_given_back();
 }
 
@@ -46,8 +44,7 @@ fn what_is_copied_reaches_the_terminal_in_base64_only() {
     terminal.wait_for("CREATES_SCHEDULED_TASK");
     terminal.press("2y");
     terminal.wait_for("Copied a value by OSC 52");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     let seen = terminal.screen.lock().unwrap();
     let text = String::from_utf8_lossy(&seen.1);
     let (_, copied) = text.split_once("\u{1b}]52;c;").expect("OSC 52 has come");
@@ -68,14 +65,10 @@ fn the_terminal_can_be_resized_while_the_program_runs() {
     }
     // A terminal that lies is not believed: as many cells would take all memory there is.
     terminal.master.resize(PtySize { rows: u16::MAX, cols: u16::MAX, pixel_width: 0, pixel_height: 0 }).unwrap();
-    let (drawn, deadline) = (terminal.bytes().len(), Instant::now() + Duration::from_secs(30));
+    let drawn = terminal.bytes().len();
     terminal.press("\t");
-    while terminal.bytes().len() < drawn + 1_000 {
-        assert!(Instant::now() < deadline, "nothing is drawn any more");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.wait_until("nothing is drawn any more", || terminal.bytes().len() >= drawn + 1_000);
+    terminal.quit();
     terminal.assert_given_back();
 }
 
@@ -90,8 +83,7 @@ fn a_pasted_hash_is_one_paste() {
     terminal.wait_for(&hash);
     terminal.press("\r");
     terminal.wait_for("list the sandboxes");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
 }
 
 #[test]
@@ -108,17 +100,14 @@ fn how_the_screen_was_left_is_remembered() {
     terminal.wait_for("child.exe");
     terminal.press("\x1b[D");
     terminal.wait_for("▸ parent.exe");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     let mut terminal = terminal.start_again(&arguments);
     terminal.wait_for("▸ parent.exe");
     assert!(!terminal.text().contains("child.exe"), "{}", terminal.text());
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     let mut terminal = terminal.start_again(&["open", arguments[1], "--set", "store.keep=nothing"]);
     terminal.wait_for("child.exe");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
 }
 
 #[test]
@@ -133,14 +122,12 @@ fn several_documents_are_opened_beside_each_other() {
     terminal.wait_for("one.json · one of 2 documents");
     terminal.wait_for("two.json");
     terminal.wait_for("Sandboxes 2");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     // What is no report says what it is.
     std::fs::write(&paths[0], r#"{"data":{"type":"private_file","id":"x","attributes":{"size":7}}}"#).unwrap();
     let mut terminal = terminal.start_again(&["open", &paths[0]]);
     terminal.wait_for("one.json (no report: \"private_file\")");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     // One that is no report keeps nobody from the others.
     let odd = folder.path().join("\u{1b}[31modd.json");
     std::fs::write(&odd, "no JSON").unwrap();
@@ -148,8 +135,7 @@ fn several_documents_are_opened_beside_each_other() {
     terminal.wait_for("two.json");
     terminal.wait_for("Not opened: ");
     terminal.wait_for("\\x1b[31modd.json");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
 }
 
 #[test]
@@ -170,14 +156,12 @@ fn a_large_report_is_shown_before_its_end_and_its_end_is_not_forgotten() {
         terminal = terminal.start_again(&["open", path.to_str().unwrap()]);
         terminal.wait_for("FIRST");
         terminal.wait_for(is);
-        terminal.press("q");
-        assert_eq!(terminal.wait_for_end(), 0);
+        terminal.quit();
     }
     for is in ["FIRST", "was damaged"] {
         terminal = terminal.start_again(&["--offline", &file]);
         terminal.wait_for(is);
-        terminal.press("q");
-        assert_eq!(terminal.wait_for_end(), 0);
+        terminal.quit();
         let data = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
         let mut data = data.iter().map(|folder| folder.join("behaview/reports/imported").join(&file));
         // In the end it is among the unread ones.
@@ -229,8 +213,7 @@ fn the_mouse_chooses_scrolls_and_drags_a_border() {
     terminal.wait_for("7/37");
     terminal.press("\u{1b}[<0;30;10M\u{1b}[<32;50;10M\u{1b}[<0;50;10m");
     terminal.wait_for(&format!("╭─ Sandboxes 4 of 6 {}┲", "─".repeat(29)));
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     terminal.assert_given_back();
 }
 
@@ -242,8 +225,7 @@ fn in_ascii_nothing_else_reaches_the_terminal() {
     terminal.wait_for("Keys that apply here");
     terminal.press("\u{1b}");
     terminal.wait_for("+= 1 Processes");
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     assert!(terminal.screen.lock().unwrap().1.is_ascii());
 }
 

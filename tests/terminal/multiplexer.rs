@@ -26,8 +26,7 @@ fn demo_in(script: &str) -> (Terminal, TempDir) {
 }
 
 fn assert_quits(mut terminal: Terminal) {
-    terminal.press("q");
-    assert_eq!(terminal.wait_for_end(), 0);
+    terminal.quit();
     let bytes = terminal.bytes();
     assert!(memchr::memmem::find(&bytes, b"\x1b]52").is_none(), "tmux takes no OSC 52 from a program");
 }

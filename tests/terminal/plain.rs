@@ -11,9 +11,7 @@ fn assert_asked(mut terminal: Terminal) {
     terminal.wait_for("y yes, send it");
     // What is typed before the prompt behind it is dropped.
     let is_asked = |text: &str| text.split("y yes, send it").last().is_some_and(|rest| rest.contains("\n> "));
-    while !is_asked(&terminal.text()) {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    terminal.wait_until("there is no prompt", || is_asked(&terminal.text()));
     terminal.press("n\r");
     terminal.wait_for("n is no answer to the question: it is closed, and nothing was done.");
     terminal.press("quit\r");

@@ -31,16 +31,15 @@ const REPLIES: &[&str] = &[
 
 /// What was spent, once that is settled: until then it is a range.
 fn spent(terminal: &Terminal) -> String {
-    for _ in 0..1000 {
+    let mut found = None;
+    terminal.wait_until("it is never settled", || {
         let text = terminal.text();
         let line = text.lines().find_map(|line| line.split_once("spent this session: "));
         let spent = line.map(|(_, spent)| spent.trim().to_owned());
-        if let Some(spent) = spent.filter(|spent| spent.chars().all(|c| c.is_ascii_digit())) {
-            return spent;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("it is never settled:\n{}", terminal.text())
+        found = spent.filter(|spent| spent.chars().all(|c| c.is_ascii_digit()));
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 /// The program with a report open, on its list, where a key asks again.

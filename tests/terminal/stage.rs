@@ -116,13 +116,18 @@ impl Terminal {
 
     /// Waits until the program has ended, so that what is typed is the shell's: behind the screen that was left stands a prompt.
     pub fn wait_for_shell(&self) {
-        let deadline = Instant::now() + PATIENCE;
         let is_prompted = |bytes: &[u8]| {
             let left = memchr::memmem::rfind(bytes, b"\x1b[?1049l");
             left.is_some_and(|left| memchr::memmem::find(&bytes[left..], b"bash-").is_some())
         };
-        while self.is_taken_over() || !is_prompted(&self.bytes()) {
-            assert!(Instant::now() < deadline, "the screen was not left:\n{}", self.text());
+        self.wait_until("the screen was not left", || !self.is_taken_over() && is_prompted(&self.bytes()));
+    }
+
+    /// Waits until something is so; fails with these words and the screen.
+    pub fn wait_until(&self, fault: &str, mut is_so: impl FnMut() -> bool) {
+        let deadline = Instant::now() + PATIENCE;
+        while !is_so() {
+            assert!(Instant::now() < deadline, "{fault}:\n{}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -142,25 +147,23 @@ impl Terminal {
     }
 
     pub fn wait_for(&self, words: &str) {
-        let deadline = Instant::now() + PATIENCE;
-        while !self.text().contains(words) {
-            assert!(Instant::now() < deadline, "{words:?} did not come:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        self.wait_until(&format!("{words:?} did not come"), || self.text().contains(words));
     }
 
     /// Waits until a shell in this terminal has asked so often for a command.
     pub fn wait_for_prompts(&self, count: usize) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.text().matches("bash-").count() < count {
-            assert!(Instant::now() < deadline, "the shell does not ask:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        self.wait_until("the shell does not ask", || self.text().matches("bash-").count() >= count);
     }
 
     pub fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
+    }
+
+    /// Ends the program by its key.
+    pub fn quit(&mut self) {
+        self.press("q");
+        assert_eq!(self.wait_for_end(), 0);
     }
 
     /// Waits for the program to end; gives its exit code.
@@ -178,17 +181,11 @@ impl Terminal {
     /// Whether the program left the terminal as it found it.
     pub fn assert_given_back(&self) {
         // The last bytes may still be on their way.
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        self.wait_until("the terminal was not given back", || {
             let seen = self.screen.lock().unwrap();
             let screen = seen.0.screen();
-            if !screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste() {
-                return;
-            }
-            assert!(Instant::now() < deadline, "the terminal was not given back");
-            drop(seen);
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            !screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste()
+        });
     }
 
     pub fn signal(&self, name: &str) {
@@ -198,15 +195,13 @@ impl Terminal {
     /// The number of the process that a shell in this terminal has started.
     pub fn job(&self) -> u32 {
         let shell = self.child.process_id().unwrap().to_string();
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        let mut job = None;
+        self.wait_until("the shell started nothing", || {
             let found = std::process::Command::new("pgrep").args(["-P", &shell]).output().unwrap().stdout;
-            if let Ok(job) = String::from_utf8(found).unwrap().trim().parse() {
-                return job;
-            }
-            assert!(Instant::now() < deadline, "the shell started nothing");
-            std::thread::sleep(Duration::from_millis(10));
-        }
+            job = String::from_utf8(found).unwrap().trim().parse().ok();
+            job.is_some()
+        });
+        job.unwrap()
     }
 }
 
