@@ -47,6 +47,7 @@ fn every_row_of_the_table_has_its_price() {
         ("web-search --calls 4 --premium-intelligence yes", "8.4.1", "intelligence", json!(4)),
         ("web-search --calls 4 --premium-intelligence yes --premium-api yes", "8.4.1", "intelligence", json!(4)),
         ("web-search --premium-intelligence yes", "8.4.1", "intelligence", json!(1)),
+        ("web-search --premium-intelligence yes --premium-api no", "8.4.1", "intelligence", json!(1)),
         ("livehunt-rules --rules 3 --active yes", "8.5.1", "hunting", json!(3)),
         ("livehunt-rules --rules 3 --active no", "8.5.1", "none", json!(0)),
         ("retrohunt --jobs 2", "8.5.2", "hunting", json!(2)),
@@ -60,6 +61,7 @@ fn every_row_of_the_table_has_its_price() {
     let assumed = [
         ("private-behaviours --calls 3", "8.1.2", "api", json!(3)),
         ("private-behaviour --calls 2", "8.1.2", "api", json!(2)),
+        ("v3-user", "8.1.2", "api", json!(1)),
         ("v3-search", "8.3.1", "intelligence", json!(1)),
     ];
     let rows = documented.map(|row| (row, "documented")).chain(assumed.map(|row| (row, "assumed")));
@@ -326,6 +328,8 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
 fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
     let desk = Desk::new();
     desk.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
+    desk.fails(&["list", &crate::desk::main_file()], 4, &["nothing was sent: no private scanning licence"]);
+    assert_eq!(desk.demo.seen().len(), 0);
     let search = |more: &[&str]| json(&desk.run(&[&["cost", "v3-search", "--json"], more].concat()));
     assert_eq!(search(&[])["rule"], "8.3.2");
     assert_eq!(search(&["--premium-api", "no"])["rule"], "8.3.1");
@@ -334,14 +338,6 @@ fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
     assert!(text(&desk.run(&["config", "show"])).contains("private scanning: not known. The user object was read 20"));
     // The service says that there is a licence; the hand settles it.
     assert_eq!(desk.run(&["cost", "private-behaviour", "--balances"]).status.code(), Some(4));
-}
-
-#[test]
-fn what_the_config_file_refuses_is_not_sent() {
-    let desk = Desk::new();
-    desk.configure("[entitlements]\nprivate_scanning = false\n");
-    desk.fails(&["list", &crate::desk::main_file()], 4, &["nothing was sent: no private scanning licence"]);
-    assert_eq!(desk.demo.seen().len(), 0);
 }
 
 #[test]

@@ -19,27 +19,6 @@ fn documented() -> Balances {
     }}))
 }
 
-/// Shaped like a premium customer's answer, odd as those are: a user of nothing who consumes, a
-/// group far above its limit, counters nobody knows.
-fn premium() -> Balances {
-    Balances::read(&json!({"data": {
-        "api_requests_daily": {
-            "group": {"allowed": 30_000_000, "inherited_from": "acme", "used": 500_000},
-            "user": {"allowed": 1000, "used": 74}},
-        "cases_creation_monthly": {"user": {"allowed": 20, "used": 0}},
-        "intelligence_searches_monthly": {
-            "group": {"allowed": 100_000, "inherited_from": "acme", "used": 16_000},
-            "user": {"allowed": 0, "used": 12}},
-        "intelligence_hunting_rules": {
-            "group": {"allowed": 25, "inherited_from": "acme", "used": 1829},
-            "user": {"allowed": 0, "used": 3}},
-        "intelligence_graphs_private": {
-            "group": {"allowed": 0, "inherited_from": "acme", "used": 0},
-            "user": {"allowed": 0, "used": 0}},
-        "monitor_storage_bytes": {"user": {"allowed": 0, "used": 0}},
-    }}))
-}
-
 #[test]
 fn both_sides_and_the_inherited_group_are_read() {
     let balances = documented();
@@ -80,7 +59,9 @@ fn the_scarcest_limit_runs_out_first() {
 
 #[test]
 fn a_user_of_nothing_lives_on_the_group() {
-    let balances = premium();
+    let balances = Balances::read(&json!({"data": {"intelligence_searches_monthly": {
+        "group": {"allowed": 100_000, "inherited_from": "acme", "used": 16_000},
+        "user": {"allowed": 0, "used": 12}}}}));
     let searches = balances.limits(Unit::Search);
     assert_eq!(searches.len(), 1);
     assert_eq!((searches[0].holder, searches[0].remaining), (Holder::Group, 84_000));

@@ -1,4 +1,4 @@
-//! Every table cell and every sentence of section 8, each in a test that names it.
+//! The sentences of section 8 that no row of the table in the tests of `behaview cost` shows, each in a test that names it.
 
 use super::*;
 
@@ -46,13 +46,6 @@ fn rule_8_1_2_an_unknown_licence_is_no_refusal_and_is_named() {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     assert_price(&price, "8.1.2", Pool::Api, "1 request");
     assert!(price.explanation().join(" ").contains("licence is not known"));
-}
-
-#[test]
-fn rule_8_1_2_the_user_object_takes_a_request_by_assumption() {
-    let price = priced(&Operation::once(Kind::V3User));
-    assert_price(&price, "8.1.2", Pool::Api, "1 request");
-    assert_eq!(price.basis, Basis::Assumed);
 }
 
 #[test]
@@ -121,22 +114,6 @@ fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
 }
 
 // §8.4 Intelligence consumption
-
-#[test]
-fn rule_8_4_1_the_website_takes_searches_whether_premium_api_is_bought_or_not() {
-    for premium_api in [yes(), no(), Entitlement::Unknown] {
-        let entitled = searcher(premium_api, yes());
-        let price = price(&of(Kind::WebSearch, Numbers { calls: 1, ..Numbers::default() }), &entitled);
-        assert_price(&price, "8.4.1", Pool::Intelligence, "1 search");
-    }
-}
-
-#[test]
-fn rule_8_4_1_the_website_refuses_searches_without_intelligence() {
-    let price = price(&of(Kind::WebSearch, Numbers { calls: 1, ..Numbers::default() }), &searcher(yes(), no()));
-    assert_eq!(price.short(), "refused: no premium intelligence");
-    assert!(price.verdict.refusal.is_some());
-}
 
 #[test]
 fn rule_8_4_2_each_step_of_a_cursor_takes_one_search() {
@@ -226,13 +203,6 @@ fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
 }
 
 // Beyond the specification
-
-#[test]
-fn rule_a_1_private_scans_take_private_scans_only() {
-    let price = priced(&of(Kind::PrivateScan, Numbers { scans: 2, ..Numbers::default() }));
-    assert_price(&price, "A.1", Pool::PrivateScans, "2 scans");
-    assert_eq!(price.basis, Basis::Documented);
-}
 
 #[test]
 fn rules_8_5_hunting_calls_have_a_remark_on_requests() {
