@@ -69,20 +69,8 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
 
 /// A service that answers every call with an error that repeats all it was sent.
 fn parrot() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let root = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut asked = vec![0; 4096];
-            let length = stream.read(&mut asked).unwrap_or(0);
-            let heard = String::from_utf8_lossy(&asked[..length]).into_owned();
-            let error = serde_json::json!({ "error": { "code": "NotFoundError", "message": heard } }).to_string();
-            let head =
-                format!("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", error.len());
-            let _ = stream.write_all((head + &error).as_bytes());
-        }
-    });
-    root
+    let error = |heard: &str| serde_json::json!({ "error": { "code": "NotFoundError", "message": heard } });
+    answering("404 Not Found", move |heard| error(heard).to_string())
 }
 
 #[tokio::test]
@@ -99,20 +87,17 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     assert_eq!(files_with(&key, folder.path()), [""; 0]);
 }
 
-/// A service that answers every call with the same bytes.
-fn repeating(answer: String) -> String {
-    answering("200 OK", answer)
-}
-
-/// A service that answers every call with this status and the same bytes.
-fn answering(status: &'static str, answer: String) -> String {
+/// A service that answers every call with this status, and by what it was sent.
+pub(crate) fn answering(status: &'static str, mut answer: impl FnMut(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let root = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
-            let _ = stream.read(&mut [0; 4096]);
-            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", answer.len());
-            let _ = stream.write_all((head + &answer).as_bytes());
+            let mut heard = [0; 8192];
+            let length = stream.read(&mut heard).unwrap_or(0);
+            let body = answer(&String::from_utf8_lossy(&heard[..length]));
+            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+            let _ = stream.write_all((head + &body).as_bytes());
         }
     });
     root
@@ -120,7 +105,7 @@ fn answering(status: &'static str, answer: String) -> String {
 
 /// A gateway to a service that answers so, with the store in a folder.
 pub(crate) fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gateway::Gateway {
-    let profile = Profile { user: None, ..Profile::demo(repeating(answer), String::new()) };
+    let profile = Profile { user: None, ..Profile::demo(answering("200 OK", move |_| answer.clone()), String::new()) };
     gateway(&folder.join("store"), profile, key)
 }
 
@@ -210,7 +195,7 @@ async fn an_error_that_repeats_the_password_is_not_quoted() {
 
 /// What is said where a service answers so to a file that is encrypted with this password.
 async fn after_a_submission(password: &str, folder: &Path, status: &'static str, body: String) -> String {
-    let profile = Profile { user: None, ..Profile::demo(answering(status, body), String::new()) };
+    let profile = Profile { user: None, ..Profile::demo(answering(status, move |_| body.clone()), String::new()) };
     let gateway = gateway(&folder.join("store"), profile, KEY);
     let path = folder.join("sample.bin");
     std::fs::write(&path, b"nothing").unwrap();

@@ -41,14 +41,6 @@ fn an_entry_of_another_type_is_left_out_and_said() {
 }
 
 #[test]
-fn an_empty_answer_is_called_empty() {
-    let desk = Desk::new();
-    arm(&desk.demo, "list:empty*1");
-    let output = desk.fails(&["list", &main_file()], 9, &[]);
-    assert!(errors(&output).contains("it is empty") && !errors(&output).contains("JSON"), "{output:?}");
-}
-
-#[test]
 fn an_answer_about_something_else_is_not_taken_for_what_was_asked() {
     let public = Demo::public_files()[0].sha256.clone();
     for (ask, fault) in [("v3-file", "file"), ("v3-file-analyses", "file-analyses")] {

@@ -124,27 +124,6 @@ fn raw_is_what_was_received_and_json_is_what_a_strict_reader_takes() {
     assert_eq!(json["data"]["id"], wanted["id"]);
 }
 
-#[test]
-fn a_pane_by_itself_and_a_document_of_several_reports() {
-    let network = export("dropper/1-cape", &["--format", "jsonl", "--pane", "network"]);
-    let panes: HashSet<_> =
-        network.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["pane"].clone()).collect();
-    assert_eq!(panes, HashSet::from(["network".into()]));
-    let both = format!(
-        "{{\"data\":[{},{}]}}",
-        std::fs::read_to_string(fixture("dropper/1-cape")).unwrap(),
-        std::fs::read_to_string(fixture("dropper/3-lynxbox")).unwrap()
-    );
-    for (format, count) in [("json", 2), ("misp", 2)] {
-        let found = json(&run(&["export", "-", "--format", format], &both));
-        let list = found.get("data").or(found.get("response")).unwrap().as_array().unwrap();
-        assert_eq!(list.len(), count, "{format}");
-    }
-    let bundle = json(&run(&["export", "-", "--format", "stix"], &both));
-    let kinds = bundle["objects"].as_array().unwrap().iter().filter(|object| object["type"] == "malware-analysis");
-    assert_eq!(kinds.count(), 2);
-}
-
 /// The identifier that the specification's own rule gives (STIX 2.1, §2.9), for the observables whose value is plain.
 #[test]
 fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {

@@ -158,15 +158,15 @@ pub fn errors(output: &Output) -> String {
 /// The program, run in an empty home with something on standard input.
 pub fn run(arguments: &[&str], input: &str) -> Output {
     let home = tempfile::tempdir().unwrap();
-    let mut child = behaview(home.path())
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    piped(behaview(home.path()).args(arguments), input)
+}
+
+/// Runs a command with something on standard input.
+pub fn piped(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     // A program that does not read its input closes it.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let _ = child.stdin.take().unwrap().write_all(input.as_ref());
     child.wait_with_output().unwrap()
 }
 

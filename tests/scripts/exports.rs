@@ -1,20 +1,16 @@
 //! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
 
 use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
+use crate::store::{counted, held, ledger, places_of, store};
 use behaview::report::identifier::Sha256;
 use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
 use behaview::store::Store;
 use behaview::text::Untrusted;
 use jiff::Timestamp;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const FORMATS: [&str; 8] = ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"];
-
-fn store(desk: &Desk) -> PathBuf {
-    let paths = text(&desk.run(&["config", "path"]));
-    PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
-}
 
 /// The identifiers of the main file's first page of sandboxes.
 fn listed(desk: &Desk) -> Vec<String> {
@@ -135,6 +131,13 @@ fn several_reports_go_to_one_output_or_a_file_each() {
         assert!(named, "{format}");
         assert_eq!(found.matches("\"origin\",\"report\"").count(), usize::from(format == "csv"));
     }
+    let document = text(&desk.run(&[&["show"], both].concat()));
+    for (format, count) in [("json", Some(2)), ("misp", Some(2)), ("stix", None)] {
+        let found = json(&run(&["export", "-", "--format", format], &document));
+        assert_eq!(reports(&found), count, "{format}");
+        let analyses = found.to_string().matches(r#""type":"malware-analysis""#).count();
+        assert_eq!(analyses, if count.is_none() { 2 } else { 0 }, "{format}");
+    }
     desk.fails(&[&["export", "--format", "raw"], both].concat(), 2, &["--output FOLDER/"]);
     let folder = desk.home.path().join("reports/");
     let into = |more: &[&str]| {
@@ -208,24 +211,22 @@ fn what_is_exported_is_imported_again() {
 fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
     let desk = Desk::new();
     desk.configure("[store]\nkeep = \"nothing\"\n");
-    let listed = json(&desk.run(&["list", &main_file()]));
+    let listed = json(&desk.run(&["list", "--all", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
     let fetched = desk.command(&["fetch", id, "html", "--output", "-"]).output().unwrap();
     assert!(text(&fetched).contains("made-up"), "{fetched:?}");
     let exported = desk.run(&["export", id, "--format", "csv"]);
     assert!(exported.status.success() && text(&exported).contains("registry_keys_set"), "{exported:?}");
-    assert_eq!(desk.paid(), 3, "nothing that was paid for is held");
+    assert_eq!((desk.paid(), counted(&desk)), (4, 4), "nothing that was paid for is held");
+    let entries = ledger(&desk);
+    let first = entries[0]["what"].as_str().unwrap();
+    assert!(entries.len() == 4 && first.starts_with("private-behaviours #"), "{entries:?}");
     assert_eq!(desk.run(&["export", "--offline", id, "--format", "csv"]).status.code(), Some(13));
-    let held = json(&desk.run(&["held", "--json"]));
-    assert_eq!(held["held"].as_array().unwrap().len(), 0);
-    for file in crate::store::files(desk.home.path()).iter().filter(|path| !path.ends_with("config.toml")) {
-        let bytes = std::fs::read(file).unwrap();
-        for word in ["made-up", "CAPE", &main_file()[..8], "gate.lumen", "viewer.exe"] {
-            assert!(memchr::memmem::find(&bytes, word.as_bytes()).is_none(), "{word} in {}", file.display());
-        }
-    }
+    let words = ["made-up", "CAPE", "Sandbox", &main_file()[..8], "gate.lumen", "viewer.exe", "RUNTIME_MODULES"];
+    assert!(held(&desk).is_empty() && places_of(&words, desk.home.path()).is_empty());
     let one = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
     assert!(run(&["export", &one, "--format", "txt"], "").status.success());
+    assert_eq!(desk.run(&["import", &one]).status.code(), Some(2));
 }
 
 #[test]

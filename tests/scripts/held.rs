@@ -1,7 +1,7 @@
 //! `behaview held` and `behaview import`: what is held, deleted to the last byte, and taken over from a colleague.
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
-use crate::store::{files, store};
+use crate::store::{files, held, places_of, store};
 use behaview::demo::{ListContent, Options};
 use behaview::report::identifier::Identifier;
 use behaview::report::{About, Note};
@@ -38,10 +38,6 @@ fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
     let first = page(&path);
     let next = serde_json::from_str::<Value>(&first).unwrap()["meta"]["cursor"].as_str().unwrap().to_owned();
     if is_first { first } else { page(&format!("{path}&cursor={next}")) }.into_bytes()
-}
-
-fn held(desk: &Desk) -> Vec<Value> {
-    json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().clone()
 }
 
 /// What a report says, as JSON.
@@ -93,10 +89,7 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
     for folder in ["reports", "unread"] {
         assert!(!store(&desk).join(folder).exists() || files(&store(&desk).join(folder)).is_empty(), "{folder}");
     }
-    for file in files(&store(&desk)) {
-        let bytes = std::fs::read(&file).unwrap();
-        assert!(memchr::memmem::find(&bytes, b"quoted words").is_none(), "a note is left in {}", file.display());
-    }
+    assert!(places_of(&["quoted words"], &store(&desk)).is_empty(), "a note is left");
     assert_eq!(json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().len(), 2);
     json(&desk.run(&["list", &main_file()]));
     assert_eq!(desk.paid(), 3, "what was deleted is paid for again");

@@ -1,7 +1,7 @@
 //! What is imported: every entry of a file is held or told of, and no key is in what is held.
 
 use crate::desk::{Desk, errors, main_file, text};
-use std::path::Path;
+use crate::store::places_of;
 
 fn import(desk: &Desk, name: &str, json: &str) -> std::process::Output {
     let path = desk.home.path().join(name);
@@ -32,16 +32,6 @@ fn entries_that_are_no_reports_are_counted_with_why() {
     assert!(whole.status.success() && !text(&whole).contains("passed over"), "{whole:?}");
 }
 
-/// Whether any file below a folder has one of these in it, or in its name.
-fn is_anywhere(folder: &Path, words: &[String]) -> bool {
-    std::fs::read_dir(folder).unwrap().any(|entry| {
-        let path = entry.unwrap().path();
-        let is_in = |bytes: &[u8]| words.iter().any(|word| memchr::memmem::find(bytes, word.as_bytes()).is_some());
-        is_in(path.as_os_str().as_encoded_bytes())
-            || if path.is_dir() { is_anywhere(&path, words) } else { is_in(&std::fs::read(&path).unwrap()) }
-    })
-}
-
 #[test]
 fn a_key_in_what_is_imported_is_held_nowhere() {
     let (desk, file) = (Desk::new(), main_file());
@@ -67,7 +57,7 @@ fn a_key_in_what_is_imported_is_held_nowhere() {
         let typed = desk.command(&arguments).env("BEHAVIEW_API_KEY", &digits[1..]).output().unwrap();
         assert!(typed.status.code() == Some(2) && !errors(&typed).contains("abab"), "{typed:?}");
     }
-    assert!(!is_anywhere(desk.home.path(), &spelled), "the key was written");
+    assert!(places_of(&spelled, desk.home.path()).is_empty(), "the key was written");
 }
 
 #[test]

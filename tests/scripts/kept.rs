@@ -2,16 +2,11 @@
 
 use crate::desk::{Desk, errors, json, main_file, squeezed, text};
 use crate::faults::arm;
-use crate::store::{files, identifiers, records, store};
+use crate::store::{files, held, identifiers, records, store};
 use behaview::demo::{ListContent, Options};
-use serde_json::Value;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
-
-fn held(desk: &Desk) -> Vec<Value> {
-    json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().clone()
-}
 
 fn waiting(desk: &Desk, arguments: &[&str]) -> Child {
     desk.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()

@@ -1,6 +1,7 @@
 //! What is held under odd names, or was changed by hand, is listed and deleted like everything else.
 
 use crate::desk::{Desk, errors, json, main_file, text};
+use crate::store::held;
 
 fn import(desk: &Desk, report: &[u8]) {
     let path = desk.home.path().join("report.json");
@@ -10,8 +11,7 @@ fn import(desk: &Desk, report: &[u8]) {
 }
 
 fn ids(desk: &Desk) -> Vec<String> {
-    let held = json(&desk.run(&["held", "--json"]));
-    held["held"].as_array().unwrap().iter().map(|kept| kept["id"].as_str().unwrap().to_owned()).collect()
+    held(desk).iter().map(|kept| kept["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -1,17 +1,13 @@
 //! The app in lines: nothing is drawn, prices are asked about first, and the same things can be done.
 
-use crate::desk::behaview;
+use crate::desk::{behaview, piped};
 use std::io::Write;
 use std::process::Stdio;
 
 /// What the demo says to these lines.
 fn says(arguments: &[&str], lines: &str) -> String {
     let home = tempfile::tempdir().unwrap();
-    let mut command = behaview(home.path());
-    command.args(arguments).env("TMPDIR", home.path());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = piped(behaview(home.path()).args(arguments).env("TMPDIR", home.path()), lines);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
@@ -77,12 +73,7 @@ fn in_ascii_every_letter_is_ascii() {
 /// The demo in lines, with any bytes to read.
 fn output(lines: &[u8]) -> std::process::Output {
     let home = tempfile::tempdir().unwrap();
-    let mut command = behaview(home.path());
-    command.args(["demo", "--plain"]).env("TMPDIR", home.path());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A program that has heard enough closes its input.
-    let _ = child.stdin.take().unwrap().write_all(lines);
-    child.wait_with_output().unwrap()
+    piped(behaview(home.path()).args(["demo", "--plain"]).env("TMPDIR", home.path()), lines)
 }
 
 #[test]

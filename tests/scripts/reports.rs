@@ -1,9 +1,7 @@
 //! Lists and reports: JSON out, exit codes, one payment, nothing without a terminal.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
+use crate::desk::{Desk, behaview, errors, json, main_file, piped, run, text};
 use serde_json::Value;
-#[cfg(target_os = "linux")]
-use std::io::Write;
 use std::process::Stdio;
 
 #[test]
@@ -55,10 +53,7 @@ fn a_list_is_the_same_whatever_it_is_read_from() {
 
 /// What the app says in lines to nothing but `quit`.
 fn opened(desk: &Desk, arguments: &[&str]) -> String {
-    let mut command = desk.command(&[arguments, &["--plain", "--offline"]].concat());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"quit\n").unwrap();
-    let output = child.wait_with_output().unwrap();
+    let output = piped(&mut desk.command(&[arguments, &["--plain", "--offline"]].concat()), "quit\n");
     assert!(output.status.success(), "{output:?}");
     text(&output)
 }
@@ -104,6 +99,7 @@ fn exit_codes_tell_failures_apart() {
         ("lost", 8, "lost"),
         ("not-json", 9, "of no use"),
         ("stranger", 9, "another report"),
+        ("empty", 9, "it is empty"),
     ] {
         let desk = Desk::faulty(fault);
         let output = desk.run(&["list", &main_file()]);
@@ -153,10 +149,7 @@ fn documents_take_the_place_of_identifiers() {
         let listed = json(&behaview(home.path()).args(["list", path]).output().unwrap());
         assert_eq!(listed["sandboxes"][0]["sandbox"], "Box", "{name}");
     }
-    let mut piped =
-        behaview(home.path()).args(["show", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    piped.stdin.take().unwrap().write_all(envelope.as_bytes()).unwrap();
-    assert_eq!(json(&piped.wait_with_output().unwrap())["data"]["id"], id.as_str());
+    assert_eq!(json(&run(&["show", "-"], &envelope))["data"]["id"], id.as_str());
 }
 
 #[test]

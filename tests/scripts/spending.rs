@@ -1,16 +1,13 @@
 //! What a script may spend: dry runs, runs that send nothing, several at once, and identifiers from standard input.
 
-use crate::desk::{Desk, errors, json, main_file, text};
+use crate::desk::{self, Desk, errors, json, main_file, text};
+use crate::store::places_of;
 use behaview::demo::Demo;
 use serde_json::{Deserializer, Value};
-use std::io::Write;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 fn piped(desk: &Desk, arguments: &[&str], input: &str) -> Output {
-    let mut command = desk.command(arguments);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    desk::piped(&mut desk.command(arguments), input)
 }
 
 fn several(output: &Output) -> Vec<Value> {
@@ -58,22 +55,11 @@ fn what_cannot_be_an_identifier_is_not_asked_for() {
     assert_eq!(desk.demo.seen().len(), 1);
 }
 
-/// Every byte below a folder.
-fn all_bytes(folder: &std::path::Path) -> Vec<u8> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { all_bytes(&path) } else { std::fs::read(path).unwrap() }).collect()
-}
-
 #[test]
 fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
     let desk = Desk::new();
-    let run = |key: &str, arguments: &[&str], input: &str| {
-        let mut command = desk.command(arguments);
-        command.env("VT_APIKEY", key).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
-    };
+    let run =
+        |key: &str, arguments: &[&str], input: &str| desk::piped(desk.command(arguments).env("VT_APIKEY", key), input);
     let (key, file) = ("0123456789abcdef".repeat(4), main_file());
     let [report, named] = [format!("{key}_Box-1794474845"), format!("{file}_{key}-1794474845")];
     let other = key.replace('f', "g");
@@ -102,9 +88,7 @@ fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
         assert!(!output.status.success() && !said.contains(&key), "{arguments:?}: {output:?}");
     }
     assert_eq!(desk.demo.seen().len(), 0);
-    for key in [key, other] {
-        assert!(memchr::memmem::find(&all_bytes(desk.home.path()), key.as_bytes()).is_none());
-    }
+    assert!(places_of(&[key, other], desk.home.path()).is_empty());
 }
 
 #[test]

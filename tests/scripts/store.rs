@@ -52,6 +52,23 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
+/// The files and folders below a folder that have one of these words in them or in their name.
+pub fn places_of<W: AsRef<[u8]>>(words: &[W], folder: &Path) -> Vec<PathBuf> {
+    let is_in = |bytes: &[u8]| words.iter().any(|word| memchr::memmem::find(bytes, word.as_ref()).is_some());
+    let found = |path: PathBuf| {
+        let below = if path.is_dir() { places_of(words, &path) } else { Vec::new() };
+        let is_it =
+            is_in(path.as_os_str().as_encoded_bytes()) || path.is_file() && is_in(&std::fs::read(&path).unwrap());
+        below.into_iter().chain(is_it.then_some(path))
+    };
+    std::fs::read_dir(folder).unwrap().flat_map(|entry| found(entry.unwrap().path())).collect()
+}
+
+/// What is stored, as the program tells it.
+pub fn held(desk: &Desk) -> Vec<Value> {
+    json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().clone()
+}
+
 /// The identifiers of the main file's sandboxes, as the demo lists them.
 pub fn identifiers() -> Vec<String> {
     let desk = Desk::new();
@@ -66,27 +83,6 @@ pub fn is_civil(output: &Output) -> bool {
     output.status.code().is_some_and(|code| code != 101)
         && !words.contains("panicked")
         && !words.contains("RUST_BACKTRACE")
-}
-
-#[test]
-fn nothing_of_a_report_is_on_disk_where_nothing_is_kept() {
-    let desk = Desk::new();
-    desk.configure("[store]\nkeep = \"nothing\"\n");
-    let listed = json(&desk.run(&["list", "--all", &main_file()]));
-    assert_eq!((listed["sandboxes"].as_array().unwrap().len(), desk.paid()), (6, 2));
-    for file in files(desk.home.path()).iter().filter(|path| !path.ends_with("config.toml")) {
-        let bytes = std::fs::read(file).unwrap();
-        for word in [&main_file()[..8], "CAPE", "Sandbox", "viewer.exe", "RUNTIME_MODULES"] {
-            assert!(memchr::memmem::find(&bytes, word.as_bytes()).is_none(), "{word} in {}", file.display());
-        }
-    }
-    let entries = ledger(&desk);
-    assert_eq!((entries.len(), counted(&desk)), (2, 2));
-    assert!(entries[0]["what"].as_str().unwrap().starts_with("private-behaviours #"), "{entries:?}");
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("x.json");
-    std::fs::write(&file, "{}").unwrap();
-    assert_eq!(desk.run(&["import", file.to_str().unwrap()]).status.code(), Some(2));
 }
 
 #[test]

@@ -1,11 +1,9 @@
 //! Submitting, following, deleting: as scripts use them.
 
-use crate::desk::{Desk, errors, json, main_file, text};
+use crate::desk::{Desk, errors, json, main_file, piped, text};
 use crate::faults::arm;
-use crate::store::records;
+use crate::store::{places_of, records};
 use behaview::demo::{Demo, Endpoint, Options};
-use std::io::Write;
-use std::process::Stdio;
 
 /// A desk with a file on it.
 fn desk(options: Options) -> (Desk, String) {
@@ -66,10 +64,7 @@ fn where_nothing_is_kept_no_scan_is_remembered() {
     let (desk, path) = desk(Options::default());
     let submitted = json(&desk.run(&["submit", "--set", "store.keep=nothing", &path]));
     let known = [&submitted["file"], &submitted["scan"]].map(|value| value.as_str().unwrap().to_owned());
-    for path in crate::store::files(&desk.home.path().join(".local/share/behaview")) {
-        let bytes = std::fs::read(path).unwrap();
-        assert!(known.iter().all(|name| memchr::memmem::find(&bytes, name.as_bytes()).is_none()));
-    }
+    assert!(places_of(&known, &desk.home.path().join(".local/share/behaview")).is_empty());
     desk.run(&["follow", "--looks", "1", &known[0]]);
     assert!(desk.demo.seen().iter().any(|call| call.endpoint == Some(Endpoint::PrivateAnalyses)), "it is looked for");
 }
@@ -102,22 +97,12 @@ fn an_option_without_words_is_refused_before_anything_is_sent() {
 #[test]
 fn a_password_comes_from_a_file_or_standard_input_and_is_written_nowhere() {
     let (desk, path) = desk(Options::default());
-    let mut child = desk
-        .command(&["submit", "--log-level", "debug", "--password-file", "-", &path])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(b"swordfish-77\n").unwrap();
-    let output = child.wait_with_output().unwrap();
+    let mut command = desk.command(&["submit", "--log-level", "debug", "--password-file", "-", &path]);
+    let output = piped(&mut command, "swordfish-77\n");
     json(&output);
     assert_eq!(desk.demo.submitted()[0].fields, [("password".to_owned(), "swordfish-77".to_owned())]);
     assert!(!errors(&output).contains("swordfish"));
-    for file in crate::store::files(desk.home.path()) {
-        let bytes = std::fs::read(&file).unwrap();
-        assert!(memchr::memmem::find(&bytes, b"swordfish").is_none(), "{}", file.display());
-    }
+    assert!(places_of(&["swordfish"], desk.home.path()).is_empty());
 }
 
 #[test]
