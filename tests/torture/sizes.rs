@@ -2,6 +2,7 @@
 
 use super::is_long;
 use super::wire::{Stage, shown};
+use behaview::app::{Layout, Size};
 use std::num::NonZero;
 
 /// Text that programs lay out wrongly.
@@ -37,32 +38,26 @@ fn report() -> Vec<u8> {
     .unwrap()
 }
 
-/// Fails unless each box on the screen is whole: from its upper left corner along every edge.
-fn assert_whole_boxes(bytes: &[u8], width: u16, height: u16, about: &str) {
-    let size = |count: u16| NonZero::new(count).unwrap();
-    let mut parser = vt100::Parser::new(size(height), size(width), 0);
+/// Fails unless each place's border is whole on both sides and, where no title is, at its bottom.
+fn assert_whole_borders(bytes: &[u8], size: Size, layout: &Layout) {
+    let cells = |count: u16| NonZero::new(count).unwrap();
+    let mut parser = vt100::Parser::new(cells(size.height), cells(size.width), 0);
     parser.process(bytes);
     let screen = parser.screen();
-    let at =
-        |row: u16, column: u16| screen.cell(row, column).map(|cell| cell.contents().to_owned()).unwrap_or_default();
-    for row in 0..height {
-        for column in 0..width {
-            let [right, across, below] = match at(row, column).as_str() {
-                "╭" => ["╮", "│", "╰"],
-                "┏" => ["┓", "┃", "┗"],
-                _ => continue,
-            };
-            let end = (column + 1..width).find(|end| at(row, *end) == right);
-            let end = end.unwrap_or_else(|| {
-                panic!("{about}: the box at {row},{column} has no right corner\n{}", screen.contents())
-            });
-            // The chosen row's mark stands on the edge.
-            let bottom = (row + 1..height).find(|row| ![across, "›"].contains(&at(*row, column).as_str()));
-            let bottom = bottom.unwrap_or_else(|| panic!("{about}: the box at {row},{column} has no bottom"));
-            assert_eq!(at(bottom, column), below, "{about}: left edge at {bottom},{column}\n{}", screen.contents());
-            for row in row + 1..bottom {
-                assert_eq!(at(row, end), across, "{about}: right edge at {row},{end}\n{}", screen.contents());
-            }
+    // The mark of the chosen row and that of what is in sight stand on a border.
+    let is_border = |x: u16, y: u16| {
+        let cell = screen.cell(y, x).map(|cell| cell.contents().to_owned()).unwrap_or_default();
+        cell.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c) || "›▐".contains(c)) && !cell.is_empty()
+    };
+    let framed = layout.list.into_iter().chain(layout.panes.iter().map(|(_, area)| *area));
+    for area in framed.filter(|area| area.height > 1) {
+        let (last, bottom) = (area.x + area.width - 1, area.y + area.height - 1);
+        let is_lowest = bottom + 1 == layout.content.y + layout.content.height;
+        let sides = (area.y..=bottom).flat_map(|y| [(area.x, y), (last, y)]);
+        let sides = sides.chain((area.x..=last).map(|x| (x, bottom)).filter(|_| is_lowest));
+        // A message covers what stands there.
+        for (x, y) in sides.filter(|(_, y)| *y < layout.message.y || layout.message.height == 0) {
+            assert!(is_border(x, y), "{size:?}: no border at {x},{y}\n{}", screen.contents());
         }
     }
 }
@@ -84,8 +79,9 @@ fn every_size_has_whole_borders() {
             stage.keys(KEYS[usize::from(width + height) % KEYS.len()]);
             let bytes = stage.draw();
             shown(&bytes).unwrap_or_else(|foreign| panic!("{width}x{height}: {foreign}"));
-            if width > 0 && height > 0 {
-                assert_whole_boxes(&bytes, width, height, &format!("{width}x{height}"));
+            let model = &stage.session.model;
+            if model.size.is_enough() {
+                assert_whole_borders(&bytes, model.size, &model.layout());
             }
             screens += 1;
         }
