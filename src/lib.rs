@@ -3,17 +3,17 @@
 //! # The screen
 //! ```text
 //!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · stored 10:00       title  view::screen
-//! ┌─ Sandboxes 4 of 6 ─┐┏━ 1 Processes 37 ━━ 1/37 ━┓┌─ 2 Tags 8 ─────────────────┐
-//! │● CAPE Sandbox      │┃▾ viewer.exe  4012  +0     ┃│CALLS_WMI                   │
-//! │  stored 3h         │┃├─▾ setup.tmp  5120  +1    ┃│CREATES_SCHEDULED_TASK      │
-//! │+ next page         │┃│ └─• cmd.exe  2884  +2    ┃│                            │
-//! │  1 request         │┃                           ┃│                            │     panes  view::pane, app::panes
-//! │    list  view::list│┗━━━━━━━━━━━━━━━━━━━━━━━━━━━┛└────────────────────────────┘
-//! └────────────────────┘┌─ 3 Registry 10 ───────────┐┌─ 4 Files 22 ───────────────┐
-//! ┌─ 0 Overview 16 ────┐│set  HKCU\…\Run = rundll32…││dropped C:\…\stage.js       │
-//! │verdict  MALWARE    ││                           ││                            │
-//! └────────────────────┘└───────────────────────────┘└────────────────────────────┘
-//!  enter next page · 1 request  R relist · 1 request │ free: tab next pane  ? help    bar   view::bar, app::spending
+//!  1 Processes 37 2 Tags 8 3 Registry 10 4 Files 22 5 Network 4 … 0 Overview 16                   tabs   view::screen
+//! ╭─ Sandboxes 4 of 6 ─┲━ 1 Processes ━━━━━━━━ 1/37 ━┱─ 2 Tags ───────────────── 8 ─╮
+//! ›● CAPE Sandbox      › ▾ viewer.exe  4012  +0      ┃ CALLS_WMI                    │
+//! │  stored 3h         ┃ ├─▾ setup.tmp  5120  +1     ▐*CREATES_SCHEDULED_TASK       │
+//! │+ next page         ┃ │ └─• cmd.exe  2884  +2     ▐─ 3 Registry ──────────── 10 ─┤     panes  view::pane, app::panes
+//! │  1 request         ┃                             ┃!set HKCU…\Run = rundll32.e…  │     list   view::list
+//! ├─ 0 Overview ── 16 ─┨                             ┠─ 4 Files ─────────────── 22 ─┤
+//! │!verdict  MALWARE   ┃                             ┃*dropped …\stage.js · by s…   │
+//! ╰────────────────────┺━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┹──────────────────────────────╯
+//!  viewer.exe  4012  +0                                                                           detail, message
+//!  enter next page · 1 request  R relist · 1 request │ free: tab next pane  ? help                bar    view::bar, app::spending
 //!  you 239 of 240 left this hour · group 17,519 of 30,000 left today │ spent this session: 1
 //! ```
 //!

@@ -82,9 +82,9 @@ commands! {
     "previous-pane" [BACK_TAB] "previous pane", 0, FILE,
         "Go to the pane before" if A_REPORT => Local(|m| m.files.step_pane(false));
     "next-group" [key(']')] "more panes", 6, FILE,
-        "Show the next four panes" if A_REPORT => Local(|m| m.files.step_group(true));
+        "Show the next group of panes" if A_REPORT => Local(|m| m.files.step_group(true));
     "previous-group" [key('[')] "panes before", 0, FILE,
-        "Show the four panes before" if A_REPORT => Local(|m| m.files.step_group(false));
+        "Show the group of panes before" if A_REPORT => Local(|m| m.files.step_group(false));
     "zoom" [key('z')] "zoom", 6, PANE,
         "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.files.zoom(!m.files.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,
