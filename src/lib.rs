@@ -49,8 +49,8 @@
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others: it must be able to disagree with them)
 //! ```
-//! `config` is beside `cli` and uses `app`, `view`, `service`, `quota`, `environment`, `files`, `log`,
-//! `state` and `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`,
+//! `config` is beside `cli` and uses `app`, `view`, `service`, `store`, `quota`, `environment`, `files`,
+//! `log`, `state` and `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`,
 //! `files` and `text`; `state` uses `app`, `files` and `text`. Arrows only point down; a test checks
 //! them, and lists the rooms that each room may use.
 //!

@@ -21,7 +21,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("app", &["export", "quota", "report", "request", "text"]),
     ("view", &["app", "quota", "report", "request", "text"]),
     ("export", &["report", "text"]),
-    ("config", &["app", "environment", "files", "log", "quota", "service", "state", "text", "view"]),
+    ("config", &["app", "environment", "files", "log", "quota", "service", "state", "store", "text", "view"]),
     ("demo", &[]),
     ("runtime", &["app", "export", "files", "gateway", "quota", "report", "request", "store", "text", "view"]),
     (

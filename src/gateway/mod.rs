@@ -19,7 +19,7 @@ use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, S
 use crate::report::Body;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
-use crate::service::error::{LONGEST_ERROR, Reason, Refusal, ServiceError};
+use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError};
 use crate::store::{
     ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast,
 };
@@ -30,6 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+pub use crate::service::error::Reason;
 pub use crate::service::upload::hash_file;
 pub use crate::store::Answer;
 pub use error::GatewayError;

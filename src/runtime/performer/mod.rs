@@ -9,14 +9,13 @@ pub(crate) use report::read_rules;
 
 use super::Outbox;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
-use crate::gateway::{Answer, Gateway, GatewayError, Received};
+use crate::gateway::{Answer, Gateway, GatewayError, Reason, Received};
 use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
 use crate::request::{Quote, Request, UploadAddress};
-use crate::service::error::Reason;
 use crate::text::{bytes, said};
 use jiff::Timestamp;
 use std::sync::Arc;
