@@ -14,7 +14,6 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::symbols::border;
 use ratatui::symbols::merge::MergeStrategy;
-use ratatui::symbols::scrollbar::Set;
 use ratatui::widgets::{Block, Clear, Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget, Widget};
 use std::ops::Range;
 
@@ -63,8 +62,7 @@ impl<'a> Canvas<'a> {
         if rows < 2 || count <= rows {
             return;
         }
-        let bar = Scrollbar::new(ScrollbarOrientation::VerticalRight);
-        let bar = bar.symbols(Set { track: "", thumb: "▐", begin: "", end: "" });
+        let bar = Scrollbar::new(ScrollbarOrientation::VerticalRight).thumb_symbol("▐");
         let bar = bar.track_symbol(None).begin_symbol(None).end_symbol(None);
         let bar = bar.thumb_style(opaque(self.look.style(Tint::Faint)));
         let mut state = ScrollbarState::new(count - rows).position(top).viewport_content_length(rows);
@@ -72,13 +70,14 @@ impl<'a> Canvas<'a> {
         bar.render(side.intersection(self.area), self.buffer, &mut state);
     }
 
-    /// Gives every sign of borders its stand-in where ASCII alone is shown.
+    /// Gives the signs of borders and marks their stand-ins where ASCII alone is shown.
     pub(super) fn show_ascii_borders(&mut self) {
-        for cell in self.buffer.content.iter_mut().filter(|_| text::is_ascii()) {
-            if !cell.symbol().is_ascii() {
-                let symbol = text::own(cell.symbol()).into_owned();
-                cell.set_symbol(&symbol);
-            }
+        if !text::is_ascii() {
+            return;
+        }
+        for cell in self.buffer.content.iter_mut().filter(|cell| !cell.symbol().is_ascii()) {
+            let symbol = text::own(cell.symbol()).into_owned();
+            cell.set_symbol(&symbol);
         }
     }
 }

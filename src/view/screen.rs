@@ -176,11 +176,14 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
 /// What has the cursor, whole as far as there is room; nothing under an overlay.
 fn detail(area: Area, model: &Model) -> Option<Vec<String>> {
     let (columns, rows) = (usize::from(area.width).saturating_sub(2), usize::from(area.height));
+    if rows == 0 || !model.over.is_empty() {
+        return None;
+    }
     let words = match model.focused() {
         None => list::chosen_words(model.list()?, model),
         Some(pane) => pane::row_words(pane, model.open()?, model, columns * rows)?,
     };
-    (rows > 0 && model.over.is_empty()).then(|| words_in_rows_cut(&words, columns, rows))
+    Some(words_in_rows_cut(&words, columns, rows))
 }
 
 /// Letters of a name where whole ones have no room.
