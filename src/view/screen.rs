@@ -156,12 +156,13 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_tabs(buffer, layout.tabs, model);
     match model.open() {
         Some(open) => {
-            // The border of what has the focus is drawn last, over those that it shares.
+            // What has the focus is drawn last, over the borders and marks that it shares.
             let (focused, others): (Vec<_>, Vec<_>) =
                 layout.panes.iter().partition(|(pane, _)| model.focused() == Some(*pane));
-            let all = || others.iter().chain(&focused);
-            all().for_each(|(pane, area)| pane::draw(buffer, *area, *pane, open, model));
-            all().for_each(|(pane, area)| pane::draw_scroll_mark(buffer, *area, *pane, open, model));
+            for panes in [others, focused] {
+                panes.iter().for_each(|(pane, area)| pane::draw(buffer, *area, *pane, open, model));
+                panes.iter().for_each(|(pane, area)| pane::draw_scroll_mark(buffer, *area, *pane, open, model));
+            }
         }
         None => draw_without_report(buffer, layout, model),
     }
@@ -173,10 +174,10 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     }
 }
 
-/// What has the cursor, whole as far as there is room; nothing under an overlay.
+/// What has the cursor, whole as far as there is room; nothing under an overlay or a message.
 fn detail(area: Area, model: &Model) -> Option<Vec<String>> {
     let (columns, rows) = (usize::from(area.width).saturating_sub(2), usize::from(area.height));
-    if rows == 0 || !model.over.is_empty() {
+    if rows == 0 || !model.over.is_empty() || !model.message().is_empty() {
         return None;
     }
     let words = match model.focused() {
