@@ -96,6 +96,7 @@ impl Part {
                 named(format!("the {rows} that are listed, with the reasons"), "notable", "csv")
             }
             Self::Of(What::Indicators) => named("the indicators of all kinds".to_owned(), "indicators", "csv"),
+            Self::Of(What::ToBlock) => named("the indicators to block".to_owned(), "to-block", "csv"),
             Self::Of(What::OfKind(kind)) => {
                 let words = format!("the {} indicators that are shown", kind.name());
                 named(words, &format!("indicators-{}", kind.name()), "csv")

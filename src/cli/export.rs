@@ -41,6 +41,9 @@ pub(super) struct ExportArgs {
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
+    /// Write the indicators to block only: the file itself, and what findings of high or medium severity name
+    #[arg(long, conflicts_with_all = ["indicators", "kind", "pane", "notable"])]
+    to_block: bool,
     /// Write the indicators of one kind only; strings from memory go to STIX and MISP only by this
     #[arg(long, value_name = "KIND", conflicts_with_all = ["indicators", "pane", "notable"],
         value_parser = PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())))]
@@ -125,6 +128,7 @@ impl ExportArgs {
         match self.pane {
             Some(pane) => What::Pane(pane),
             None if self.indicators => What::Indicators,
+            None if self.to_block => What::ToBlock,
             None if self.notable => What::Notable(None),
             None => What::All,
         }

@@ -57,13 +57,20 @@ pub enum What {
     Notable(Option<Arc<Vec<RowSet>>>),
     /// What others can look for, with the rows where it was seen.
     Indicators,
+    /// The indicators that have a reason to be blocked, as STIX and MISP share them.
+    ToBlock,
     OfKind(Kind),
 }
 
 impl What {
     /// Whether it is indicators, and not rows.
     pub fn is_indicators(&self) -> bool {
-        matches!(self, Self::Indicators | Self::OfKind(_))
+        matches!(self, Self::Indicators | Self::ToBlock | Self::OfKind(_))
+    }
+
+    /// Whether it is a choice of the indicators, without what stands beside them.
+    fn is_choice(&self) -> bool {
+        matches!(self, Self::ToBlock | Self::OfKind(_))
     }
 }
 
@@ -170,7 +177,9 @@ impl Format {
         match what {
             What::All => true,
             What::Pane(_) | What::Shown(..) | What::Row(_) => self.reach >= FormatReach::Rows,
-            What::Notable(_) | What::Indicators | What::OfKind(_) => self.reach >= FormatReach::Indicators,
+            What::Notable(_) | What::Indicators | What::ToBlock | What::OfKind(_) => {
+                self.reach >= FormatReach::Indicators
+            }
         }
     }
 

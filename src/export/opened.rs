@@ -68,7 +68,7 @@ impl<'a> OpenedReport<'a> {
             _ => Marks::default(),
         };
         let is_written = |section: usize, found: &Section, row: usize| match &job.what {
-            What::All | What::Indicators | What::OfKind(_) => true,
+            What::All | What::Indicators | What::ToBlock | What::OfKind(_) => true,
             What::Pane(pane) => found.pane() == *pane,
             What::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
             What::Row(place) => *place == Place { section, row },
@@ -254,7 +254,8 @@ impl<'a> OpenedReport<'a> {
         let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
         let all = found.with_sample(sample.as_ref());
         Ok(match &self.job.what {
-            What::OfKind(kind) => all.only(*kind),
+            What::OfKind(kind) => all.only(|indicator| indicator.kind == *kind),
+            What::ToBlock => all.only(|indicator| verdict::reason(self, indicator).is_some()),
             _ => all,
         })
     }
@@ -264,7 +265,7 @@ impl<'a> OpenedReport<'a> {
         let found = self.indicators()?;
         if self.job.what.is_indicators() {
             let is_of_memory = self.job.what == What::OfKind(Kind::Memory);
-            return Ok((if is_of_memory { found } else { found.except(Kind::Memory) }, 0));
+            return Ok((found.only(|indicator| is_of_memory || indicator.kind != Kind::Memory), 0));
         }
         let mut told = 0;
         for (section, known) in self.report.index.sections.iter().enumerate() {
@@ -273,7 +274,7 @@ impl<'a> OpenedReport<'a> {
         }
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
         let left_out = found.without.saturating_sub(told) + alone;
-        Ok((found.except(Kind::Memory), left_out))
+        Ok((found.only(|indicator| indicator.kind != Kind::Memory), left_out))
     }
 
     /// A name that is unique to the report: its identifier, or a digest of its bytes where it has none.
@@ -312,10 +313,10 @@ const TOGETHER: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind
 pub(super) struct Correlations(HashMap<(Kind, Untrusted), Vec<Untrusted>>);
 
 impl Correlations {
-    /// Joins what the rows that are written say; nothing where one kind only is wanted.
+    /// Joins what the rows that are written say; nothing where a choice of indicators is wanted.
     pub(super) fn of(opened: &OpenedReport<'_>) -> io::Result<Self> {
         let mut joined = Self::default();
-        if matches!(opened.job.what, What::OfKind(_)) {
+        if opened.job.what.is_choice() {
             return Ok(joined);
         }
         for (number, section) in opened.report.index.sections.iter().enumerate() {

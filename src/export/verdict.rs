@@ -1,6 +1,5 @@
 //! What a sandbox says of a report as a whole and of its indicators, in words for other programs.
 
-use super::What;
 use super::opened::OpenedReport;
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::Raw;
@@ -34,9 +33,9 @@ fn says_one_of(verdict: &str, wanted: &str) -> bool {
         && words.iter().any(|word| wanted.split(' ').any(|wanted| wanted == *word))
 }
 
-/// The techniques of MITRE ATT&CK that the rows which are meant name, each once; none where one kind of indicator is wanted alone.
+/// The techniques of MITRE ATT&CK that the rows which are meant name, each once; none where a choice of indicators is wanted.
 pub(super) fn techniques(opened: &OpenedReport<'_>) -> Vec<String> {
-    if matches!(opened.job.what, What::OfKind(_)) {
+    if opened.job.what.is_choice() {
         return Vec::new();
     }
     let is_written = |place: &Place| opened.rows(place.section).binary_search(&(place.row as u32)).is_ok();

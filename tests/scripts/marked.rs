@@ -123,8 +123,6 @@ fn indicators_say_how_the_rows_that_name_them_are_marked() {
     assert!(injected.ends_with(r#""processes_injected 2","","","""#), "{injected}");
     let sample = line("57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c\",\"0\"");
     assert!(sample.contains("the file itself"), "{sample}");
-    let list = export(&demo("3-lynxbox"), &["--indicators", "--format", "txt"]);
-    assert!(list.lines().any(|line| line.starts_with("57874b32c2596f25db81f780cb7ae5bd2277ff9c")), "{list}");
     let lines = export(&demo("3-lynxbox"), &["--indicators", "--format", "jsonl"]);
     assert!(lines.lines().any(|line| line.contains("backup-gate") && !line.contains("severity")), "{lines}");
     assert!(lines.contains(r#""severity":"high","rule":"Network rules raised"#), "{lines}");
@@ -145,6 +143,8 @@ fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() 
     for text in ["time.example.com", "2001:db8::24", "192.0.2.123", "'203.0.113.25'", "backup-gate", "cdn.statement"] {
         assert!(has(text).is_none(), "{text}: {found:?}");
     }
+    let list = export(&demo("3-lynxbox"), &["--to-block", "--format", "txt"]);
+    assert!(list.lines().count() == found.len() && list.contains("gate[.]lumen[.]example"), "{list} {found:?}");
     let (_, words) = has("'gate.lumen.example'").unwrap();
     assert!(words.contains("Network rules raised an alarm") && words.contains("ids_alerts 1"), "{words}");
     let observed = bundle["objects"].as_array().unwrap().iter().find(|o| o["type"] == "malware-analysis").unwrap();

@@ -195,15 +195,9 @@ impl Indicators {
         &self.found
     }
 
-    /// Nothing but those of one kind.
-    pub fn only(mut self, kind: Kind) -> Self {
-        self.found.retain(|indicator| indicator.kind == kind);
-        self
-    }
-
-    /// All but those of one kind.
-    pub fn except(mut self, kind: Kind) -> Self {
-        self.found.retain(|indicator| indicator.kind != kind);
+    /// Nothing but those that are meant.
+    pub fn only(mut self, is_meant: impl FnMut(&Indicator) -> bool) -> Self {
+        self.found.retain(is_meant);
         self
     }
 
