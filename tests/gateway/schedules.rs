@@ -371,6 +371,15 @@ async fn the_cost_of_several_unsure_calls_is_given_to_none() {
     play(&steps, Budget::default(), &Sum::default()).await;
 }
 
+/// A look-up that its answer had made free was raised by what another machine spent, after the budget had let
+/// its price go.
+#[tokio::test]
+async fn a_raise_by_what_others_spend_exceeds_no_budget() {
+    let ask = |what| Step::Ask { run: 0, what, anew: false, fault: None };
+    let steps = [Step::Look { run: 0 }, Step::Elsewhere, Step::Both { what: 6 }, ask(0), ask(1), Step::LookAfter(5)];
+    play(&steps, Budget { session: Some(1), daily: None }, &Sum::default()).await;
+}
+
 #[test]
 #[allow(clippy::print_stdout, reason = "whoever runs many schedules wants to know what they were")]
 fn whatever_goes_wrong_nothing_is_sent_twice_and_the_ledger_is_never_too_low() {
