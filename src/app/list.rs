@@ -6,7 +6,7 @@ use crate::app::message::DocumentReports;
 use crate::app::panes::{PaneState, Scroll};
 use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob, SearchJob};
 use crate::report::body::Body;
-use crate::report::find::Scope;
+use crate::report::find::SearchScope;
 use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
@@ -343,7 +343,7 @@ impl OpenReport {
         let report = self.report.clone();
         let filter = self.panes.get_mut(&pane)?.filter.as_mut()?;
         let pattern = filter.quest.pattern.clone()?;
-        let scope = Scope { pane: Some(pane), from: filter.covered };
+        let scope = SearchScope { pane: Some(pane), from: filter.covered };
         filter.covered = report.searchable();
         let ticket = filter.quest.begin();
         filter.quest.run.iter_mut().for_each(|run| run.is_new = scope.from == 0);

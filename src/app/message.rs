@@ -11,7 +11,7 @@ use crate::app::{Key, Size};
 use crate::quota::{Balances, Entitlements, Settlement, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
-use crate::report::find::{Pattern, Scope};
+use crate::report::find::{Pattern, SearchScope};
 use crate::report::identifier::{FileHash, Hashes, Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::note::Note;
@@ -465,7 +465,7 @@ pub enum SearchJob {
         ticket: Ticket,
         report: Report,
         pattern: Arc<Pattern>,
-        scope: Scope,
+        scope: SearchScope,
     },
     Panes {
         ticket: Ticket,

@@ -2,6 +2,7 @@
 //! sizes set by hand, and folds.
 
 use crate::app::field::TextField;
+use crate::app::over::Scope;
 use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
@@ -105,6 +106,7 @@ const ROWS: usize = 10_000;
 #[serde(default)]
 pub struct Remembered {
     pub sizes: Sizes,
+    pub scope: Scope,
     /// Folds by report, the last one at the end.
     folded: Vec<Folded>,
 }

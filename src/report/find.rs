@@ -127,7 +127,7 @@ const SMALL: usize = 8;
 
 /// Where is searched.
 #[derive(Debug, Clone, Default)]
-pub struct Scope {
+pub struct SearchScope {
     pub pane: Option<Pane>,
     /// Only from this offset of the body on.
     pub from: usize,
@@ -137,7 +137,7 @@ pub struct Scope {
 pub fn search(
     report: &Report,
     pattern: &Pattern,
-    scope: &Scope,
+    scope: &SearchScope,
     threads: usize,
     cancel: &Cancel,
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,

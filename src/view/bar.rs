@@ -116,7 +116,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
-        "findings-all" if model.leads_back_to_one() => "this sandbox",
+        "scope" => model.scope().other().label(),
         _ => way_back(model, command).unwrap_or(command.label),
     }
 }

@@ -12,7 +12,7 @@ use behaview::app::message::LoadedReport;
 use behaview::app::model::Service;
 use behaview::app::{Key, Model};
 use behaview::report::compare::Matrix;
-use behaview::report::find::{How, Pattern, Scope, search};
+use behaview::report::find::{How, Pattern, SearchScope, search};
 use behaview::report::{Body, Cancel, Folds, Index, Report, RowSet};
 use behaview::runtime::Session;
 use divan::counter::BytesCount;
@@ -61,7 +61,7 @@ fn find(bencher: Bencher, (words, is_regex): (&str, bool)) {
             count += rows.len();
             ControlFlow::Continue(())
         };
-        search(&report, &pattern, &Scope::default(), 2, &Cancel::default(), &mut sink);
+        search(&report, &pattern, &SearchScope::default(), 2, &Cancel::default(), &mut sink);
         count
     });
 }

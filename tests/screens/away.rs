@@ -280,7 +280,7 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
 #[test]
 fn what_deserves_a_look_is_written_as_it_is_listed() {
     let mut stage = Stage::listed();
-    stage.keys("enter ! / s t a r t s space a t enter x");
+    stage.keys("enter ! v / s t a r t s space a t enter x");
     let screen = stage.screen();
     assert!(screen.contains("that are listed, with the reasons") && screen.contains("-notable.csv"), "{screen}");
     assert!(screen.contains(".csv") && !screen.contains("┃ .json ") && !screen.contains("raw NAME"), "{screen}");

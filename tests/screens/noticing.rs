@@ -34,14 +34,14 @@ fn other_kinds_of_reports_are_marked_too() {
     stage.keys("enter enter !");
     screen!("notable_hostile", stage);
     let mut stage = Stage::at(file("Blank"), options());
-    stage.keys("enter enter !");
+    stage.keys("enter enter ! v");
     assert!(stage.screen().contains("No rule marks a row"), "{}", stage.screen());
 }
 
 #[test]
 fn what_survives_a_reboot_is_found_among_what_deserves_a_look() {
     let mut stage = Stage::listed();
-    stage.keys("enter ! /");
+    stage.keys("enter ! v /");
     assert!(stage.screen().contains("such as persistence"), "{}", stage.screen());
     for key in "persistence".chars() {
         stage.keys(&key.to_string());
@@ -96,7 +96,7 @@ fn rows_of(table: &str) -> usize {
 #[test]
 fn at_eighty_columns_the_chosen_row_is_told_whole_below_the_list() {
     let mut stage = Stage::listed();
-    stage.size(80, 24).keys("enter ! j j j j j");
+    stage.size(80, 24).keys("enter ! v j j j j j");
     let shown = stage.screen();
     let whole = "Creates a scheduled task: schtasks.exe /create /tn \\Lumen\\DailyStatement";
     assert!(shown.contains(whole) && shown.contains("/st 09:20 /f"), "{shown}");

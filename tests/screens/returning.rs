@@ -83,16 +83,16 @@ fn a_key_that_does_nothing_here_says_why() {
 #[test]
 fn what_deserves_a_look_is_sought_in_and_taken_from_every_held_sandbox() {
     let mut stage = Stage::listed();
-    stage.keys("! / t a s k");
+    stage.keys("! v / t a s k");
     screen!("notable_sought", stage);
-    stage.keys("enter tab");
+    stage.keys("enter v");
     screen!("notable_of_all_sandboxes", stage);
     stage.size(40, 10);
     screen!("notable_of_all_sandboxes_40x10", stage);
     stage.size(120, 40);
     stage.keys("/ ctrl-u s e r v i c e enter G enter");
     assert!(stage.screen().contains("Quiet Harbour"), "{}", stage.screen());
-    stage.keys("esc tab");
+    stage.keys("esc v");
     assert!(stage.screen().contains("Quiet Harbour") && stage.screen().contains("Findings · "));
     assert_eq!(stage.paid_calls(), 1);
 }

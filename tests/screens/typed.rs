@@ -83,11 +83,13 @@ fn rows_that_deserve_a_look_and_items_of_a_comparison_can_be_copied() {
 #[test]
 fn what_is_not_judged_is_said_beside_what_deserves_a_look_in_all() {
     let mut stage = Stage::listed();
-    stage.keys("!");
-    assert!(stage.screen().contains("tab all sandboxes"), "{}", stage.screen());
-    stage.keys("tab");
+    stage.keys("! v");
+    assert!(stage.screen().contains("v all sandboxes"), "{}", stage.screen());
+    stage.keys("esc !");
+    assert!(stage.screen().contains("v all sandboxes"), "the choice is kept:\n{}", stage.screen());
+    stage.keys("v");
     let screen = stage.screen();
     assert!(screen.contains("in all stored reports of the file · "), "{screen}");
     assert!(screen.contains("Not in it: further sandboxes on pages that were not listed."), "{screen}");
-    assert!(screen.contains("tab this sandbox") && !screen.contains("tab all sandboxes"), "{screen}");
+    assert!(screen.contains("v this sandbox") && !screen.contains("v all sandboxes"), "{screen}");
 }

@@ -3,7 +3,7 @@
 
 use crate::app::away::{Copied, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};
 use crate::app::list::ListOrigin;
-use crate::app::over::{IndicatorList, NotableScope, Shows};
+use crate::app::over::{IndicatorList, Scope, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, ListEntry, Model, OpenReport, Overlay, Screen};
 use crate::export::{self, ExportSource, What};
@@ -140,7 +140,7 @@ impl Model {
     pub(super) fn ask_where(&mut self) {
         let parts = self.parts();
         // The open report, or every stored one where a list covers them all.
-        let sources = match self.leads_back_to_one() {
+        let sources = match self.listed_scope() == Some(Scope::File) {
             true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
             false => self.chosen().and_then(|entry| self.source_of(entry)).into_iter().collect(),
         };
@@ -163,12 +163,12 @@ impl Model {
     }
 
     pub fn can_write(&self) -> bool {
-        self.writes_report() || self.listed_reach().is_some() || self.written_value().is_some()
+        self.writes_report() || self.listed_scope().is_some() || self.written_value().is_some()
     }
 
     fn writes_report(&self) -> bool {
         let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
-            || self.listed_reach() == Some(NotableScope::Open);
+            || self.listed_scope() == Some(Scope::Sandbox);
         is_over_it && self.open().is_some() && self.screen == Screen::File
     }
 
@@ -197,7 +197,7 @@ impl Model {
             }
             whats.push(Some(What::Indicators));
         }
-        if self.leads_back_to_one() {
+        if self.listed_scope() == Some(Scope::File) {
             whats.push(self.listed_notable());
         }
         whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()

@@ -220,12 +220,9 @@ commands! {
     "end-idle-line" [ENTER] "close", 1, FORM,
         "Close the line that ignores typed letters"
         if When::Has("a line that ignores letters", is_over::<IdleLine>) => Local(Model::go_back);
-    "findings-all" [TAB] "all sandboxes", 3, PICKER,
-        "List the findings of every stored report of the file, or of the open one again; costs nothing"
-        if When::Has(
-            "a list of findings, and several stored reports of the file",
-            |m| m.over.top_as::<Spots>().is_some_and(|list| list.source.is_notable()) && m.held_here().nth(1).is_some(),
-        ) => Local(Model::reach_further);
+    "scope" [key('v')] "view", 3, PICKER,
+        "Cover every stored report of the file, or this sandbox's alone; costs nothing, and is kept for the next start"
+        if When::Has("a list of findings, and several stored reports of the file", Model::has_scope) => Local(Model::toggle_scope);
     "copy" [key('y')] "copy", 7, COPIED,
         "Copy the value, defanged and in one line; of a sandbox its identifier"
         if A_VALUE => Local(Model::copy_value);

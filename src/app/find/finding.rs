@@ -3,7 +3,7 @@
 
 use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
-use crate::app::over::{NotableScope, Target};
+use crate::app::over::{Scope, Target};
 use crate::app::{JobNumber, Model, Overlay, Screen};
 use crate::report::find::How;
 
@@ -209,7 +209,7 @@ impl Model {
             (over, next) => {
                 let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
                 let is_of_report = over.iter().any(|over| match over {
-                    Overlay::Spots(spots) => spots.source.notable == Some(NotableScope::Open),
+                    Overlay::Spots(spots) => spots.source.notable == Some(Scope::Sandbox),
                     over => matches!(over, Overlay::Indicators(_)),
                 });
                 let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);

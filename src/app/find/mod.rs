@@ -7,7 +7,7 @@ use crate::app::over::{ListSource, ListView};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
 use crate::app::{Effect, Job, JobNumber, Model, OpenReport, Place as KeyPlace, SearchJob, Size, Ticket};
-use crate::report::find::{self, How, Pattern, Scope};
+use crate::report::find::{self, How, Pattern, SearchScope};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
 use crate::report::{Cancel, Pane, Piece, Place, Report, Row, RowSet};
@@ -196,7 +196,7 @@ impl HitGroup {
     /// The hits in a report, all counted and `most` of them decoded; none where there are none.
     pub fn of_report(report: &Report, of: HitSource, pattern: &Pattern, most: usize, cancel: &Cancel) -> Option<Self> {
         let mut found = RowSet::default();
-        find::search(report, pattern, &Scope::default(), 1, cancel, &mut |rows| {
+        find::search(report, pattern, &SearchScope::default(), 1, cancel, &mut |rows| {
             found.extend(&rows);
             ControlFlow::Continue(())
         });

@@ -5,6 +5,7 @@ pub mod generic;
 pub mod held;
 pub mod indicators;
 pub mod palette;
+pub mod scope;
 pub mod sheet;
 pub mod spots;
 
@@ -13,9 +14,9 @@ pub use generic::{FormSource, IdleLine, InputForm, ListSource, ListView, TypeAhe
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::{CommandList, Palette};
+pub use scope::Scope;
 pub(super) use sheet::paragraph;
 pub use sheet::{Sheet, SheetRow};
-pub(super) use spots::NotableScope;
 pub use spots::{ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;

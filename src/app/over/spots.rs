@@ -1,8 +1,8 @@
 //! Lists of rows to go to: places of an item, processes, and the findings of the rules with the reasons for each mark.
 
-use crate::app::over::{ListSource, ListView, SheetRow};
+use crate::app::over::{ListSource, ListView, Scope, SheetRow};
 use crate::app::panes::{Move, Scroll};
-use crate::app::{Job, JobNumber, List, ListEntry, Model, OpenReport, ReportJob, Screen, Size};
+use crate::app::{Job, JobNumber, List, Model, OpenReport, ReportJob, Screen, Size};
 use crate::export::What;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
@@ -27,15 +27,8 @@ pub struct RowPicker {
     pub title: String,
     pub(super) spots: Vec<Spot>,
     pub is_complete: bool,
-    pub(in crate::app) notable: Option<NotableScope>,
+    pub(in crate::app) notable: Option<Scope>,
     job: Job,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::app) enum NotableScope {
-    Open,
-    /// Every stored report of the file.
-    Held,
 }
 
 #[derive(Debug, Clone)]
@@ -361,7 +354,7 @@ impl Model {
                 open.hide_noise(true);
             }
         }
-        let is_listed = |list: &mut Spots| list.source.notable == Some(NotableScope::Open);
+        let is_listed = |list: &mut Spots| list.source.notable == Some(Scope::Sandbox);
         if self.open().is_some_and(|open| open.job.is(job)) && self.over.find_mut::<Spots>().is_some_and(is_listed) {
             let found = self.notable_spots();
             self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
@@ -387,15 +380,18 @@ impl Model {
         if open.marks.is_none() {
             return self.say("The rules are still being applied.");
         }
-        let spots = self.notable_spots();
-        if spots.is_empty() {
+        let (scope, spots) = (self.scope(), self.notable_spots());
+        if spots.is_empty() && scope == Scope::Sandbox {
             return self.say("No rule marks a row of this report.");
         }
-        let picker = RowPicker { notable: Some(NotableScope::Open), ..RowPicker::new("Findings", spots) };
+        let picker = RowPicker { notable: Some(scope), ..RowPicker::new("Findings", spots) };
         self.over.put(Spots::new(picker));
+        if scope == Scope::File {
+            self.reach_held();
+        }
     }
 
-    fn notable_spots(&self) -> Vec<Spot> {
+    pub(super) fn notable_spots(&self) -> Vec<Spot> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let order = |section: usize| open.report.section(section).map(|found| (found.pane(), found.rank));
         let found = open.marks.iter().flat_map(|marks| marks.notable());
@@ -413,17 +409,17 @@ impl Model {
     pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) {
         let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         match self.over.find_mut::<Spots>() {
-            Some(list) if is_open && list.source.notable == Some(NotableScope::Open) => {
+            Some(list) if is_open && list.source.notable == Some(Scope::Sandbox) => {
                 list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
                 list.scroll = Scroll::default();
             }
-            Some(list) if list.source.notable == Some(NotableScope::Held) => self.reach_held(),
+            Some(list) if list.source.notable == Some(Scope::File) => self.reach_held(),
             _ => {}
         }
     }
 
-    /// Which reports the top list of findings covers; none while it loads.
-    pub(in crate::app) fn listed_reach(&self) -> Option<NotableScope> {
+    /// Which reports the top list covers; none while it loads.
+    pub(in crate::app) fn listed_scope(&self) -> Option<Scope> {
         let list = self.over.top_as::<Spots>()?;
         list.source.notable.filter(|_| list.source.is_complete)
     }
@@ -431,10 +427,10 @@ impl Model {
     /// The visible findings of each report, to be written to a file.
     pub(in crate::app) fn listed_notable(&self) -> Option<What> {
         let list = self.over.top_as::<Spots>()?;
-        let reach = self.listed_reach()?;
+        let reach = self.listed_scope()?;
         let mut shown: BTreeMap<usize, RowSet> = match reach {
-            NotableScope::Open => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
-            NotableScope::Held => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
+            Scope::Sandbox => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
+            Scope::File => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
         };
         for (entry, place) in list.shown(0).flat_map(Spot::rows) {
             if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
@@ -444,25 +440,7 @@ impl Model {
         Some(What::Notable(Some(Arc::new(shown.into_values().collect()))))
     }
 
-    pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
-        let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
-        entries.filter(|(_, entry)| entry.report().is_some())
-    }
-
-    /// Lists the findings of every stored report of the file, or of the open one again.
-    pub(in crate::app) fn reach_further(&mut self) {
-        let reach = self.over.find_mut::<Spots>().and_then(|list| list.source.notable);
-        if reach == Some(NotableScope::Held) {
-            let filter = self.over.find_mut::<Spots>().map(|list| std::mem::take(&mut list.filter));
-            self.over.close();
-            self.list_notable();
-            self.over.find_mut::<Spots>().into_iter().zip(filter).for_each(|(list, filter)| list.filter = filter);
-            return self.after_typing();
-        }
-        self.reach_held()
-    }
-
-    fn reach_held(&mut self) {
+    pub(super) fn reach_held(&mut self) {
         let Some(rules) = self.rules.clone() else { return };
         let job = Job::default();
         let ticket = job.ticket();
@@ -473,7 +451,7 @@ impl Model {
         });
         let reports = reports.collect();
         self.change_spots(|picker| {
-            (picker.notable, picker.is_complete) = (Some(NotableScope::Held), false);
+            (picker.notable, picker.is_complete) = (Some(Scope::File), false);
             picker.job = job;
         });
         self.emit(ReportJob::EvaluateAll { ticket, reports, rules });
@@ -484,13 +462,13 @@ impl Model {
         let Some(list) = self.over.find_mut::<Spots>().filter(|list| list.source.job.is(job)) else { return };
         list.scroll = Scroll::default();
         let all = RowPicker::new(format!("Findings in all {which}"), found);
-        self.change_spots(|picker| *picker = RowPicker { notable: Some(NotableScope::Held), ..all });
+        self.change_spots(|picker| *picker = RowPicker { notable: Some(Scope::File), ..all });
         if let Some(words) = self.not_judged().filter(|_| self.notice.is_none()) {
             self.say(words);
         }
     }
 
-    fn change_spots(&mut self, change: impl FnOnce(&mut RowPicker)) {
+    pub(super) fn change_spots(&mut self, change: impl FnOnce(&mut RowPicker)) {
         let report = self.open().map(|open| open.report.clone());
         if let Some(list) = self.over.find_mut::<Spots>() {
             list.change(report.as_ref(), change);
@@ -504,10 +482,6 @@ impl Model {
         let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
         let words: Vec<_> = missing.into_iter().chain(pages).collect();
         (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")))
-    }
-
-    pub fn leads_back_to_one(&self) -> bool {
-        self.over.top_as::<Spots>().is_some_and(|list| list.source.notable == Some(NotableScope::Held))
     }
 
     pub(in crate::app) fn reasons(&self, place: Place) -> Vec<SheetRow> {

@@ -1,6 +1,6 @@
 //! The rows that are found against those of which a line, taken apart as it is shown, is a hit.
 
-use super::{How, Pattern, Scope, search};
+use super::{How, Pattern, SearchScope, search};
 use crate::report::index::Form;
 use crate::report::rows::{Label, Line};
 use crate::report::{Body, Cancel, Report, RowSet};
@@ -13,7 +13,7 @@ fn report(json: &str) -> Report {
     Report::open(&Body::in_memory(json.as_bytes().to_vec()))
 }
 
-fn search_all(report: &Report, pattern: &Pattern, scope: &Scope, threads: usize) -> RowSet {
+fn search_all(report: &Report, pattern: &Pattern, scope: &SearchScope, threads: usize) -> RowSet {
     let mut all = RowSet::default();
     let mut sink = |more: RowSet| {
         all.extend(&more);
@@ -24,7 +24,7 @@ fn search_all(report: &Report, pattern: &Pattern, scope: &Scope, threads: usize)
 }
 
 fn found(report: &Report, pattern: &Pattern, threads: usize) -> Vec<(usize, u32)> {
-    let all = search_all(report, pattern, &Scope::default(), threads);
+    let all = search_all(report, pattern, &SearchScope::default(), threads);
     all.sections().flat_map(|(n, rows)| rows.iter().map(move |row| (n, *row))).collect()
 }
 
@@ -100,7 +100,7 @@ fn pieces_and_rows_of_any_size_are_searched_whole() {
         batches += 1;
         ControlFlow::Break(())
     };
-    search(&report, &pattern, &Scope::default(), 2, &Cancel::default(), &mut sink);
+    search(&report, &pattern, &SearchScope::default(), 2, &Cancel::default(), &mut sink);
     assert_eq!(batches, 1);
 }
 

@@ -5,7 +5,7 @@ use crate::app::find::finding::SearchEnd;
 use crate::app::find::{Hit, HitGroup, HitSource, MOST_HITS};
 use crate::app::{SearchEvent, SearchJob, Ticket};
 use crate::gateway::Gateway;
-use crate::report::find::{self, Pattern, Scope};
+use crate::report::find::{self, Pattern, SearchScope};
 use crate::report::rows::Label;
 use crate::report::work::in_rounds;
 use crate::report::{About, Cancel, Note, Pane, Piece, Place, Report, Row, RowSet, Section};
@@ -49,7 +49,7 @@ fn send_hits(work: &Work, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64
     work.send(SearchEvent::Hits { job: ticket.number, groups, searched, ended });
 }
 
-fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &Scope) {
+fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
     let (mut found, mut pace) = (RowSet::default(), SendPace::default());
     let send = |rows, ended| work.send(SearchEvent::Rows { job: ticket.number, rows, ended });
     find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
@@ -66,7 +66,7 @@ fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
 fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, keep: &dyn Fn(Place) -> bool) {
     let mut decoded = BTreeMap::<Pane, usize>::new();
     let (mut found, mut pace) = (Vec::new(), SendPace::default());
-    find::search(report, pattern, &Scope::default(), THREADS, &ticket.cancel, &mut |rows| {
+    find::search(report, pattern, &SearchScope::default(), THREADS, &ticket.cancel, &mut |rows| {
         for (section, rows) in rows.sections() {
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
             let known = decoded.entry(pane).or_default();
