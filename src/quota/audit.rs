@@ -10,8 +10,8 @@
 //! more than this program's calls cost, but never by less. If the certain charges explain the rise
 //! exactly, the unsure calls were free; the recorded cost then equals the counted cost, whether or
 //! not the prices are right. A rise below the certain charges lowers them: a price was too high. A
-//! rise above them raises again what the counters had lowered: they lagged. Where others may be the
-//! cause, it is raised too. What an answer settled stays: an unexplained rise is of others.
+//! rise above them raises a call that counts as less than its price, or as nothing: the counter
+//! lagged, or a price was too low. Where others may be the cause, it is raised too.
 //! Doubtful cases get no verdict: a call in flight during a reading, a period that ended between
 //! the readings, a clock that was changed, another key.
 
@@ -62,7 +62,7 @@ pub struct AuditedCall {
     pub account: Option<String>,
     /// Its known cost; a range if it is uncertain, then possibly nothing.
     pub charge: Units,
-    /// What it may be raised to: what it counted as before counters lowered it.
+    /// The most that it may have cost whatever its outcome says; at least one.
     pub most: u64,
 }
 
@@ -283,7 +283,7 @@ fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedC
     })
 }
 
-/// The last call that the counters had lowered and now show to have cost more: its number, its
+/// The last call that the counters show to have cost more than it was settled at: its number, its
 /// cost, and the evidence. A rise later than an hour after a call is not of that call.
 pub fn too_low(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
     let by_account = by_account(looks, calls);

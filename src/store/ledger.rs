@@ -138,13 +138,6 @@ impl LedgerEntry {
         matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
     }
 
-    /// Its cost for the budget of its run: counters that lower it may raise it again, so what they
-    /// lower is not spent a second time.
-    fn reserved(&self) -> u64 {
-        let most = self.counted.as_ref().map_or(0, |_| self.predicted_max.unwrap_or(1));
-        self.careful().max(most)
-    }
-
     fn certain(&self) -> Option<u64> {
         match self.state {
             State::Charged => self.settled,
@@ -172,8 +165,9 @@ impl LedgerEntry {
         };
         let (number, from) = (self.number, self.at);
         let account = self.account.clone();
+        let most = self.predicted_max.unwrap_or(0).max(1);
         let is_counted = self.unit == Unit::Request.name() && self.state != State::Unsent;
-        is_counted.then(|| AuditedCall { number, from, until, account, charge, most: self.reserved() })
+        is_counted.then_some(AuditedCall { number, from, until, account, charge, most })
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -208,11 +202,9 @@ impl Store {
         // remainder of a budget.
         let refused = self.write(|transaction| {
             if entry.budget.is_set() {
-                let own = entries(transaction, OF_SESSION, [entry.session])?;
-                let session =
-                    own.iter().map(|entry| Spent { charged: entry.reserved(), unsure: 0, is_open: entry.is_open() });
+                let session = sums(&entries(transaction, OF_SESSION, [entry.session])?).into_values().sum();
                 let today = sums(&of_period(transaction, entry.whose, Period::Daily, entry.at)?).into_values().sum();
-                if let Some(over) = entry.budget.exceeded(entry.price, session.sum(), today) {
+                if let Some(over) = entry.budget.exceeded(entry.price, session, today) {
                     return Ok(Some(Reserved::OverBudget(over)));
                 }
             }

@@ -290,6 +290,10 @@ async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new()
     let charged = scene.visit.charged();
     scene.gateway.ask(&quote(new), &|_| {}).await.unwrap();
     assert_eq!((scene.visit.charged(), scene.gateway.spent().unwrap().total()), (charged, charged));
+    // Where the counters show that it was charged all the same, it counts.
+    scene.visit.reference(&first_report()).await;
+    scene.look_later().await;
+    assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
 }
 
 #[tokio::test]
