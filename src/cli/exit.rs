@@ -192,7 +192,7 @@ fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
         ServiceError::NoKey => FailureKind::Key,
         ServiceError::Unsendable(_) | ServiceError::LongAddress => FailureKind::Usage,
-        ServiceError::ForeignUpload(_) | ServiceError::KeyInAddress => FailureKind::BadAnswer,
+        ServiceError::ForeignUpload(_) => FailureKind::BadAnswer,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)
         | ServiceError::Lost(_)

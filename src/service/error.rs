@@ -31,10 +31,8 @@ pub enum ServiceError {
     Unsendable(String),
     #[error("nothing was sent: its address would be longer than {}", crate::text::bytes(LONGEST_ADDRESS))]
     LongAddress,
-    #[error("nothing was uploaded: the service names {}, which is not its own host", .0.visible_cut(100))]
+    #[error("nothing was uploaded: the service names {}", .0.visible_cut(120))]
     ForeignUpload(Untrusted),
-    #[error("nothing was uploaded: the address that the service names for it has your key in it")]
-    KeyInAddress,
     #[error("the answer was lost: {0}")]
     Lost(String),
     #[error("it was cancelled")]
@@ -130,7 +128,6 @@ impl ServiceError {
             Self::Unsendable(_) => "Check the file.",
             Self::LongAddress => "Ask about less at once.",
             Self::ForeignUpload(_) => "If it may have your files, set upload_host in the profile; it gets no key.",
-            Self::KeyInAddress => "Who passes such an address on reads the key: tell who runs the service.",
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
             Self::TooLong(_) => "The service may have counted the call; largest_answer in the profile is the limit.",

@@ -67,7 +67,7 @@ const FAULTS: [(&str, Comes, Comes); 43] = [
     ("endless-headers", Lost, Lost),
     ("cut=100", Lost, Lost),
     ("cut-bare=100", Unusable, Sound),
-    ("stall=64", Never(64), Never(64)),
+    ("stall=64", Never(1), Never(1)),
     ("drip=1000000", Sound, Sound),
     ("drip=1", Never(1), Never(1)),
     ("delay=20", Sound, Sound),

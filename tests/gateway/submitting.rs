@@ -223,7 +223,7 @@ async fn an_address_with_the_key_told_so_is_not_used(told: &'static str) {
     let answer = visit::ask(&gateway, &Request::UploadAddress).await.unwrap();
     let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
     let error = visit::ask(&gateway, &scan(&small(&visit), Some(to))).await.unwrap_err();
-    assert!(words(&error).contains("has your key in it"), "{error}");
+    assert!(words(&error).contains("with your key in it"), "{error}");
     assert_eq!(error.cost().state, State::Unsent, "{error:?}");
     assert_eq!((*heard.lock().unwrap(), gateway.spent().unwrap().charged), (1, 1));
 }
