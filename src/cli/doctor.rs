@@ -139,17 +139,13 @@ fn key(config: &Config) -> Check {
 fn store(folders: &Folders) -> Check {
     let (path, shown) = (&folders.store, text::path(&folders.store));
     let advice = "see who may write to it and to its folder, and whether its disk may only be read";
-    let only_read = |found: &str| {
-        let words = format!("{found}. Stored reports are shown if they can be read; nothing can be asked or deleted");
-        wrong("store", FailureKind::Other, words, advice)
-    };
     if path.symlink_metadata().is_err() {
         let found = format!("{shown} does not exist yet: nothing is stored");
-        return if files::may_write_in(path) { good("store", found) } else { only_read(&found) };
+        let may_write = files::may_write_in(path);
+        return if may_write { good("store", found) } else { wrong("store", FailureKind::Other, found, advice) };
     }
     match Store::open(path) {
         Err(error) => wrong("store", FailureKind::Other, error.to_string(), advice),
-        Ok(store) if store.is_read_only => only_read(&format!("{shown}: it may only be read, or its folder")),
         Ok(Store { notice: Some(notice), .. }) => odd("store", notice, "behaview quota compares the ledger"),
         Ok(_) => good("store", format!("{shown}; sound")),
     }

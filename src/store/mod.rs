@@ -48,20 +48,6 @@ pub enum StoreError {
     NotEmpty { path: PathBuf, what: String },
 }
 
-impl StoreError {
-    /// Whether the system does not let the store be written.
-    fn is_refusal(&self) -> bool {
-        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-        match self {
-            Self::File { why, .. } => matches!(why.kind(), PermissionDenied | ReadOnlyFilesystem),
-            Self::Database { why, .. } => {
-                matches!(why.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
-            }
-            _ => false,
-        }
-    }
-}
-
 fn advice(why: &rusqlite::Error) -> &'static str {
     match why.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ". The next start brings back the last copy",

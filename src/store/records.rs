@@ -76,8 +76,6 @@ pub struct Store {
     pub keep: Keep,
     /// A message about damaged records and their replacement, if any.
     pub notice: Option<String>,
-    /// Whether no paid request can be sent, because the ledger cannot be written.
-    pub is_read_only: bool,
 }
 
 impl Store {
@@ -87,32 +85,20 @@ impl Store {
     }
 
     pub fn open_keeping(folder: &Path, keep: Keep) -> Result<Self, StoreError> {
-        let path = database(folder);
-        let opened = prepare(folder).and_then(|lock| restored(folder).map(|opened| (opened, lock)));
-        let (connection, notice, is_read_only) = match opened {
-            Ok(((connection, notice), _lock)) => {
-                // SQLite also opens a database that it may not write.
-                let is_read_only = connection.is_readonly("main").unwrap_or(true) || !files::may_write_in(folder);
-                (connection, notice, is_read_only)
-            }
-            Err(error) if keep == Keep::Everything && error.is_refusal() => {
-                let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok();
-                let known = connection.filter(|connection| version(connection).is_ok_and(|found| found == NEWEST));
-                (known.ok_or(error)?, None, true)
-            }
-            Err(error) => return Err(error),
-        };
+        let _lock = prepare(folder)?;
+        let (connection, notice) = restored(folder)?;
         let shelf = match keep {
             Keep::Everything => Shelf::Folder(folder.to_owned()),
             Keep::Nothing => {
                 check_empty(&connection, folder)?;
                 let work = WORK.replace("CREATE TABLE", "CREATE TEMP TABLE");
-                connection.execute_batch(&work).map_err(|why| StoreError::Database { path, why })?;
+                let failed = |why| StoreError::Database { path: database(folder), why };
+                connection.execute_batch(&work).map_err(failed)?;
                 Shelf::Memory(Mutex::default())
             }
         };
         let (records, shelf) = (Mutex::new(connection), Arc::new(shelf));
-        Ok(Self { records, folder: folder.to_owned(), shelf, keep, notice, is_read_only })
+        Ok(Self { records, folder: folder.to_owned(), shelf, keep, notice })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -246,7 +232,7 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
         files::append(path).map_err(|why| StoreError::File { path: path.to_owned(), why })?;
     }
     let open = || {
-        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let connection = connect(path)?;
         // Version 1 had no privileges.
         if is_new || version(&connection)? == 1 {
             let schema = format!("BEGIN IMMEDIATE; {CALLS} {WORK} PRAGMA user_version = {NEWEST}; COMMIT");
@@ -297,8 +283,9 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, access)?;
     connection.busy_timeout(PATIENCE)?;
     // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the
     // rollback journal.

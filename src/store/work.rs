@@ -103,9 +103,6 @@ impl Store {
     }
 
     fn write_file(&self, insert: &str, values: impl Params) -> Result<(), StoreError> {
-        if self.is_read_only {
-            return Ok(());
-        }
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 

@@ -1,4 +1,4 @@
-//! The store under a disk that is full, flipped, read-only or not to be written to at all; and a program that is killed.
+//! The store under a disk that is full, flipped or not to be written to at all; and a program that is killed.
 
 use crate::desk::{Desk, errors, json, main_file, text};
 use behaview::demo::{ListContent, Options};
@@ -294,41 +294,4 @@ fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     assert!(files(&folder).iter().all(|file| mode(file) == 0o600));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_store_that_may_only_be_read_is_read() {
-    use std::os::unix::fs::PermissionsExt;
-    // Whom no mode keeps from writing becomes somebody whom it does.
-    const NOBODY: u32 = 65534;
-    let desk = Desk::new();
-    let listed = json(&desk.run(&["list", &main_file()]));
-    let id = listed["sandboxes"][0]["id"].as_str().unwrap();
-    let shown = desk.run(&["show", id]).stdout;
-    let (path, paid) = (records(&desk), desk.paid());
-    let is_root = std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
-    if is_root {
-        let all = Command::new("chown").arg("-R").arg(NOBODY.to_string()).arg(desk.home.path()).status();
-        assert!(all.unwrap().success());
-    }
-    let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
-    mode(&path, 0o400);
-    mode(path.parent().unwrap(), 0o500);
-    let run = |arguments: &[&str]| {
-        let mut command = desk.command(arguments);
-        if is_root {
-            std::os::unix::process::CommandExt::uid(&mut command, NOBODY);
-        }
-        command.output().unwrap()
-    };
-    assert_eq!(run(&["show", id, "--offline"]).stdout, shown);
-    assert_eq!(run(&["show", id]).stdout, shown);
-    assert_eq!(json(&run(&["list", &main_file(), "--offline"])), listed);
-    let held = run(&["held"]);
-    assert!(held.status.success() && text(&held).contains("CAPE"), "{held:?}");
-    let asked = run(&["list", "--refresh", &main_file()]);
-    assert!(errors(&asked).contains("nothing was sent"), "{asked:?}");
-    assert_eq!(desk.paid(), paid);
-    mode(path.parent().unwrap(), 0o700);
 }
