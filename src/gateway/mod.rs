@@ -17,6 +17,7 @@ use crate::log::{Level, Log};
 use crate::quota::audit::{self, Look, Reading};
 use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Settlement, Spent, State, Unit};
 use crate::report::Body;
+use crate::report::identifier::FileHash;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError};
@@ -24,7 +25,7 @@ use crate::store::{
     ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast,
 };
 use jiff::{SignedDuration, Timestamp};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -237,36 +238,21 @@ impl Gateway {
         cancel: &CancellationToken,
         is_refresh: bool,
     ) -> Result<Answer, GatewayError> {
-        let asked = quote.request();
-        let mut whole = self.with_content(quote, cancel).await?;
-        if !is_refresh && let Some(missing) = self.missing_hashes(asked) {
-            whole = whole.of_missing(missing);
+        if let Some(parts) = quote.request().by_hash() {
+            return self.ask_each(parts, quote, progress, cancel, is_refresh).await;
         }
-        let (request, price) = (whole.request(), whole.price());
-        let limit = if price.is_free() { None } else { self.minute_limit().map_err(GatewayError::Ledger)? };
-        let limit = limit.map(|(limit, _)| limit);
-        if let Some(parts) = limit.and_then(|limit| whole.split(limit)) {
-            let mut came = Vec::new();
-            let join = |came, why| Ok(self.join(asked.by_hash().unwrap_or_default(), came, why, is_refresh)?);
-            for part in &parts {
-                match Box::pin(self.ask_unless(part, progress, cancel, is_refresh)).await {
-                    Ok(answer) => came.push(answer),
-                    Err(error) if came.is_empty() => return Err(error),
-                    Err(error) => return join(came, Some(&error)),
-                }
-            }
-            return join(came, None);
-        }
+        let whole = self.with_content(quote, cancel).await?;
+        let request = whole.request();
         self.read_counters_before(&whole).await?;
         let call = match request {
             Request::Quotas | Request::Usage { .. } => None,
-            _ => Some(self.reserve(&whole, limit, progress, cancel).await?),
+            _ => Some(self.reserve(&whole, progress, cancel).await?),
         };
         // No other program can reserve the same request from here on, so an answer that is not
         // stored now is not in flight either.
         if !is_refresh && call.is_some() && self.is_stored(request) {
             self.settle(call, Settlement::UNSENT, "not sent: another program had got the answer")?;
-            return match self.stored(asked)? {
+            return match self.stored(request)? {
                 Some(stored) => Ok(stored),
                 None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
             };
@@ -275,10 +261,40 @@ impl Gateway {
         if let Err(ServiceError::Refused(refusal)) = &mut taken {
             refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
         }
-        let answer = self.settle_by_outcome(call, &whole, taken)?;
-        match asked.by_hash() {
-            Some(parts) => Ok(self.join(parts, vec![answer], None, is_refresh)?),
-            None => Ok(answer),
+        self.settle_by_outcome(call, &whole, taken)
+    }
+
+    /// Asks about several hashes one by one, until one fails: each is stored, priced and settled by
+    /// itself.
+    async fn ask_each(
+        &self,
+        parts: Vec<(FileHash, Request)>,
+        quote: &Quote,
+        progress: OnProgress<'_>,
+        cancel: &CancellationToken,
+        is_refresh: bool,
+    ) -> Result<Answer, GatewayError> {
+        let (mut answers, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
+        for (file, part) in parts {
+            let stored = if is_refresh { None } else { self.stored(&part)? };
+            match (stored, &failure) {
+                (Some(stored), _) => answers.push(stored),
+                (None, Some(_)) => missing.push(file),
+                (None, None) => {
+                    let quote = quote.clone().of_missing(vec![file.clone()]);
+                    match Box::pin(self.ask_unless(&quote, progress, cancel, is_refresh)).await {
+                        Ok(answer) => answers.push(answer),
+                        Err(error) => {
+                            missing.push(file);
+                            failure = Some(error);
+                        }
+                    }
+                }
+            }
+        }
+        match failure {
+            Some(error) if answers.is_empty() => Err(error),
+            failure => Ok(stored::joined(&answers, &missing, failure.as_ref())),
         }
     }
 
@@ -302,14 +318,11 @@ impl Gateway {
     async fn reserve(
         &self,
         quote: &Quote,
-        per_minute: Option<u64>,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
     ) -> Result<Call, GatewayError> {
         let request = quote.request();
-        // Two sets of hashes that overlap must not be in flight at once.
-        let parts = request.by_hash().into_iter().flatten().filter_map(|(_, part)| part.claim());
-        let claims: Vec<_> = request.claim().into_iter().chain(parts.collect::<BTreeSet<_>>()).collect();
+        let claims: Vec<_> = request.claim().into_iter().collect();
         let (what, account) = (request.words(), self.client.account());
         let mut is_reread = false;
         loop {
@@ -322,7 +335,7 @@ impl Gateway {
                 price: quote.price(),
                 account: account.as_deref(),
                 budget: self.budget,
-                per_minute,
+                per_minute: self.per_minute,
             };
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
                 Reserved::Entry(call) => {

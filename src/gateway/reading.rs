@@ -25,7 +25,7 @@ const NAMES: [&str; 5] = ["resource", "sha256", "sha1", "md5", "id"];
 /// The outcome of a call, by which the rules settle its price.
 pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
     match (request, taken) {
-        (Request::V2Submissions { files }, Ok(answer)) => Outcome::Items(submissions(&answer.body, files.len())),
+        (Request::V2Submissions { .. }, Ok(answer)) => Outcome::Items(submissions(&answer.body)),
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
         // An invalid identifier (specification 8.3, fifth case) is malformed or not found.
         (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.is_invalid => {
@@ -38,9 +38,9 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
     }
 }
 
-/// Number of submissions that an answer returns, over all requested files (specification §8.2);
-/// without a maximum if the answer lacks the number for a file, or gives it twice.
-fn submissions(body: &[u8], files: usize) -> Units {
+/// Number of submissions that an answer returns (specification §8.2); without a maximum if the answer
+/// lacks the number, or gives it twice.
+fn submissions(body: &[u8]) -> Units {
     let answer = Raw::new(body.trim_ascii_end());
     let of = |file: &Raw<'_>| {
         let all = |wanted: &[u8]| {
@@ -55,8 +55,8 @@ fn submissions(body: &[u8], files: usize) -> Units {
         }
     };
     let each: Vec<_> = answer.each().iter().map(of).collect();
-    let is_of_all = each.len() >= files.max(1) && answer.bytes().len() == answer.length_to_end();
-    let max = each.iter().copied().sum::<Option<u64>>().filter(|_| is_of_all);
+    let is_whole = !each.is_empty() && answer.bytes().len() == answer.length_to_end();
+    let max = each.iter().copied().sum::<Option<u64>>().filter(|_| is_whole);
     Units { min: each.into_iter().flatten().sum(), max }
 }
 
@@ -98,10 +98,8 @@ pub(super) fn read_stored(
     body: &Body,
 ) -> Result<Option<String>, ServiceError> {
     let read = find_parts(request, body);
-    // What an unusable answer says of some hashes may be sound. One that cannot be moved is read
-    // again at the next request for it.
-    let parts = read.as_ref().map_or_else(|_| by_hash(request, body), Clone::clone);
-    let why = store.move_read(new, &parts, read.is_ok()).err();
+    // One that cannot be moved is read again at the next request for it.
+    let why = store.move_read(new, read.as_deref().unwrap_or_default(), read.is_ok()).err();
     let remark = |why| format!("could not be noted as read, so it is read again when it is next wanted: {why}");
     read.map(|_| why.map(remark))
 }
@@ -137,7 +135,7 @@ pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, S
                 _ => unusable(Unusable::WrongType("a behaviour report")),
             }
         }
-        _ => check(request, body).map(|()| by_hash(request, body)),
+        _ => check(request, body).map(|()| Vec::new()),
     }
 }
 
@@ -193,7 +191,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             let has = |one: &Raw<'_>, name| one.member(name).is_some();
             let is_of_v2 =
                 |one: &Raw<'_>| has(one, "response_code") || has(one, "submissions") || !names(*one).is_empty();
-            (answer.each().iter().all(is_of_v2), "an answer of API v2")
+            let each = answer.each();
+            (!each.is_empty() && each.iter().all(is_of_v2), "an answer of API v2")
         }
         Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
         Request::UploadAddress => (upload_address(body).is_some(), "an address to upload to"),
@@ -246,37 +245,6 @@ fn other_subject(request: &Request, answer: Raw<'_>) -> Option<Untrusted> {
         }
         _ => None,
     }
-}
-
-/// The parts of an answer about several hashes.
-fn by_hash(request: &Request, body: &Body) -> Vec<ResponsePart> {
-    let elements = Raw::new(body).each();
-    let part = |(file, one): (FileHash, Request)| {
-        let is_sound = |element: &&Raw<'_>| !is_queued(element) && contradiction(&names(**element)).is_none();
-        let of = element_of(&elements, &file).filter(is_sound)?;
-        let (key, start) = (one.holding_key()?, body.len().checked_sub(of.length_to_end())?);
-        Some(ResponsePart { file: Request::holding_file(&key), key, range: start..start + of.bytes().len() })
-    };
-    request.by_hash().into_iter().flatten().filter_map(part).collect()
-}
-
-/// The element about a hash.
-fn element_of<'e, 'a>(elements: &'e [Raw<'a>], file: &FileHash) -> Option<&'e Raw<'a>> {
-    let resource = |element: &Raw<'_>| hash(element.member("resource")?.text().as_bytes());
-    let of = elements.iter().find(|element| resource(element).as_ref() == Some(file));
-    of.or_else(|| elements.iter().find(|element| names(**element).contains(file)))
-}
-
-/// The elements of an answer, each with the number of its hash; one about none of these hashes has
-/// the number behind the last.
-pub(super) fn numbered(files: &[FileHash], body: &Body) -> Vec<(usize, Vec<u8>)> {
-    let elements = Raw::new(body).each();
-    let of: Vec<_> = files.iter().map(|file| element_of(&elements, file)).collect();
-    let is_other = |one: &&Raw<'_>| !of.iter().flatten().any(|of| of.length_to_end() == one.length_to_end());
-    let number = |named: &[FileHash]| files.iter().position(|file| named.contains(file)).unwrap_or(files.len());
-    let others = elements.iter().filter(is_other).map(|one| (number(&names(*one)), one));
-    let all = of.iter().enumerate().filter_map(|(at, one)| Some((at, (*one)?))).chain(others);
-    all.map(|(at, one)| (at, one.bytes().to_vec())).collect()
 }
 
 /// The hashes by which an object of the service names its file.

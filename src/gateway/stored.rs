@@ -1,9 +1,10 @@
 //! Finds answers in the store, also those that a killed program left unread; joins answers about
 //! hashes; and looks for earlier calls of the same request.
 
-use super::{Answer, Gateway, GatewayError, find_parts, hash_file, reading};
+use super::{Answer, Gateway, GatewayError, find_parts, hash_file};
 use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
+use crate::report::json::Raw;
 use crate::request::{Request, Submission, UploadLimit};
 use crate::service::error::NOT_FOUND;
 use crate::store::StoreError;
@@ -49,7 +50,8 @@ impl Gateway {
             return Ok(Some(unmoved));
         }
         if let Some(parts) = request.by_hash() {
-            return Ok(Some(self.join(parts, Vec::new(), None, false)?).filter(|joined| !joined.is_partial));
+            let answers = parts.iter().map(|(_, part)| self.stored(part)).collect::<Result<Option<Vec<_>>, _>>()?;
+            return Ok(answers.map(|answers| joined(&answers, &[], None)));
         }
         if let Request::Behaviour { identifier } = request {
             let Some(report) = self.store.report(&self.service, identifier)? else { return Ok(None) };
@@ -61,46 +63,6 @@ impl Gateway {
         self.store.answer(&self.service, &key)
     }
 
-    /// One answer about several hashes: what came of each, or else what is stored, unless all were
-    /// asked for anew. Names those of which there is neither, and why if that is known.
-    pub(super) fn join(
-        &self,
-        parts: Vec<(FileHash, Request)>,
-        came: Vec<Answer>,
-        why: Option<&GatewayError>,
-        is_refresh: bool,
-    ) -> Result<Answer, StoreError> {
-        let files: Vec<_> = parts.iter().map(|(file, _)| file.clone()).collect();
-        let mut elements: Vec<_> = came.iter().flat_map(|answer| reading::numbered(&files, &answer.body)).collect();
-        let is_nameless = elements.iter().any(|(at, _)| *at == files.len());
-        let (mut stored, mut missing) = (Vec::new(), Vec::new());
-        for (at, (file, part)) in parts.iter().enumerate() {
-            if elements.iter().any(|(of, _)| *of == at) {
-                continue;
-            }
-            match if is_refresh { None } else { self.stored(part)? } {
-                Some(answer) => {
-                    elements.extend(reading::numbered(&[], &answer.body).into_iter().map(|(_, one)| (at, one)));
-                    stored.push(answer);
-                }
-                None => missing.push(file.as_str()),
-            }
-        }
-        let is_partial = !missing.is_empty() && !is_nameless;
-        if let ([whole], true, false) = (came.as_slice(), stored.is_empty(), is_partial) {
-            return Ok(whole.clone());
-        }
-        elements.sort_by_key(|(at, _)| *at);
-        let elements: Vec<_> = elements.into_iter().map(|(_, element)| element).collect();
-        let body = Body::in_memory([b"[".as_slice(), &elements.join(&b","[..]), b"]"].concat());
-        let all = || came.iter().chain(&stored);
-        let why = why.map_or_else(|| "the service sent nothing of it".to_owned(), ToString::to_string);
-        let lacks = is_partial.then(|| format!("lacks {}: {why}", missing.join(", ")));
-        let remark = lacks.or_else(|| all().find_map(|answer| answer.remark.clone()));
-        let received = all().map(|answer| answer.received).min().unwrap_or_default();
-        Ok(Answer { received, body, remark, is_partial })
-    }
-
     /// For a request about several hashes, those without a stored answer; `None` for
     /// all or none of them.
     pub fn missing_hashes(&self, request: &Request) -> Option<Vec<FileHash>> {
@@ -110,7 +72,7 @@ impl Gateway {
         Some(missing.collect::<Vec<_>>()).filter(|missing| (1..all).contains(&missing.len()))
     }
 
-    /// Whether an answer, or one about a part of the hashes, is stored by its name: it may be damaged.
+    /// Whether an answer is stored, by its name: it may be damaged.
     pub(super) fn is_stored(&self, request: &Request) -> bool {
         let is_stored = |key: Vec<u8>| {
             // A killed program may have left it unread.
@@ -118,7 +80,6 @@ impl Gateway {
             read.is_ok() && self.store.is_stored(&self.service, &key)
         };
         request.holding_key().is_some_and(is_stored)
-            || request.by_hash().into_iter().flatten().any(|(_, part)| self.is_stored(&part))
     }
 
     /// Reads the answers that a killed program left unread, of those that may be about a file. Returns
@@ -171,4 +132,16 @@ impl Gateway {
         };
         Ok(Some(format!("{before}. To send it is another scan.")))
     }
+}
+
+/// One answer about several hashes. Names those that are missing, and why.
+pub(super) fn joined(answers: &[Answer], missing: &[FileHash], why: Option<&GatewayError>) -> Answer {
+    let elements: Vec<_> =
+        answers.iter().flat_map(|answer| Raw::new(&answer.body).each()).map(|one| one.bytes()).collect();
+    let body = Body::in_memory([b"[".as_slice(), &elements.join(&b","[..]), b"]"].concat());
+    let names: Vec<_> = missing.iter().map(FileHash::as_str).collect();
+    let lacks = why.map(|why| format!("lacks {}: {why}", names.join(", ")));
+    let remark = lacks.or_else(|| answers.iter().find_map(|answer| answer.remark.clone()));
+    let received = answers.iter().map(|answer| answer.received).min().unwrap_or_default();
+    Answer { received, body, remark, is_partial: !missing.is_empty() }
 }

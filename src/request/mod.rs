@@ -128,14 +128,6 @@ impl Quote {
         }
         self
     }
-
-    /// The quote in parts of at most `most` requests each, if it costs more and can be split.
-    pub fn split(&self, most: u64) -> Option<Vec<Self>> {
-        let Request::V2Reports { files } = &self.request else { return None };
-        let most = usize::try_from(most).unwrap_or(usize::MAX).max(1);
-        let parts = files.chunks(most).map(|part| self.clone().of_missing(part.to_vec()));
-        (files.len() > most).then(|| parts.collect())
-    }
 }
 
 impl Request {

@@ -42,7 +42,7 @@ pub struct Answer {
     pub body: Body,
     /// Why it may be lost when the program ends, or incomplete, in words that follow its name.
     pub remark: Option<String>,
-    /// Whether it lacks some of the hashes that were asked about.
+    /// Whether it lacks some of the hashes that were asked about, each in a call of its own.
     pub is_partial: bool,
 }
 
@@ -60,8 +60,7 @@ pub struct StoredReport {
     shelf: Arc<Shelf>,
 }
 
-/// A part of a response that has a place of its own: a report, alone or in a list page, or the
-/// answer about one of several hashes.
+/// A part of a response that has a place of its own: a report, alone or in a list page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponsePart {
     pub key: Vec<u8>,
@@ -190,15 +189,12 @@ impl Store {
                 false => {}
             }
         }
-        // An answer about several hashes is put together from the answers about each.
-        let is_set = request.as_ref().is_some_and(|request| request.by_hash().is_some());
         self.stored(match request {
-            _ if !is_usable || is_set && parts.is_empty() => Ok(()),
+            _ if !is_usable => Ok(()),
             Some(Request::Behaviours { .. }) => {
                 self.put_page(new, parts, true)?;
                 self.shelf.remove(&unread)
             }
-            _ if is_set => self.shelf.remove(&unread),
             _ => self.shelf.rename(&unread, &place(new.service, new.key)),
         })
     }

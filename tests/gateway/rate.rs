@@ -1,12 +1,11 @@
 //! The service's limit of requests a minute paces calls, and a refusal teaches it.
 
 use super::by_hash::hash;
-use super::counted::{Scene, pass, run, start_clock};
+use super::counted::{pass, run, start_clock};
 use super::*;
 use crate::faults::arm;
 use behaview::demo::DemoAnswer;
 use behaview::gateway::{Gateway, Received};
-use behaview::quota::Budget;
 use std::cell::Cell;
 
 /// A run of the program with a configured limit.
@@ -125,29 +124,4 @@ async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
     }));
     let answer = ask_pacing(&visit, &gateway, &request).await.1.unwrap();
     assert!(answer.is_partial && answer.remark.unwrap().starts_with(&format!("lacks {}: ", files[2].as_str())));
-}
-
-#[tokio::test]
-async fn a_refused_batch_does_not_use_up_the_day() {
-    let scene = Scene::begin().await;
-    let gateway = &scene.gateway;
-    let files = (0..130).map(hash_numbered).collect();
-    arm(&scene.visit.demo, "429-rate*1");
-    let request = Request::V2Reports { files };
-    assert_eq!(refusal(visit::ask(gateway, &request).await), Reason::TooFast);
-    assert_eq!((scene.states(), gateway.spent().unwrap().total()), (vec![State::Unknown], 131));
-    assert_eq!(gateway.minute_limit().unwrap().map(|(limit, _)| limit), Some(1));
-    let budget = Budget { daily: Some(131), ..Budget::default() };
-    let careful = run("careful", &scene.visit.store(), &scene.visit.demo).with_budget(budget);
-    pass(&scene.visit.demo, 2);
-    let soon = visit::ask(&careful, &first_report()).await;
-    assert!(matches!(soon, Err(GatewayError::OverBudget(_))), "counters that may lag settle nothing: {soon:?}");
-    pass(&scene.visit.demo, 6);
-    visit::ask(&careful, &first_report()).await.unwrap();
-    assert_eq!(scene.states(), [State::Free, State::Charged]);
-    assert_eq!(careful.spent_in(behaview::quota::Period::Daily).unwrap().total(), scene.visit.charged());
-}
-
-fn hash_numbered(n: u64) -> behaview::report::identifier::FileHash {
-    behaview::report::identifier::FileHash::parse(&format!("{n:064x}")).unwrap()
 }

@@ -77,8 +77,10 @@ impl Step {
     /// Looks at the counters that go before calls without a known limit.
     fn looks(&self) -> usize {
         match self {
-            Self::Twice { what: OPEN, .. } | Self::Both { what: OPEN } => 2,
-            Self::Ask { what: OPEN, .. } | Self::Killed { what: OPEN, .. } | Self::AskAndLook { what: OPEN, .. } => 1,
+            Self::Twice { what: OPEN, .. } | Self::Both { what: OPEN } => 2 * calls(OPEN),
+            Self::Ask { what: OPEN, .. } | Self::Killed { what: OPEN, .. } | Self::AskAndLook { what: OPEN, .. } => {
+                calls(OPEN)
+            }
             _ => 0,
         }
     }
@@ -133,6 +135,15 @@ fn request(what: usize) -> Request {
 /// What the service calls the operation of a request.
 fn endpoint(what: usize) -> &'static str {
     ["behaviour", "list", "identifiers", "v2-report", "file", "rescan", "analysis", "analysis", "v2-submissions"][what]
+}
+
+/// How many calls a request takes: one for each hash.
+fn calls(what: usize) -> usize {
+    match what {
+        3 => 3,
+        OPEN => 2,
+        _ => 1,
+    }
 }
 
 /// What became of all schedules.
@@ -193,22 +204,22 @@ impl Scene {
                 let is_held = self.runs[run].stored(&request(what)).unwrap().is_some();
                 let result = ask(&self.runs[run], what, anew).await;
                 self.refused += u64::from(matches!(result, Err(GatewayError::OverBudget(_))));
-                usize::from(is_sent(&result) && (anew || !is_held))
+                calls(what) * usize::from(is_sent(&result) && (anew || !is_held))
             }
             Step::Twice { run, what } => {
                 let gateway = &self.runs[run];
                 let (one, two) = tokio::join!(ask(gateway, what, true), ask(gateway, what, true));
                 assert!(!(is_sent(&one) && is_sent(&two)), "{one:?} {two:?}");
-                1
+                calls(what)
             }
             Step::Both { what } => {
                 let [one, two] = &self.runs;
                 let (one, two) = tokio::join!(ask(one, what, true), ask(two, what, true));
-                usize::from(is_sent(&one)) + usize::from(is_sent(&two))
+                calls(what) * (usize::from(is_sent(&one)) + usize::from(is_sent(&two)))
             }
             Step::Killed { run, what, when } => {
                 self.kill(run, what, when).await;
-                1
+                calls(what)
             }
             Step::Look { run } => {
                 visit::ask(&self.runs[run], &Request::Quotas).await.unwrap();
@@ -221,7 +232,7 @@ impl Scene {
                 let [one, two] = &self.runs;
                 let (asked, looked) = tokio::join!(ask(one, what, true), visit::ask(two, &Request::Quotas));
                 looked.unwrap();
-                1 + usize::from(is_sent(&asked))
+                1 + calls(what) * usize::from(is_sent(&asked))
             }
             Step::Elsewhere => {
                 let before = self.visit.demo.used().user.monthly;
