@@ -153,7 +153,7 @@ fn page(listing: Listing, rest: &[u8]) -> Option<Request> {
     Some(Request::Behaviours { file, listing, cursor })
 }
 
-pub(crate) fn hash(bytes: &[u8]) -> Option<FileHash> {
+fn hash(bytes: &[u8]) -> Option<FileHash> {
     FileHash::parse(std::str::from_utf8(bytes).ok()?)
 }
 

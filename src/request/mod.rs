@@ -12,7 +12,6 @@ pub use address::{
 };
 pub use effects::again;
 pub use key::Artefact;
-pub(crate) use key::hash;
 
 use crate::quota::{Entitlements, Kind, Operation, Price, Units, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};

@@ -100,8 +100,6 @@ pub enum Unusable {
     Unsaid,
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
-    #[error("it is about something else: {}", .0.visible_cut(100))]
-    Other(Untrusted),
 }
 
 impl ServiceError {
