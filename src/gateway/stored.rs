@@ -10,7 +10,6 @@ use crate::service::error::NOT_FOUND;
 use crate::store::StoreError;
 use crate::text::{count, moment};
 use jiff::{SignedDuration, Timestamp};
-use std::collections::BTreeMap;
 
 /// How long a 404 is remembered.
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
@@ -46,9 +45,7 @@ impl Gateway {
     /// The stored answer, which costs nothing; also one that a killed program left unread.
     pub fn stored(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
-        if let Some(unmoved) = self.read_unread(Request::holding_file(&key).as_ref())?.remove(&key) {
-            return Ok(Some(unmoved));
-        }
+        self.read_unread(Request::holding_file(&key).as_ref())?;
         if let Some(parts) = request.by_hash() {
             let answers = parts.iter().map(|(_, part)| self.stored(part)).collect::<Result<Option<Vec<_>>, _>>()?;
             return Ok(answers.map(|answers| joined(&answers, &[], None)));
@@ -82,9 +79,8 @@ impl Gateway {
         request.holding_key().is_some_and(is_stored)
     }
 
-    /// Reads the answers that a killed program left unread, of those that may be about a file. Returns
-    /// those that could not be moved to their places, by their keys.
-    pub fn read_unread(&self, file: Option<&Sha256>) -> Result<BTreeMap<Vec<u8>, Answer>, StoreError> {
+    /// Reads the answers that a killed program left unread, of those that may be about a file.
+    pub fn read_unread(&self, file: Option<&Sha256>) -> Result<(), StoreError> {
         self.store.read_again(&self.service, file, |new| {
             let request = Request::of_holding_key(new.key)?;
             find_parts(&request, &Body::in_memory(new.bytes.to_vec())).ok()

@@ -142,25 +142,24 @@ impl Store {
     }
 
     /// Reads the unread responses that may be about a file, oldest first, and moves those that are
-    /// usable. Returns those that could not be moved, by their keys.
+    /// usable.
     pub fn read_again(
         &self,
         service: &str,
         file: Option<&Sha256>,
         find_parts: impl Fn(&NewAnswer<'_>) -> Option<Vec<ResponsePart>>,
-    ) -> Result<BTreeMap<Vec<u8>, Answer>, StoreError> {
-        let mut unmoved = BTreeMap::new();
+    ) -> Result<(), StoreError> {
         for (name, place, received) in self.find_unread(&[file, None].map(|file| folder_of(service, file) + "/"))? {
             let newer = self.stored(self.shelf.header(&place))?.filter(|stored| moment(stored.received) > received);
             let unread = if newer.is_none() { self.stored(self.shelf.load(&name))? } else { None };
             let Some((Header { key, profile, .. }, bytes)) = unread else { continue };
             let (key, profile, bytes) = (&key.bytes(), &profile, &bytes);
             let new = NewAnswer { service, profile, key, received, bytes, imported: None };
-            if find_parts(&new).is_some_and(|parts| self.move_read(&new, &parts, true).is_err()) {
-                unmoved.insert(key.clone(), Answer::new(received, Body::in_memory(bytes.clone())));
+            if let Some(parts) = find_parts(&new) {
+                self.move_read(&new, &parts, true)?;
             }
         }
-        Ok(unmoved)
+        Ok(())
     }
 
     /// Name, place and time of the unread files whose places begin like one of these, oldest first.
