@@ -395,7 +395,7 @@ impl Gateway {
         // A cancellation that came while the call was recorded still keeps it from being sent.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
-        let (body, remark) = self.gather(request, progress, cancel).await?;
+        let body = self.gather(request, progress, cancel).await?;
         let received = self.now();
         if let Some(before) = before {
             self.note_reading(before, received, &body);
@@ -422,7 +422,7 @@ impl Gateway {
             let noted = user.map(|user| Entitlements::of_user(&user, received));
             noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
         };
-        let remark = remark.or(pending.then_some(reading::PENDING)).or_else(|| reading::defect(request, &body));
+        let remark = pending.then_some(reading::PENDING).or_else(|| reading::defect(request, &body));
         Ok(Answer { remark: unstored.or(remark.map(str::to_owned)), ..Answer::new(received, body) })
     }
 
@@ -455,7 +455,7 @@ impl Gateway {
     /// Reads the counters. A reading that fails explains nothing.
     async fn read_counters(&self) -> Result<(), ServiceError> {
         let Some(before) = self.begin_reading() else { return Ok(()) };
-        let (body, ..) = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await?;
+        let body = self.gather(&Request::Quotas, &|_| {}, &CancellationToken::new()).await?;
         self.note_reading(before, self.now(), &body);
         Ok(())
     }

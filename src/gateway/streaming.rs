@@ -34,24 +34,27 @@ pub enum Received {
 }
 
 impl Gateway {
-    /// Sends a request and receives its answer, and a possible defect.
+    /// Sends a request and receives its answer.
     pub(super) async fn gather(
         &self,
         request: &Request,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
-    ) -> Result<(Body, Option<&'static str>), ServiceError> {
+    ) -> Result<Body, ServiceError> {
         let gatherer = Gatherer { gateway: self, progress, arrived: Mutex::default() };
         let mut sink = &gatherer;
         let mut sending = pin!(self.client.send(request, &mut sink));
         if cancel.is_cancelled() {
             return Err(ServiceError::Unsent);
         }
-        let remark = loop {
+        loop {
             tokio::select! {
                 biased;
                 () = cancel.cancelled() => return Err(ServiceError::GivenUp),
-                sent = &mut sending => break sent?,
+                sent = &mut sending => {
+                    sent?;
+                    break;
+                }
                 () = tokio::time::sleep(PACE) => {
                     gatherer.report();
                     if matches!(request, Request::Behaviour { .. }) {
@@ -59,14 +62,13 @@ impl Gateway {
                     }
                 }
             }
-        };
+        }
         gatherer.report();
         let Arrived { bytes, rest, .. } = std::mem::take(&mut *gatherer.arrived());
-        let body = match rest {
+        Ok(match rest {
             Some(rest) => rest.finish(bytes),
             None => Body::in_memory(bytes),
-        };
-        Ok((body, remark))
+        })
     }
 }
 

@@ -250,8 +250,8 @@ impl Request {
             Self::Artefact { identifier, artefact } => {
                 key(&format!("artefact {}", artefact.name()), identifier.as_bytes())
             }
-            Self::V2Reports { files } => key("v2-report", in_order(files).as_bytes()),
-            Self::V2Submissions { files } => key("v2-submissions", in_order(files).as_bytes()),
+            Self::V2Reports { files } => key("v2-report", joined(files).as_bytes()),
+            Self::V2Submissions { files } => key("v2-submissions", joined(files).as_bytes()),
             Self::Analysis { identifier } => key("analysis", identifier.as_bytes()),
             Self::File { file } => key("file", file.as_str().as_bytes()),
             Self::FileAnalyses { file } => key("file-analyses", file.as_str().as_bytes()),
@@ -326,13 +326,6 @@ fn scan_address(submission: &Submission, to: Option<UploadAddress>, context: &Re
 
 fn joined(files: &[FileHash]) -> String {
     files.iter().map(FileHash::as_str).collect::<Vec<_>>().join(",")
-}
-
-/// The hashes sorted and joined, so that their order in the request does not matter.
-fn in_order(files: &[FileHash]) -> String {
-    let mut files = files.to_vec();
-    files.sort();
-    joined(&files)
 }
 
 /// A report by its sandbox and file, or by its whole identifier if that has another shape.

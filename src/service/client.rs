@@ -7,8 +7,8 @@ use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Method, Request, RequestContext, Version};
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderValue, RETRY_AFTER, TRANSFER_ENCODING};
-use reqwest::{RequestBuilder, Response, StatusCode, Url, Version as HttpVersion};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_LENGTH, DATE, HeaderValue, RETRY_AFTER};
+use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -70,8 +70,7 @@ impl Client {
     }
 
     /// Sends a request once and passes on the response's bytes, decompressed, as they arrive.
-    /// Returns a possible defect of a complete response, phrased to follow its name.
-    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<Option<&'static str>, ServiceError> {
+    pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<(), ServiceError> {
         let address = request.address(&self.context());
         let is_artefact = matches!(request, Request::Artefact { .. });
         let mut response = match &address.upload {
@@ -97,16 +96,7 @@ impl Client {
             return Err(ServiceError::TooLong(limit));
         }
         sink.begin(length);
-        self.receive(&mut response, limit, sink).await?;
-        // Whether the connection distinguishes the end of the response from a truncation.
-        let is_framed = response.version() == HttpVersion::HTTP_2 || response.headers().contains_key(TRANSFER_ENCODING);
-        Ok(if response.status() == StatusCode::PARTIAL_CONTENT {
-            Some("is only a part, as its status 206 says")
-        } else if is_artefact && length.is_none() && !is_framed {
-            Some("may have been cut short: the service did not say how long it is")
-        } else {
-            None
-        })
+        self.receive(&mut response, limit, sink).await
     }
 
     async fn receive(&self, response: &mut Response, limit: u64, sink: &mut dyn Sink) -> Result<(), ServiceError> {

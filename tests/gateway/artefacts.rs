@@ -53,15 +53,6 @@ async fn what_breaks_off_is_lost_and_is_not_asked_for_again_by_itself() {
 }
 
 #[tokio::test]
-async fn an_end_that_is_not_announced_is_stored_and_said() {
-    let (_folder, gateway, _) = capture(vec![("200 OK".to_owned(), b"capture".to_vec())]);
-    let answer = visit::ask(&gateway, &artefact(Artefact::Pcap)).await.unwrap();
-    assert_eq!(bytes(&answer), b"capture");
-    assert!(answer.remark.unwrap().contains("did not say how long it is"));
-    assert!(gateway.stored(&artefact(Artefact::Pcap)).unwrap().is_some());
-}
-
-#[tokio::test]
 async fn what_is_no_artefact_is_never_held() {
     for (fault, wanted) in [("portal", Unusable::WebPage), ("empty", Unusable::Cut)] {
         let visit = Visit::begin().await;
@@ -134,18 +125,6 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
         let kept = zstd::decode_all(std::fs::File::open(kept.path()).unwrap()).unwrap();
         assert!(memchr::memmem::find(&kept, &KEY.as_bytes()[..4]).is_none(), "{head}");
     }
-}
-
-#[tokio::test]
-async fn a_part_that_nobody_asked_for_is_held_and_said_to_be_one() {
-    let named = format!("{}_CAPE Sandbox-1794474845", dropper());
-    let report = format!(r#"{{"data":{{"id":"{named}","attributes":{{"tags":["T"]}}}}}}"#);
-    let head = format!("206 Partial\r\ncontent-length: {0}\r\ncontent-range: bytes 0-9/{0}", report.len());
-    let (_folder, gateway, _) = capture(vec![(head, report.clone().into_bytes())]);
-    let answer = visit::ask(&gateway, &first_report()).await.unwrap();
-    assert_eq!(bytes(&answer), report.as_bytes());
-    assert!(answer.remark.unwrap().contains("is only a part, as its status 206 says"));
-    assert!(gateway.stored(&first_report()).unwrap().is_some(), "what was paid for is held");
 }
 
 #[tokio::test]

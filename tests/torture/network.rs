@@ -59,7 +59,7 @@ impl Service {
         let client = Client::new(profile, Some(Credential::new(KEY, KeySource::Demo).unwrap())).unwrap();
         let mut bytes = Vec::new();
         let result = tokio::time::timeout(Duration::from_secs(60), client.send(&request(), &mut bytes)).await;
-        let result = result.expect("it ends by itself").map(|_| bytes);
+        let result = result.expect("it ends by itself").map(|()| bytes);
         assert_eq!(self.calls.load(Ordering::SeqCst), 1, "{result:?}");
         if let Err(error) = &result {
             let words = format!("{error} {}", error.advice());
