@@ -74,7 +74,6 @@ impl HeldArgs {
         if !store.purge(&deletion)? {
             fail!(Other, "nothing was deleted: another program has changed the store in the meantime; try again");
         }
-        store.remains(&deletion.what)?.iter().for_each(say);
         let left = store.inventory()?;
         self.print(&store, &things, &of_service(&left, service.as_deref()), gone)
     }

@@ -149,14 +149,6 @@ pub enum Purge {
 }
 
 impl Purge {
-    /// Whether an item may contain data that is being deleted: the content of an unread answer is
-    /// unknown.
-    pub fn may_be_in(&self, thing: &Holding) -> bool {
-        let Self::Report { service, identifier } = self else { return false };
-        let file = identifier.parts().file;
-        thing.is_unread() && thing.service == *service && (file.is_none() || thing.file == file)
-    }
-
     /// Whether an item is deleted. `bytes` is the size of this item and all newer ones.
     fn takes(&self, thing: &Holding, bytes: u64) -> bool {
         match (self, &thing.what) {

@@ -143,26 +143,6 @@ impl Store {
         });
         Ok(files)
     }
-
-    /// Remarks on files that may still contain deleted data.
-    pub fn remains(&self, what: &[Purge]) -> Result<Vec<String>, StoreError> {
-        let mut remarks = Vec::new();
-        for thing in self.inventory()? {
-            if let Held::Answer { id, .. } = &thing.what
-                && what.iter().any(|what| what.may_be_in(&thing))
-            {
-                let why = "unread, is of the same file and may have some of it: delete that as well";
-                remarks.push(format!("{id}, {why}"));
-            }
-        }
-        for entry in self.folder.read_dir().into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with("records.damaged-") {
-                remarks.push(format!("{name} beside the records still has notes of then: delete it by hand"));
-            }
-        }
-        Ok(remarks)
-    }
 }
 
 /// Notes as an entry of their own, if their report is not stored.

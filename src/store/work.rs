@@ -85,7 +85,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let insert = "INSERT INTO file (service, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
                       ON CONFLICT DO UPDATE SET opened = excluded.opened, name = COALESCE(excluded.name, name)";
-        self.write_file(insert, params![service, file.as_str(), name, opened.as_millisecond()])
+        let values = params![service, file.as_str(), name, opened.as_millisecond()];
+        self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 
     /// Records a scan of a file that is in progress, or that none is any more.
@@ -99,11 +100,8 @@ impl Store {
                  ON CONFLICT DO UPDATE SET scan = excluded.scan, scan_since = excluded.scan_since"
             }
         };
-        self.write_file(write, params![service, file.as_str(), identifier, since])
-    }
-
-    fn write_file(&self, insert: &str, values: impl Params) -> Result<(), StoreError> {
-        self.write(|transaction| transaction.execute(insert, values)).map(drop)
+        let values = params![service, file.as_str(), identifier, since];
+        self.write(|transaction| transaction.execute(write, values)).map(drop)
     }
 
     /// The scan of a file whose end has not been seen.

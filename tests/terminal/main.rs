@@ -158,20 +158,9 @@ fn a_large_report_is_shown_before_its_end_and_its_end_is_not_forgotten() {
         terminal.wait_for(is);
         terminal.quit();
     }
-    for is in ["FIRST", "was damaged"] {
-        terminal = terminal.start_again(&["--offline", &file]);
-        terminal.wait_for(is);
-        terminal.quit();
-        let data = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
-        let mut data = data.iter().map(|folder| folder.join("behaview/reports/imported").join(&file));
-        // In the end it is among the unread ones.
-        let Some(stored) = data.find_map(|folder| std::fs::read_dir(folder).ok()?.next()) else { continue };
-        let stored = stored.unwrap().path();
-        let mut bytes = std::fs::read(&stored).unwrap();
-        let last = bytes.len() - 1;
-        bytes[last] ^= 1;
-        std::fs::write(&stored, bytes).unwrap();
-    }
+    terminal = terminal.start_again(&["--offline", &file]);
+    terminal.wait_for("FIRST");
+    terminal.quit();
 }
 
 #[test]

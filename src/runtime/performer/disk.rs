@@ -195,9 +195,7 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
             return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error))));
         }
     }
-    let remarks = gateway.store.remains(&deletion.what)?;
-    let remarks: String = remarks.iter().map(|remark| format!(" {remark}.")).collect();
-    let words = format!("Deleted: {}. The ledger stays.{remarks}", deletion_words(&deletion));
+    let words = format!("Deleted: {}. The ledger stays.", deletion_words(&deletion));
     Ok(StoreEvent::Deleted { words, lines: inventory(gateway)? }.into())
 }
 
