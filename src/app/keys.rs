@@ -164,7 +164,7 @@ places! {
     Sheet, Mean, "on a page of words";
     Detail as DETAIL, Mean, "where a row is shown whole";
     Answer as ANSWER, Mean, "in an answer";
-    Palette as PALETTE, Seek, "in this list";
+    Palette, Seek, "in this list";
     Form as FORM, Typed, "in a form";
     Confirm as CONFIRM, Mean, "in a confirmation";
     Picker as PICKER, Mean, "in a list over the screen";
@@ -181,6 +181,8 @@ pub(in crate::app) const NAMED: Places = Places::of(&[Place::Start, Place::Hash]
 pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
 pub(in crate::app) const FOUND: Places = Places::of(&[Place::Finder, Place::Hits]);
+/// The palette, and the help while nothing is typed.
+pub(in crate::app) const CHOSEN: Places = Places::of(&[Place::Palette, Place::Picker]);
 pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Picker, Place::Compare]);
 pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
 pub(in crate::app) const VALUED: Places =

@@ -60,6 +60,8 @@ pub struct Model {
     pub(super) sought: Quest,
     /// Of the files that are being written: the end of the program cancels them.
     pub(super) writing: Job,
+    /// Whether a letter did nothing, and only letters came after it.
+    pub(super) is_idle_letter: bool,
     /// The questions that were asked before.
     pub(super) questions: u64,
     /// Effects that the runtime has not taken yet, in order.

@@ -3,7 +3,7 @@
 use crate::app::commands::{Act, FOLLOWING};
 use crate::app::field::TextField;
 use crate::app::files::OpenFile;
-use crate::app::keys::CONFIRM;
+use crate::app::keys::{CONFIRM, ENTER};
 use crate::app::over::Sheet;
 use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
@@ -249,7 +249,7 @@ impl Model {
         }
         // A key press cancels the jump.
         self.bound_for = None;
-        if self.type_key(key) {
+        if self.type_key(key) || self.refuses_words(key) {
             return;
         }
         if let Some(answer) = self.over.answer(key).cloned() {
@@ -261,8 +261,29 @@ impl Model {
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
-            None => self.take_off_key(key),
+            None => {
+                self.is_idle_letter |= matches!(key, Key::Char(_));
+                let why = self.off_words(key);
+                why.into_iter().for_each(|why| self.say(why));
+            }
         }
+    }
+
+    /// Refuses to spend or to answer by a letter after one that did nothing, and by the enter after such letters:
+    /// they may be words for a line that did not open. Returns whether it did.
+    fn refuses_words(&mut self, key: Key) -> bool {
+        let is_letter = matches!(key, Key::Char(_));
+        let may_be_words = self.is_idle_letter && (is_letter || key == ENTER);
+        self.is_idle_letter &= is_letter;
+        let is_refused = may_be_words && (self.over.answer(key).is_some() || self.offer(key).is_some());
+        if is_refused {
+            let again = match is_letter {
+                true => format!("{} first, then {key} again", self.way_to("back")),
+                false => "Press it again".to_owned(),
+            };
+            self.warn(format!("{key} may belong to words: a letter before it did nothing. Nothing was done. {again}."));
+        }
+        is_refused
     }
 
     /// Types a key into the field that has the keys; returns whether it is typed.

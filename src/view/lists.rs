@@ -318,15 +318,8 @@ impl DrawList for CommandList {
         list.source.title().to_owned()
     }
 
-    fn prompt(_: &Palette) -> String {
-        ":".to_owned()
-    }
-
-    fn absent(list: &Palette, model: &Model) -> String {
-        match list.source.hidden() {
-            0 => "no match".to_owned(),
-            hidden => format!("no match; {} shows the {hidden} that do not apply here", model.way_to("show-off")),
-        }
+    fn prompt(list: &Palette) -> String {
+        if list.source.is_help { "/" } else { ":" }.to_owned()
     }
 
     fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> (usize, usize) {

@@ -6,7 +6,7 @@ use super::list::progress;
 use super::pane::frame;
 use super::theme::Tint;
 use crate::app::over::detail::{AnswerTree, Detail};
-use crate::app::over::generic::{IdleLine, ListSource, ListView, TypeAheadGuard};
+use crate::app::over::generic::{ListSource, ListView};
 use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
@@ -39,7 +39,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model
         Overlay::Note(form) => form::draw(buffer, area, form, model),
         Overlay::Submit(form) => form::draw(buffer, area, form, model),
         Overlay::Age(form) => form::draw(buffer, area, form, model),
-        Overlay::Idle(form) => form::draw(buffer, area, form, model),
     }
 }
 
@@ -97,17 +96,6 @@ impl DrawForm for AgeInDays {
 
     fn words(_: &AgeForm, model: &Model) -> Vec<Words> {
         vec![(format!("{} says what that would be, and asks.", model.way_to("take-age")), Tint::Faint)]
-    }
-}
-
-impl DrawForm for TypeAheadGuard {
-    fn title(_: &IdleLine, _: &Model) -> String {
-        "Nothing can be typed here".to_owned()
-    }
-
-    fn words(form: &IdleLine, model: &Model) -> Vec<Words> {
-        let end = model.way_to("end-idle-line");
-        vec![(format!("{} Typed letters are ignored; {end} closes the line.", form.source.why), Tint::Faint)]
     }
 }
 

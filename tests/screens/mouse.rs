@@ -60,10 +60,10 @@ fn a_double_press_opens_what_is_held_and_only_names_a_price() {
 #[test]
 fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
     let mut stage = Stage::listed();
-    stage.keys("G ? n e x t - p");
+    stage.keys("G ? / n e x t - p");
     let paid = stage.paid_calls();
-    point(&mut stage, MouseAction::Press, 6, 5);
-    point(&mut stage, MouseAction::Press, 6, 5);
+    point(&mut stage, MouseAction::Press, 6, 4);
+    point(&mut stage, MouseAction::Press, 6, 4);
     assert_eq!(stage.paid_calls(), paid);
     assert!(
         stage.screen().contains("next page: 1 request. The mouse never spends: enter does it."),

@@ -8,11 +8,11 @@ use crate::app::commands::{
 };
 use crate::app::compare::{Compare, Comparison, Only, OtherFile, OtherFiles};
 use crate::app::keys::{
-    ANSWER, BACK_TAB, COMPARE, CONFIRM, COPIED, DETAIL, ENTER, FILE, FORM, LEFT, NOTED, OPEN, PALETTE, PANE, PICKER,
+    ANSWER, BACK_TAB, CHOSEN, COMPARE, CONFIRM, COPIED, DETAIL, ENTER, FILE, FORM, LEFT, NOTED, OPEN, PANE, PICKER,
     Places, READING, RIGHT, ROW, ROWS, SIFTED, SOUGHT_LINE, TAB, TREE, VALUED, VIEWED, key,
 };
 use crate::app::over::{
-    AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IdleLine, IndicatorList, NoteForm, Palette, Sheet, Spots,
+    AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IndicatorList, NoteForm, Sheet, Spots, palette,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
@@ -217,9 +217,6 @@ commands! {
         => Local(|m| m.seek_in_list(true));
     "found-row" [ENTER] "done", 1, SOUGHT_LINE,
         "End typing; the matching rows stay until the line is emptied" => Local(|m| m.seek_in_list(false));
-    "end-idle-line" [ENTER] "close", 1, FORM,
-        "Close the line that ignores typed letters"
-        if When::Has("a line that ignores letters", is_over::<IdleLine>) => Local(Model::go_back);
     "scope" [key('v')] "view", 3, PICKER,
         "Cover every stored report of the file, or this sandbox's alone; costs nothing, and is kept for the next start"
         if When::Has("a list of findings, and several stored reports of the file", Model::has_scope) => Local(Model::toggle_scope);
@@ -278,13 +275,11 @@ commands! {
             with_held: Model::save_artefact,
             anew: false,
         };
-    "palette" [key(':')] "all commands", 5, OPEN,
-        "Find any command or question by typing some of its letters" => Local(|m| m.over.put(Palette::of(m, false)));
-    "choose" [ENTER] "choose", 1, PALETTE,
+    "palette" [key(':')] "all commands", 5, READING,
+        "Find any command or question by typing some of its letters" => Local(|m| palette::open(m, false));
+    "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
-    "show-off" [TAB] "show or hide disabled", 2, PALETTE,
-        "Show also what does not apply right now, with the reason; or hide it again" => Local(|m| m.over.change_top(Palette::toggle_off));
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
         if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::Ask {
@@ -329,7 +324,7 @@ commands! {
         "Explain the prices that apply here: rule, place in the specification, who is charged"
         if A_SERVICE => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 3, READING,
-        "Show the keys that apply here with their prices; typing finds one, enter does it" => Local(|m| m.over.put(Palette::of(m, true)));
+        "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "stored" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));

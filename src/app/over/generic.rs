@@ -4,7 +4,7 @@ use crate::app::field::TextField;
 use crate::app::find::Quest;
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
 use crate::app::panes::{Move, Scroll};
-use crate::app::{Command, Effect, Failure, Key, Model, OpenReport, Place, Size};
+use crate::app::{Effect, Failure, Key, Model, OpenReport, Place, Size};
 use crate::report::Report;
 use jiff::Timestamp;
 
@@ -163,32 +163,7 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
     }
 }
 
-/// Commands that open a line: the user goes straight on typing after them.
-const OPEN_A_LINE: [&str; 6] = ["filter", "find", "find-from-list", "find-stored", "palette", "note"];
-
-/// A form that is typed into where nothing can be: what follows a key that is off would act as keys otherwise.
-pub type IdleLine = InputForm<TypeAheadGuard>;
-
-/// Why nothing can be typed.
-#[derive(Debug)]
-pub struct TypeAheadGuard {
-    pub why: String,
-}
-
-impl FormSource for TypeAheadGuard {}
-
 impl Model {
-    /// Handles a disabled key: one that opens a line elsewhere opens a line that does nothing, others get a message.
-    pub(in crate::app) fn take_off_key(&mut self, key: Key) {
-        let opens = |command: &'static Command| OPEN_A_LINE.contains(&command.name);
-        let Some(why) = self.off_words(key) else { return };
-        if self.settings.keys.having(key).any(opens) {
-            self.over.put(IdleLine::with_fields(TypeAheadGuard { why }, 1));
-        } else {
-            self.say(why);
-        }
-    }
-
     /// Starts or ends typing into the line of a list; its words stay.
     pub(in crate::app) fn seek_in_list(&mut self, is_typing: bool) {
         if let Some(line) = self.over.top_mut().and_then(|over| over.screen_mut().filter()) {

@@ -10,7 +10,7 @@ pub mod sheet;
 pub mod spots;
 
 pub use detail::{AnswerTree, Detail, DetailRow};
-pub use generic::{FormSource, IdleLine, InputForm, ListSource, ListView, TypeAheadGuard};
+pub use generic::{FormSource, InputForm, ListSource, ListView};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::{CommandList, Palette};
@@ -163,7 +163,6 @@ overlays! {
     Held(HeldScreen),
     Age(AgeForm),
     Submit(SubmitForm),
-    Idle(IdleLine),
 }
 
 /// Rows of what asks something.

@@ -2,9 +2,8 @@
 //! letters.
 
 use crate::app::find::Quest;
-use crate::app::keys::PALETTE;
+use crate::app::keys::CHOSEN;
 use crate::app::over::{ListSource, ListView};
-use crate::app::panes::Scroll;
 use crate::app::spending::{ASKS, Ask, Prompt, Tag};
 use crate::app::{Command, Model, Overlay, Place, Size};
 use crate::request::Request;
@@ -16,8 +15,7 @@ pub type Palette = ListView<CommandList>;
 #[derive(Debug)]
 pub struct CommandList {
     items: Vec<PaletteItem>,
-    is_help: bool,
-    shows_off: bool,
+    pub is_help: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -42,36 +40,27 @@ pub enum PaletteAction {
 
 impl Palette {
     /// Every command and question, those that are off last; as help, the keys that do something right here.
-    pub fn of(model: &Model, is_help: bool) -> Self {
-        let list = CommandList { items: items(model, is_help), is_help, shows_off: !is_help };
-        Self::typing(list, Quest::default())
+    fn of(model: &Model, is_help: bool) -> Self {
+        let list = CommandList { items: items(model, is_help), is_help };
+        if is_help { Self::new(list) } else { Self::typing(list, Quest::default()) }
     }
+}
 
-    pub(in crate::app) fn toggle_off(&mut self) {
-        self.change(None, |list| list.shows_off = !list.shows_off);
-        self.scroll = Scroll::default();
-    }
+/// Opens the list, in place of one that is open.
+pub(in crate::app) fn open(model: &mut Model, is_help: bool) {
+    model.over.all.pop_if(|top| matches!(top, Overlay::Palette(_)));
+    model.over.put(Palette::of(model, is_help));
 }
 
 impl CommandList {
     pub fn title(&self) -> &'static str {
-        match (self.is_help, self.shows_off) {
-            (true, false) => "Keys that apply here",
-            (true, true) => "Keys, and why some are off",
-            (false, true) => "What to do?",
-            (false, false) => "What to do here?",
-        }
-    }
-
-    /// How many items that do not apply right now are hidden.
-    pub fn hidden(&self) -> usize {
-        self.items.iter().filter(|item| !self.shows_off && item.off.is_some()).count()
+        if self.is_help { "Keys" } else { "What to do?" }
     }
 }
 
 fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
-    // What works in the palette alone is no row of it.
-    let commands = Command::all().filter(|command| command.place != PALETTE).map(|command| item(command, model));
+    // What chooses a row is no row.
+    let commands = Command::all().filter(|command| command.place != CHOSEN).map(|command| item(command, model));
     if is_help {
         return commands.filter(|item| !item.keys.is_empty()).collect();
     }
@@ -103,7 +92,7 @@ const TALL: usize = 9;
 impl ListSource for CommandList {
     type Row = PaletteItem;
 
-    const PLACES: (Place, Place) = (Place::Palette, Place::Palette);
+    const PLACES: (Place, Place) = (Place::Palette, Place::Picker);
 
     const IS_RANKED: bool = true;
 
@@ -113,8 +102,7 @@ impl ListSource for CommandList {
 
     /// The items that match what has been typed, the best first; those that are off after all others.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
-        let shown = (0..).zip(&self.items).filter(|(_, item)| self.shows_off || item.off.is_none());
-        let rated = shown.filter_map(|(number, item)| {
+        let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
             let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
             Some((item.off.is_some(), rate(typed, item)? + later, number))
         });
