@@ -191,9 +191,15 @@ impl Comparison {
         self.has_differing = matrix.items().iter().any(differs);
     }
 
-    /// Shows other items; the same choice twice shows everything again.
-    pub(super) fn show(&mut self, only: Only) {
-        self.only = if self.only == only { Only::Any } else { only };
+    /// Covers other items by who saw them: all, then each narrower choice in turn.
+    pub(super) fn step_view(&mut self) {
+        self.only = match self.only {
+            Only::Any => Only::All,
+            Only::All => Only::Some,
+            Only::Some => Only::Here,
+            Only::Here => Only::NotHere,
+            Only::NotHere => Only::Any,
+        };
     }
 
     pub(super) fn step_column(&mut self, forward: bool) {

@@ -107,6 +107,7 @@ pub(in crate::app) const ENTER: Key = Key::Named(KeyName::Enter);
 pub(in crate::app) const ESC: Key = Key::Named(KeyName::Esc);
 pub(in crate::app) const TAB: Key = Key::Named(KeyName::Tab);
 pub(in crate::app) const BACK_TAB: Key = Key::Named(KeyName::BackTab);
+pub(in crate::app) const DELETE: Key = Key::Named(KeyName::Delete);
 pub(in crate::app) const UP: Key = Key::Named(KeyName::Up);
 pub(in crate::app) const DOWN: Key = Key::Named(KeyName::Down);
 pub(in crate::app) const LEFT: Key = Key::Named(KeyName::Left);
@@ -160,45 +161,52 @@ places! {
     Hash, Typed, "while a SHA-256 is typed";
     List as LIST, Mean, "in the list of sandboxes";
     Pane as PANE, Mean, "in panes";
-    Filter as FILTER, Typed, "while a filter is typed";
+    Filter, Typed, "while a filter is typed";
     Sheet, Mean, "on a page of words";
-    Detail as DETAIL, Mean, "where a row is shown whole";
-    Answer as ANSWER, Mean, "in an answer";
+    Detail, Mean, "where a row is shown whole";
+    Answer, Mean, "in an answer";
     Palette, Seek, "in this list";
     Form as FORM, Typed, "in a form";
     Confirm as CONFIRM, Mean, "in a confirmation";
     Picker as PICKER, Mean, "in a list over the screen";
     Finder, Seek, "while it is typed what to search for";
-    Hits as HITS, Mean, "among the hits of a search";
+    Hits, Mean, "among the hits of a search";
     Compare as COMPARE, Mean, "in a comparison";
-    SoughtLine as SOUGHT_LINE, Typed, "while it is typed what to find in a list";
+    SoughtLine, Typed, "while it is typed what to find in a list";
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places(u32);
 
+/// Wherever an overlay is open in which nothing is typed, and no question.
+pub(in crate::app) const OVERLAYS: Places =
+    Places::of(&[Place::Sheet, Place::Detail, Place::Answer, Place::Picker, Place::Hits, Place::Compare]);
 pub(in crate::app) const NAMED: Places = Places::of(&[Place::Start, Place::Hash]);
 pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
 pub(in crate::app) const FOUND: Places = Places::of(&[Place::Finder, Place::Hits]);
 /// The palette, and the help while nothing is typed.
 pub(in crate::app) const CHOSEN: Places = Places::of(&[Place::Palette, Place::Picker]);
-pub(in crate::app) const SIFTED: Places = Places::of(&[Place::Picker, Place::Compare]);
-pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Compare]);
-pub(in crate::app) const VALUED: Places =
-    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker]);
+pub(in crate::app) const FILTERABLE: Places =
+    Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]);
+pub(in crate::app) const LINE: Places = Places::of(&[Place::Filter, Place::SoughtLine]);
+pub(in crate::app) const FIELDS: Places = Places::of(&[Place::Form, Place::Detail]);
+pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
+pub(in crate::app) const SCOPED: Places = Places::of(&[Place::Picker, Place::Compare]);
+pub(in crate::app) const KINDS: Places = Places::of(&[Place::Pane, Place::Compare]);
 pub(in crate::app) const COPIED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
 pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]);
 pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Picker]);
 pub(in crate::app) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);
 pub(in crate::app) const VIEWED: Places = Places::of(&[Place::Pane, Place::Detail]);
-pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
 pub(in crate::app) const FOLLOWED: Places = Places::of(&[Place::List, Place::Pane, Place::Sheet]);
 pub(in crate::app) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever no overlay is open.
 pub(in crate::app) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);
 pub(in crate::app) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
+pub(in crate::app) const UNFOLDED: Places = Places::of(&[Place::Pane, Place::Answer, Place::Compare]);
+pub(in crate::app) const SIDEWAYS: Places = Places::of(&[Place::List, Place::Pane, Place::Answer, Place::Compare]);
 /// Wherever there is something to look at and nothing to type.
 pub(in crate::app) const READING: Places = Places::reading();
 pub(in crate::app) const EVERYWHERE: Places = Places::of(Place::ALL);

@@ -369,7 +369,7 @@ impl Model {
         }
     }
 
-    fn close_over(&mut self) {
+    pub(super) fn close_over(&mut self) {
         match self.over.close() {
             Some(Overlay::Compare(compare)) => self.files.keep_comparison(compare),
             Some(Overlay::Finder(mut finder)) => {

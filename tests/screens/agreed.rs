@@ -234,7 +234,7 @@ fn a_yes_is_one_to_a_question_that_stood_there() {
     for (place, keys, question) in [
         ("H", ["X", "Y"], "Are you sure?"),
         ("home", ["E", "Y"], "esc no"),
-        ("home", ["E", "f"], "esc no"),
+        ("home", ["E", "y"], "esc no"),
         ("home", ["r", "y"], "costs 1 request."),
     ] {
         let mut stage = Stage::listed();
@@ -297,6 +297,6 @@ fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
     }
     stage.size(39, 10).keys("Y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
-    stage.size(40, 10).keys("f");
+    stage.size(40, 10).keys("y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 1, "{}", stage.screen());
 }

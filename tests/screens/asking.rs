@@ -67,7 +67,7 @@ fn an_answer_that_is_held_costs_nothing_and_can_be_asked_anew() {
     assert!(stage.screen().contains("0, stored since"), "{}", stage.screen());
     stage.keys("enter esc");
     assert_eq!(stage.calls(Endpoint::File), 1);
-    stage.keys("ctrl-r");
+    stage.keys("ctrl-a");
     assert_eq!(stage.calls(Endpoint::File), 2);
 }
 

@@ -9,11 +9,11 @@ fn a_matrix_says_which_sandbox_saw_what() {
     stage.keys("c");
     screen!("compare_all", stage);
     assert_eq!(stage.paid_calls(), 1);
-    stage.keys("tab a");
+    stage.keys("} v");
     screen!("compare_in_all", stage);
-    stage.keys("shift-tab l u");
+    stage.keys("{ l v v");
     screen!("compare_only_here", stage);
-    stage.keys("x");
+    stage.keys("v");
     screen!("compare_not_here", stage);
     stage.size(40, 10);
     screen!("compare_small", stage);
@@ -74,12 +74,12 @@ fn two_sandboxes_are_compared_alone_and_the_others_come_back() {
     let alone = stage.screen();
     assert!(alone.contains("1 CAPE Sandbox") && alone.contains("▸2 Quiet Harbour"), "two remain:\n{alone}");
     assert!(alone.contains("without Zenbox, Lynxbox: + brings back"), "{alone}");
-    stage.keys("a");
+    stage.keys("v");
     screen!("compare_two_alone", stage);
     // What was left out stays so when one comes back from a row.
     stage.keys("enter enter c");
     assert!(stage.screen().contains("without Zenbox, Lynxbox"), "{}", stage.screen());
-    stage.keys("a +");
+    stage.keys("v v v v +");
     let all = stage.screen();
     assert!(all.contains("3 Lynxbox 43 · ▸4 Quiet Harbour 37") && all.contains("203 of 203 items"), "{all}");
     assert!(!all.contains("without"), "{all}");
@@ -93,16 +93,16 @@ fn two_files_are_held_against_each_other() {
     stage.open(&file("Unfriendly"));
     stage.keys("enter c w enter");
     screen!("compare_two_files", stage);
-    stage.keys("a");
+    stage.keys("v");
     screen!("compare_two_files_all", stage);
-    stage.keys("a l l l u G enter enter");
+    stage.keys("l l l v v G enter enter");
     assert!(stage.screen().contains("57874b32"), "{}", stage.screen());
 }
 
 #[test]
 fn what_one_sandbox_tells_otherwise_than_another_is_marked_and_differs() {
     let mut stage = Stage::listed();
-    stage.keys("c 4 d / p e _ d l l enter");
+    stage.keys("c 4 v v / p e _ d l l enter");
     screen!("compare_told_otherwise", stage);
     stage.keys("enter");
     screen!("compare_told_where", stage);

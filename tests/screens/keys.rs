@@ -9,7 +9,7 @@ use behaview::demo::{Demo, ListContent, Options};
 /// Ways to places that are all different, with ` | ` between them.
 const WAYS: &str = "\
 f | f a | esc | G | enter | enter z | enter 4 | enter 4 G enter | 0 | ? | : | : z z z | $ | \
-L | p | H | H d | H p | a | enter i | enter d | enter x | enter Y | enter 4 / | \
+L | p | H | H D | H P | a | enter i | enter d | enter x | enter Y | enter 4 / | \
 enter 4 / s t a g e enter | F s t a g e | S s t a g e | c | c / | c enter | ! | U | E | W | \
 ! / | G / | H / | enter i / | ! / t a s k enter | ! tab | ! j j enter | S s t a g e enter | \
 S s t a g e enter esc | : v 3 - r e s c a n enter";

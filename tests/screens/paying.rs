@@ -378,7 +378,7 @@ fn every_command_that_may_cost_is_priced_in_the_bar() {
     stage.type_question("v3-file", &public()[0]);
     after(&mut stage, &["left", "enter esc"]);
     stage.confirm_above(0);
-    after(&mut stage, &["ctrl-r"]);
+    after(&mut stage, &["ctrl-a"]);
     for largest in [100_000, 1000] {
         let mut stage = Stage::listed();
         stage.session.model.service.upload_direct = largest;

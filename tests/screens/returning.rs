@@ -29,6 +29,7 @@ fn the_bar_says_where_going_back_leads() {
     let mut stage = Stage::listed();
     stage.keys("! j j j enter");
     screen!("returning_at_the_row", stage);
+    stage.size(200, 55);
     stage.keys("z esc");
     assert!(stage.screen().contains("esc back to the list"), "the pane is small again first:\n{}", stage.screen());
     stage.keys("esc esc");
@@ -73,7 +74,7 @@ fn a_key_that_does_nothing_here_says_why() {
     }
     stage.keys("down");
     assert!(!stage.screen().contains("does nothing"), "{}", stage.screen());
-    stage.keys("H d enter");
+    stage.keys("H D enter");
     assert!(stage.screen().contains("enter is no answer to the question"), "{}", stage.screen());
     stage.keys("esc");
     stage.keys("/ f5");

@@ -10,7 +10,6 @@ fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
         ("E", "v", "v is no answer to the question: it is closed, and nothing was done."),
         ("H X", "a", "a is no answer"),
         ("esc H D", "tab", "tab is no answer"),
-        ("esc H d", "j", "j is no answer"),
         ("esc 2 Y", "?", "? is no answer"),
     ] {
         stage.keys(question);

@@ -29,6 +29,12 @@ impl Model {
         }
     }
 
+    /// Leaves a column out or brings some back, and compares anew.
+    pub(super) fn compare_other_columns(&mut self, change: fn(&mut Comparison)) {
+        self.change_comparison(change);
+        self.compare_anew();
+    }
+
     /// Compares again after a report has arrived, if a comparison is open.
     pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.files.shown().map(|file| &file.list);
@@ -63,7 +69,7 @@ impl Model {
         });
         let other = "the other file's missing are fetched from its own list";
         let other = compare.is_missing(1).then(|| other.to_owned());
-        let brings_back = self.way_to("compare-every");
+        let brings_back = self.way_to("show-all");
         let remarks: Vec<_> = mine.into_iter().chain(other).chain(compare.remarks(&brings_back)).collect();
         let room = self.overlay_room();
         let columns = usize::from(room.width).max(20);

@@ -3,29 +3,41 @@
 use crate::app::commands::Act::Local;
 use crate::app::commands::scans::{FOLLOWING, first_poll};
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, chosen_report, first_page, is_chosen_held, is_next, is_over, next_page,
+    A_REPORT, A_SERVICE, chosen_report, first_page, has_report, is_chosen_held, is_next, is_over, next_page,
 };
 use crate::app::commands::{Act, When};
 use crate::app::compare::Compare;
-use crate::app::keys::{BACK_TAB, DOWN, ENTER, ESC, TAB, UP, key};
+use crate::app::keys::{BACK_TAB, ENTER, ESC, TAB, key};
 use crate::app::keys::{
-    FILE, FILTER, FILTERED, FOLLOWED, FORM, FOUND, HITS, LIST, LISTED, NAMED, OPEN, PANE, SOUGHT, START,
+    FIELDS, FILE, FILTERABLE, FILTERED, FOLLOWED, FORM, FOUND, LINE, LIST, LISTED, NAMED, OPEN, SOUGHT, START,
 };
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_days;
-use crate::app::{Command, FileJob, Key, Model, Place, TerminalAction};
+use crate::app::{Command, FileJob, Key, Model, Overlay, Place, TerminalAction};
 use crate::quota::{Kind, Operation};
 use crate::request::Request;
 
 const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
-const NOT_SENT: When = When::Has("a form that is not in flight", |m| is_over::<SubmitForm>(m) && !m.is_form_sent());
+const SEVERAL_FIELDS: When = When::Has("several fields", |m| match m.over.top() {
+    Some(Overlay::Detail(detail)) => detail.has_values(),
+    over => matches!(over, Some(Overlay::Submit(_))) && !m.is_form_sent(),
+});
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
 
 fn can_follow(model: &Model) -> bool {
     model.file().is_some() && model.following().is_none()
+}
+
+fn step_field(model: &mut Model, forward: bool) {
+    let height = model.overlay_room().height.into();
+    match model.over.top_mut() {
+        Some(Overlay::Detail(detail)) => detail.step(forward, height),
+        Some(Overlay::Submit(form)) => form.step(if forward { 1 } else { -1 }),
+        _ => {}
+    }
 }
 
 fn has_sandboxes(model: &Model) -> bool {
@@ -33,29 +45,24 @@ fn has_sandboxes(model: &Model) -> bool {
 }
 
 commands! {
-    "keep-filter" [ENTER] "keep", 1, FILTER,
+    "keep-filter" [ENTER] "keep", 1, LINE,
         "Keep the filter and give the keys back" => Local(Model::keep_filter);
     "drop-filter" [ESC] "no filter", 2, FILTERED,
         "Take the filter away"
         if When::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
     "go-to-hit" [ENTER] "go there", 1, FOUND,
         "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
-    "change-search" [key('/')] "change the words", 2, HITS,
-        "Change the words of the search" => Local(|m| m.seek_in_list(true));
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
         "Take the words as a regular expression, or as plain words again"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
-    "filter" [key('/')] "filter", 5, PANE,
-        "Show only the pane's rows that match, in any of their fields or in the word beside them"
-        => Local(Model::begin_filter);
+    "filter" [key('/')] "filter", 5, FILTERABLE,
+        "Show only the rows that match, in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
+        if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
-    "find-from-list" [key('/')] "find", 0, LIST,
-        "Find in all panes of the report, with the key that filters inside of one"
-        if A_REPORT => Local(|m| m.begin_finding(false));
     "find-stored" [key('S')] "search stored", 8, OPEN,
         "Search every stored report, of all files; nothing is asked of the service"
         if A_SERVICE => Local(|m| m.begin_finding(true));
@@ -84,7 +91,7 @@ commands! {
         "Fetch a stored report once more; it stays until the new one is there"
         if When::Has("a stored report", |m| is_chosen_held(m) && chosen_report(m).is_some())
         => Act::ask_anew(chosen_report);
-    "relist" [key('R')] "relist", 3, LIST,
+    "relist" [key('R')] "relist", 3, FILE,
         "List once more; if the first page changed, further ones cost again"
         if When::Has("a list that has been asked for", |m| first_page(m).is_some())
         => Act::ask_anew(first_page);
@@ -97,13 +104,19 @@ commands! {
             }),
         ])
         => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
-    "stop" [key('s')] "stop", 1, FILE,
-        "Stop opening all: nothing further is sent"
-        if When::Has("reports that are being opened", |m| m.calls.batch().is_some()) => Local(|m| m.stop_batch("Stopped."));
-    "counters" [key('b')] "counters", 9, LIST,
+    "stop" [key('s')] "stop", 1, FOLLOWED,
+        "Stop opening all, or following the file's scan: nothing further is sent"
+        if When::Has("reports that are being opened, or a scan that is followed", |m| {
+            let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
+            is_there && (m.calls.batch().is_some() || m.following().is_some())
+        }) => Local(|m| match m.calls.batch() {
+            Some(_) => m.stop_batch("Stopped."),
+            None => m.stop_following(),
+        });
+    "counters" [key('b')] "counters", 9, FILE,
         "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
         if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
-    "usage" [key('u')] "usage", 9, LIST,
+    "usage" [key('u')] "usage", 9, FILE,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
         if A_SERVICE => Act::ask_anew(|m| Some(last_days(m.now)));
     "open-file" [ENTER] "open file", 1, NAMED,
@@ -126,35 +139,29 @@ commands! {
     "close-file" [key('Q')] "close file", 0, FILE,
         "Close this file, and show another that is open; its reports stay stored"
         if A_FILE => Local(Model::close_file);
-    "follow" [key('W')] "follow", 5, LIST,
+    "follow" [key('W')] "follow", 5, FILE,
         "Follow the file's scan until its reports are there: a poll now and then, each at a price, up to a limit"
         if When::Has("a file of which no sandbox is listed, and which is not followed", |m| {
             can_follow(m) && !has_sandboxes(m)
         }) => Act::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
-    "follow-on" [key('W')] "follow", 5, LIST,
+    "follow-on" [key('W')] "follow", 5, FILE,
         "Follow the file's scan though some of its reports are listed: says what that costs first"
         if When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m))
         => Act::Leads { to: Model::ask_to_follow, price: Model::follow_price };
-    "following" [key('W')] "how far", 3, FILE,
+    "following" [key('W')] "follow", 3, FILE,
         "Show how far the scan is that is followed: each sandbox, the next poll, what it may still cost"
         if When::Has("a scan that is followed", |m| m.following().is_some())
         => Local(|m| m.show_figures(m.following_sheet(), true));
-    "stop-following" [key('s')] "stop", 1, FOLLOWED,
-        "Stop following the file's scan: nothing further is sent"
-        if When::Has("a scan that is followed", |m| {
-            let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
-            is_there && m.calls.batch().is_none() && m.following().is_some()
-        }) => Local(Model::stop_following);
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
         if A_SERVICE => Act::Leads {
             to: |m| m.over.put(SubmitForm::empty()),
             price: |m| m.figures.plan([Operation::once(Kind::PrivateScan)]),
         };
-    "next-field" [TAB, DOWN] "next field", 2, FORM,
-        "Go to the next field of the form" if NOT_SENT => Local(|m| m.over.change_top(|form: &mut SubmitForm| form.step(1)));
-    "field-before" [BACK_TAB, UP] "field before", 0, FORM,
-        "Go to the field before" if NOT_SENT => Local(|m| m.over.change_top(|form: &mut SubmitForm| form.step(-1)));
+    "next-field" [TAB] "next field", 2, FIELDS,
+        "Go to the next field of the form, or the next value of a row" if SEVERAL_FIELDS => Local(|m| step_field(m, true));
+    "field-before" [BACK_TAB] "field before", 0, FIELDS,
+        "Go to the field or the value before" if SEVERAL_FIELDS => Local(|m| step_field(m, false));
     "look-at-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if When::Has("a file that is not inspected yet", |m| {
@@ -173,7 +180,7 @@ commands! {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
         })
         => Act::Each { requests: |m| m.large_scan().map(|submission| Request::PrivateScan { submission, to: None }).into_iter().collect(), price: Model::large_price, begin: Model::submit_large };
-    "delete-at-service" [key('E')] "delete", 8, LIST,
+    "delete-at-service" [key('E')] "delete", 8, FILE,
         "Delete the file at the service, with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
         => Act::Leads { to: Model::delete_at_service, price: |m| m.figures.plan([Operation::once(Kind::PrivateDelete)]) };

@@ -32,7 +32,7 @@ mod scans;
 mod everywhere {
     use super::Act::Local;
     use super::{Command, When, can_go_back};
-    use crate::app::keys::{DOWN, END, ESC, EVERYWHERE, HOME, PAGE_DOWN, PAGE_UP, UP, key};
+    use crate::app::keys::{DOWN, END, ESC, EVERYWHERE, HOME, OVERLAYS, PAGE_DOWN, PAGE_UP, UP, key};
     use crate::app::panes::Move;
     use crate::app::{Key, Model};
 
@@ -59,15 +59,17 @@ mod everywhere {
             "Give the terminal to the shell; `fg` brings the app back"
             if When::Has("a terminal that can stop a program", |m| m.settings.has_shell)
             => Local(Model::make_way);
+        "close" [key('q')] "close", 0, OVERLAYS,
+            "Close the overlay, whatever filters it" => Local(Model::close_over);
         "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
-            "Quit; a paid response in flight is waited for, pressing it again leaves at once"
+            "Quit; over an overlay by ctrl-c alone; a paid response in flight is waited for, pressing it again leaves at once"
             => Local(Model::quit);
     }
 }
 
 pub(in crate::app) use scans::FOLLOWING;
 
-use crate::app::keys::{CONFIRM, ENTER, PANED, Places};
+use crate::app::keys::{CONFIRM, ENTER, LISTED, Places};
 use crate::app::list::Next;
 use crate::app::over::palette::PaletteAction;
 use crate::app::over::{AnswerTree, OverlayKind};
@@ -89,7 +91,7 @@ macro_rules! pane {
             label: Pane::$pane.title(),
             help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
             rank: 0,
-            place: PANED,
+            place: LISTED,
             when: A_REPORT,
             act: Act::GoToPane(Pane::$pane),
         }
@@ -386,6 +388,29 @@ mod tests {
         assert!(Pane::ALL.into_iter().all(|pane| Command::to_pane(pane).is_some()));
         let keys: HashSet<_> = PANES.iter().map(|command| command.keys[0].to_string()).collect();
         assert_eq!(keys.len(), Pane::ALL.len());
+    }
+
+    /// Keys that mean several things, and why.
+    const SEVERAL: [(&str, &str); 8] = [
+        ("enter", "the main action of what is chosen, which its label names"),
+        ("esc", "one step back: the filter of a pane goes before the pane does"),
+        ("q", "leaves: an overlay, or where none is open the program"),
+        ("y", "copies; a question has no value to copy, and is answered yes"),
+        ("Y", "copies raw; a question about several things is answered yes"),
+        ("t", "no report is open on the start screen, where the demo has it"),
+        ("tab", "the next pane, or where fields are open the next field"),
+        ("shift-tab", "the same, backwards"),
+    ];
+
+    #[test]
+    fn a_key_means_one_thing_wherever_it_works() {
+        let is_listed = |key: &Key| SEVERAL.iter().any(|(listed, _)| *listed == key.to_string());
+        let keys: HashSet<Key> = Command::all().flat_map(|command| command.keys).copied().collect();
+        for key in keys.into_iter().filter(|key| !is_listed(key)) {
+            let having = Command::all().filter(|command| command.keys.contains(&key));
+            let meanings: HashSet<_> = having.map(|command| command.label).collect();
+            assert_eq!(meanings.len(), 1, "{key}: {meanings:?}");
+        }
     }
 
     #[test]

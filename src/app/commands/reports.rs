@@ -6,20 +6,18 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_tree,
     is_folded, is_form_held, is_over, rows_of_tree,
 };
-use crate::app::compare::{Compare, Comparison, Only, OtherFile, OtherFiles};
+use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
 use crate::app::keys::{
-    ANSWER, BACK_TAB, CHOSEN, COMPARE, CONFIRM, COPIED, DETAIL, ENTER, FILE, FORM, LEFT, NOTED, OPEN, PANE, PICKER,
-    Places, READING, RIGHT, ROW, ROWS, SIFTED, SOUGHT_LINE, TAB, TREE, VALUED, VIEWED, key,
+    BACK_TAB, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, KINDS, LEFT, NOTED, OPEN, PANE, PICKER,
+    READING, RIGHT, ROW, ROWS, SCOPED, SIDEWAYS, TAB, TREE, UNFOLDED, VIEWED, key,
 };
-use crate::app::over::{
-    AgeForm, AgeInDays, AnswerTree, Detail, HeldScreen, IndicatorList, NoteForm, Sheet, Spots, palette,
-};
+use crate::app::over::{AgeForm, AgeInDays, AnswerTree, HeldScreen, IndicatorList, NoteForm, Sheet, Spots, palette};
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
-use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
+use crate::app::{Command, FileJob, Key, Model, StoreJob};
 use crate::quota::{Kind, Operation};
-use crate::report::{self, Holding};
+use crate::report::Holding;
 
 /// Columns that one press gives the list, or takes from it.
 const WIDER: i16 = 2;
@@ -27,30 +25,32 @@ const WIDER: i16 = 2;
 /// Percent of the rows that one press gives the upper panes, or takes from them.
 const TALLER: i16 = 5;
 
-const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || is_over::<AnswerTree>(m));
+const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || !m.over.is_empty());
 
-fn has_values(model: &Model) -> bool {
-    model.over.top_as::<Detail>().is_some_and(|detail| detail.has_values())
+fn has_whole_value(model: &Model) -> bool {
+    let answer = model.over.top_as::<AnswerTree>();
+    answer.is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
 }
 
-fn parent_process(model: &Model) -> Option<report::Place> {
-    model.row_in_sight().and_then(|(report, place)| parent(report, place))
+fn step_sideways(model: &mut Model, step: FoldStep) {
+    match is_over::<Compare>(model) {
+        true => model.change_comparison(|compare| compare.step_column(matches!(step, FoldStep::Right))),
+        false => model.fold(step),
+    }
 }
 
-fn step_value(model: &mut Model, forward: bool) {
-    let height = model.overlay_room().height.into();
-    model.over.change_top(|detail: &mut Detail| detail.step(forward, height));
+fn step_kind(model: &mut Model, forward: bool) {
+    match is_over::<Compare>(model) {
+        true => model.change_comparison(|compare| compare.step_pane(forward)),
+        false => model.files.with_focused(|state, report, pane| state.step_kind(report, pane, forward)),
+    }
 }
 
 fn has_parts(model: &Model) -> bool {
     model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
 }
 
-const SEVERAL_COLUMNS: When = When::Has("several stored columns", |m| {
-    m.over.find::<Compare>().is_some_and(|found| found.source.sides().len() > 1)
-});
 const INDICATORS: When = When::Has("a list of indicators", is_over::<IndicatorList>);
-const SEVERAL_VALUES: When = When::Has("a row with several values", has_values);
 const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
 const SEVERAL_PARTS: When = When::Has("a report to write a part of", has_parts);
 
@@ -69,9 +69,10 @@ const ALL_SHOWN: When = When::HasAll(&[
 ]);
 
 commands! {
-    "whole-row" [ENTER] "whole row", 4, PANE,
+    "whole-row" [ENTER] "whole row", 4, TREE,
         "Show the row whole, with every field"
-        if When::Has("a row", |m| m.place_here().is_some()) => Local(Model::open_detail);
+        if When::Has("a row", |m| m.place_here().is_some() && m.over.is_empty() || has_whole_value(m))
+        => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
     "findings" [key('!')] "findings", 5, FILE,
         "List the rows that rules mark, the most severe first, to go there: ! high, * medium, + low, ~ noise"
         if A_REPORT => Local(Model::list_notable);
@@ -100,20 +101,31 @@ commands! {
         "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(TALLER)));
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
         "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-TALLER)));
-    "left" [LEFT, key('h')] "fold", 0, TREE,
-        "Fold the process, or go to its parent; elsewhere move the text sideways"
-        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Left));
-    "right" [RIGHT, key('l')] "unfold", 0, Places::of(&[Place::List, Place::Pane, Place::Answer]),
-        "Unfold the process; elsewhere move the text sideways; from the list, into the report"
-        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Right));
+    "left" [LEFT, key('h')] "left", 0, UNFOLDED,
+        "Fold the process, or go to its parent; elsewhere move the text sideways; in a comparison, the column before"
+        if REPORT_OR_ANSWER => Local(|m| step_sideways(m, FoldStep::Left));
+    "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
+        "Unfold the process; elsewhere move the text sideways; in a comparison, the next column; from the list, into the report"
+        if REPORT_OR_ANSWER => Local(|m| step_sideways(m, FoldStep::Right));
     "fold" [key(' ')] "fold", 7, TREE,
         "Fold or unfold the process"
         if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
-    "unfold-all" [key('+'), key('=')] "whole tree", 8, TREE,
-        "Unfold the whole process tree"
-        if When::Has("a tree of which something is folded", is_folded) => Local(|m| m.fold(FoldStep::All(false)));
-    "fold-all" [key('-')] "roots only", 8, TREE,
-        "Fold the process tree down to its roots" if When::Has("a tree", in_tree) => Local(|m| {
+    "show-all" [key('+'), key('=')] "show all", 5, UNFOLDED,
+        "Unfold the whole process tree; in a comparison, bring every column back that was left out"
+        if When::Has("a tree of which something is folded, or columns that were left out", |m| {
+            is_folded(m) || m.over.top_as::<Compare>().is_some_and(|found| !found.source.without.is_empty())
+        }) => Local(|m| match is_over::<Compare>(m) {
+            true => m.compare_other_columns(Comparison::bring_back),
+            false => m.fold(FoldStep::All(false)),
+        });
+    "show-less" [key('-')] "show less", 5, UNFOLDED,
+        "Fold the process tree down to its roots; in a comparison, leave the chosen column out: at least two remain"
+        if When::Has("a tree, or two columns beside the chosen one", |m| {
+            in_tree(m) || m.over.top_as::<Compare>().is_some_and(|found| found.source.can_leave_out())
+        }) => Local(|m| {
+            if is_over::<Compare>(m) {
+                return m.compare_other_columns(Comparison::leave_out);
+            }
             let before = rows_of_tree(m);
             m.fold(FoldStep::All(true));
             if rows_of_tree(m) == before {
@@ -124,33 +136,27 @@ commands! {
         "Show only the process and those below it, or the whole tree again"
         if When::Has("a process of the tree", |m| m.files.row_here().is_some_and(|(report, row)| is_process(report, row)))
         => Local(|m| m.files.with_focused(|state, report, pane| state.isolate(report, pane)));
-    "parent" [key('^')] "parent", 8, VIEWED,
-        "Go to the process that started this one"
-        if When::Has("a process that another one started", |m| parent_process(m).is_some())
-        => Local(|m| {
-            if let Some(parent) = parent_process(m) {
+    "process" [key('^')] "its process", 7, VIEWED,
+        "Go to the process that started this one, or that the row names, such as the one that dropped the file; list those that it may mean"
+        if When::Has("a process that another one started, or a row that names a process", |m| {
+            let row = m.row_in_sight();
+            row.is_some_and(|(report, row)| parent(report, row).is_some() || names_process(report, row))
+        }) => Local(|m| match m.row_in_sight().and_then(|(report, row)| parent(report, row)) {
+            Some(parent) => {
                 m.over.all.clear();
                 m.show_row(parent);
             }
+            None => m.go_to_process(),
         });
-    "process" [key('^')] "its process", 7, VIEWED,
-        "Go to the process that the row names, such as the one that dropped the file; list those that it may mean, where it is not plain"
-        if When::Has("a row that names a process", |m| {
-            m.row_in_sight().is_some_and(|(report, row)| names_process(report, row))
-        }) => Local(Model::go_to_process);
     "find-named" [key('e')] "where else", 7, PANE,
         "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process, and not another's number"
         if A_REPORT => Local(Model::find_named);
-    "next-kind" [key('}')] "next kind", 7, PANE,
-        "Go to the pane's next kind of rows, such as from written to deleted files"
-        if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| m.files.with_focused(|state, report, pane| state.step_kind(report, pane, true)));
-    "previous-kind" [key('{')] "kind before", 0, PANE,
-        "Go to the pane's kind of rows before"
-        if When::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| m.files.with_focused(|state, report, pane| state.step_kind(report, pane, false)));
-    "whole-value" [ENTER] "whole value", 2, ANSWER,
-        "Show the value whole" if When::Has("a row with a value", |m| {
-            m.over.top_as::<AnswerTree>().is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
-        }) => Local(Model::open_value);
+    "next-kind" [key('}')] "next kind", 7, KINDS,
+        "Go to the pane's next kind of rows, such as from written to deleted files; in a comparison, show the next pane's only"
+        if When::Has("a further kind of rows", |m| is_over::<Compare>(m) || has_kind(m, true)) => Local(|m| step_kind(m, true));
+    "previous-kind" [key('{')] "kind before", 0, KINDS,
+        "Go to the pane's kind of rows before; in a comparison, show those of the pane before"
+        if When::Has("an earlier kind of rows", |m| is_over::<Compare>(m) || has_kind(m, false)) => Local(|m| step_kind(m, false));
     "compare" [key('c')] "compare", 6, FILE,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
         if When::Has("a stored report", |m| m.list().is_some_and(|list| list.stored() > 0)) => Local(Model::compare);
@@ -159,41 +165,7 @@ commands! {
             let spots = m.over.find::<Compare>().and_then(Compare::spots);
             spots.into_iter().for_each(|spots| m.over.put(spots));
         });
-    "compare-all" [key('a')] "seen by all", 3, COMPARE,
-        "Show only what every stored sandbox saw, or everything again"
-        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::All)));
-    "compare-some" [key('d')] "differs", 3, COMPARE,
-        "Show only what some saw and others did not, or what differs (≠), or everything again"
-        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::Some)));
-    "compare-here" [key('u')] "only here", 3, COMPARE,
-        "Show only what the chosen column alone saw, or everything again"
-        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::Here)));
-    "compare-not-here" [key('x')] "not here", 3, COMPARE,
-        "Show only what others saw and the chosen column did not, or everything again"
-        if SEVERAL_COLUMNS => Local(|m| m.change_comparison(|compare| compare.show(Only::NotHere)));
-    "compare-next-column" [RIGHT, key('l')] "column", 4, COMPARE,
-        "Choose the next stored column" => Local(|m| m.change_comparison(|compare| compare.step_column(true)));
-    "compare-previous-column" [LEFT, key('h')] "column before", 0, COMPARE,
-        "Choose the stored column before" => Local(|m| m.change_comparison(|compare| compare.step_column(false)));
-    "compare-without" [key('-')] "leave out", 5, COMPARE,
-        "Leave the chosen column out, and compare the others; at least two remain"
-        if When::Has("another two stored columns", |m| m.over.find::<Compare>().is_some_and(|found| found.source.can_leave_out()))
-        => Local(|m| {
-            m.change_comparison(Comparison::leave_out);
-            m.compare_anew()
-        });
-    "compare-every" [key('+')] "bring back", 2, COMPARE,
-        "Compare every column again that was left out"
-        if When::Has("a column that was left out", |m| m.over.find::<Compare>().is_some_and(|found| !found.source.without.is_empty()))
-        => Local(|m| {
-            m.change_comparison(Comparison::bring_back);
-            m.compare_anew()
-        });
-    "compare-next-pane" [TAB] "next pane", 4, COMPARE,
-        "Compare the items of the next pane; after the last one, of all" => Local(|m| m.change_comparison(|compare| compare.step_pane(true)));
-    "compare-previous-pane" [BACK_TAB] "pane before", 0, COMPARE,
-        "Compare the items of the pane before" => Local(|m| m.change_comparison(|compare| compare.step_pane(false)));
-    "compare-with" [key('w')] "other file", 5, COMPARE,
+    "compare-with" [key('w')] "compare with", 5, COMPARE,
         "Compare with another file that has stored reports; costs nothing"
         if When::Has("another file with stored reports", |m| {
             has_service(m) && m.start.others(m.file()).next().is_some()
@@ -212,14 +184,15 @@ commands! {
             |m| m.over.top_as::<Spots>().is_some_and(|spots| spots.chosen().is_some_and(|spot| spot.target.is_some())),
         )
         => Local(Model::go_to_spot);
-    "find-row" [key('/')] "find", 2, SIFTED,
-        "Show only the rows of the list that hold every word that is typed, in what they say or in why they are marked, such as persistence"
-        => Local(|m| m.seek_in_list(true));
-    "found-row" [ENTER] "done", 1, SOUGHT_LINE,
-        "End typing; the matching rows stay until the line is emptied" => Local(|m| m.seek_in_list(false));
-    "scope" [key('v')] "view", 3, PICKER,
-        "Cover every stored report of the file, or this sandbox's alone; costs nothing, and is kept for the next start"
-        if When::Has("a list of findings, and several stored reports of the file", Model::has_scope) => Local(Model::toggle_scope);
+    "scope" [key('v')] "view", 3, SCOPED,
+        "Cover every stored report of the file, or this sandbox's alone; in a comparison in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
+        if When::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| match is_over::<Compare>(m) {
+            true => m.over.top_as::<Compare>().is_some_and(|found| found.source.sides().len() > 1),
+            false => m.has_scope(),
+        }) => Local(|m| match is_over::<Compare>(m) {
+            true => m.change_comparison(Comparison::step_view),
+            false => m.toggle_scope(),
+        });
     "copy" [key('y')] "copy", 7, COPIED,
         "Copy the value, defanged and in one line; of a sandbox its identifier"
         if A_VALUE => Local(Model::copy_value);
@@ -234,10 +207,6 @@ commands! {
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, ROWS,
         "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
         if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
-    "next-value" [TAB] "next value", 2, DETAIL,
-        "Choose the row's next value, to be copied" if SEVERAL_VALUES => Local(|m| step_value(m, true));
-    "previous-value" [BACK_TAB] "value before", 0, DETAIL,
-        "Choose the row's value before" if SEVERAL_VALUES => Local(|m| step_value(m, false));
     "indicators" [key('i')] "indicators", 7, FILE,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_REPORT => Local(Model::find_indicators);
@@ -250,7 +219,7 @@ commands! {
     "previous-indicators" [BACK_TAB, key('{')] "kind before", 0, PICKER,
         "Show the kind of indicators before"
         if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(false)));
-    "export" [key('x')] "export", 8, VALUED,
+    "export" [key('x')] "export", 8, COPIED,
         "Write the report, the pane, the row, the value, the indicators or the findings to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-part" [TAB] "another part", 2, FORM,
@@ -288,10 +257,10 @@ commands! {
             with_held: |m| form_request(m).into_iter().for_each(|request| m.ask_held(request)),
             anew: false,
         };
-    "ask-again" [Key::Ctrl('r')] "ask again", 2, FORM,
+    "ask-again" [Key::Ctrl('a')] "ask again", 2, FORM,
         "Send the typed request though its response is stored"
         if When::Has("a stored response", is_form_held) => Act::ask_anew(form_request);
-    "confirm" [key('y'), key('Y'), key('f')] "answer", 0, CONFIRM,
+    "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
     "note" [key('a')] "note", 8, NOTED,
@@ -334,16 +303,12 @@ commands! {
             let is_here = |line: &Holding| line.service == m.service.id || line.imported.is_some();
             m.chosen_held().is_some_and(|line| line.file.is_some() && is_here(line))
         }) => Local(Model::open_held);
-    "sort-stored" [key('s')] "sort", 2, PICKER,
+    "sort-stored" [key('O')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_held);
-    "delete-stored" [key('d')] "delete", 2, PICKER,
-        "Delete the chosen report from the store, after confirmation"
+    "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,
+        "Delete the chosen report from the store, or everything stored of its file, after confirmation"
         if SOMETHING_HELD => Local(Model::delete_chosen);
-    "delete-file" [key('D')] "delete file", 3, PICKER,
-        "Delete everything stored of the chosen report's file, after confirmation"
-        if When::Has("a report of a known file", |m| m.chosen_held().is_some_and(|line| line.file.is_some()))
-        => Local(Model::delete_file);
-    "delete-old" [key('p')] "purge by age", 3, PICKER,
+    "delete-old" [key('P')] "purge by age", 3, PICKER,
         "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.over.put(AgeForm::with_fields(AgeInDays, 1)));
     "delete-everything" [key('X')] "delete all", 4, PICKER,
         "Delete everything stored, after confirmation; the ledger stays"

@@ -1,6 +1,5 @@
 //! What keys and responses do about scans: submitting a file, following its scan to its end, deleting the file at the service.
 
-use crate::app::keys::key;
 use crate::app::over::{Sheet, SheetRow};
 use crate::app::scan::follow::{Follow, polls};
 use crate::app::scan::{InspectedFile, SubmitForm, price_of, unsent};
@@ -174,7 +173,7 @@ impl Model {
         let (seconds, price) =
             (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.figures.entitlements));
         let mut rows = vec![
-            row("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop-following"))),
+            row("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop"))),
             row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
         ];
         match &follow.seen {
@@ -356,9 +355,9 @@ impl Model {
         let Some(file) = self.file().cloned() else { return };
         let held = self.list().map_or(0, List::stored);
         let why = format!(
-            "Delete {} at the service, for everybody in the group and for ever? Either the file with all its reports and \
-             scans; or the file alone, so that nobody can fetch it or scan it again, and its reports stay until they \
-             expire. The {} stored here stay{} either way.",
+            "Delete {} at the service, for everybody in the group and for ever? Either the file alone, so that \
+             nobody can fetch it or scan it again, and its reports stay until they expire; or the file with all its \
+             reports and scans. The {} stored here stay{} either way.",
             file.short(),
             count(held as u64, "report"),
             if held == 1 { "s" } else { "" }
@@ -367,9 +366,8 @@ impl Model {
             let request = Request::PrivateDelete { file: file.clone(), only_from_storage };
             Consent::Send(request, ResponseSource::Service)
         };
-        let alone = KeyedAnswer { key: key('f'), label: "yes, the file alone", consent: delete(true) };
-        let answers = [KeyedAnswer::yes_to_all("yes, with its reports", delete(false)), alone];
-        self.ask_first(why, answers)
+        let alone = KeyedAnswer::yes("yes, the file alone", delete(true));
+        self.ask_first(why, [alone, KeyedAnswer::yes_to_all("yes, with its reports", delete(false))])
     }
 }
 

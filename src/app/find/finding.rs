@@ -20,7 +20,14 @@ impl Model {
             && self.filter().is_some_and(|filter| filter.quest.is_typing)
     }
 
+    /// Begins to type what filters the list or the pane with the keys; from the list of sandboxes, every pane.
     pub(in crate::app) fn begin_filter(&mut self) {
+        if !self.over.is_empty() {
+            return self.seek_in_list(true);
+        }
+        if self.focused().is_none() {
+            return self.begin_finding(false);
+        }
         if let Some((pane, open)) = self.focused().zip(self.files.open_mut()) {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
@@ -31,6 +38,9 @@ impl Model {
 
     /// Keeps the filter and gives the keys back; an empty one is none.
     pub(in crate::app) fn keep_filter(&mut self) {
+        if !self.over.is_empty() {
+            return self.seek_in_list(false);
+        }
         if self.filter().is_some_and(|filter| filter.quest.typed.is_empty()) {
             return self.drop_filter();
         }

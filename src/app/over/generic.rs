@@ -187,7 +187,13 @@ pub trait FormSource: Sized {
         None
     }
 
-    fn go(_: &mut InputForm<Self>, _: Move) {}
+    fn go(form: &mut InputForm<Self>, movement: Move) {
+        match movement {
+            Move::Down(_) => form.step(1),
+            Move::Up(1..) => form.step(-1),
+            _ => {}
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -159,15 +159,19 @@ impl Model {
         }
     }
 
+    /// Asks whether the chosen item is deleted, or everything that is stored of its file.
     pub(in crate::app) fn delete_chosen(&mut self) {
-        let what = self.chosen_held().map(Holding::purge);
-        what.into_iter().for_each(|what| self.confirm_purge(vec![what]));
-    }
-
-    pub(in crate::app) fn delete_file(&mut self) {
-        let line = self.chosen_held();
-        let file = line.and_then(|line| Some((line.service.clone(), line.file.clone()?)));
-        file.into_iter().for_each(|(service, file)| self.confirm_purge(vec![Purge::File { service, file }]));
+        let Some(line) = self.chosen_held() else { return };
+        let of = |what| Deletion::of(vec![what], None, self.held_lines());
+        let whole = line.file.clone().map(|file| of(Purge::File { service: line.service.clone(), file }));
+        let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
+        let mut why = self.purge_words("To be deleted", &one);
+        let mut answers = vec![KeyedAnswer::yes("yes, delete", Consent::DeleteStored(one))];
+        if let Some(whole) = whole {
+            why.push_str(&self.purge_words(" Or everything", &whole));
+            answers.push(KeyedAnswer::yes_to_all("yes, all of the file", Consent::DeleteStored(whole)));
+        }
+        self.ask_first(why, answers)
     }
 
     pub(in crate::app) fn delete_old(&mut self) {
@@ -190,7 +194,7 @@ impl Model {
             self.say("Nothing stored is that old.");
             return;
         }
-        let why = self.purge_words(&deletion);
+        let why = self.purge_words("To be deleted", &deletion);
         let answer = match deletion.things.len() > 1 {
             true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
             false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
@@ -207,7 +211,7 @@ impl Model {
         self.confirm_purge(what)
     }
 
-    fn purge_words(&self, deletion: &Deletion) -> String {
+    fn purge_words(&self, lead: &str, deletion: &Deletion) -> String {
         let file = match deletion.what.as_slice() {
             [Purge::Before(_) | Purge::DownTo(_) | Purge::Everything] => None,
             _ => deletion.things.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
@@ -224,7 +228,7 @@ impl Model {
         };
         let (file, words) = (file.unwrap_or_default(), deletion_words(deletion));
         let again = again(&deletion.things, &self.figures.entitlements, self.now);
-        format!("To be deleted{file}: {words}. {hidden}{again}").trim_end().to_owned()
+        format!("{lead}{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
 
     /// Removes deleted items from lists, open files and search results.
