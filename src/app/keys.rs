@@ -447,7 +447,7 @@ impl Model {
     /// The message to the user in rows; none in plain mode.
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
-        let columns = usize::from(self.size.width.saturating_sub(2)).max(10);
+        let columns = usize::from(self.size.width.saturating_sub(4)).max(10);
         words_in_rows_cut(&notice.text, columns, most(self.size.height))
     }
 }

@@ -44,6 +44,9 @@ const NARROW: u16 = 60;
 /// From this height on there is room for more than one list or pane.
 const LOW: u16 = 16;
 
+/// From this height on the tabs have rows.
+const TABBED: u16 = 14;
+
 /// From this height on a sandbox has two rows of the list, and the detail of a row two.
 const HIGH: u16 = 24;
 
@@ -143,7 +146,7 @@ pub struct Layout {
     pub panes: Vec<(Pane, Area)>,
     /// What the panes take together, but the overview.
     pub beside_list: Area,
-    /// The place of an overlay: the content without what the message covers of it.
+    /// The place of an overlay: content and detail without what the message covers of them.
     pub overlay: Area,
     /// The rows that show the row under the cursor whole, where there is room.
     pub detail: Area,
@@ -226,15 +229,15 @@ impl Layout {
     pub fn of(size: Size, view: &View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let has_room = !view.is_plain && size.width >= NARROW && size.height >= LOW;
+        let has_tabs = !view.is_plain && size.width >= NARROW && size.height >= TABBED && view.has_report;
         let tabs = if size.width >= ALL_TABS { 1 } else { 2 };
         let detail = if size.height >= HIGH { 2 } else { 1 };
         let (title, rest) = screen.rows(1);
-        let (tabs, rest) = rest.rows(if has_room && view.has_report { tabs } else { 0 });
+        let (tabs, rest) = rest.rows(if has_tabs { tabs } else { 0 });
         let (rest, bar) = rest.rows(rest.height.saturating_sub(BAR));
         let (content, detail) = rest.rows(rest.height.saturating_sub(if has_room { detail } else { 0 }));
         let (_, message) = rest.rows(rest.height.saturating_sub(view.message));
-        let covered = view.message.saturating_sub(detail.height);
-        let (overlay, _) = content.rows(content.height.saturating_sub(covered));
+        let (overlay, _) = rest.rows(rest.height.saturating_sub(view.message));
         let layout =
             Self { title, tabs, content, overlay, detail, message, bar, beside_list: content, ..Self::default() };
         match view.pane {

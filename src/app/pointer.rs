@@ -3,6 +3,7 @@
 use crate::app::keys::ENTER;
 use crate::app::layout::Edge;
 use crate::app::panes::Move;
+use crate::app::panes::tabs::Tab;
 use crate::app::{Command, Model, Screen};
 use jiff::Timestamp;
 use std::ops::RangeInclusive;
@@ -70,7 +71,7 @@ impl Model {
         }
         self.mouse.press = Some((at.x, at.y, self.now));
         if let Some(overlay) = self.over.top() {
-            let area = overlay.area(self.layout().overlay);
+            let area = overlay.area(&self.layout());
             let room = self.overlay_room();
             let row = self.rows_over().and_then(|rows| rows.at(area.row_at(at.x, at.y)?, room));
             return match row {
@@ -90,6 +91,9 @@ impl Model {
 
     fn choose_at(&mut self, at: Pointer) {
         let layout = self.layout();
+        if let Some(tab) = Tab::all(self, layout.tabs).into_iter().find(|tab| tab.area.contains(at.x, at.y)) {
+            return self.go_to_pane(tab.pane);
+        }
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {
             self.files.focus_list();
             let (height, top) = (self.list_row_height(), self.list().map_or(0, |list| list.scroll.top));

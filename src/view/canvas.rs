@@ -56,6 +56,19 @@ impl<'a> Canvas<'a> {
         block.border_style(style).render(rect(area).intersection(self.area), self.buffer);
     }
 
+    /// Moves the lower border of an area upwards, over what is there, and clears the rows below it.
+    pub(super) fn lift_border(&mut self, area: Area, rows: u16) {
+        let lower = area.y.saturating_add(area.height.saturating_sub(1));
+        let Some(to) = lower.checked_sub(rows).filter(|_| rows > 0) else { return };
+        for x in area.x..area.x.saturating_add(area.width) {
+            let border = self.buffer.cell((x, lower)).cloned();
+            if let Some((cell, border)) = self.buffer.cell_mut((x, to)).zip(border) {
+                *cell = border;
+            }
+        }
+        self.clear(Area { y: to + 1, height: rows, ..area });
+    }
+
     /// Shows on the right border of an area which part of its rows is in sight, where it has more.
     pub(super) fn scroll_mark(&mut self, area: Area, (top, count): (usize, usize)) {
         let rows = usize::from(area.inside().height);

@@ -3,13 +3,14 @@
 
 use super::canvas::{Canvas, LineWriter};
 use super::overlay::DrawList;
-use super::pane::{draw_label, draw_pieces, key};
+use super::pane::{draw_label, draw_pieces};
 use super::screen::draw_earlier;
 use super::theme::Tint;
 use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
 use crate::app::find::{Finder, FoundHits, HitGroup, HitRow, HitSource};
 use crate::app::over::held::MARK;
 use crate::app::panes::facts::ProcessRef;
+use crate::app::panes::tabs::key;
 use crate::app::{Area, Model};
 use crate::report::compare::{ComparedItem, Matrix};
 use crate::report::rows::Label;
@@ -176,6 +177,7 @@ fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
     match &group.of {
         HitSource::Pane(pane) => {
             line.own(&key(*pane, model), Tint::Key);
+            line.own(" ", Tint::Key);
             line.own(pane.title(), Tint::Strong);
         }
         HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {

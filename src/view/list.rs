@@ -227,7 +227,7 @@ pub(super) fn when(parts: &Parts) -> Option<String> {
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
-fn age(then: Timestamp, now: Timestamp) -> String {
+pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = (now.as_second() - then.as_second()).max(0);
     match seconds {
         0..60 => "<1m".to_owned(),

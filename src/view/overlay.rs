@@ -11,11 +11,11 @@ use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
-use crate::app::{Area, Model, Overlay, ResponseSource};
+use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
 use crate::text::{thousands, words_in_rows_cut};
 
-pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, overlay: &Overlay, model: &Model) {
-    let area = overlay.area(area);
+pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
+    let area = overlay.area(layout);
     buffer.clear(area);
     match overlay {
         Overlay::Sheet(sheet) => {

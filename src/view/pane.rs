@@ -4,8 +4,9 @@ use super::canvas::{Canvas, LineWriter};
 use super::theme::Tint;
 use crate::app::list::OpenReport;
 use crate::app::over::held::MARK;
+use crate::app::panes::tabs::{NO_REPORT, key};
 use crate::app::panes::{Branch, PaneState};
-use crate::app::{Area, Command, Model};
+use crate::app::{Area, Model};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
@@ -23,9 +24,6 @@ const MARK_WIDTH: usize = 1;
 
 /// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
 const GUIDES: usize = 24;
-
-/// The text of a document without a behaviour report.
-pub(super) const NO_REPORT: &str = "no behaviour report";
 
 /// Draws a frame and gives back its inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
@@ -211,16 +209,11 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
     words.to_owned()
 }
 
-/// The key that goes to a pane, with a blank behind it; empty where it has none.
-pub(super) fn key(pane: Pane, model: &Model) -> String {
-    let keys = Command::to_pane(pane).map(|command| model.settings.keys.of(command));
-    keys.and_then(<[_]>::first).map(|key| format!("{key} ")).unwrap_or_default()
-}
-
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
-    let (key, title) = (key(pane, model), pane.title());
+    let title = format!("{} {}", key(pane, model), pane.title());
+    let title = title.trim_start();
     if state.sieve.is_open() {
-        return format!(" {key}{title}{}{} ", filter_words(state), kinds(pane, open));
+        return format!(" {title}{}{} ", filter_words(state), kinds(pane, open));
     }
     // Whatever leaves rows out, it is of all rows of the pane.
     let all = thousands(open.report.count(pane) as u64);
@@ -230,7 +223,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     };
     let wanted = thousands(state.wanted(&open.report, pane) as u64);
     let part = if state.is_subtree() { " · one subtree" } else { "" };
-    format!(" {key}{title} {wanted} of {all}{part}{}{hidden} ", filter_words(state))
+    format!(" {title} {wanted} of {all}{part}{}{hidden} ", filter_words(state))
 }
 
 /// The filter as the title says it; its line's end is where the next letter goes.

@@ -6,14 +6,19 @@ use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
 use crate::app::over::held::MARK;
+use crate::app::panes::Scroll;
+use crate::app::panes::tabs::{NO_REPORT, Tab};
 use crate::app::{Area, Layout, Model, Screen};
 use crate::report::{Pane, Recent};
-use crate::text::{Columns, count, said, thousands, words_in_rows, words_in_rows_cut};
+use crate::text::{Columns, count, said, words_in_rows, words_in_rows_cut};
 use ratatui::buffer::Buffer;
 
 const NAME: usize = 40;
 
 const NAMED: u16 = 80;
+
+/// Rows of the detail at most.
+const DETAIL: u16 = 4;
 
 /// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
@@ -31,10 +36,7 @@ pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     let layout = model.layout();
     draw_content(buffer, &layout, model);
     bar::draw(buffer, layout.bar, model);
-    let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
-    let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
-    buffer.clear(layout.message);
-    buffer.write_rows(layout.message, 0, model.message().into_iter().map(|row| (format!(" {row}"), meaning)));
+    draw_message(buffer, &layout, model);
     buffer.show_ascii_borders();
 }
 
@@ -46,7 +48,7 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Mod
     }
     for (above, over) in (0..model.over.all.len()).rev().zip(&model.over.all) {
         buffer.has_keys = above == 0;
-        overlay::draw(buffer, layout.overlay, over, model);
+        overlay::draw(buffer, layout, over, model);
     }
 }
 
@@ -105,7 +107,7 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
     let when = entry.parts.as_ref().and_then(list::when);
     parts.extend(when.map(|when| (format!("ran {when} UTC"), Tint::Faint)));
     if let Some(report) = entry.report().filter(|_| !model.is_document()) {
-        let since = list::since(report.received, model.now);
+        let since = list::age(report.received, model.now);
         parts.push(match &report.imported {
             Some(imported) => (format!("imported {since} {}", imported.words()), Tint::Free),
             None => (format!("stored {since}"), Tint::Free),
@@ -169,110 +171,82 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     if let Some((area, file)) = list.filter(|_| has_focus) {
         list::draw(buffer, area, file, model);
     }
-    if let Some(rows) = detail(layout.detail, model) {
-        buffer.write_rows(layout.detail, 0, rows.into_iter().map(|row| (format!(" {row}"), Tint::Detail)));
-    }
+    draw_detail(buffer, layout, model);
 }
 
-/// What has the cursor, whole as far as there is room; nothing under an overlay or a message.
-fn detail(area: Area, model: &Model) -> Option<Vec<String>> {
-    let (columns, rows) = (usize::from(area.width).saturating_sub(2), usize::from(area.height));
-    if rows == 0 || !model.over.is_empty() || !model.message().is_empty() {
-        return None;
-    }
+/// Shows the row under the cursor whole as far as there is room; nothing under a message.
+fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
+    let area = layout.detail;
+    let columns = usize::from(area.width).saturating_sub(2).max(10);
     let words = match model.focused() {
-        None => list::chosen_words(model.list()?, model),
-        Some(pane) => pane::row_words(pane, model.open()?, model, columns * rows)?,
+        _ if area.height == 0 || !model.message().is_empty() => None,
+        None => model.list().map(|list| list::chosen_words(list, model)),
+        Some(pane) => model.open().and_then(|open| pane::row_words(pane, open, model, columns * usize::from(DETAIL))),
     };
-    Some(words_in_rows_cut(&words, columns, rows))
+    let Some(words) = words else { return };
+    // A long row covers the last rows of the panes, but not the one with the cursor.
+    let wanted = u16::try_from(words_in_rows(&words, columns).len()).unwrap_or(DETAIL).min(DETAIL);
+    let free = if model.over.is_empty() { area.y.saturating_sub(below_cursor(layout, model) + 1) } else { 0 };
+    let more = wanted.saturating_sub(area.height).min(free);
+    buffer.lift_border(layout.content, more);
+    let area = Area { y: area.y - more, height: area.height + more, ..area };
+    let rows = words_in_rows_cut(&words, columns, area.height.into()).into_iter();
+    buffer.write_rows(area, 0, rows.map(|row| (format!(" {row}"), Tint::Detail)));
 }
 
-/// Letters of a name where whole ones have no room.
-const SHORT: usize = 4;
-
-struct Tab {
-    key: String,
-    name: &'static str,
-    count: String,
-    is_empty: bool,
-    has_focus: bool,
+/// The screen row below the one with the cursor.
+fn below_cursor(layout: &Layout, model: &Model) -> u16 {
+    let (area, scroll, height) = match model.focused() {
+        None => (layout.list, model.list().map_or_else(Scroll::default, |list| list.scroll), model.list_row_height()),
+        Some(pane) => (layout.pane(pane), model.pane_state(pane).scroll, 1),
+    };
+    let rows = (scroll.cursor.saturating_sub(scroll.top) + 1) * height;
+    area.unwrap_or_default().inside().y.saturating_add(u16::try_from(rows).unwrap_or(u16::MAX))
 }
 
-impl Tab {
-    fn columns(&self) -> usize {
-        [&*self.key, self.name, &*self.count].iter().map(|part| part.columns() + usize::from(!part.is_empty())).sum()
-    }
+fn draw_message(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
+    let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
+    let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
+    let rows = model.message();
+    let area = if layout.detail.height == 0 && model.over.is_empty() {
+        // Between the ends of the border, which has no other row.
+        let columns = rows.iter().map(|row| row.columns() + 2).max().unwrap_or(0);
+        let width = u16::try_from(columns).unwrap_or(u16::MAX);
+        Area { x: layout.message.x + 1, width: width.min(layout.message.width.saturating_sub(2)), ..layout.message }
+    } else {
+        let more = layout.message.height.saturating_sub(layout.detail.height);
+        buffer.lift_border(layout.content, if model.over.is_empty() { more } else { 0 });
+        layout.message
+    };
+    buffer.clear(area);
+    buffer.write_rows(area, 0, rows.into_iter().map(|row| (format!(" {row}"), meaning)));
 }
 
-/// Names every pane with its key and its rows; where even short names have no room, empty panes go.
+/// Names every pane with its key and its rows; the one with the focus is marked like a chosen row.
 fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    let Some(open) = model.open().filter(|_| area.height > 0) else { return };
-    let tab = |pane: Pane, letters: usize| {
-        let rows = open.report.count(pane);
-        let name = pane.short();
-        Tab {
-            key: pane::key(pane, model).trim_end().to_owned(),
-            name: name.get(..letters.min(name.len())).unwrap_or(name),
-            count: if rows == 0 { String::new() } else { rounded(rows as u64) },
-            is_empty: rows == 0,
-            has_focus: model.focused() == Some(pane),
+    let is_of_another_kind = model.open().is_some_and(|open| open.report.is_of_another_kind());
+    if is_of_another_kind {
+        LineWriter::new(buffer, area, 0).own(&format!(" {NO_REPORT}"), Tint::Problem);
+    }
+    for tab in Tab::all(model, area) {
+        if tab.area.x > area.x + 1 {
+            LineWriter::new(buffer, Area { x: tab.area.x - 1, ..tab.area }, 0).own("│", Tint::Frame);
         }
-    };
-    let room = usize::from(area.width).saturating_sub(1);
-    let tabs = |letters: usize, has_empty: bool| -> Vec<Tab> {
-        let tabs = Pane::ALL.into_iter().map(|pane| tab(pane, letters));
-        tabs.filter(|tab| has_empty || !tab.is_empty || tab.has_focus).collect()
-    };
-    let is_of_another_kind = open.report.is_of_another_kind();
-    // A count of none would read as if something had looked and seen nothing.
-    let forms = [(usize::MAX, !is_of_another_kind), (usize::MAX, false), (SHORT, !is_of_another_kind), (SHORT, false)];
-    let mut forms = forms.into_iter().map(|(letters, has_empty)| in_rows(tabs(letters, has_empty), room));
-    let shown = forms.find(|rows| rows.len() <= usize::from(area.height)).unwrap_or_default();
-    for (row, tabs) in (0..).zip(shown) {
-        let mut line = LineWriter::new(buffer, area, row);
-        if is_of_another_kind && row == 0 {
-            line.own(&format!(" {}", pane::NO_REPORT), Tint::Problem);
-            line.own(" ", Tint::Text);
-        }
-        for tab in tabs {
-            let [key, text, count] = match (tab.has_focus, tab.is_empty) {
-                (true, _) => [Tint::Focus; 3],
-                (false, true) => [Tint::Faint; 3],
-                (false, false) => [Tint::Key, Tint::Text, Tint::Faint],
-            };
-            for (words, meaning) in [(&*tab.key, key), (tab.name, text), (&*tab.count, count)] {
-                if !words.is_empty() {
-                    line.own(&format!(" {words}"), meaning);
-                }
+        let has_focus = model.focused() == Some(tab.pane);
+        let line = LineWriter::new(buffer, tab.area, 0);
+        let mut line = if has_focus { line.under(Tint::Cursor) } else { line };
+        let [key, name, count] = match (has_focus, tab.is_empty) {
+            (true, _) => [Tint::Focus; 3],
+            (false, true) => [Tint::Faint; 3],
+            (false, false) => [Tint::Key, Tint::Text, Tint::Faint],
+        };
+        line.tab(tab.padding.into());
+        for (words, meaning) in [(&*tab.key, key), (tab.pane.short(), name), (&*tab.count, count)] {
+            if !words.is_empty() {
+                line.own(words, meaning);
+                line.own(" ", meaning);
             }
         }
-    }
-}
-
-/// Tabs in rows of this width.
-fn in_rows(tabs: Vec<Tab>, room: usize) -> Vec<Vec<Tab>> {
-    let mut rows: Vec<Vec<Tab>> = vec![Vec::new()];
-    let mut taken = 0;
-    for tab in tabs {
-        let columns = tab.columns();
-        if taken + columns > room {
-            rows.push(Vec::new());
-            taken = 0;
-        }
-        taken += columns;
-        if let Some(row) = rows.last_mut() {
-            row.push(tab);
-        }
-    }
-    rows
-}
-
-/// A number in few columns: `9,999`, `35k`, `1.2M`.
-fn rounded(number: u64) -> String {
-    match number {
-        0..10_000 => thousands(number),
-        10_000..1_000_000 => format!("{}k", number / 1000),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
 }
 

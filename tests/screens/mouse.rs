@@ -26,6 +26,10 @@ fn a_press_gives_the_focus_and_chooses_the_row() {
     assert_eq!(stage.session.model.pane_state(Pane::Tags).scroll.cursor, 2);
     point(&mut stage, MouseAction::Press, 3, 6);
     assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
+    let tabs = stage.screen().lines().nth(1).unwrap().to_owned();
+    let files = tabs[..tabs.find("Files").unwrap()].chars().count();
+    point(&mut stage, MouseAction::Press, u16::try_from(files).unwrap(), 1);
+    assert_eq!(stage.session.model.focused(), Some(Pane::Files));
     stage.keys("?");
     point(&mut stage, MouseAction::Press, 10, 8);
     point(&mut stage, MouseAction::Press, 10, 0);

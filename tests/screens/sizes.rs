@@ -27,7 +27,7 @@ fn at_60_by_20() {
     screen!("size_60x20", stage);
     let head: Vec<_> = stage.screen().lines().take(2).map(str::to_owned).collect();
     assert!(head[0].ends_with("· CAPE Sandbox · MALWARE 92"), "{head:?}");
-    assert!(head[1].contains("1 Proc 37"), "{head:?}");
+    assert!(head[1].contains("1 Processes│2 Tags"), "{head:?}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ use crate::app::find::{Finder, Quest};
 use crate::app::panes::{Move, Scroll};
 use crate::app::scan::SubmitForm;
 use crate::app::spending::{Confirmation, Planner, Prompt};
-use crate::app::{Area, Effect, Key, Model, OpenReport, Place, Size};
+use crate::app::{Area, Effect, Key, Layout, Model, OpenReport, Place, Size};
 use crate::request::Request;
 use crate::text::Columns;
 use jiff::Timestamp;
@@ -254,12 +254,14 @@ impl Overlay {
         self.screen().place()
     }
 
-    /// Its area: as low as it needs to be, at the bottom, so that what it is about stays in sight.
-    pub fn area(&self, content: Area) -> Area {
-        let columns = usize::from(content.width).saturating_sub(4).max(10);
-        let rows = self.screen().height(columns);
-        let height = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2).min(content.height);
-        Area { y: content.y + content.height - height, height, ..content }
+    /// Its area: as low as it needs to be, so that what it is about stays in sight; a high one covers the detail as well.
+    pub fn area(&self, layout: &Layout) -> Area {
+        let (content, whole) = (layout.content, layout.overlay);
+        let columns = usize::from(whole.width).saturating_sub(4).max(10);
+        let rows = u16::try_from(self.screen().height(columns)).unwrap_or(u16::MAX).saturating_add(2);
+        let room = if rows > content.height { whole.height } else { content.height.min(whole.height) };
+        let height = rows.min(room);
+        Area { y: whole.y + room - height, height, ..whole }
     }
 }
 

@@ -4,6 +4,7 @@ pub mod facts;
 mod moving;
 pub mod scroll;
 pub mod state;
+pub mod tabs;
 
 pub use scroll::{Move, Scroll};
 pub use state::{Before, Branch, FoldStep, PaneState};

@@ -106,7 +106,7 @@ impl Model {
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
     pub fn can_answer(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(question)) = self.over.top() else { return true };
-        let rows = overlay.area(self.layout().overlay).inside().height;
+        let rows = overlay.area(&self.layout()).inside().height;
         let columns = usize::from(self.overlay_room().width).max(10);
         self.size.is_enough() && question.key_rows(&self.way_to("back"), columns).len() < usize::from(rows)
     }
