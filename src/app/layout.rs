@@ -64,8 +64,8 @@ pub struct View {
     pub has_report: bool,
     /// The pane that has the focus; none while the list has it.
     pub pane: Option<Pane>,
-    /// The panes that share the screen, each with its rows.
-    pub group: Vec<(Pane, usize)>,
+    /// The panes that share the screen.
+    pub group: Vec<PaneNeed>,
     pub is_zoomed: bool,
     /// Whether one thing is shown at a time, however large the screen.
     pub is_plain: bool,
@@ -74,6 +74,21 @@ pub struct View {
     /// Rows of the message, which covers what stands there.
     pub message: u16,
     pub sizes: Sizes,
+}
+
+/// What a pane needs to show its rows whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PaneNeed {
+    pub pane: Pane,
+    pub rows: usize,
+    pub columns: u16,
+}
+
+impl PaneNeed {
+    /// Its rows, at least one, with the border above them.
+    fn height(&self) -> u16 {
+        u16::try_from(self.rows.max(1)).unwrap_or(u16::MAX).saturating_add(1)
+    }
 }
 
 /// Sizes that the analyst has set, where the screen has room for them.
@@ -264,45 +279,38 @@ impl Layout {
         self
     }
 
-    /// The first pane is as high as there is room; the others stand above each other beside it.
-    fn place(&mut self, area: Area, view: &View, is_large: bool) {
-        let share = |percent: Option<u16>, usual: u16, whole: u16| {
-            u16::try_from(u32::from(whole) * u32::from(percent.unwrap_or(usual)) / 100).unwrap_or(whole)
-        };
-        let Some((first, others)) = view.group.split_first() else { return };
-        if others.is_empty() {
-            return self.panes.push((first.0, area));
-        }
-        let (second, third) = others.split_at(if is_large { others.len().min(3) } else { others.len() });
-        let usual = if third.is_empty() { 50 } else { 36 };
-        let (tall, mut right) = area.beside(share(view.sizes.middle, usual, area.width));
-        self.panes.push((first.0, tall));
-        self.edges.push((Edge::Middle, Area { width: 1, ..right }));
-        let mut last = Area::default();
-        if !third.is_empty() {
-            (right, last) = right.beside(share(None, 55, right.width));
-        }
-        let upper = view.sizes.upper.map(|percent| share(Some(percent), 0, area.height));
-        self.stack(right, second, upper);
-        self.stack(last, third, None);
-        if let [_, (_, next), ..] = self.panes.get(self.panes.len() - others.len()..).unwrap_or_default() {
-            self.edges.push((Edge::Upper, Area { height: 1, ..*next }));
+    /// Columns of panes beside each other, each as wide as its rows need.
+    fn place(&mut self, mut area: Area, view: &View, is_large: bool) {
+        let (_, columns) = in_columns(&view.group, if is_large { 3 } else { 2 }, area.height.saturating_sub(1));
+        let count = u16::try_from(columns.len()).unwrap_or(1);
+        // Neighbours share a border.
+        let free = area.width.saturating_add(count - 1);
+        let least = free / (2 * count);
+        let wanted = |panes: &&[PaneNeed]| panes.iter().map(|need| need.columns).fold(least, u16::max);
+        let first = view.sizes.middle.map(|middle| percent(middle, area.width));
+        let widths = divide(&columns.iter().map(wanted).collect::<Vec<_>>(), free, first);
+        for (at, (panes, width)) in columns.into_iter().zip(widths).enumerate() {
+            let placed = self.panes.len();
+            let (column, rest) = area.beside(width);
+            self.stack(column, panes, view.sizes.upper.filter(|_| at == 1));
+            if at == 1 {
+                self.edges.push((Edge::Middle, Area { width: 1, ..column }));
+                let next = self.panes.get(placed + 1).map(|(_, next)| (Edge::Upper, Area { height: 1, ..*next }));
+                self.edges.extend(next);
+            }
+            area = rest;
         }
     }
 
-    /// Panes above each other: one whose rows are few has no more than it needs, the others share the rest.
-    fn stack(&mut self, mut area: Area, panes: &[(Pane, usize)], mut upper: Option<u16>) {
-        for (at, (pane, rows)) in panes.iter().enumerate() {
-            let below = panes.get(at + 1..).unwrap_or_default();
-            let free = area.height.saturating_sub(1);
-            // Each keeps a row of its own above its border.
-            let most = area.height.saturating_sub(2 * u16::try_from(below.len()).unwrap_or(0));
-            let wanted = |rows: usize| u16::try_from(rows.max(1)).unwrap_or(u16::MAX).saturating_add(1);
-            let fair = fair_share(wanted(*rows), below.iter().map(|(_, rows)| wanted(*rows)), free);
-            let height =
-                if below.is_empty() { area.height } else { upper.take().unwrap_or(fair + 1).clamp(3, most.max(3)) };
-            let (place, rest) = area.stacked(height);
-            self.panes.push((*pane, place));
+    /// Panes above each other; what those with few rows leave goes to the one with the most.
+    fn stack(&mut self, mut area: Area, panes: &[PaneNeed], upper: Option<u16>) {
+        let wanted: Vec<u16> = panes.iter().map(PaneNeed::height).collect();
+        // Each keeps a row of its own below its border.
+        let most = area.height.saturating_sub(2 * u16::try_from(panes.len()).unwrap_or(0)).saturating_add(1);
+        let first = upper.map(|upper| percent(upper, area.height).saturating_sub(1).clamp(2, most.max(2)));
+        for (need, height) in panes.iter().zip(divide(&wanted, area.height.saturating_sub(1), first)) {
+            let (place, rest) = area.stacked(height.saturating_add(1));
+            self.panes.push((need.pane, place));
             area = rest;
         }
     }
@@ -315,7 +323,7 @@ impl Layout {
         };
         self.list = Some(list);
         self.beside_list = below;
-        let first = view.group.first().map(|(pane, _)| *pane);
+        let first = view.group.first().map(|need| need.pane);
         self.panes.extend(view.pane.or(first).map(|pane| (pane, below)));
         self
     }
@@ -329,21 +337,46 @@ impl Layout {
     }
 }
 
-/// The rows of a pane that wants so many, of those that it shares with others.
-fn fair_share(wanted: u16, others: impl Iterator<Item = u16>, free: u16) -> u16 {
-    let mut others: Vec<u16> = others.collect();
-    others.sort_unstable();
-    let (mut free, mut sharing) = (free, u16::try_from(others.len() + 1).unwrap_or(1));
-    for other in others {
-        if wanted <= free / sharing.max(1) {
-            return wanted;
-        }
-        if other > free / sharing.max(1) {
-            break;
-        }
-        (free, sharing) = (free - other, sharing - 1);
+fn percent(part: u16, whole: u16) -> u16 {
+    u16::try_from(u32::from(whole) * u32::from(part) / 100).unwrap_or(whole)
+}
+
+/// Splits panes into columns so that the fewest rows are out of sight, and gives their number first.
+fn in_columns(panes: &[PaneNeed], columns: usize, free: u16) -> (u32, Vec<&[PaneNeed]>) {
+    if columns < 2 || panes.len() < 2 {
+        let wanted: u32 = panes.iter().map(|need| u32::from(need.height())).sum();
+        return (wanted.saturating_sub(free.into()), vec![panes]);
     }
-    wanted.min(free / sharing.max(1))
+    // The process tree has a column of its own unless others need it.
+    let is_tree = panes.first().is_some_and(|need| need.pane == Pane::Processes);
+    let usual = if is_tree { 1 } else { (panes.len() / columns).max(1) };
+    let mut splits: Vec<usize> = (1..=panes.len() + 1 - columns.min(panes.len())).collect();
+    splits.sort_by_key(|first| first.abs_diff(usual));
+    let each = splits.into_iter().map(|first| {
+        let (left, right) = panes.split_at(first);
+        let (lost, others) = in_columns(right, columns - 1, free);
+        (lost + in_columns(left, 1, free).0, std::iter::once(left).chain(others).collect())
+    });
+    each.min_by_key(|(lost, _)| *lost).unwrap_or_default()
+}
+
+/// Divides columns or rows: who wants few has them, others have equal shares, and the rest goes to who wants the most.
+fn divide(wanted: &[u16], mut free: u16, first: Option<u16>) -> Vec<u16> {
+    let mut shares = vec![0; wanted.len()];
+    // A size that the analyst has set comes before all, where there are others.
+    let mut order: Vec<(usize, u16)> = wanted.iter().copied().enumerate().collect();
+    order.sort_by_key(|(at, wanted)| if *at == 0 && first.is_some() { 0 } else { *wanted });
+    let mut sharing = u16::try_from(order.len()).unwrap_or(u16::MAX);
+    for (at, wanted) in order {
+        let share = match first {
+            _ if sharing == 1 => free,
+            Some(first) if at == 0 => first.min(free),
+            _ => wanted.min(free / sharing),
+        };
+        (free, sharing) = (free - share, sharing - 1);
+        shares.get_mut(at).into_iter().for_each(|found| *found = share);
+    }
+    shares
 }
 
 #[cfg(test)]
@@ -362,7 +395,8 @@ mod tests {
             |(pane, (group, [is_zoomed, is_plain, has_report, is_large], listed, rows, message), sizes)| {
                 let order = PaneOrder::of(None, is_large);
                 let group = order.group(pane.and_then(|pane| order.group_of(pane)).unwrap_or(group));
-                let group = group.iter().copied().zip(rows).collect();
+                let need = |(pane, rows): (&Pane, usize)| PaneNeed { pane: *pane, rows, columns: 3 * rows as u16 };
+                let group = group.iter().zip(rows).map(need).collect();
                 View { has_report, pane, group, is_zoomed, is_plain, listed, message, sizes }
             },
         )

@@ -2,8 +2,9 @@
 
 use crate::app::find::Filter;
 use crate::app::find::finding::SearchEnd;
+use crate::app::layout::PaneNeed;
 use crate::app::message::DocumentReports;
-use crate::app::panes::{PaneState, Scroll};
+use crate::app::panes::{PaneState, Scroll, wanted_columns};
 use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob, SearchJob};
 use crate::report::body::Body;
 use crate::report::find::SearchScope;
@@ -16,7 +17,7 @@ use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The sandboxes of one file, or the reports of one opened document.
 #[derive(Debug)]
@@ -309,6 +310,7 @@ pub struct OpenReport {
     pub panes: BTreeMap<Pane, PaneState>,
     pub indicators: Option<Arc<Indicators>>,
     pub marks: Option<Arc<Marks>>,
+    columns: OnceLock<[u16; Pane::ALL.len()]>,
 }
 
 impl OpenReport {
@@ -316,7 +318,16 @@ impl OpenReport {
     pub fn new(body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
-        Self { job: Job::default(), report: Report::unread(body), panes, indicators: None, marks: None }
+        let report = Report::unread(body);
+        Self { job: Job::default(), report, panes, indicators: None, marks: None, columns: OnceLock::new() }
+    }
+
+    /// What a pane needs to show its rows whole; its columns are known once all rows are.
+    pub(super) fn need(&self, pane: Pane) -> PaneNeed {
+        let columns = || Pane::ALL.map(|pane| wanted_columns(&self.report, pane));
+        let known = self.report.index.is_complete.then(|| self.columns.get_or_init(columns));
+        let columns = known.and_then(|known| known.get(pane as usize)).copied().unwrap_or(0);
+        PaneNeed { pane, rows: self.report.count(pane), columns }
     }
 
     /// Whether more of it is to be read.

@@ -3,7 +3,7 @@
 use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::Keymap;
-use crate::app::layout::View;
+use crate::app::layout::{PaneNeed, View};
 use crate::app::message::DocumentReports;
 use crate::app::over::{AllNotes, Over, Target};
 use crate::app::panes::PaneState;
@@ -302,11 +302,13 @@ impl Model {
 
     pub fn layout(&self) -> Layout {
         let has_report = self.screen == Screen::File && self.open().is_some();
-        let rows = |pane: &Pane| (*pane, self.open().map_or(0, |open| open.report.count(*pane)));
+        let mut group = self.files.order().group(self.files.shown_group()).to_vec();
+        group.extend(self.focused().filter(|pane| *pane != Pane::Overview && !group.contains(pane)));
+        let need = |pane| self.open().map_or(PaneNeed { pane, rows: 0, columns: 0 }, |open| open.need(pane));
         let view = View {
             has_report,
             pane: self.focused(),
-            group: self.files.order().group(self.files.shown_group()).iter().map(rows).collect(),
+            group: group.into_iter().map(need).collect(),
             is_zoomed: self.files.is_zoomed(),
             is_plain: self.settings.is_plain,
             listed: self.list().map_or(0, List::count),

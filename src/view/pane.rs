@@ -297,10 +297,7 @@ pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, from: usize, columns:
 }
 
 pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
-    widest(labels.map(|label| match label {
-        Label::Known(word) => word.columns(),
-        Label::Named(name) => name.visible_cut(LABELS).width(),
-    }))
+    widest(labels.map(Label::width))
 }
 
 /// Draws a row's text, matches marked: from this column on, or whole with its first value shortened.
@@ -315,7 +312,7 @@ pub(super) fn draw_pieces<'a>(
     let mut room = shift.is_none().then(|| value_room(pieces, line.room()));
     let mut skip = shift.unwrap_or(0);
     for (at, piece) in pieces.iter().enumerate() {
-        let width = piece_width(piece);
+        let width = piece.width();
         let skipped = skip.min(width);
         skip -= skipped;
         if skipped > 0 && skipped == width {
@@ -347,19 +344,12 @@ pub(super) fn draw_pieces<'a>(
 
 /// Columns for a row's first value: details keep up to two fifths beside a longer one.
 fn value_room(pieces: &[Piece], room: usize) -> usize {
-    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, piece_width);
+    let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, Piece::width);
     room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)
 }
 
 pub(super) fn width_of(pieces: &[Piece]) -> usize {
-    pieces.iter().map(piece_width).sum()
-}
-
-fn piece_width(piece: &Piece) -> usize {
-    match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.visible().width(),
-        Piece::Own(text) | Piece::Known(text) => text.columns(),
-    }
+    pieces.iter().map(Piece::width).sum()
 }
 
 fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch, is_wanted: bool) {

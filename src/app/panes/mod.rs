@@ -9,7 +9,7 @@ pub mod tabs;
 pub use scroll::{Move, Scroll};
 pub use state::{Before, Branch, FoldStep, PaneState};
 
-use crate::report::{Pane, Report};
+use crate::report::{Pane, Piece, Place, Report};
 
 /// How many panes share the screen beside the overview.
 const GROUP: usize = 4;
@@ -52,11 +52,11 @@ impl PaneOrder {
         Self { panes, filled, first }
     }
 
-    /// Panes that are shown together, those without rows among themselves.
+    /// Panes that are shown together; one without rows joins them where it has the focus.
     fn all_groups(&self) -> impl Iterator<Item = &[Pane]> {
-        let (filled, empty) = self.panes.split_at(self.filled);
+        let (filled, _) = self.panes.split_at(self.filled);
         let (first, others) = filled.split_at(self.first.min(filled.len()));
-        std::iter::once(first).chain(others.chunks(GROUP)).chain(empty.chunks(GROUP))
+        std::iter::once(first).chain(others.chunks(GROUP))
     }
 
     /// The panes of a group; none past the last one.
@@ -87,6 +87,23 @@ impl PaneOrder {
         let step = if forward { 1 } else { stops.len().saturating_sub(1) };
         stops.get((here + step) % stops.len().max(1)).copied().unwrap_or(pane)
     }
+}
+
+/// Rows of a pane that are looked at to find how wide it should be.
+const SAMPLE: usize = 40;
+
+/// The columns in which nine of ten of a pane's first rows are whole, with marks and borders.
+pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
+    let state = PaneState::untouched();
+    let width = |place: Place| {
+        let row = report.row(place.section, place.row);
+        let branch = state.branch(report, place).map_or(0, |branch| 2 * branch.guides.len() + 2);
+        row.label.width() + row.pieces.iter().map(Piece::width).sum::<usize>() + branch
+    };
+    let mut widths: Vec<usize> = state.places(report, pane, 0..SAMPLE).into_iter().map(width).collect();
+    widths.sort_unstable();
+    let most = widths.get(widths.len() * 9 / 10).map_or(0, |width| width + 4);
+    u16::try_from(most).unwrap_or(u16::MAX)
 }
 
 #[cfg(test)]

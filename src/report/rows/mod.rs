@@ -12,7 +12,7 @@ use super::index::{Batch, Form, Index, Section};
 use super::json::{Kind, Raw, members};
 use super::note::Item;
 use super::tree;
-use crate::text::Untrusted;
+use crate::text::{Columns, Untrusted};
 use pieces::{Told, pieces, tell};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -95,6 +95,15 @@ pub enum Label {
     Named(Untrusted),
 }
 
+impl Label {
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Known(word) => word.columns(),
+            Self::Named(name) => name.visible().width(),
+        }
+    }
+}
+
 impl Default for Label {
     fn default() -> Self {
         Self::Known("")
@@ -118,6 +127,15 @@ pub enum Piece {
     Own(Cow<'static, str>),
     /// From our tables, and no part of the row's text: notes stay with the row when a table changes.
     Known(Cow<'static, str>),
+}
+
+impl Piece {
+    pub fn width(&self) -> usize {
+        match self {
+            Self::Value(text) | Self::Detail(text) => text.visible().width(),
+            Self::Own(text) | Self::Known(text) => text.columns(),
+        }
+    }
 }
 
 impl Row {
