@@ -3,7 +3,7 @@
 use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::HitGroup;
 use crate::app::find::finding::SearchEnd;
-use crate::app::over::{ReportToEvaluate, Spot};
+use crate::app::over::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
 use crate::app::spending::ledger::LedgerPage;
@@ -194,7 +194,7 @@ pub enum ReportEvent {
     },
     AllEvaluated {
         job: JobNumber,
-        found: Vec<Spot>,
+        found: Vec<FindingRow>,
     },
     Compared {
         job: JobNumber,

@@ -150,7 +150,7 @@ impl Model {
             self.warn(format!("The report is here, but {why}"));
         }
         if is_stored {
-            self.list_notable_anew(identifier);
+            self.find_findings();
         }
         self.show_chosen();
         self.compare_anew();

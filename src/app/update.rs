@@ -202,7 +202,7 @@ impl Model {
                     self.warn(problems.join(" "));
                 }
             }
-            ReportEvent::AllEvaluated { job, found } => self.judged_held(job, found),
+            ReportEvent::AllEvaluated { job, found } => self.show_findings(job, found),
             ReportEvent::Compared { job, matrix } => self.compared(job, matrix),
             ReportEvent::DocumentRead { reports, problems } => self.document_read(reports, &problems),
         }

@@ -58,6 +58,14 @@ impl Technique {
     }
 }
 
+/// A technique's identifier and its name.
+pub(super) fn title(id: &str) -> String {
+    match Technique::of(id.as_bytes()) {
+        Some(technique) => format!("{id} {}", technique.name),
+        None => id.to_owned(),
+    }
+}
+
 /// The subject of a rule with these techniques, by the first that is known; process injection is one of its own.
 pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
     if attack.iter().any(|id| id.starts_with("T1055")) {

@@ -113,8 +113,6 @@ fn about(thing: &Holding, model: &Model) -> String {
     format!("{name}{from}, {when} · {size}{service}")
 }
 
-const SIGN: usize = 2;
-
 /// Columns that a long row keeps beside the words before it.
 const SHORTENED: usize = 44;
 
@@ -128,44 +126,32 @@ pub(super) struct SpotColumns {
 impl DrawList for RowPicker {
     type Columns = SpotColumns;
 
-    const HINT: &'static str = "words of a row or of its reason, such as persistence";
-
     fn title(list: &Spots, _: &Model) -> String {
-        let (shown, all) = list.counts();
-        let RowPicker { title, is_complete, .. } = &list.source;
-        let more = if *is_complete { "" } else { " · looking …" };
-        match (list.source.is_notable(), shown == all) {
-            (false, true) => format!("{title}{more}"),
-            (true, true) => format!("{title} · {} · ! high · * medium · + low{more}", count(all as u64, "row")),
-            (_, false) => format!("{title} · {} of {}{more}", thousands(shown as u64), count(all as u64, "row")),
+        let ((shown, all), title) = (list.counts(), &list.source.title);
+        match shown == all {
+            true => title.clone(),
+            false => format!("{title} · {} of {}", thousands(shown as u64), count(all as u64, "row")),
         }
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(list: &Spots, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
+    fn columns(_: &Spots, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
         let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         let widest = |width: fn(&Spot) -> usize| rows.iter().map(|spot| width(spot)).max().unwrap_or(0);
-        let sign = if list.source.is_notable() { SIGN } else { 0 };
         let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
         let by = if by == 0 { 0 } else { by + 1 };
         // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
-        let spare = room.saturating_sub(sign + 1 + by + labels + row).max(room * 2 / 5);
-        let seen_by = sign + widest(|spot| spot.head.columns()).min(spare) + 1;
+        let spare = room.saturating_sub(1 + by + labels + row).max(room * 2 / 5);
+        let seen_by = widest(|spot| spot.head.columns()).min(spare) + 1;
         let label = seen_by + by;
         SpotColumns { seen_by, label, labels }
     }
 
     fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
-        if let Some(severity) = spot.severity {
-            let meaning = if severity == Severity::High { Tint::Problem } else { Tint::Price };
-            line.own(severity.sign(), meaning);
-            line.tab(SIGN);
-        }
         let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
-        let before = if spot.severity.is_some() { SIGN } else { 0 };
-        line.own_cut(&spot.head, columns.seen_by.saturating_sub(before + 1), meaning);
+        line.own_cut(&spot.head, columns.seen_by.saturating_sub(1), meaning);
         line.tab(columns.seen_by);
         if let Some(by) = &spot.seen_by {
             line.visible(by, Tint::Detail);

@@ -6,6 +6,7 @@
 mod bar;
 mod canvas;
 mod compare;
+mod findings;
 mod form;
 mod list;
 mod lists;

@@ -13,7 +13,7 @@ use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Place, Row, Section};
-use crate::text::{Columns, Untrusted, thousands};
+use crate::text::{Columns, Untrusted, count, thousands};
 
 const LABELS: usize = 15;
 
@@ -48,6 +48,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let count = state.count(&open.report, pane);
     let inside =
         frame(buffer, area, &title(pane, open, state, model), &position(state, pane, open, has_focus), has_focus);
+    let inside = draw_foot(buffer, inside, pane, open);
     if count == 0 {
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Tint::Faint);
         return draw_problem(buffer, inside, state);
@@ -69,6 +70,35 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
+/// Draws the techniques that only findings name below the rows of their pane; gives back what is left.
+fn draw_foot(buffer: &mut Canvas<'_>, inside: Area, pane: Pane, open: &OpenReport) -> Area {
+    let (found, height) = open.foot(pane, inside.height.into());
+    let height = u16::try_from(height).unwrap_or(inside.height);
+    let left = Area { height: inside.height.saturating_sub(height), ..inside };
+    let first = left.height.min(u16::try_from(open.report.count(pane).max(1)).unwrap_or(u16::MAX));
+    if height > 0 {
+        let words = format!("by our rules alone: {}", count(found.clone().count() as u64, "technique"));
+        LineWriter::new(buffer, inside, first).own(&words, Tint::Faint);
+    }
+    for (row, technique) in (first + 1..first + height).zip(found) {
+        let mut line = LineWriter::new(buffer, inside, row);
+        line.own(technique.severity.sign(), severity_tint(technique.severity));
+        let found = technique.row();
+        draw_labelled(&mut line, MARK_WIDTH, LABELS + 1, &found.label);
+        draw_pieces(&mut line, &found.pieces, Tint::Detail, None, None);
+    }
+    left
+}
+
+/// The colour of a severity's sign.
+pub(super) fn severity_tint(severity: Severity) -> Tint {
+    match severity {
+        Severity::High => Tint::Problem,
+        Severity::Medium => Tint::Price,
+        _ => Tint::Faint,
+    }
+}
+
 /// Shows which part of a pane's rows is in sight.
 pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let state = model.pane_state(pane);
@@ -79,7 +109,8 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
 pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
     let place = state.place(&open.report, pane, state.scroll.cursor)?;
-    let row = open.report.row(place.section, place.row);
+    let mut row = open.report.row(place.section, place.row);
+    open.credit(place, &mut row);
     let mut words = match &row.label {
         Label::Known("") => String::new(),
         Label::Known(label) => format!("{label}  "),
@@ -105,7 +136,7 @@ struct PaneRows<'a> {
 impl PaneRows<'_> {
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: Place, has_cursor: bool) {
         let report = &self.open.report;
-        let found = report.row(place.section, place.row);
+        let mut found = report.row(place.section, place.row);
         let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
         let width = inside.width.saturating_sub(2);
         let inside = if has_note {
@@ -115,6 +146,7 @@ impl PaneRows<'_> {
         } else {
             inside
         };
+        self.open.credit(place, &mut found);
         let branch = self.state.branch(report, place);
         let draw = |buffer: &mut Canvas<'_>, shift: usize, is_elided: bool| {
             let line = LineWriter::of_list(buffer, inside, 0, has_cursor);
@@ -144,12 +176,7 @@ impl PaneRows<'_> {
     ) -> bool {
         let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
         // Its column is there before the rules have come: no text moves when they do.
-        let meaning = match mark {
-            Some(Severity::High) => Tint::Problem,
-            Some(Severity::Medium) => Tint::Price,
-            _ => Tint::Faint,
-        };
-        line.own(mark.map_or(" ", Severity::sign), meaning);
+        line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
         let (is_wanted, pieces) = (self.state.is_wanted(place), &found.pieces);
         match branch {
             Some(branch) => draw_branch(&mut line, branch, is_wanted),

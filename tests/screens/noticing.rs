@@ -9,7 +9,9 @@ fn what_deserves_a_look_is_listed_and_leads_there() {
     let mut stage = Stage::listed();
     stage.keys("enter !");
     screen!("notable_list", stage);
-    stage.keys("j j enter");
+    stage.keys("enter");
+    screen!("notable_unfolded", stage);
+    stage.keys("j enter");
     screen!("notable_arrived", stage);
     stage.keys("enter");
     screen!("notable_why", stage);
@@ -96,7 +98,7 @@ fn rows_of(table: &str) -> usize {
 #[test]
 fn at_eighty_columns_the_chosen_row_is_told_whole_below_the_list() {
     let mut stage = Stage::listed();
-    stage.size(80, 24).keys("enter ! v j j j j j");
+    stage.size(80, 24).keys("enter ! v / s c h t a s k s enter");
     let shown = stage.screen();
     let whole = "Creates a scheduled task: schtasks.exe /create /tn \\Lumen\\DailyStatement";
     assert!(shown.contains(whole) && shown.contains("/st 09:20 /f"), "{shown}");

@@ -5,7 +5,7 @@ use crate::app::away::{Copied, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Sav
 use crate::app::list::ListOrigin;
 use crate::app::over::{IndicatorList, Scope, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
-use crate::app::{Failure, FileJob, ListEntry, Model, OpenReport, Overlay, Screen};
+use crate::app::{Failure, FileJob, ListEntry, Model, Overlay, Screen};
 use crate::export::{self, ExportSource, What};
 use crate::report::json::{Kind, Raw};
 use crate::report::{Pane, Piece, Place, Report, Row};
@@ -22,7 +22,7 @@ impl Model {
             .over
             .top_as::<IndicatorList>()
             .and_then(|list| list.chosen().map(|chosen| chosen.defanged().to_string()));
-        let listed = || self.over.top().and_then(|top| listed_row(top, self.open()));
+        let listed = || listed_row(self);
         let pane = || listed().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
         let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
         self.copy(what, line.into_bytes())
@@ -47,9 +47,10 @@ impl Model {
     /// The row under the cursor in one line, and what it is: of a sandbox the file's hash.
     pub(super) fn row_line(&self) -> Option<(String, String)> {
         if let Some(top) = self.over.top() {
-            let (pane, row) = listed_row(top, self.open())?;
+            let (pane, row) = listed_row(self)?;
             let before = match top {
                 Overlay::Spots(spots) => spots.chosen()?.said(),
+                Overlay::Findings(list) => list.chosen()?.finding()?.said(self.rules.as_deref()),
                 Overlay::Compare(compare) => compare.seen_words()?,
                 _ => String::new(),
             };
@@ -111,7 +112,7 @@ impl Model {
                 let line = answer.chosen()?;
                 return Some(subject("a value", line.value.clone().or_else(|| line.name.clone())?));
             }
-            Some(top) => return Some(subject("a value", first_value(&listed_row(top, self.open())?.1)?)),
+            Some(_) => return Some(subject("a value", first_value(&listed_row(self)?.1)?)),
             None => {}
         }
         if self.screen != Screen::File {
@@ -140,15 +141,15 @@ impl Model {
     pub(super) fn ask_where(&mut self) {
         let parts = self.parts();
         // The open report, or every stored one where a list covers them all.
-        let sources = match self.listed_scope() == Some(Scope::File) {
-            true => self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+        let sources = match self.listed_scope().is_some() {
+            true => self.covered().filter_map(|(_, entry)| self.source_of(entry)).collect(),
             false => self.chosen().and_then(|entry| self.source_of(entry)).into_iter().collect(),
         };
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
             (Some(Overlay::Indicators(list)), Part::Of(What::Indicators)) => list.source.kind.is_none(),
             (Some(Overlay::Indicators(_)), Part::Of(What::OfKind(_))) => true,
-            (Some(Overlay::Spots(_)), Part::Of(What::Notable(_))) => true,
+            (Some(Overlay::Findings(_)), Part::Of(What::Notable(_))) => true,
             (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
             (None, Part::Of(What::Shown(pane, _))) => {
                 let state = self.pane_state(*pane);
@@ -186,7 +187,7 @@ impl Model {
             whats.push(Some(What::All));
             match (self.over.top(), here) {
                 (Some(Overlay::Indicators(list)), _) => whats.push(list.source.kind.map(What::OfKind)),
-                (Some(Overlay::Spots(_)), _) => whats.push(self.listed_notable()),
+                (Some(Overlay::Findings(_)), _) => whats.push(self.listed_findings()),
                 (Some(_), _) => whats.push(row),
                 (None, Some((pane, _))) => {
                     let shown = self.open().and_then(|open| self.pane_state(pane).shown_rows(&open.report, pane));
@@ -198,7 +199,7 @@ impl Model {
             whats.push(Some(What::Indicators));
         }
         if self.listed_scope() == Some(Scope::File) {
-            whats.push(self.listed_notable());
+            whats.push(self.listed_findings());
         }
         whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
     }
@@ -256,8 +257,16 @@ fn value(report: &Report, place: Place) -> Option<Untrusted> {
 }
 
 /// The row that a list over the screen has chosen, and the pane by whose rules it is made harmless.
-fn listed_row(top: &Overlay, open: Option<&OpenReport>) -> Option<(Pane, Row)> {
-    match top {
+fn listed_row(model: &Model) -> Option<(Pane, Row)> {
+    let open = model.open();
+    match model.over.top()? {
+        Overlay::Findings(list) => {
+            let finding = list.chosen()?.finding()?;
+            let is_of_open = model.list().is_some_and(|list| list.scroll.cursor == finding.target.entry);
+            let place = finding.target.place.filter(|_| is_of_open);
+            let whole = open.zip(place).map(|(open, place)| open.report.whole_row(place));
+            Some((finding.pane, whole.unwrap_or_else(|| finding.row.clone())))
+        }
         Overlay::Spots(spots) => {
             let spot = spots.chosen()?;
             let report = open.map(|open| &open.report);

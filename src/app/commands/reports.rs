@@ -11,7 +11,7 @@ use crate::app::keys::{
     BACK_TAB, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, KINDS, LEFT, NOTED, OPEN, PANE, PICKER,
     READING, RIGHT, ROW, ROWS, SCOPED, SIDEWAYS, TAB, TREE, UNFOLDED, VIEWED, key,
 };
-use crate::app::over::{AgeForm, AgeInDays, AnswerTree, HeldScreen, IndicatorList, NoteForm, Sheet, Spots, palette};
+use crate::app::over::{AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette};
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
@@ -74,8 +74,9 @@ commands! {
         if When::Has("a row", |m| m.place_here().is_some() && m.over.is_empty() || has_whole_value(m))
         => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
     "findings" [key('!')] "findings", 5, FILE,
-        "List the rows that rules mark, the most severe first, to go there: ! high, * medium, + low, ~ noise"
-        if A_REPORT => Local(Model::list_notable);
+        "List what rules mark, by subject and rule, with techniques, in all stored sandboxes of the file: ! high, * medium, + low"
+        if When::Has("a stored report, and the rules", |m| m.rules.is_some() && m.covered().next().is_some())
+        => Local(Model::list_findings);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
         "Hide what any machine does by itself, or show it again" if A_REPORT => Local(Model::toggle_noise);
     "next-pane" [TAB] "next pane", 5, FILE,
@@ -179,11 +180,11 @@ commands! {
         if When::Has("a list of other files", is_over::<OtherFile>) => Local(Model::compare_with_chosen);
     "go-to-row" [ENTER] "go there", 1, PICKER,
         "Go to the row, in its sandbox and pane"
-        if When::Has(
-            "a row to go to",
-            |m| m.over.top_as::<Spots>().is_some_and(|spots| spots.chosen().is_some_and(|spot| spot.target.is_some())),
-        )
-        => Local(Model::go_to_spot);
+        if When::Has("a row to go to", |m| m.chosen_target().is_some()) => Local(Model::go_to_spot);
+    "unfold-rule" [ENTER, key(' ')] "unfold or fold", 1, PICKER,
+        "Show the rows that the rule marks, or those of all rules of the subject; or fold them again"
+        if When::Has("a rule or a subject of the findings", |m| m.over.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
+        => Local(|m| m.over.change_top(FindingList::toggle));
     "scope" [key('v')] "view", 3, SCOPED,
         "Cover every stored report of the file, or this sandbox's alone; in a comparison in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
         if When::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| match is_over::<Compare>(m) {

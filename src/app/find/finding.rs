@@ -219,7 +219,7 @@ impl Model {
             (over, next) => {
                 let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
                 let is_of_report = over.iter().any(|over| match over {
-                    Overlay::Spots(spots) => spots.source.notable == Some(Scope::Sandbox),
+                    Overlay::Findings(list) => list.source.scope == Scope::Sandbox,
                     over => matches!(over, Overlay::Indicators(_)),
                 });
                 let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);

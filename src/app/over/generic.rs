@@ -33,6 +33,11 @@ pub trait ListSource: Sized {
         0
     }
 
+    /// The rows that are shown, for those that the words leave: with headings, without what is folded.
+    fn arrange(&self, found: Vec<u32>, _is_filtered: bool) -> Vec<u32> {
+        found
+    }
+
     /// Screen rows above and below those of the list, in so much room.
     fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (0, 0)
@@ -115,7 +120,7 @@ impl<S: ListSource> ListView<S> {
         self.apply_filter(open);
     }
 
-    fn apply_filter(&mut self, open: Option<&Report>) {
+    pub(super) fn apply_filter(&mut self, open: Option<&Report>) {
         let chosen = self.chosen_number().filter(|_| !S::IS_RANKED);
         self.shown = self.matching(open);
         chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
@@ -127,13 +132,13 @@ impl<S: ListSource> ListView<S> {
         }
         let rows = self.source.rows();
         if self.filter.typed.is_empty() {
-            return (0..).take(rows.len()).collect();
+            return self.source.arrange((0..).take(rows.len()).collect(), false);
         }
         if self.texts.len() != rows.len() {
             self.texts = rows.iter().map(|row| S::text(row, open).to_lowercase()).collect();
         }
         let found = (0..).zip(&self.texts).filter(|(_, text)| self.filter.is_in(text));
-        found.map(|(number, _)| number).collect()
+        self.source.arrange(found.map(|(number, _)| number).collect(), true)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The stack of overlays: the last one has the keys, and "back" closes it.
 
 pub mod detail;
+pub mod findings;
 pub mod generic;
 pub mod held;
 pub mod indicators;
@@ -10,6 +11,7 @@ pub mod sheet;
 pub mod spots;
 
 pub use detail::{AnswerTree, Detail, DetailRow};
+pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
 pub use generic::{FormSource, InputForm, ListSource, ListView};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
@@ -17,7 +19,8 @@ pub use palette::{CommandList, Palette};
 pub use scope::Scope;
 pub(super) use sheet::paragraph;
 pub use sheet::{Sheet, SheetRow};
-pub use spots::{ReportToEvaluate, RowPicker, Shows, Spot, Spots, Target};
+pub(in crate::app) use spots::text_of;
+pub use spots::{RowPicker, Shows, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;
 use crate::app::compare::{Compare, OtherFile};
@@ -159,6 +162,7 @@ overlays! {
     Compare(Compare),
     OtherFile(OtherFile),
     Spots(Spots),
+    Findings(FindingList),
     Note(NoteForm),
     Held(HeldScreen),
     Age(AgeForm),

@@ -1,6 +1,6 @@
 //! Which reports the lists over the screen cover: that of the chosen sandbox, or every stored one of the file.
 
-use crate::app::over::Spots;
+use crate::app::over::FindingList;
 use crate::app::{ListEntry, Model, Overlay};
 use serde::{Deserialize, Serialize};
 
@@ -28,43 +28,43 @@ impl Scope {
 }
 
 impl Model {
-    /// The scope of new lists: that of the sandbox where no other report is stored.
+    /// The scope of lists: without a choice where only one of both covers a report.
     pub fn scope(&self) -> Scope {
-        if self.held_here().nth(1).is_some() { self.remembered.scope } else { Scope::Sandbox }
+        match self.chosen().and_then(ListEntry::report) {
+            None => Scope::File,
+            Some(_) if self.held_here().nth(1).is_some() => self.remembered.scope,
+            Some(_) => Scope::Sandbox,
+        }
     }
 
     /// The stored reports of the file, with their places in the list.
-    pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+    fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.report().is_some())
     }
 
-    /// Whether the top list follows the scope.
+    /// The stored reports that the scope covers, with their places in the list.
+    pub(in crate::app) fn covered(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+        let only = self.list().map(|list| list.scroll.cursor).filter(|_| self.scope() == Scope::Sandbox);
+        self.held_here().filter(move |(entry, _)| only.is_none_or(|only| only == *entry))
+    }
+
+    /// The scope of the top list, where it has one and is complete.
+    pub(in crate::app) fn listed_scope(&self) -> Option<Scope> {
+        self.over.top_as::<FindingList>().filter(|list| list.source.is_complete).map(|list| list.source.scope)
+    }
+
+    /// Whether the top list follows the scope, and there is a choice.
     pub(in crate::app) fn has_scope(&self) -> bool {
-        let is_scoped = match self.over.top() {
-            Some(Overlay::Spots(list)) => list.source.is_notable(),
-            _ => false,
-        };
-        is_scoped && self.held_here().nth(1).is_some()
+        let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
+        matches!(self.over.top(), Some(Overlay::Findings(_))) && is_stored && self.held_here().nth(1).is_some()
     }
 
     /// Lists what the other scope covers, and keeps that choice.
     pub(in crate::app) fn toggle_scope(&mut self) {
         self.remembered.scope = self.scope().other();
-        match self.over.top_mut() {
-            Some(Overlay::Spots(_)) if self.remembered.scope == Scope::File => self.reach_held(),
-            Some(Overlay::Spots(Spots { filter, .. })) => {
-                let filter = std::mem::take(filter);
-                self.over.close();
-                self.list_notable();
-                self.over
-                    .find_mut::<Spots>()
-                    .into_iter()
-                    .zip(Some(filter))
-                    .for_each(|(list, filter)| list.filter = filter);
-                self.after_typing();
-            }
-            _ => {}
+        if let Some(Overlay::Findings(_)) = self.over.top() {
+            self.find_findings();
         }
     }
 }

@@ -1,16 +1,15 @@
-//! Lists of rows to go to: places of an item, processes, and the findings of the rules with the reasons for each mark.
+//! Lists of rows to go to, such as the places of an item, and the way there; and the marks of the rules in panes.
 
-use crate::app::over::{ListSource, ListView, Scope, SheetRow};
-use crate::app::panes::{Move, Scroll};
-use crate::app::{Job, JobNumber, List, Model, OpenReport, ReportJob, Screen, Size};
-use crate::export::What;
+use crate::app::over::{ListSource, ListView, Overlay, SheetRow};
+use crate::app::panes::Move;
+use crate::app::{JobNumber, List, Model, OpenReport, Screen, Size};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
-use crate::report::rules::{Marks, Rule, Rules, Severity};
-use crate::report::{Body, Cancel, Cancelled, Order, Pane, Place, Report, Row, RowSet, Section};
-use crate::text::{Untrusted, Visible, count, said, thousands};
+use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
+use crate::report::{Attribute, Order, Pane, Place, Report, Row, RowSet, Section};
+use crate::text::{Visible, count, thousands};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -25,25 +24,17 @@ pub type Spots = ListView<RowPicker>;
 #[derive(Debug)]
 pub struct RowPicker {
     pub title: String,
-    pub(super) spots: Vec<Spot>,
-    pub is_complete: bool,
-    pub(in crate::app) notable: Option<Scope>,
-    job: Job,
+    spots: Vec<Spot>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Spot {
-    pub severity: Option<Severity>,
     /// Our own words before it.
     pub head: Cow<'static, str>,
-    /// Further words on why it is there, which are sought in but not shown.
-    pub why: String,
     pub seen_by: Option<Visible>,
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
-    /// Further rows with the same content: the place of the report in the list, and the row's own.
-    pub(super) also: Vec<(usize, Place)>,
 }
 
 #[derive(Debug, Clone)]
@@ -68,36 +59,21 @@ pub struct Target {
 
 impl Spot {
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            severity: None,
-            head: head.into(),
-            why: String::new(),
-            seen_by: None,
-            shows: Shows::Words(words.into()),
-            target: None,
-            also: Vec::new(),
-        }
+        Self { head: head.into(), seen_by: None, shows: Shows::Words(words.into()), target: None }
     }
 
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
         Self { shows: Shows::Row(row), target: Some(target), ..Self::words(head, "") }
     }
 
-    /// Every row with this content, with the place of its report in the list.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Place)> {
-        let first = self.target.as_ref().and_then(|target| Some((target.entry, target.place?)));
-        first.into_iter().chain(self.also.iter().copied())
-    }
-
     pub fn said(&self) -> String {
-        let severity = self.severity.map(|severity| severity.word().to_owned());
         let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
         let by = self.seen_by.as_ref().map(|by| format!("seen by {by}"));
-        [severity, head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+        [head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
 
-fn text_of(row: &Row) -> String {
+pub(in crate::app) fn text_of(row: &Row) -> String {
     let label = match &row.label {
         Label::Known(word) => (*word).to_owned(),
         Label::Named(name) => name.visible().to_string(),
@@ -107,7 +83,7 @@ fn text_of(row: &Row) -> String {
 
 impl RowPicker {
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
-        Self { title: title.into(), spots, is_complete: true, notable: None, job: Job::default() }
+        Self { title: title.into(), spots }
     }
 
     /// Screen rows below the list for the whole of the chosen row, where a part of it may be cut.
@@ -116,10 +92,6 @@ impl RowPicker {
             true if room.height >= TALL => 2,
             is_narrow => usize::from(is_narrow),
         }
-    }
-
-    pub fn is_notable(&self) -> bool {
-        self.notable.is_some()
     }
 }
 
@@ -138,7 +110,7 @@ impl ListSource for RowPicker {
             (Shows::Open(_), None) => String::new(),
         };
         let by = spot.seen_by.as_ref().map_or("", Visible::as_str);
-        format!("{} {by} {} {shown}", spot.head, spot.why).to_lowercase()
+        format!("{} {by} {shown}", spot.head).to_lowercase()
     }
 
     fn first(&self) -> usize {
@@ -156,10 +128,17 @@ impl ListSource for RowPicker {
 }
 
 impl Model {
+    /// Where the chosen row of the top list leads.
+    pub(in crate::app) fn chosen_target(&self) -> Option<&Target> {
+        match self.over.top()? {
+            Overlay::Findings(list) => list.target(),
+            Overlay::Spots(spots) => spots.chosen()?.target.as_ref(),
+            _ => None,
+        }
+    }
+
     pub(in crate::app) fn go_to_spot(&mut self) {
-        let Some(target) = self.over.find_mut::<Spots>().and_then(|spots| spots.chosen()?.target.clone()) else {
-            return;
-        };
+        let Some(target) = self.chosen_target().cloned() else { return };
         let left = self.leave_list();
         self.go_to(target);
         self.set_left(left);
@@ -247,68 +226,30 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
     }
 }
 
-#[derive(Debug)]
-pub struct ReportToEvaluate {
-    pub entry: usize,
-    pub identifier: Option<Identifier>,
-    pub name: Untrusted,
-    pub body: Body,
-}
-
-/// Most findings of one report: a list is read, and this is more than anybody reads.
-const MOST_FINDINGS: usize = 5_000;
-
-/// Columns of a sandbox's name.
-const NAME: usize = 16;
-
-impl Spot {
-    /// The rows of several reports that the rules mark, the most severe first, as in the list of one report; a row that
-    /// several sandboxes saw is listed once: the first by its name, the others counted.
-    pub fn find_all(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<Self>, Cancelled> {
-        let mut found = Vec::<(_, Self)>::new();
-        let mut known: HashMap<(u16, Vec<u8>), usize> = HashMap::new();
-        for judged in reports {
-            let report = Report::open(&judged.body);
-            let marks = rules.judge(&report, cancel)?;
-            for (section, row, number) in marks.notable().take(MOST_FINDINGS) {
-                let Some(rule) = rules.rule(number) else { continue };
-                let (place, row) = (Place { section, row }, report.row(section, row));
-                let at = *known.entry((number, row.text())).or_insert(found.len());
-                if let Some((_, before)) = found.get_mut(at) {
-                    before.also.push((judged.entry, place));
-                    continue;
-                }
-                let pane = report.section(section).map(|found| (found.pane(), found.rank));
-                let (identifier, entry) = (judged.identifier.clone(), judged.entry);
-                let target = Target { file: None, identifier, entry, place: Some(place) };
-                let seen_by = Some(judged.name.visible_cut(NAME));
-                let spot = Self { seen_by, ..spot(rule, Shows::Row(row), target) };
-                found.push(((rule.severity, pane, entry, place.row), spot));
-            }
-        }
-        found.sort_by_key(|(rank, _)| *rank);
-        let mut spots: Vec<_> = found.into_iter().map(|(_, spot)| spot).collect();
-        for spot in &mut spots {
-            let entry = spot.target.as_ref().map(|target| target.entry);
-            let others: BTreeSet<_> = spot.also.iter().map(|(entry, _)| *entry).collect();
-            let others = others.into_iter().filter(|other| Some(*other) != entry).count();
-            if let Some(by) = spot.seen_by.as_mut().filter(|_| others > 0) {
-                *by = said(format!("{by} +{others}"));
-            }
-        }
-        Ok(spots)
-    }
-}
-
-fn spot(rule: &Rule, shows: Shows, target: Target) -> Spot {
-    let persists = if rule.subject == "persistence" { ": survives a reboot" } else { "" };
-    let subject = format!("{}{persists}", rule.subject);
-    let why = format!("{} {} {} {subject} {}", rule.id, rule.why, rule.severity.word(), rule.attack.join(" "));
-    let (severity, head) = (Some(rule.severity), rule.name.clone().into());
-    Spot { severity, head, why, seen_by: None, shows, target: Some(target), also: Vec::new() }
-}
-
 impl OpenReport {
+    /// Techniques of findings that the sandbox does not name, and how many of a pane's screen rows they take with a heading.
+    pub fn foot(&self, pane: Pane, rows: usize) -> (impl Iterator<Item = &FoundTechnique> + Clone, usize) {
+        let is_filtered = self.panes.get(&pane).is_some_and(|state| state.filter.is_some());
+        let marks = self.marks.as_deref().filter(|_| pane == Pane::Techniques && !is_filtered);
+        let found = marks.map_or(&[][..], Marks::techniques).iter().filter(|technique| !technique.is_named);
+        let free = rows.saturating_sub(self.report.count(pane).max(1));
+        let height = match found.clone().count() {
+            0 => 0,
+            techniques => (techniques + 1).min(free.max(rows / 3)),
+        };
+        (found, height)
+    }
+
+    /// Names the rules in a row of a technique that they find as well.
+    pub fn credit(&self, place: Place, row: &mut Row) {
+        let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
+        if let Some(marks) =
+            self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique))
+        {
+            marks.techniques().iter().for_each(|technique| technique.credit(row));
+        }
+    }
+
     pub fn mark(&self, rules: &Rules, place: Place) -> Option<Severity> {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
@@ -354,11 +295,6 @@ impl Model {
                 open.hide_noise(true);
             }
         }
-        let is_listed = |list: &mut Spots| list.source.notable == Some(Scope::Sandbox);
-        if self.open().is_some_and(|open| open.job.is(job)) && self.over.find_mut::<Spots>().is_some_and(is_listed) {
-            let found = self.notable_spots();
-            self.change_spots(|picker| (picker.spots, picker.is_complete) = (found, true));
-        }
     }
 
     pub(in crate::app) fn toggle_noise(&mut self) {
@@ -375,107 +311,7 @@ impl Model {
         });
     }
 
-    pub(in crate::app) fn list_notable(&mut self) {
-        let Some(open) = self.open().filter(|_| self.rules.is_some()) else { return };
-        if open.marks.is_none() {
-            return self.say("The rules are still being applied.");
-        }
-        let (scope, spots) = (self.scope(), self.notable_spots());
-        if spots.is_empty() && scope == Scope::Sandbox {
-            return self.say("No rule marks a row of this report.");
-        }
-        let picker = RowPicker { notable: Some(scope), ..RowPicker::new("Findings", spots) };
-        self.over.put(Spots::new(picker));
-        if scope == Scope::File {
-            self.reach_held();
-        }
-    }
-
-    pub(super) fn notable_spots(&self) -> Vec<Spot> {
-        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let order = |section: usize| open.report.section(section).map(|found| (found.pane(), found.rank));
-        let found = open.marks.iter().flat_map(|marks| marks.notable());
-        let found = found.filter_map(|(section, row, rule)| Some((rules.rule(rule)?, section, row)));
-        let mut found: Vec<_> = found.collect();
-        found.sort_by_key(|(rule, section, row)| (rule.severity, order(*section), *row));
-        let spots = found.into_iter().map(|(rule, section, row)| {
-            let place = Place { section, row };
-            spot(rule, Shows::Open(place), self.target_here(place))
-        });
-        spots.collect()
-    }
-
-    /// Clears or refreshes a list of findings whose report was fetched again.
-    pub(in crate::app) fn list_notable_anew(&mut self, identifier: &Identifier) {
-        let is_open = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        match self.over.find_mut::<Spots>() {
-            Some(list) if is_open && list.source.notable == Some(Scope::Sandbox) => {
-                list.change(None, |picker| (picker.spots, picker.is_complete) = (Vec::new(), false));
-                list.scroll = Scroll::default();
-            }
-            Some(list) if list.source.notable == Some(Scope::File) => self.reach_held(),
-            _ => {}
-        }
-    }
-
-    /// Which reports the top list covers; none while it loads.
-    pub(in crate::app) fn listed_scope(&self) -> Option<Scope> {
-        let list = self.over.top_as::<Spots>()?;
-        list.source.notable.filter(|_| list.source.is_complete)
-    }
-
-    /// The visible findings of each report, to be written to a file.
-    pub(in crate::app) fn listed_notable(&self) -> Option<What> {
-        let list = self.over.top_as::<Spots>()?;
-        let reach = self.listed_scope()?;
-        let mut shown: BTreeMap<usize, RowSet> = match reach {
-            Scope::Sandbox => self.list().map(|list| (list.scroll.cursor, RowSet::EMPTY)).into_iter().collect(),
-            Scope::File => self.held_here().map(|(entry, _)| (entry, RowSet::EMPTY)).collect(),
-        };
-        for (entry, place) in list.shown(0).flat_map(Spot::rows) {
-            if let Some((rows, row)) = shown.get_mut(&entry).zip(u32::try_from(place.row).ok()) {
-                rows.insert(place.section, row);
-            }
-        }
-        Some(What::Notable(Some(Arc::new(shown.into_values().collect()))))
-    }
-
-    pub(super) fn reach_held(&mut self) {
-        let Some(rules) = self.rules.clone() else { return };
-        let job = Job::default();
-        let ticket = job.ticket();
-        let reports = self.held_here().filter_map(|(entry, found)| {
-            let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
-            let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
-            Some(ReportToEvaluate { entry, identifier, name, body })
-        });
-        let reports = reports.collect();
-        self.change_spots(|picker| {
-            (picker.notable, picker.is_complete) = (Some(Scope::File), false);
-            picker.job = job;
-        });
-        self.emit(ReportJob::EvaluateAll { ticket, reports, rules });
-    }
-
-    pub(in crate::app) fn judged_held(&mut self, job: JobNumber, found: Vec<Spot>) {
-        let which = if self.is_document() { "reports that are open" } else { "stored reports of the file" };
-        let Some(list) = self.over.find_mut::<Spots>().filter(|list| list.source.job.is(job)) else { return };
-        list.scroll = Scroll::default();
-        let all = RowPicker::new(format!("Findings in all {which}"), found);
-        self.change_spots(|picker| *picker = RowPicker { notable: Some(Scope::File), ..all });
-        if let Some(words) = self.not_judged().filter(|_| self.notice.is_none()) {
-            self.say(words);
-        }
-    }
-
-    pub(super) fn change_spots(&mut self, change: impl FnOnce(&mut RowPicker)) {
-        let report = self.open().map(|open| open.report.clone());
-        if let Some(list) = self.over.find_mut::<Spots>() {
-            list.change(report.as_ref(), change);
-        }
-    }
-
-    fn not_judged(&self) -> Option<String> {
+    pub(super) fn not_judged(&self) -> Option<String> {
         let missing = self.files.missing_reports(&self.calls).len() as u64;
         let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));
         let has_more = self.list().is_some_and(List::has_more_pages);

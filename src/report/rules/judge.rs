@@ -1,6 +1,6 @@
 //! Judging rows by the rules.
 
-use super::{Rule, Rules, Severity};
+use super::{FoundTechnique, Rule, Rules, Severity};
 use crate::report::canonical;
 use crate::report::command_line;
 use crate::report::index::Form;
@@ -26,9 +26,15 @@ pub struct Marks {
     across: BTreeSet<(Place, u16)>,
     /// The programs that ran of those that a rule names.
     ran: BTreeSet<Vec<u8>>,
+    techniques: Vec<FoundTechnique>,
 }
 
 impl Marks {
+    /// The techniques of the rules that mark rows, by tactic, the most severe first in each.
+    pub fn techniques(&self) -> &[FoundTechnique] {
+        &self.techniques
+    }
+
     /// The number of the rule that marks a row.
     pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
         let at = self.notable.binary_search_by_key(&Place { section, row }, |(place, _)| *place).ok()?;
@@ -128,6 +134,9 @@ impl Rules {
         let crowd = crowd.into_iter().filter(|((number, _), (each, _))| is_enough(*number, each.len()));
         let crowd = crowd.flat_map(|((number, _), (_, places))| places.into_iter().map(move |place| (place, number)));
         marks.add(self, crowd.chain(trail.rows()).collect());
+        let mut counts = BTreeMap::<u16, usize>::new();
+        marks.notable().for_each(|(_, _, rule)| *counts.entry(rule).or_default() += 1);
+        marks.techniques = self.techniques(report, &counts);
         Ok(marks)
     }
 

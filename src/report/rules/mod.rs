@@ -8,11 +8,13 @@
 
 mod judge;
 
-use super::{Attribute, attack};
-use crate::text::Untrusted;
+use super::attack::{self, Technique};
+use super::{Attribute, Piece, Report, Row};
+use crate::text::{Untrusted, count};
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 pub use judge::Marks;
@@ -135,6 +137,28 @@ impl Rule {
         format!("{}. {} (rule {}{subject}{attack})", self.name, self.why, self.id)
     }
 
+    /// The heading that it stands under.
+    pub fn subject_name(&self) -> &str {
+        if self.subject.is_empty() { "other" } else { &self.subject }
+    }
+
+    /// The place of its subject among the headings.
+    pub fn subject_place(&self) -> usize {
+        SUBJECTS.iter().position(|subject| *subject == self.subject).unwrap_or(SUBJECTS.len())
+    }
+
+    /// Its techniques with their names, such as `T1055 Process Injection`.
+    pub fn techniques(&self) -> impl Iterator<Item = String> {
+        self.attack.iter().map(|id| attack::title(id))
+    }
+
+    /// What a list of findings filters it by.
+    pub fn filter_words(&self) -> String {
+        let persists = if self.subject == "persistence" { "survives a reboot" } else { "" };
+        let techniques = self.techniques().collect::<Vec<_>>().join(" ");
+        format!("{} {} {persists} {techniques}", self.severity.word(), self.words())
+    }
+
     /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing.
     fn check(&mut self) -> Result<(), String> {
         if self.subject.is_empty() {
@@ -172,6 +196,47 @@ impl Rule {
 struct RuleFile {
     #[serde(default)]
     rule: Vec<toml::Spanned<toml::Table>>,
+}
+
+/// A technique of the findings in a report.
+#[derive(Debug)]
+pub struct FoundTechnique {
+    id: Untrusted,
+    /// The highest of its rules.
+    pub severity: Severity,
+    /// The names of the rules that mark rows, and how many rows.
+    rules: Vec<String>,
+    rows: usize,
+    /// Whether the sandbox names it as well.
+    pub is_named: bool,
+}
+
+impl FoundTechnique {
+    fn new(id: &str, severity: Severity) -> Self {
+        Self { id: id.into(), severity, rules: Vec::new(), rows: 0, is_named: false }
+    }
+
+    /// It as a row beside those of the sandbox.
+    pub fn row(&self) -> Row {
+        let by = format!(" {} ({})", self.words(), count(self.rows as u64, "row"));
+        let mut row = Row { pieces: vec![Piece::Value(self.id.clone()), Piece::Own(by.into())], ..Row::default() };
+        attack::annotate(&mut row);
+        row
+    }
+
+    /// Names its rules in the sandbox's row of the same technique.
+    pub fn credit(&self, row: &mut Row) {
+        let is_it = |piece: &Piece| matches!(piece, Piece::Value(id) if id.as_bytes() == self.id.as_bytes());
+        let Some(at) = row.pieces.iter().position(is_it) else { return };
+        // Behind the technique's name.
+        let words =
+            if row.pieces.len() > at + 2 { format!(" {} ·", self.words()) } else { format!(" · {}", self.words()) };
+        row.pieces.insert(row.pieces.len().min(at + 2), Piece::Own(words.into()));
+    }
+
+    fn words(&self) -> String {
+        format!("by rule: {}", self.rules.join(", "))
+    }
 }
 
 /// Rules, ready to judge rows by.
@@ -222,6 +287,43 @@ impl Rules {
 
     pub fn rule(&self, number: u16) -> Option<&Rule> {
         self.rules.get(usize::from(number))
+    }
+
+    /// The number of the first rule that findings do not tell from this one: of the same name, severity and subject.
+    pub fn first_like(&self, number: u16) -> u16 {
+        let key = |rule: &Rule| (rule.severity, rule.subject_place(), rule.name.clone());
+        let wanted = self.rule(number).map(key);
+        let first = (0..).zip(&self.rules).find(|(_, rule)| Some(key(rule)) == wanted);
+        first.map_or(number, |(first, _)| first)
+    }
+
+    /// The techniques of the rules that mark a report's rows, by tactic, the most severe first in each.
+    fn techniques(&self, report: &Report, counts: &BTreeMap<u16, usize>) -> Vec<FoundTechnique> {
+        let mut found = BTreeMap::<&str, FoundTechnique>::new();
+        for (number, rows) in counts {
+            let Some(rule) = self.rule(*number) else { continue };
+            for id in rule.attack.iter().filter(|id| Technique::of(id.as_bytes()).is_some()) {
+                let technique = found.entry(id).or_insert_with(|| FoundTechnique::new(id, rule.severity));
+                technique.severity = technique.severity.min(rule.severity);
+                technique.rows += rows;
+                if !technique.rules.contains(&rule.name) {
+                    technique.rules.push(rule.name.clone());
+                }
+            }
+        }
+        for (number, section) in report.index.sections.iter().enumerate() {
+            let is_technique = section.attribute.is_some_and(Attribute::is_technique);
+            for row in report.each_row(number).filter(|_| is_technique) {
+                let row = row.told();
+                let id = row.pieces.iter().find_map(|piece| if let Piece::Value(id) = piece { Some(id) } else { None });
+                let id = id.map(|id| String::from_utf8_lossy(id.as_bytes()));
+                let technique = id.and_then(|id| found.get_mut(id.trim()));
+                technique.into_iter().for_each(|technique| technique.is_named = true);
+            }
+        }
+        let mut found: Vec<_> = found.into_values().collect();
+        found.sort_by_key(|technique| (attack::rank(&technique.id), technique.severity));
+        found
     }
 }
 

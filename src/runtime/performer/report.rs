@@ -1,7 +1,7 @@
 //! Reads reports: their rows, their indicators, what the rules make of them, and how they differ.
 
 use super::{Performer, SendPace, Work};
-use crate::app::over::Spot;
+use crate::app::over::FindingRow;
 use crate::app::{LoadedReport, ReportEvent, ReportJob, Ticket};
 use crate::files;
 use crate::report::compare::Matrix;
@@ -36,7 +36,7 @@ fn run(work: &Work, job: ReportJob) {
             }
         }
         ReportJob::EvaluateAll { ticket: Ticket { number: job, cancel }, reports, rules } => {
-            if let Ok(found) = Spot::find_all(&reports, &rules, &cancel) {
+            if let Ok(found) = FindingRow::find_all(&reports, &rules, &cancel) {
                 work.send(ReportEvent::AllEvaluated { job, found });
             }
         }

@@ -1,0 +1,378 @@
+//! Findings: what the rules mark in one sandbox or in every stored report of the file, by subject and rule; a rule unfolds to its rows.
+
+use crate::app::over::{ListSource, ListView, Scope, Target, text_of};
+use crate::app::panes::Scroll;
+use crate::app::{Job, JobNumber, ListEntry, Model, OpenReport, ReportJob, Size};
+use crate::export::What;
+use crate::report::identifier::Identifier;
+use crate::report::rules::{Marks, Rule, Rules};
+use crate::report::{Body, Cancel, Cancelled, Pane, Place, Report, Row, RowSet};
+use crate::text::{Untrusted, Visible, said};
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::slice::from_ref;
+use std::sync::Arc;
+
+/// Most rows of a rule that are listed; the others are counted, and written by an export.
+const MOST_LISTED: usize = 1_000;
+
+/// Columns of a sandbox's name.
+const NAME: usize = 16;
+
+/// Screen rows from which on two are spared for words on the chosen row.
+const TALL: u16 = 14;
+
+pub type FindingList = ListView<Findings>;
+
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub scope: Scope,
+    /// The number of reports that it covers.
+    pub reports: usize,
+    pub is_complete: bool,
+    rows: Vec<FindingRow>,
+    /// Rules whose rows are shown, by their numbers.
+    unfolded: BTreeSet<u16>,
+    /// Rules whose rows are not shown though a filter matches them.
+    folded: BTreeSet<u16>,
+    job: Job,
+}
+
+#[derive(Debug)]
+pub enum FindingRow {
+    Subject(FindingSubject),
+    Rule(RuleFindings),
+    Row(Finding),
+    /// The rows of a rule that are counted only: its number, and how many they are.
+    More(u16, usize),
+}
+
+/// The heading of the rules of one subject.
+#[derive(Debug)]
+pub struct FindingSubject {
+    pub name: String,
+    pub rules: Vec<u16>,
+    /// Rows that these rules mark.
+    pub count: usize,
+}
+
+/// What one rule marks.
+#[derive(Debug)]
+pub struct RuleFindings {
+    pub number: u16,
+    /// Distinct rows.
+    pub count: usize,
+    /// Every row, by the place of its report in the list.
+    pub places: BTreeMap<usize, RowSet>,
+    /// What it is filtered by.
+    words: Arc<str>,
+}
+
+/// A row that a rule marks; the same row of several sandboxes is one.
+#[derive(Debug)]
+pub struct Finding {
+    pub rule: u16,
+    pub pane: Pane,
+    pub row: Row,
+    /// The first sandbox that saw it, and the number of the others.
+    pub seen_by: Visible,
+    pub target: Target,
+    /// The row in other reports, by their places in the list.
+    also: Vec<(usize, Place)>,
+    words: Arc<str>,
+}
+
+impl Finding {
+    fn rows(&self) -> impl Iterator<Item = (usize, Place)> {
+        let first = self.target.place.map(|place| (self.target.entry, place));
+        first.into_iter().chain(self.also.iter().copied())
+    }
+
+    pub fn said(&self, rules: Option<&Rules>) -> String {
+        let rule = rules.and_then(|rules| rules.rule(self.rule));
+        let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.word(), rule.name)).unwrap_or_default();
+        format!("{rule}seen by {}", self.seen_by)
+    }
+
+    fn count_sandboxes(&mut self) {
+        let entries: BTreeSet<_> = self.rows().map(|(entry, _)| entry).collect();
+        if entries.len() > 1 {
+            self.seen_by = said(format!("{} +{}", self.seen_by, entries.len() - 1));
+        }
+    }
+}
+
+impl FindingRow {
+    /// The rules that it is of.
+    fn rules(&self) -> &[u16] {
+        match self {
+            Self::Subject(subject) => &subject.rules,
+            Self::Rule(RuleFindings { number, .. }) | Self::Row(Finding { rule: number, .. }) => from_ref(number),
+            Self::More(rule, _) => from_ref(rule),
+        }
+    }
+
+    pub fn finding(&self) -> Option<&Finding> {
+        if let Self::Row(finding) = self { Some(finding) } else { None }
+    }
+
+    fn is_heading(&self) -> bool {
+        matches!(self, Self::Subject(_) | Self::Rule(_))
+    }
+
+    /// What rules mark in several reports: by subject, the most severe rules first, of these the rarest.
+    pub fn find_all(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<Self>, Cancelled> {
+        let mut found = BTreeMap::<u16, FoundByRule>::new();
+        let mut first = HashMap::<u16, u16>::new();
+        for judged in reports {
+            let (report, marks) = judged.evaluate(rules, cancel)?;
+            let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
+            let mut notable: Vec<_> = marks.notable().collect();
+            notable.sort_by_key(|(section, row, _)| (order(*section), *row));
+            for (section, row, number) in notable {
+                cancel.check()?;
+                let number = *first.entry(number).or_insert_with(|| rules.first_like(number));
+                if let Some(rule) = rules.rule(number) {
+                    let of_rule = found.entry(number).or_insert_with(|| FoundByRule::new(number, rule));
+                    of_rule.add(judged, &report, Place { section, row });
+                }
+            }
+        }
+        let rule = |found: &FoundByRule| rules.rule(found.of.number);
+        let mut found: Vec<_> = found.into_values().collect();
+        found.sort_by_cached_key(|found| {
+            rule(found).map(|rule| (rule.subject_place(), rule.severity, found.of.count, rule.name.clone()))
+        });
+        let mut rows = Vec::<Self>::new();
+        let mut heading = 0;
+        for mut found in found {
+            let name = rule(&found).map(Rule::subject_name).unwrap_or_default();
+            match rows.get_mut(heading) {
+                Some(Self::Subject(subject)) if subject.name == name => {
+                    subject.rules.push(found.of.number);
+                    subject.count += found.of.count;
+                }
+                _ => {
+                    heading = rows.len();
+                    let rules = vec![found.of.number];
+                    rows.push(Self::Subject(FindingSubject { name: name.to_owned(), rules, count: found.of.count }));
+                }
+            }
+            let (number, more) = (found.of.number, found.of.count - found.listed.len());
+            found.listed.iter_mut().for_each(Finding::count_sandboxes);
+            rows.push(Self::Rule(found.of));
+            rows.extend(found.listed.into_iter().map(Self::Row));
+            rows.extend((more > 0).then_some(Self::More(number, more)));
+        }
+        Ok(rows)
+    }
+}
+
+/// What one rule marks, while it is being counted.
+struct FoundByRule {
+    of: RuleFindings,
+    listed: Vec<Finding>,
+    /// Where a row with this text is listed; beyond the rows that are listed where it is only counted.
+    known: HashMap<Vec<u8>, usize>,
+}
+
+impl FoundByRule {
+    fn new(number: u16, rule: &Rule) -> Self {
+        let words = Arc::from(rule.filter_words());
+        let of = RuleFindings { number, count: 0, places: BTreeMap::new(), words };
+        Self { of, listed: Vec::new(), known: HashMap::new() }
+    }
+
+    fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: Place) {
+        let (entry, row) = (judged.entry, report.row(place.section, place.row));
+        let rows = self.of.places.entry(entry).or_default();
+        rows.insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
+        let at = *self.known.entry(row.text()).or_insert(self.of.count);
+        if let Some(before) = self.listed.get_mut(at) {
+            return before.also.push((entry, place));
+        }
+        if at < self.of.count {
+            return;
+        }
+        self.of.count += 1;
+        if at < MOST_LISTED {
+            let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
+            let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
+            let (seen_by, words) = (judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
+            self.listed.push(Finding { rule: self.of.number, pane, row, seen_by, target, also: Vec::new(), words });
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct ReportToEvaluate {
+    /// Its place in the list.
+    entry: usize,
+    identifier: Option<Identifier>,
+    /// Its sandbox.
+    name: Untrusted,
+    body: Body,
+    /// What the rules have made of it already.
+    evaluated: Option<(Report, Arc<Marks>)>,
+}
+
+impl ReportToEvaluate {
+    fn of(entry: usize, found: &ListEntry) -> Option<Self> {
+        let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
+        let evaluated = found.open.as_ref().and_then(|open| Some((open.report.clone(), open.marks.clone()?)));
+        let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
+        Some(Self { entry, identifier, name, body, evaluated })
+    }
+
+    fn evaluate(&self, rules: &Rules, cancel: &Cancel) -> Result<(Report, Arc<Marks>), Cancelled> {
+        if let Some(evaluated) = &self.evaluated {
+            return Ok(evaluated.clone());
+        }
+        let report = Report::open(&self.body);
+        let marks = rules.judge(&report, cancel)?;
+        Ok((report, Arc::new(marks)))
+    }
+}
+
+impl Findings {
+    pub fn is_unfolded(&self, rule: u16, is_filtered: bool) -> bool {
+        if is_filtered { !self.folded.contains(&rule) } else { self.unfolded.contains(&rule) }
+    }
+
+    fn toggle(&mut self, rules: &[u16], is_filtered: bool) {
+        let turned = if is_filtered { &mut self.folded } else { &mut self.unfolded };
+        match rules.iter().all(|rule| turned.contains(rule)) {
+            true => turned.retain(|rule| !rules.contains(rule)),
+            false => turned.extend(rules),
+        }
+    }
+}
+
+impl ListSource for Findings {
+    type Row = FindingRow;
+
+    fn rows(&self) -> &[FindingRow] {
+        &self.rows
+    }
+
+    fn text(row: &FindingRow, _: Option<&Report>) -> String {
+        match row {
+            FindingRow::Subject(_) | FindingRow::More(..) => String::new(),
+            FindingRow::Rule(found) => found.words.to_string(),
+            FindingRow::Row(finding) => format!("{} {} {}", finding.words, finding.seen_by, text_of(&finding.row)),
+        }
+    }
+
+    /// Headings stand above what is found, and folded rules hide their rows.
+    fn arrange(&self, found: Vec<u32>, is_filtered: bool) -> Vec<u32> {
+        let rows = found.iter().filter_map(|number| self.rows.get(*number as usize));
+        let rules: BTreeSet<u16> = rows.flat_map(|row| row.rules().iter().copied()).collect();
+        let is_shown = |(number, row): &(u32, &FindingRow)| match row {
+            FindingRow::Subject(subject) => subject.rules.iter().any(|rule| rules.contains(rule)),
+            FindingRow::Rule(of) => rules.contains(&of.number),
+            FindingRow::Row(Finding { rule, .. }) | FindingRow::More(rule, _) => {
+                self.is_unfolded(*rule, is_filtered) && found.binary_search(number).is_ok()
+            }
+        };
+        (0..).zip(&self.rows).filter(is_shown).map(|(number, _)| number).collect()
+    }
+
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        if room.height >= TALL { (1, 2) } else { (0, 1) }
+    }
+
+    fn on_typed(list: &mut FindingList, open: Option<&OpenReport>, _: Timestamp) -> Option<crate::app::Effect> {
+        list.source.folded.clear();
+        list.apply_filter(open.map(|open| &open.report));
+        list.go_to_first();
+        None
+    }
+}
+
+impl FindingList {
+    pub fn is_filtered(&self) -> bool {
+        !self.filter.typed.is_empty()
+    }
+
+    /// Unfolds the chosen rule, or all rules of the chosen subject, or folds them again.
+    pub(in crate::app) fn toggle(&mut self) {
+        let Some(rules) = self.chosen().map(|row| row.rules().to_vec()) else { return };
+        let is_filtered = self.is_filtered();
+        self.change(None, |source| source.toggle(&rules, is_filtered));
+    }
+
+    /// Puts the cursor on the first rule, or on the first row that a filter matches.
+    fn go_to_first(&mut self) {
+        let is_filtered = self.is_filtered();
+        let is_first = |row: &FindingRow| match row {
+            FindingRow::Rule(_) => !is_filtered,
+            row => row.finding().is_some(),
+        };
+        let cursor = self.shown(0).position(is_first).unwrap_or(0);
+        self.scroll = Scroll { cursor, top: 0 };
+    }
+
+    /// Whether a subject or a rule is chosen.
+    pub(in crate::app) fn is_on_heading(&self) -> bool {
+        self.chosen().is_some_and(FindingRow::is_heading)
+    }
+
+    pub(in crate::app) fn target(&self) -> Option<&Target> {
+        self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
+    }
+
+    /// The rows that its filter leaves, folded or not: of each report by its place in the list.
+    fn filtered_rows(&self) -> BTreeMap<usize, RowSet> {
+        let mut rows = BTreeMap::<usize, RowSet>::new();
+        for row in self.source.rows().iter().filter(|row| self.filter.is_in(&Findings::text(row, None).to_lowercase()))
+        {
+            match row {
+                FindingRow::Rule(of) => {
+                    of.places.iter().for_each(|(entry, more)| rows.entry(*entry).or_default().extend(more))
+                }
+                FindingRow::Row(finding) => finding.rows().for_each(|(entry, place)| {
+                    let row = u32::try_from(place.row).unwrap_or(u32::MAX);
+                    rows.entry(entry).or_default().insert(place.section, row);
+                }),
+                FindingRow::Subject(_) | FindingRow::More(..) => {}
+            }
+        }
+        rows
+    }
+}
+
+impl Model {
+    pub(in crate::app) fn list_findings(&mut self) {
+        self.over.put(FindingList::new(Findings::default()));
+        self.find_findings();
+    }
+
+    /// Applies the rules to the reports that the scope covers, for the list of findings.
+    pub(in crate::app) fn find_findings(&mut self) {
+        let Some(rules) = self.rules.clone() else { return };
+        let (scope, job) = (self.scope(), Job::default());
+        let reports: Vec<_> = self.covered().filter_map(|(entry, found)| ReportToEvaluate::of(entry, found)).collect();
+        let Some(list) = self.over.find_mut::<FindingList>() else { return };
+        let ticket = job.ticket();
+        (list.source.scope, list.source.reports) = (scope, reports.len());
+        (list.source.is_complete, list.source.job) = (false, job);
+        self.emit(ReportJob::EvaluateAll { ticket, reports, rules });
+    }
+
+    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: Vec<FindingRow>) {
+        let Some(list) = self.over.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
+        list.change(None, |source| (source.rows, source.is_complete) = (found, true));
+        list.go_to_first();
+        let is_of_file = list.source.scope == Scope::File;
+        if let Some(words) = self.not_judged().filter(|_| is_of_file && self.notice.is_none()) {
+            self.say(words);
+        }
+    }
+
+    /// The findings that the top list shows, to be written to a file: of each report in the order of the list.
+    pub(in crate::app) fn listed_findings(&self) -> Option<What> {
+        let mut found = self.over.top_as::<FindingList>().filter(|list| list.source.is_complete)?.filtered_rows();
+        let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());
+        Some(What::Notable(Some(Arc::new(rows.collect()))))
+    }
+}
