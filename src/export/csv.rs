@@ -1,7 +1,8 @@
 //! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
 
-use super::opened::{ExportRow, OpenedReport};
-use super::{Export, Summary, verdict};
+use super::opened::{ExportRow, MergedReports, OpenedReport};
+use super::{Export, Summary};
+use crate::report::indicators::MergedIndicator;
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
 use crate::text::Untrusted;
@@ -22,33 +23,40 @@ const SEPARATOR: char = ';';
 const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note";
 
 /// The columns of indicators; the line of a note that is on no row has no kind.
-const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,seen,where,severity,rule,note";
+const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,to_block,sandboxes,seen,where,severity,rule,note";
 
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let is_indicators = job.what.is_indicators();
-    let columns = || (if is_indicators { INDICATOR_COLUMNS } else { COLUMNS }).split(',');
-    line(out, columns())?;
+    if job.what.is_indicators() {
+        line(out, INDICATOR_COLUMNS.split(','))?;
+        return job.each_indicator(out, |opened, out| write_loose(opened, INDICATOR_COLUMNS, out), write_indicator);
+    }
+    line(out, COLUMNS.split(','))?;
     job.each_report(job.rules, |opened| {
-        let identifier = opened.identifier.as_ref();
-        let head = [
-            cell(&Untrusted::from(opened.source.origin.as_str())),
-            identifier.map(|identifier| cell(identifier.text())).unwrap_or_default(),
-            opened.source.received.map(|received| received.to_string()).unwrap_or_default(),
-        ];
-        for note in &opened.loose {
-            let item = note.about.item.as_ref();
-            let own = columns().skip(head.len()).map(|column| match column {
-                "attribute" | "where" => item.map(|item| cell(&item.attribute)).unwrap_or_default(),
-                "value" => item.map(|item| cell(&item.text)).unwrap_or_default(),
-                "note" => cell(&note.text),
-                _ => String::new(),
-            });
-            line(out, head.iter().cloned().chain(own))?;
-        }
-        match is_indicators {
-            true => write_indicators(opened, &head, out),
-            false => opened.each_row(&mut |row| write_row(&row, &head, out)),
-        }
+        write_loose(opened, COLUMNS, out)?;
+        let head = HEAD.map(|cell| cell(opened));
+        opened.each_row(&mut |row| write_row(&row, &head, out))
+    })
+}
+
+/// Origin, report and time.
+const HEAD: [fn(&OpenedReport<'_>) -> String; 3] = [
+    |opened| cell(&Untrusted::from(opened.source.origin.as_str())),
+    |opened| opened.identifier.as_ref().map(|identifier| cell(identifier.text())).unwrap_or_default(),
+    |opened| opened.source.received.map(|received| received.to_string()).unwrap_or_default(),
+];
+
+/// The notes on no row.
+fn write_loose(opened: &OpenedReport<'_>, columns: &str, out: &mut dyn Write) -> io::Result<()> {
+    let head = HEAD.map(|cell| cell(opened));
+    opened.loose.iter().try_for_each(|note| {
+        let item = note.about.item.as_ref();
+        let own = columns.split(',').skip(head.len()).map(|column| match column {
+            "attribute" | "where" => item.map(|item| cell(&item.attribute)).unwrap_or_default(),
+            "value" => item.map(|item| cell(&item.text)).unwrap_or_default(),
+            "note" => cell(&note.text),
+            _ => String::new(),
+        });
+        line(out, head.iter().cloned().chain(own))
     })
 }
 
@@ -79,23 +87,22 @@ fn write_row(row: &ExportRow<'_>, head: &[String], out: &mut dyn Write) -> io::R
     written
 }
 
-fn write_indicators(opened: &OpenedReport<'_>, head: &[String], out: &mut dyn Write) -> io::Result<u64> {
-    let found = opened.indicators()?;
-    for indicator in found.all() {
-        let [severity, rule] = marked(opened.rule_of(indicator));
-        let notes = opened.notes_about(indicator).into_iter().map(|note| note.text.visible().to_string());
-        let own = [
-            indicator.kind.name().to_owned(),
-            cell(&indicator.value),
-            indicator.seen.to_string(),
-            verdict::seen_in(&opened.report, indicator),
-            severity,
-            rule,
-            safe(&notes.collect::<Vec<_>>().join("; ")),
-        ];
-        line(out, head.iter().cloned().chain(own))?;
-    }
-    Ok(found.all().len() as u64)
+fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {
+    let head = HEAD.map(|cell| merged.each_word(found, cell));
+    let [severity, rule] = marked(merged.rule_of(found));
+    let notes = merged.notes_about(found).into_iter().map(|note| note.text.visible().to_string());
+    let own = [
+        found.kind().name().to_owned(),
+        cell(found.value()),
+        if found.is_to_block() { "yes" } else { "" }.to_owned(),
+        safe(&merged.each_word(found, OpenedReport::sandbox)),
+        found.seen().to_string(),
+        safe(&merged.seen_in(found)),
+        severity,
+        rule,
+        safe(&notes.collect::<Vec<_>>().join("; ")),
+    ];
+    line(out, head.into_iter().chain(own))
 }
 
 /// Severity and words of the rule that marks something.

@@ -1,12 +1,13 @@
 //! Reports as JSON in the envelope of the service, `notes` beside the attributes, or as JSON lines; each value as every strict
 //! reader takes it.
 
-use super::opened::{ExportRow, OpenedReport};
+use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::index::{Form, Section};
+use crate::report::indicators::MergedIndicator;
 use crate::report::json::{Event, Raw, Scanner, is_delimiter};
 use crate::report::rules::Rule;
-use crate::report::{Pane, Place, Report};
+use crate::report::{Indicator, Pane, Place, Report};
 use crate::text::Untrusted;
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -123,25 +124,34 @@ fn write_rows(
 /// and `value`, as is one on an `item` that the report no longer has. Where a string of a row is not
 /// Unicode, `escaped` is true, and all strings of the value are in their visible form.
 pub(super) fn write_lines(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    if job.what.is_indicators() {
+        return job.each_indicator(out, write_loose, write_indicator);
+    }
     job.each_report(job.rules, |opened| {
-        let head = [
-            ("origin", Some(own_literal(&opened.source.origin))),
-            ("report", opened.identifier.as_ref().map(|identifier| literal(identifier.text()))),
-            ("received", opened.source.received.map(|received| own_literal(&received.to_string()))),
+        write_loose(opened, out)?;
+        let head = head(opened);
+        opened.each_row(&mut |row| write_line(&row, &head, out))
+    })
+}
+
+fn head(opened: &OpenedReport<'_>) -> [Member<'static>; 3] {
+    [
+        ("origin", Some(own_literal(&opened.source.origin))),
+        ("report", opened.identifier.as_ref().map(|identifier| literal(identifier.text()))),
+        ("received", opened.source.received.map(|received| own_literal(&received.to_string()))),
+    ]
+}
+
+/// The notes on no row.
+fn write_loose(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> {
+    opened.loose.iter().try_for_each(|note| {
+        let item = note.about.item.as_ref();
+        let own = [
+            ("attribute", item.map(|item| literal(&item.attribute))),
+            ("item", item.map(|item| literal(&item.text))),
+            ("note", Some(literal(&note.text))),
         ];
-        for note in &opened.loose {
-            let item = note.about.item.as_ref();
-            let own = [
-                ("attribute", item.map(|item| literal(&item.attribute))),
-                ("item", item.map(|item| literal(&item.text))),
-                ("note", Some(literal(&note.text))),
-            ];
-            writeln!(out, "{}", object(head.iter().cloned().chain(own)))?;
-        }
-        match job.what.is_indicators() {
-            true => write_indicators(opened, &head, out),
-            false => opened.each_row(&mut |row| write_line(&row, &head, out)),
-        }
+        writeln!(out, "{}", object(head(opened).into_iter().chain(own)))
     })
 }
 
@@ -160,26 +170,30 @@ fn write_line(row: &ExportRow<'_>, head: &[Member<'_>], out: &mut dyn Write) -> 
     writeln!(out, "{}", object(head.iter().cloned().chain(own).chain(marked(row.rule)).chain(end)))
 }
 
-fn write_indicators(opened: &OpenedReport<'_>, head: &[Member<'_>], out: &mut dyn Write) -> io::Result<u64> {
-    let found = opened.indicators()?;
-    for indicator in found.all() {
+/// A line an indicator: `kind`, `value`, `to_block`, `seen`, `decoded`, `severity`, `rule`, `notes`; and of each of the `reports` that
+/// name it where.
+fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {
+    let report = |(opened, indicator): (&OpenedReport<'_>, &Indicator)| {
         let places = indicator.places.iter().map(|place| {
             let name = opened.report.section(place.section).map(|section| literal(&section.name));
             object([("attribute", name), ("row", Some((place.row + 1).to_string()))])
         });
-        let own = [
-            ("kind", Some(own_literal(indicator.kind.name()))),
-            ("value", Some(literal(&indicator.value))),
-            ("seen", Some(indicator.seen.to_string())),
-            ("decoded", indicator.is_decoded.then(|| "true".to_owned())),
-            ("where", Some(list(places))),
-        ];
-        let notes = list(opened.notes_about(indicator).iter().map(|note| literal(&note.text)));
-        let end = [("notes", Some(notes).filter(|notes| notes != "[]"))];
-        let own = own.into_iter().chain(marked(opened.rule_of(indicator))).chain(end);
-        writeln!(out, "{}", object(head.iter().cloned().chain(own)))?;
-    }
-    Ok(found.all().len() as u64)
+        let seen = [("seen", Some(indicator.seen.to_string())), ("where", Some(list(places)))];
+        object(head(opened).into_iter().chain(seen))
+    };
+    let own = [
+        ("kind", Some(own_literal(found.kind().name()))),
+        ("value", Some(literal(found.value()))),
+        ("to_block", Some(found.is_to_block().to_string())),
+        ("seen", Some(found.seen().to_string())),
+        ("decoded", found.is_decoded().then(|| "true".to_owned())),
+    ];
+    let notes = list(merged.notes_about(found).iter().map(|note| literal(&note.text)));
+    let end = [
+        ("notes", Some(notes).filter(|notes| notes != "[]")),
+        ("reports", Some(list(merged.reports_of(found).map(report)))),
+    ];
+    writeln!(out, "{}", object(own.into_iter().chain(marked(merged.rule_of(found))).chain(end)))
 }
 
 /// Severity and words of the rule that marks something.

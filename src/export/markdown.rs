@@ -1,11 +1,10 @@
 //! Markdown for people: all text of a report is in code spans, so that none is markup or a link.
 
-use super::opened::{ExportRow, OpenedReport};
+use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::plain::process;
-use super::verdict::seen_in;
 use super::{Export, Summary, harmless};
 use crate::report::attributes::{CODE, HIDDEN, PASSWORD, Shape};
-use crate::report::indicators::{ITSELF, Kind};
+use crate::report::indicators::{ITSELF, MergedIndicator};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
 use crate::report::rows::records::{Step, leaves, pointer};
@@ -16,12 +15,18 @@ use jiff::Timestamp;
 use std::io::{self, Write};
 
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    if job.what.is_indicators() {
+        let mut last = None;
+        return job.each_indicator(out, write_head, |merged, found, out| {
+            if last.replace(found.kind()) != Some(found.kind()) {
+                writeln!(out, "\n## {}\n", found.kind().name())?;
+            }
+            write_indicator(merged, found, out)
+        });
+    }
     job.each_report(job.rules, |opened| {
         write_head(opened, out)?;
-        let rows = match job.what.is_indicators() {
-            true => write_indicators(opened, out)?,
-            false => write_rows(opened, out)?,
-        };
+        let rows = write_rows(opened, out)?;
         writeln!(out)?;
         Ok(rows)
     })
@@ -116,23 +121,16 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
     written
 }
 
-fn write_indicators(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let found = opened.indicators()?;
-    for kind in Kind::ALL.into_iter().filter(|kind| !found.of_kind(*kind).is_empty()) {
-        let of_kind = found.of_kind(kind);
-        writeln!(out, "\n## {} {}\n", kind.name(), of_kind.len())?;
-        for indicator in of_kind {
-            let often = match indicator.seen {
-                0 => ITSELF.to_owned(),
-                1 => format!("seen once: {}", code(&seen_in(&opened.report, indicator))),
-                times => format!("seen {times} times: {}", code(&seen_in(&opened.report, indicator))),
-            };
-            let rule = marked(opened.rule_of(indicator));
-            let notes: String = opened.notes_about(indicator).into_iter().map(note).collect();
-            writeln!(out, "- {} {often}{rule}{notes}", code(indicator.defanged().as_str()))?;
-        }
-    }
-    Ok(found.all().len() as u64)
+fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {
+    let to_block = if found.is_to_block() { " to block," } else { "" };
+    let often = match found.seen() {
+        0 => ITSELF.to_owned(),
+        1 => format!("seen once: {}", code(&merged.seen_in(found))),
+        times => format!("seen {times} times: {}", code(&merged.seen_in(found))),
+    };
+    let rule = marked(merged.rule_of(found));
+    let notes: String = merged.notes_about(found).into_iter().map(note).collect();
+    writeln!(out, "- {}{to_block} {often}{rule}{notes}", code(found.defanged().as_str()))
 }
 
 /// The rule behind what it marks.

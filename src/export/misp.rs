@@ -1,14 +1,15 @@
-//! A MISP event a report: its indicators as attributes. The same report gives the same identifiers.
+//! A MISP event a file: its indicators as attributes. The same reports give the same identifiers.
 
-use super::opened::{Correlations, OpenedReport};
-use super::verdict::{reason, seen_in, techniques, verdict};
+use super::opened::{Correlations, MergedReports, OpenedReport};
+use super::verdict::{techniques, verdict};
 use super::{Export, Summary, list, object, own_literal};
-use crate::report::indicators::{Kind, is_plain_host, same};
+use crate::report::Note;
+use crate::report::identifier::Sha256;
+use crate::report::indicators::{Kind, MergedIndicator, is_plain_host, same};
 use crate::report::rules::Rules;
-use crate::report::{Indicator, Note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use uuid::Uuid;
 
@@ -18,47 +19,56 @@ const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 /// How far it may go: a private report is for the own organisation, and one of unknown origin may be private.
 const TLP: &str = "tlp:amber+strict";
 
-/// A report is one event; several are in the list that MISP's own search gives.
+/// The reports of a file are one event; several are in the list that MISP's own search gives.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let (rules, is_list) = (Rules::shipped(), job.sources.len() != 1);
-    let (mut events, mut left_out) = (HashSet::new(), 0);
-    out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
-    let summary = job.each_report(&rules, |opened| {
-        out.write_all(if events.is_empty() { b"" } else { b",\n" })?;
-        let name = opened.name()?;
-        let mut event = Uuid::new_v5(&OWN, format!("event {name}").as_bytes());
-        if !events.insert(event) {
-            // Another version of the same report.
-            event = Uuid::new_v5(&OWN, format!("event {name} {}", opened.digest()?).as_bytes());
+    let (rules, mut summary) = (Rules::shipped(), Summary::default());
+    let mut files: Vec<(Option<Sha256>, Vec<OpenedReport<'_>>)> = Vec::new();
+    for opened in job.opened(&rules) {
+        let opened = opened?;
+        summary.add_report(&opened.report);
+        let file = opened.identifier.as_ref().and_then(|identifier| identifier.parts().file);
+        match files.iter_mut().find(|(known, _)| file.is_some() && *known == file) {
+            Some((_, reports)) => reports.push(opened),
+            None => files.push((file, vec![opened])),
         }
-        let (rows, more_left_out) = write_event(opened, &name, &event, out)?;
-        left_out += more_left_out;
-        Ok(rows)
-    })?;
+    }
+    let is_list = files.len() != 1;
+    out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
+    for (number, (_, reports)) in files.into_iter().enumerate() {
+        out.write_all(if number == 0 { b"" } else { b",\n" })?;
+        let merged = MergedReports::carried(reports)?;
+        summary.left_out += merged.left_out;
+        summary.rows += write_event(&merged, out)?;
+    }
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
-    Ok(Summary { left_out, ..summary })
+    Ok(summary)
 }
 
 fn tag(name: &str) -> String {
     object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
 }
 
-/// Writes an event; returns how many rows were written, and how many left out.
-fn write_event(opened: &OpenedReport<'_>, name: &str, event: &Uuid, out: &mut dyn Write) -> io::Result<(u64, u64)> {
-    let when = opened.analysed();
-    let whose = if opened.is_private() { "Private behaviour report" } else { "Behaviour report of unknown origin" };
-    let info = match &opened.identifier {
-        Some(identifier) => format!("{whose} by {}: {name}", identifier.parts().sandbox.visible_cut(100)),
-        None => format!("{whose} without an identifier, its bytes with SHA-256 {name}"),
+/// Writes an event; returns how many rows were written.
+fn write_event(merged: &MergedReports<'_>, out: &mut dyn Write) -> io::Result<u64> {
+    let all = || merged.opened.iter();
+    let names = all().map(OpenedReport::name).collect::<io::Result<Vec<_>>>()?.join(" ");
+    let event = &Uuid::new_v5(&OWN, format!("event {names}").as_bytes());
+    let when = all().map(OpenedReport::analysed).max().unwrap_or(Timestamp::UNIX_EPOCH);
+    let whose = match all().all(OpenedReport::is_private) {
+        true => "Private behaviour report",
+        false => "Behaviour report of unknown origin",
     };
+    let info = match merged.opened.as_slice() {
+        [one] if one.identifier.is_none() => format!("{whose} without an identifier, its bytes with SHA-256 {names}"),
+        _ => format!("{whose} by {}: {names}", all().map(OpenedReport::sandbox).collect::<Vec<_>>().join(", ")),
+    };
+    let verdicts: Vec<_> = all().map(|opened| verdict(&opened.report)).collect();
     // High, medium, undefined.
-    let threat = match verdict(&opened.report) {
-        "malicious" => "1",
-        "suspicious" => "2",
-        _ => "4",
-    };
+    let threat = [("malicious", "1"), ("suspicious", "2")].iter().find(|(verdict, _)| verdicts.contains(verdict));
+    let threat = threat.map_or("4", |(_, level)| level);
     // The galaxy of techniques is sought by their whole names, and a report gives their numbers.
-    let tags = techniques(opened).into_iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
+    let tags: BTreeSet<_> = all().flat_map(techniques).collect();
+    let tags = tags.iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
     let head = object([
         ("uuid", Some(own_literal(&event.to_string()))),
         ("info", Some(own_literal(&info))),
@@ -72,19 +82,18 @@ fn write_event(opened: &OpenedReport<'_>, name: &str, event: &Uuid, out: &mut dy
         ("Tag", Some(list(std::iter::once(tag(TLP)).chain(tags)))),
     ]);
     write!(out, "{{\"Event\":{},\"Attribute\":[", head.strip_suffix('}').unwrap_or(&head))?;
-    let mut writing = MispEvent { opened, event, when, joined: Correlations::of(opened)?, noted: Vec::new() };
-    let (found, left_out) = opened.carried()?;
-    let (alone, joined): (Vec<_>, Vec<_>) =
-        found.all().iter().partition(|indicator| writing.beside(indicator).is_empty());
+    let joined = Correlations::of(&merged.opened)?;
+    let mut writing = MispEvent { merged, event, when, joined, noted: Vec::new() };
+    let (alone, joined): (Vec<_>, Vec<_>) = merged.found.iter().partition(|found| writing.beside(found).is_empty());
     let mut comma = "";
-    for indicator in alone {
-        opened.go_on()?;
-        write!(out, "{comma}{}", writing.attribute(indicator, None))?;
+    for found in alone {
+        merged.go_on()?;
+        write!(out, "{comma}{}", writing.attribute(found, None))?;
         comma = ",\n";
     }
     let objects = writing.objects(&joined)?;
     // Notes beside no attribute stand by themselves.
-    let notes = opened.notes().map(|(_, note)| note).filter(|note| !writing.noted.contains(note));
+    let notes = all().flat_map(OpenedReport::notes).map(|(_, note)| note).filter(|note| !writing.noted.contains(note));
     let comments: Vec<_> = notes.map(|note| comment(event, note)).collect();
     for comment in &comments {
         write!(out, "{comma}{comment}")?;
@@ -95,12 +104,12 @@ fn write_event(opened: &OpenedReport<'_>, name: &str, event: &Uuid, out: &mut dy
         write!(out, ",\"Object\":[{}]", objects.join(",\n"))?;
     }
     out.write_all(b"}}")?;
-    Ok(((found.all().len() + comments.len()) as u64, left_out))
+    Ok((merged.found.len() + comments.len()) as u64)
 }
 
 /// An event that is being written.
 struct MispEvent<'a> {
-    opened: &'a OpenedReport<'a>,
+    merged: &'a MergedReports<'a>,
     event: &'a Uuid,
     when: Timestamp,
     joined: Correlations,
@@ -119,26 +128,26 @@ type Within<'a> = Option<(&'a str, &'a str)>;
 
 impl<'a> MispEvent<'a> {
     /// What stands with an indicator in an object: the paths of a hash, the hashes of a path, the data of a value.
-    fn beside(&self, indicator: &Indicator) -> &[Untrusted] {
-        self.joined.of_value(indicator.kind, &indicator.value)
+    fn beside(&self, found: &MergedIndicator) -> &[Untrusted] {
+        self.joined.of_value(found.kind(), found.value())
     }
 
     /// A file with every path that it had; a registry value with all its data.
-    fn objects(&mut self, joined: &[&Indicator]) -> io::Result<Vec<String>> {
-        let paths = joined.iter().filter(|indicator| indicator.kind == Kind::Path);
-        let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), *path)).collect();
+    fn objects(&mut self, joined: &[&MergedIndicator]) -> io::Result<Vec<String>> {
+        let paths = joined.iter().filter(|found| found.kind() == Kind::Path);
+        let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, path.value()), *path)).collect();
         let mut objects = Vec::new();
         // A path stands with its hash.
-        for indicator in joined.iter().filter(|indicator| indicator.kind != Kind::Path) {
-            self.opened.go_on()?;
-            let (beside, of) = (self.beside(indicator).to_vec(), indicator.value.legible());
-            let (template, relation) = match indicator.kind {
-                Kind::Hash => (FILE, standing(self.opened, indicator).0),
+        for found in joined.iter().filter(|found| found.kind() != Kind::Path) {
+            self.merged.go_on()?;
+            let (beside, of) = (self.beside(found).to_vec(), found.value().legible());
+            let (template, relation) = match found.kind() {
+                Kind::Hash => (FILE, standing(self.merged, found).0),
                 _ => (REGISTRY, "key"),
             };
-            let mut attributes = vec![self.attribute(indicator, Some((relation, "")))];
+            let mut attributes = vec![self.attribute(found, Some((relation, "")))];
             for value in &beside {
-                match (indicator.kind, paths.get(value)) {
+                match (found.kind(), paths.get(value)) {
                     (Kind::Hash, Some(path)) => attributes.push(self.attribute(path, Some(("filename", &of)))),
                     (Kind::Hash, None) => {}
                     _ => {
@@ -147,7 +156,7 @@ impl<'a> MispEvent<'a> {
                     }
                 }
             }
-            objects.push(self.object(template, &indicator.value, list(attributes)));
+            objects.push(self.object(template, found.value(), list(attributes)));
         }
         Ok(objects)
     }
@@ -167,19 +176,19 @@ impl<'a> MispEvent<'a> {
     }
 
     /// An indicator as an attribute, of an object where it has a relation to one.
-    fn attribute(&mut self, indicator: &Indicator, within: Within<'_>) -> String {
-        let notes = self.opened.notes_about(indicator);
+    fn attribute(&mut self, found: &MergedIndicator, within: Within<'_>) -> String {
+        let notes = self.merged.notes_about(found);
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
-        let reason = reason(self.opened, indicator);
+        let reason = self.merged.reason(found);
         let to_ids = reason.is_some();
         let why = match reason {
-            Some(reason) => reason.words,
-            None => format!("{} seen in {}", indicator.kind.name(), seen_in(&self.opened.report, indicator)),
+            Some((reason, _)) => reason.words,
+            None => format!("{} seen in {}", found.kind().name(), self.merged.seen_in(found)),
         };
         self.noted.extend(notes);
-        let (kind, category) = standing(self.opened, indicator);
+        let (kind, category) = standing(self.merged, found);
         let what = (kind, category, to_ids);
-        attribute(self.event, self.when, what, &indicator.value.legible(), &(why + &words), within)
+        attribute(self.event, self.when, what, &found.value().legible(), &(why + &words), within)
     }
 }
 
@@ -222,10 +231,10 @@ fn attribute(
 
 /// Type and category. A thing that was only opened, read or named is in no category for remains; the
 /// type of a mutex has no other category, so that one that was only opened has another type.
-fn standing(opened: &OpenedReport<'_>, indicator: &Indicator) -> (&'static str, &'static str) {
-    let value = indicator.value.as_bytes();
-    let traced = if indicator.is_left { "Artifacts dropped" } else { "External analysis" };
-    let kind = match indicator.kind {
+fn standing(merged: &MergedReports<'_>, found: &MergedIndicator) -> (&'static str, &'static str) {
+    let (value, is_left) = (found.value().as_bytes(), found.sightings().any(|sighting| sighting.indicator.is_left));
+    let traced = if is_left { "Artifacts dropped" } else { "External analysis" };
+    let kind = match found.kind() {
         Kind::Hash if value.len() == 32 => "md5",
         Kind::Hash if value.len() == 40 => "sha1",
         Kind::Hash => "sha256",
@@ -237,7 +246,7 @@ fn standing(opened: &OpenedReport<'_>, indicator: &Indicator) -> (&'static str, 
         Kind::Mail => "email",
         Kind::Path => "filename",
         Kind::Key => "regkey",
-        Kind::Mutex if indicator.is_left => "mutex",
+        Kind::Mutex if is_left => "mutex",
         Kind::Certificate if value.len() == 32 => "x509-fingerprint-md5",
         Kind::Certificate if value.len() == 40 => "x509-fingerprint-sha1",
         Kind::Certificate => "x509-fingerprint-sha256",
@@ -248,8 +257,8 @@ fn standing(opened: &OpenedReport<'_>, indicator: &Indicator) -> (&'static str, 
         // MISP has no types for these.
         Kind::Mutex | Kind::Memory => "other",
     };
-    let category = match indicator.kind {
-        Kind::Hash if opened.is_sample(&indicator.value) => "Payload delivery",
+    let category = match found.kind() {
+        Kind::Hash if merged.reports_of(found).any(|(report, _)| report.is_sample(found.value())) => "Payload delivery",
         Kind::FileType => "Payload delivery",
         Kind::Hash | Kind::Path | Kind::Key | Kind::Mutex => traced,
         Kind::Memory => "Other",

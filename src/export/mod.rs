@@ -19,8 +19,8 @@ mod verdict;
 
 pub use plain::{harmless, line};
 
-use self::opened::OpenedReport;
-use crate::report::indicators::Kind;
+use self::opened::{MergedReports, OpenedReport};
+use crate::report::indicators::{Kind, MergedIndicator};
 use crate::report::note::Notes;
 use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Identifier, Pane, Place, Report, RowSet, body};
@@ -68,7 +68,7 @@ impl What {
         matches!(self, Self::Indicators | Self::ToBlock | Self::OfKind(_))
     }
 
-    /// Whether it is a choice of the indicators, without what stands beside them.
+    /// Whether it is a part of the indicators, without anything else.
     fn is_choice(&self) -> bool {
         matches!(self, Self::ToBlock | Self::OfKind(_))
     }
@@ -145,6 +145,38 @@ pub struct Export<'a> {
 }
 
 impl<'a> Export<'a> {
+    /// Opens the reports, marked by these rules.
+    fn opened(&'a self, rules: &'a Rules) -> impl Iterator<Item = io::Result<OpenedReport<'a>>> {
+        let open = move |(number, source)| OpenedReport::new(self, number, source, rules);
+        self.sources.iter().enumerate().map(open)
+    }
+
+    /// The indicators of all reports, and the reports themselves.
+    pub fn merged(&'a self) -> io::Result<(Vec<MergedIndicator>, Vec<Report>)> {
+        let merged = MergedReports::of(self.opened(self.rules).collect::<io::Result<_>>()?)?;
+        Ok((merged.found, merged.opened.into_iter().map(|opened| opened.report).collect()))
+    }
+
+    /// Writes what comes before the indicators of each report, and then the indicators of all, each once.
+    fn each_indicator(
+        &self,
+        out: &mut dyn Write,
+        mut write_report: impl FnMut(&OpenedReport<'_>, &mut dyn Write) -> io::Result<()>,
+        mut write: impl FnMut(&MergedReports<'_>, &MergedIndicator, &mut dyn Write) -> io::Result<()>,
+    ) -> io::Result<Summary> {
+        let merged = MergedReports::of(self.opened(self.rules).collect::<io::Result<_>>()?)?;
+        let mut summary = Summary { rows: merged.found.len() as u64, ..Summary::default() };
+        for opened in &merged.opened {
+            write_report(opened, out)?;
+            summary.add_report(&opened.report);
+        }
+        for found in &merged.found {
+            self.cancel.check()?;
+            write(&merged, found, out)?;
+        }
+        Ok(summary)
+    }
+
     /// Opens the reports, marked by these rules, and counts the rows that `write` has written of each.
     fn each_report(
         &'a self,
@@ -152,8 +184,8 @@ impl<'a> Export<'a> {
         mut write: impl FnMut(&OpenedReport<'a>) -> io::Result<u64>,
     ) -> io::Result<Summary> {
         let mut summary = Summary::default();
-        for (number, source) in self.sources.iter().enumerate() {
-            let opened = OpenedReport::new(self, number, source, rules)?;
+        for opened in self.opened(rules) {
+            let opened = opened?;
             summary.rows += write(&opened)?;
             summary.add_report(&opened.report);
         }

@@ -1,13 +1,14 @@
 //! A report that is being written: which of its rows, how the rules mark them, and the notes on them.
 
-use super::{Export, ExportSource, What, verdict};
+use super::verdict::{self, BlockReason, reason};
+use super::{Export, ExportSource, What};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::identifier::is_moment;
-use crate::report::indicators::{Kind, hash, same};
+use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::rows::ValueMember;
 use crate::report::rows::records::Record;
-use crate::report::rules::{Marks, Rule, Rules};
+use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::tree::Parents;
 use crate::report::{Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body};
 use crate::text::{Untrusted, hex, thousands};
@@ -246,35 +247,38 @@ impl<'a> OpenedReport<'a> {
         self.rule(indicator.marked()?)
     }
 
-    /// The indicators that are meant: those in the rows, and the file itself.
-    pub(super) fn indicators(&self) -> io::Result<Indicators> {
+    /// The indicators in the rows, and the file itself.
+    fn indicators(&self) -> io::Result<Indicators> {
         let rows = |section| self.rows(section).iter().map(|row| *row as usize);
         let mark = |place| self.rule(place).map(|rule| rule.severity);
         let found = Indicators::among(&self.report, &rows, &mark, self.job.cancel)?;
         let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
-        let all = found.with_sample(sample.as_ref());
-        Ok(match &self.job.what {
-            What::OfKind(kind) => all.only(|indicator| indicator.kind == *kind),
-            What::ToBlock => all.only(|indicator| verdict::reason(self, indicator).is_some()),
-            _ => all,
-        })
+        Ok(found.with_sample(sample.as_ref()))
     }
 
-    /// The indicators that STIX and MISP carry, strings from memory only where they are asked for; and how many rows lead to none.
-    pub(super) fn carried(&self) -> io::Result<(Indicators, u64)> {
-        let found = self.indicators()?;
-        if self.job.what.is_indicators() {
-            let is_of_memory = self.job.what == What::OfKind(Kind::Memory);
-            return Ok((found.only(|indicator| is_of_memory || indicator.kind != Kind::Memory), 0));
-        }
+    /// What the report says of an indicator; the report has this number.
+    fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
+        let is_noise = |place: &Place| self.marks.noise().contains(place.section, place.row);
+        let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
+        let severity = self.rule_of(&indicator).map(|rule| rule.severity).or(is_noise.then_some(Severity::Noise));
+        Sighting { report, severity, is_to_block: reason(self, &indicator).is_some(), indicator }
+    }
+
+    /// How many of its rows STIX and MISP do not carry, apart from those that name an indicator.
+    fn left_out(&self, found: &Indicators) -> u64 {
         let mut told = 0;
         for (section, known) in self.report.index.sections.iter().enumerate() {
             let places = self.rows(section).iter().map(|row| Place { section, row: *row as usize });
             told += places.filter(|place| verdict::is_told(&known.name, *place, &self.report)).count() as u64;
         }
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
-        let left_out = found.without.saturating_sub(told) + alone;
-        Ok((found.only(|indicator| indicator.kind != Kind::Memory), left_out))
+        found.without.saturating_sub(told) + alone
+    }
+
+    /// The sandbox, or what it came from where it names none.
+    pub(super) fn sandbox(&self) -> String {
+        let sandbox = self.identifier.as_ref().map(|identifier| identifier.parts().sandbox);
+        sandbox.unwrap_or_else(|| Untrusted::from(self.source.origin.as_str())).visible_cut(100).to_string()
     }
 
     /// A name that is unique to the report: its identifier, or a digest of its bytes where it has none.
@@ -304,6 +308,93 @@ impl<'a> OpenedReport<'a> {
     }
 }
 
+/// Reports, and the indicators that they name, each once.
+pub(super) struct MergedReports<'a> {
+    pub(super) opened: Vec<OpenedReport<'a>>,
+    /// Those that the job wants.
+    pub(super) found: Vec<MergedIndicator>,
+    /// How many rows STIX and MISP do not carry.
+    pub(super) left_out: u64,
+}
+
+impl<'a> MergedReports<'a> {
+    pub(super) fn of(opened: Vec<OpenedReport<'a>>) -> io::Result<Self> {
+        let (mut merging, mut left_out) = (Merging::default(), 0);
+        for (number, report) in opened.iter().enumerate() {
+            let found = report.indicators()?;
+            left_out += if report.job.what.is_indicators() { 0 } else { report.left_out(&found) };
+            merging.add(found, report.job.cancel, |indicator| report.sighting(number, indicator))?;
+        }
+        let is_wanted = |found: &MergedIndicator| match opened.first().map(|report| &report.job.what) {
+            Some(What::OfKind(kind)) => found.kind() == *kind,
+            Some(What::ToBlock) => found.is_to_block(),
+            _ => true,
+        };
+        let mut found = merging.sorted();
+        found.retain(is_wanted);
+        Ok(Self { opened, found, left_out })
+    }
+
+    /// With what STIX and MISP carry: strings from memory only where nothing else is asked for.
+    pub(super) fn carried(opened: Vec<OpenedReport<'a>>) -> io::Result<Self> {
+        let mut merged = Self::of(opened)?;
+        let is_asked_for = merged.opened.iter().all(|report| report.job.what == What::OfKind(Kind::Memory));
+        merged.found.retain(|found| is_asked_for || found.kind() != Kind::Memory);
+        Ok(merged)
+    }
+
+    /// Stops with an error once the job is cancelled.
+    pub(super) fn go_on(&self) -> io::Result<()> {
+        self.opened.first().map_or(Ok(()), OpenedReport::go_on)
+    }
+
+    /// Each report that names an indicator, and how it does.
+    pub(super) fn reports_of<'m>(
+        &'m self,
+        found: &'m MergedIndicator,
+    ) -> impl Iterator<Item = (&'m OpenedReport<'a>, &'m Indicator)> {
+        found.sightings().filter_map(|sighting| Some((self.opened.get(sighting.report)?, &sighting.indicator)))
+    }
+
+    /// The rule that matters most of those that mark an indicator.
+    pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
+        self.reports_of(found)
+            .filter_map(|(report, indicator)| report.rule_of(indicator))
+            .min_by_key(|rule| rule.severity)
+    }
+
+    /// The surest reason to block an indicator, with where it was seen, and the report that gives it.
+    pub(super) fn reason<'m>(&'m self, found: &'m MergedIndicator) -> Option<(BlockReason, &'m OpenedReport<'a>)> {
+        let reasons =
+            self.reports_of(found).filter_map(|(report, indicator)| Some((reason(report, indicator)?, report)));
+        let (reason, report) = reasons.min_by_key(|(reason, _)| reason.activity)?;
+        let words = format!("{} Seen in {}.", reason.words, self.seen_in(found));
+        Some((BlockReason { words, ..reason }, report))
+    }
+
+    /// The notes on an indicator's own rows, each once.
+    pub(super) fn notes_about(&self, found: &MergedIndicator) -> Vec<&'a Note> {
+        self.reports_of(found).flat_map(|(report, indicator)| report.notes_about(indicator)).collect()
+    }
+
+    /// Where it was seen; of several reports with the sandbox before each.
+    pub(super) fn seen_in(&self, found: &MergedIndicator) -> String {
+        let seen = self.reports_of(found).map(|(report, indicator)| match self.opened.len() {
+            1 => verdict::seen_in(&report.report, indicator),
+            _ => format!("{}: {}", report.sandbox(), verdict::seen_in(&report.report, indicator)),
+        });
+        seen.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What the reports that name an indicator have to say, each word once.
+    pub(super) fn each_word(&self, found: &MergedIndicator, word: impl Fn(&OpenedReport<'a>) -> String) -> String {
+        let mut words: Vec<_> = self.reports_of(found).map(|(report, _)| word(report)).collect();
+        let mut known = BTreeSet::new();
+        words.retain(|word| known.insert(word.clone()));
+        words.join("; ")
+    }
+}
+
 /// Members of a record about one thing: its name, and a property. They are joined in each attribute that is
 /// known to hold the first as something of this kind.
 const TOGETHER: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
@@ -314,11 +405,16 @@ pub(super) struct Correlations(HashMap<(Kind, Untrusted), Vec<Untrusted>>);
 
 impl Correlations {
     /// Joins what the rows that are written say; nothing where a choice of indicators is wanted.
-    pub(super) fn of(opened: &OpenedReport<'_>) -> io::Result<Self> {
+    pub(super) fn of(reports: &[OpenedReport<'_>]) -> io::Result<Self> {
         let mut joined = Self::default();
-        if opened.job.what.is_choice() {
-            return Ok(joined);
-        }
+        reports
+            .iter()
+            .filter(|opened| !opened.job.what.is_choice())
+            .try_for_each(|opened| joined.add_report(opened))?;
+        Ok(joined)
+    }
+
+    fn add_report(&mut self, opened: &OpenedReport<'_>) -> io::Result<()> {
         for (number, section) in opened.report.index.sections.iter().enumerate() {
             let holds = section.attribute.map_or(&[][..], |known| known.holds.as_slice());
             for (kind, name, beside) in TOGETHER {
@@ -338,12 +434,12 @@ impl Correlations {
                         |raw: &Raw<'_>| matches!(raw.kind(), JsonKind::Text | JsonKind::Word) && raw.bytes() != b"null";
                     let text = |member| raw.member(member).filter(is_text);
                     if let Some((name, beside)) = text(name).zip(text(beside)) {
-                        joined.add(kind, name.text(), beside.text());
+                        self.add(kind, name.text(), beside.text());
                     }
                 }
             }
         }
-        Ok(joined)
+        Ok(())
     }
 
     fn add(&mut self, kind: Kind, name: Untrusted, beside: Untrusted) {

@@ -34,22 +34,14 @@ pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: Place) -> St
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
-pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    job.each_report(job.rules, |opened| match job.what.is_indicators() {
-        true => write_indicators(opened, out),
-        false => write_rows(opened, out),
-    })
-}
-
-/// Nothing but the things themselves, without teeth: the formats for other programs have them as they are. One that begins with `=` or
+/// Of indicators nothing but the things themselves, without teeth: the formats for other programs have them as they are. One that begins with `=` or
 /// the like stands so: a formula is of concern where cells are read, and CSV marks it there; here a mark would be a part of the thing for
 /// every program that reads a line as one.
-fn write_indicators(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let found = opened.indicators()?;
-    for indicator in found.all() {
-        writeln!(out, "{}", indicator.defanged())?;
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    match job.what.is_indicators() {
+        true => job.each_indicator(out, |_, _| Ok(()), |_, found, out| writeln!(out, "{}", found.defanged())),
+        false => job.each_report(job.rules, |opened| write_rows(opened, out)),
     }
-    Ok(found.all().len() as u64)
 }
 
 fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {

@@ -7,30 +7,36 @@ use self::objects::{
     MARKING, MARKING_OBJECT, algorithm, begun, canonical, folders, is_device, moment_words, own_id, pattern, plain,
     product, property, split_path, whole_hive,
 };
-use super::opened::{Correlations, OpenedReport};
-use super::verdict::{BlockReason, reason, seen_in, techniques, verdict};
+use super::opened::{Correlations, MergedReports, OpenedReport};
+use super::verdict::{seen_in, techniques, verdict};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
-use crate::report::indicators::{Kind, kind_in_memory, same};
+use crate::report::indicators::{Kind, MergedIndicator, kind_in_memory, same};
 use crate::report::rules::Rules;
 use crate::report::{About, Indicator, Note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 /// Writes one bundle of all reports; an object that several reports have is in it once.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut bundle = Bundle { out, written: HashSet::new(), to_block: BTreeMap::new(), left_out: 0 };
+    let rules = Rules::shipped();
+    let merged = MergedReports::carried(job.opened(&rules).collect::<io::Result<_>>()?)?;
+    let mut bundle = Bundle { out, written: HashSet::new(), left_out: merged.left_out };
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
     let id = own_id("bundle", &names.collect::<String>());
     write!(bundle.out, "{{\"type\":\"bundle\",\"id\":\"{id}\",\"objects\":[")?;
-    let rules = Rules::shipped();
     bundle.write(MARKING.to_owned(), MARKING_OBJECT)?;
-    let summary = job.each_report(&rules, |opened| bundle.write_report(opened).map(|()| 0))?;
-    for (id, (_, json)) in std::mem::take(&mut bundle.to_block) {
-        bundle.write(id, &json)?;
+    let mut summary = Summary::default();
+    for (number, opened) in merged.opened.iter().enumerate() {
+        let found = merged.found.iter().flat_map(MergedIndicator::sightings);
+        let found: Vec<_> =
+            found.filter(|sighting| sighting.report == number).map(|sighting| &sighting.indicator).collect();
+        bundle.write_report(opened, &found)?;
+        summary.add_report(&opened.report);
     }
+    merged.found.iter().try_for_each(|found| bundle.block(&merged, found))?;
     bundle.out.write_all(b"]}\n")?;
     // The marking is no row.
     Ok(Summary { rows: bundle.written.len() as u64 - 1, left_out: bundle.left_out, ..summary })
@@ -40,8 +46,6 @@ struct Bundle<'a> {
     out: &'a mut dyn Write,
     /// The identifiers of what was written.
     written: HashSet<String>,
-    /// What others are to block, by its identifier: its place in [`ACTIVITIES`], and the object.
-    to_block: BTreeMap<String, (usize, String)>,
     /// Rows without an object: STIX has none for most rows of a report, nor for devices and pipes.
     left_out: u64,
 }
@@ -79,14 +83,14 @@ impl Bundle<'_> {
         Ok(id)
     }
 
-    fn write_report(&mut self, opened: &OpenedReport<'_>) -> io::Result<()> {
+    fn write_report(&mut self, opened: &OpenedReport<'_>, found: &[&Indicator]) -> io::Result<()> {
         let identifier = opened.identifier.as_ref();
         let parts = identifier.map(|identifier| identifier.parts());
         let analysed = opened.analysed();
         let when = own_literal(&moment_words(analysed));
         let sample = parts.as_ref().and_then(|parts| parts.file.as_ref());
         let sample = sample.map(|file| self.file(Some(&Untrusted::from(file.as_str())), None)).transpose()?;
-        let References { observed, keys, mut noted } = self.observe(opened, sample.as_deref(), &when)?;
+        let References { observed, keys, mut noted } = self.observe(opened, found, sample.as_deref())?;
         let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
         let name = identifier.map_or_else(|| opened.digest(), |identifier| Ok(literal(identifier.text())))?;
         let mut id = own_id("malware-analysis", &format!("analysis {name}"));
@@ -124,27 +128,23 @@ impl Bundle<'_> {
         self.write(id.to_owned(), &object(begun(id).into_iter().chain(dates).chain(own))).map(drop)
     }
 
-    /// Writes what a report observed, and takes in what is to be blocked of it.
+    /// Writes what a report observed.
     fn observe<'n>(
         &mut self,
         opened: &OpenedReport<'n>,
+        found: &[&Indicator],
         sample: Option<&str>,
-        when: &str,
     ) -> io::Result<References<'n>> {
         let (mut references, mut known) = (References::default(), HashSet::new());
-        let (found, left_out) = opened.carried()?;
-        self.left_out += left_out;
-        let paths = found.of_kind(Kind::Path).iter();
+        let paths = found.iter().filter(|found| found.kind == Kind::Path);
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
-        let seen = SeenThings { joined: Correlations::of(opened)?, folders: folders(&paths), paths };
-        for indicator in found.all() {
+        let joined = Correlations::of(std::slice::from_ref(opened))?;
+        let seen = SeenThings { joined, folders: folders(&paths), paths };
+        for indicator in found {
             opened.go_on()?;
             let objects = self.observables(indicator, &seen)?;
             if objects.is_empty() {
                 self.left_out += indicator.alone;
-            }
-            if let Some(reason) = reason(opened, indicator) {
-                self.block(indicator, &reason, when);
             }
             for id in objects {
                 // The sample was run; all other observables were seen with it.
@@ -300,24 +300,19 @@ impl Bundle<'_> {
         self.simple("directory", "path", if short.len() > 2 { short } else { path })
     }
 
-    /// Takes in what others are to block, and why: of several reports the surest says it.
-    fn block(&mut self, indicator: &Indicator, reason: &BlockReason, when: &str) {
-        let Some(pattern) = pattern(indicator.kind, &plain(&indicator.value)) else { return };
-        let id = own_id("indicator", &pattern);
-        if self.to_block.get(&id).is_some_and(|(known, _)| *known <= reason.activity) {
-            return;
-        }
+    /// Writes that others are to block an indicator, if so, and why: of several reports the surest says it.
+    fn block(&mut self, merged: &MergedReports<'_>, found: &MergedIndicator) -> io::Result<()> {
+        let Some((reason, opened)) = merged.reason(found) else { return Ok(()) };
+        let Some(pattern) = pattern(found.kind(), &plain(found.value())) else { return Ok(()) };
+        let when = own_literal(&moment_words(opened.analysed()));
         let own = [
-            ("created", Some(when.to_owned())),
-            ("modified", Some(when.to_owned())),
-            ("name", Some(own_literal(&format!("{}: {}", indicator.kind.name(), reason.name)))),
+            ("name", Some(own_literal(&format!("{}: {}", found.kind().name(), reason.name)))),
             ("description", Some(own_literal(&reason.words))),
             ("indicator_types", Some(list(ACTIVITIES.get(reason.activity).map(|words| own_literal(words))))),
             ("pattern", Some(own_literal(&pattern))),
             ("pattern_type", Some(own_literal("stix"))),
-            ("valid_from", Some(when.to_owned())),
+            ("valid_from", Some(when.clone())),
         ];
-        let json = object(begun(&id).into_iter().chain(own));
-        self.to_block.insert(id, (reason.activity, json));
+        self.write_dated(&own_id("indicator", &pattern), [&when, &when], own)
     }
 }

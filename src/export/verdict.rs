@@ -88,7 +88,7 @@ fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&Place) -> bool
 /// Why an indicator is to be blocked.
 pub(super) struct BlockReason {
     pub(super) name: String,
-    /// A sentence, and where the indicator was seen.
+    /// A sentence.
     pub(super) words: String,
     /// How sure it is, 0 the surest.
     pub(super) activity: usize,
@@ -98,7 +98,7 @@ pub(super) struct BlockReason {
 /// rule marks its row high or medium, since malware asks for harmless hosts as well. Values that are common
 /// on harmless machines have none.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Option<BlockReason> {
-    let (name, why, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
+    let (name, words, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match verdict(&opened.report) {
             "benign" => return None,
             "malicious" => 0,
@@ -108,10 +108,10 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Option
     } else {
         let is_enough = |rule: &&Rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium;
         let rule = opened.rule_of(indicator).filter(is_enough)?;
-        let why = format!("{}: {}", rule.severity.word(), rule.words());
-        (rule.name.clone(), why, usize::from(rule.severity != Severity::High))
+        let words = format!("{}: {}", rule.severity.word(), rule.words());
+        (rule.name.clone(), words, usize::from(rule.severity != Severity::High))
     };
-    Some(BlockReason { name, words: format!("{why} Seen in {}.", seen_in(&opened.report, indicator)), activity })
+    Some(BlockReason { name, words, activity })
 }
 
 /// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.

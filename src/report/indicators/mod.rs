@@ -1,9 +1,11 @@
 //! What a report holds that others can look for: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys, mutexes;
 //! each with the rows where it was seen.
 
+mod merged;
 mod servers;
 mod words;
 
+pub use merged::{MergedIndicator, Merging, Sighting};
 pub(super) use servers::is_of_the_internet;
 pub use servers::is_plain_host;
 
@@ -214,6 +216,13 @@ pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
     words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
 }
 
+/// Why no more is gathered.
+fn refusal(who_names: &str) -> io::Error {
+    let most = count(MOST as u64, "thing");
+    let instead = "what is in the panes can be written as CSV or JSON lines";
+    io::Error::other(format!("{who_names} more than {most} to look for; {instead}"))
+}
+
 /// What makes two values one thing.
 pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
     Untrusted::from(compared(kind, value).into_owned())
@@ -304,8 +313,7 @@ struct IndicatorRow {
 #[derive(Default)]
 struct Collector {
     found: Vec<Indicator>,
-    /// The place of each among these, by a hash of what it is; by the next number where two have one hash.
-    known: HashMap<u64, u32>,
+    known: Numbers,
     /// The row that is looked through, by its number among all, from 1 on.
     row: u64,
     /// The first two indicators that the row names: more say no more.
@@ -373,10 +381,7 @@ impl Collector {
         if self.found.len() <= MOST {
             return Ok(());
         }
-        let most = count(MOST as u64, "thing");
-        Err(io::Error::other(format!(
-            "it names more than {most} to look for; what is in its panes can be written as CSV or JSON lines"
-        )))
+        Err(refusal("it names"))
     }
 
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: IndicatorRow) {
@@ -487,17 +492,12 @@ impl Collector {
 
     /// The place of an indicator, which is new if it was not seen yet.
     fn number_of(&mut self, kind: Kind, value: Untrusted) -> usize {
-        let is_same = |known: &Indicator| known.kind == kind && compared(kind, &known.value) == compared(kind, &value);
-        let mut hash = self.known.hasher().hash_one((kind, compared(kind, &value)));
-        while let Some(known) = self.known.get(&hash).and_then(|known| usize::try_from(*known).ok()) {
-            if self.found.get(known).is_some_and(is_same) {
-                return known;
-            }
-            hash = hash.wrapping_add(1);
+        let (next, found, new) = (self.found.len(), &self.found, Indicator::new(kind, value));
+        let is_same = |known: usize| found.get(known).is_some_and(|known| is_same(known, &new));
+        let number = self.known.number_of(kind, &new.value, next, is_same);
+        if number == next {
+            self.found.push(new);
         }
-        let number = self.found.len();
-        self.known.extend(u32::try_from(number).map(|number| (hash, number)));
-        self.found.push(Indicator::new(kind, value));
         number
     }
 
@@ -517,6 +517,30 @@ impl Collector {
         }
         found.sort_by_key(|indicator| indicator.kind);
         Indicators { found, without: self.without }
+    }
+}
+
+/// Whether both are one thing.
+fn is_same(one: &Indicator, other: &Indicator) -> bool {
+    one.kind == other.kind && compared(one.kind, &one.value) == compared(other.kind, &other.value)
+}
+
+/// The number of each indicator, by a hash of what it is; by the next hash where two have one.
+#[derive(Default)]
+struct Numbers(HashMap<u64, u32>);
+
+impl Numbers {
+    /// The number of an indicator; `next` where none that is known is the same.
+    fn number_of(&mut self, kind: Kind, value: &Untrusted, next: usize, is_same: impl Fn(usize) -> bool) -> usize {
+        let mut hash = self.0.hasher().hash_one((kind, compared(kind, value)));
+        while let Some(known) = self.0.get(&hash).and_then(|known| usize::try_from(*known).ok()) {
+            if is_same(known) {
+                return known;
+            }
+            hash = hash.wrapping_add(1);
+        }
+        self.0.extend(u32::try_from(next).map(|number| (hash, number)));
+        next
     }
 }
 

@@ -1,0 +1,109 @@
+//! Indicators of several reports, each once, with what every report says of it.
+
+use super::super::work::Cancel;
+use super::{Indicator, Indicators, Kind, MOST, Numbers, is_same, refusal};
+use crate::report::rules::Severity;
+use crate::text::{Untrusted, Visible};
+use std::io;
+use std::iter::once;
+
+/// What one report says of an indicator.
+#[derive(Debug, Clone)]
+pub struct Sighting {
+    /// The number of the report among those that are merged.
+    pub report: usize,
+    pub indicator: Indicator,
+    /// How the rules mark it; noise only where all its rows are.
+    pub severity: Option<Severity>,
+    pub is_to_block: bool,
+}
+
+/// An indicator, as each of the reports that name it has it.
+#[derive(Debug, Clone)]
+pub struct MergedIndicator {
+    pub first: Sighting,
+    others: Vec<Sighting>,
+}
+
+impl MergedIndicator {
+    pub fn kind(&self) -> Kind {
+        self.first.indicator.kind
+    }
+
+    pub fn value(&self) -> &Untrusted {
+        &self.first.indicator.value
+    }
+
+    /// The defanged value in one line, as shown and copied.
+    pub fn defanged(&self) -> Visible {
+        self.first.indicator.defanged()
+    }
+
+    pub fn sightings(&self) -> impl Iterator<Item = &Sighting> {
+        once(&self.first).chain(&self.others)
+    }
+
+    /// How many rows of all reports name it.
+    pub fn seen(&self) -> u64 {
+        self.sightings().map(|sighting| sighting.indicator.seen).sum()
+    }
+
+    /// The severity that matters most; noise only where every report has nothing else.
+    pub fn severity(&self) -> Option<Severity> {
+        let marked = self.sightings().filter_map(|sighting| sighting.severity).min();
+        marked.filter(|mark| *mark < Severity::Noise || self.sightings().all(|sighting| sighting.severity.is_some()))
+    }
+
+    pub fn is_to_block(&self) -> bool {
+        self.sightings().any(|sighting| sighting.is_to_block)
+    }
+
+    /// Whether only decoded text names it.
+    pub fn is_decoded(&self) -> bool {
+        self.sightings().all(|sighting| sighting.indicator.is_decoded)
+    }
+}
+
+/// Merges the indicators of reports, one report after the other.
+#[derive(Default)]
+pub struct Merging {
+    found: Vec<MergedIndicator>,
+    known: Numbers,
+    count: usize,
+}
+
+impl Merging {
+    /// Takes in what a report names; an error where all of them name more than is gathered.
+    pub fn add(
+        &mut self,
+        found: Indicators,
+        cancel: &Cancel,
+        sighting: impl Fn(Indicator) -> Sighting,
+    ) -> io::Result<()> {
+        self.count += found.found.len();
+        if self.count > MOST {
+            return Err(refusal("the reports name"));
+        }
+        for (count, indicator) in found.found.into_iter().enumerate() {
+            if count % 4096 == 0 {
+                cancel.check()?;
+            }
+            let (next, all) = (self.found.len(), &self.found);
+            let is_same =
+                |known: usize| all.get(known).is_some_and(|known| is_same(&known.first.indicator, &indicator));
+            let number = self.known.number_of(indicator.kind, &indicator.value, next, is_same);
+            let sighting = sighting(indicator);
+            match self.found.get_mut(number) {
+                Some(known) => known.others.push(sighting),
+                None => self.found.push(MergedIndicator { first: sighting, others: Vec::new() }),
+            }
+        }
+        Ok(())
+    }
+
+    /// By kind, within a kind what is to block first; else in the order of the reports.
+    pub fn sorted(mut self) -> Vec<MergedIndicator> {
+        self.found.sort_by_key(|found| (found.kind(), !found.is_to_block()));
+        self.found
+    }
+}
