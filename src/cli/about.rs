@@ -204,23 +204,16 @@ pub(super) struct HelpArgs {
 
 impl HelpArgs {
     pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
-        let mut grammar = grammar();
-        grammar.build();
         let Some(name) = &self.topic else {
-            return print_text(&format!("{}\n{LIST}\n", grammar.render_help()));
+            return print_text(&format!("{}\n{LIST}\n", grammar_with_files().render_help()));
         };
         // Topics take precedence; a command with the same name still has --help.
-        if let Some((_, text)) = TOPICS.iter().find(|(topic, _)| topic == name) {
-            return print_text(text);
-        }
-        match grammar.find_subcommand_mut(name) {
-            Some(command) => print_text(&command.render_long_help().to_string()),
-            None => fail!(Usage, "no such topic or command; behaview help lists both"),
+        match TOPICS.iter().find(|(topic, _)| topic == name) {
+            Some((_, text)) => print_text(text),
+            None => Err(answer_of_clap(&[name, "--help"])),
         }
     }
 }
-
-const NAME: &str = "behaview";
 
 const WHERE: &str = "\
 Where they go:
@@ -264,20 +257,23 @@ pub(super) struct ManArgs {
 
 impl ManArgs {
     pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
-        let mut grammar = grammar();
+        let mut grammar = grammar_with_files();
         grammar.build();
         if let Some(folder) = &self.into {
             return write_all(grammar, folder);
         }
         let page = match &self.command {
-            None => Some(grammar),
-            Some(name) => grammar.find_subcommand(name).cloned(),
+            None => grammar,
+            Some(name) => grammar.find_subcommand(name).cloned().ok_or_else(|| answer_of_clap(&[name, "--help"]))?,
         };
-        let Some(page) = page else { fail!(Usage, "unknown command; behaview --help names all") };
-        let mut text = Vec::new();
-        Page::new(page).render(&mut text)?;
-        print_text(&String::from_utf8(text)?)
+        print_text(&String::from_utf8(man_page(page)?)?)
     }
+}
+
+fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    Page::new(command).source(concat!("behaview ", env!("CARGO_PKG_VERSION"))).render(&mut text)?;
+    Ok(text)
 }
 
 fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
@@ -285,8 +281,7 @@ fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
     let commands: Vec<_> = grammar.get_subcommands().cloned().collect();
     for command in std::iter::once(grammar).chain(commands) {
         let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
-        let mut text = Vec::new();
-        Page::new(command).render(&mut text)?;
+        let text = man_page(command)?;
         if path.is_symlink() {
             anyhow::bail!("{} is a link, which is not followed", crate::text::path(path));
         }

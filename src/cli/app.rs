@@ -1,6 +1,5 @@
 //! Starts the app on a service, on the embedded demo service, or on reports saved in files.
 
-use super::inputs::parse_first;
 use super::setup::session;
 use super::show;
 use super::*;
@@ -46,19 +45,33 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
     }
 }
 
+/// A file, or a stored report, in the place of a command; the error of a misspelt command is clap's.
 fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifier>)> {
-    // A word of lowercase letters is a misspelt command.
-    let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    let is_other = Sha256::parse(text).is_some() || is_word || Path::new(text).is_file();
-    let Some(identifier) = Identifier::typed(text).filter(|_| !is_other) else { return Ok((parse_first(text)?, None)) };
-    match show::stored(&identifier, common)? {
-        Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
-            Some(file) => Ok((file, Some(identifier))),
-            None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
-        },
-        None if identifier.is_documented() => Err(show::not_stored(&identifier)),
-        None => Ok((parse_first(text)?, None)),
+    if let Some(file) = Sha256::parse(text) {
+        return Ok((file, None));
     }
+    if Path::new(text).is_file() {
+        // The path of a file is not a key, so it is shown completely.
+        fail!(
+            Usage,
+            "{text} is a file of this machine: behaview open shows a saved report, behaview submit has it scanned"
+        );
+    }
+    let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    if let Some(identifier) = Identifier::typed(text).filter(|_| !is_word) {
+        match show::stored(&identifier, common)? {
+            Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
+                Some(file) => return Ok((file, Some(identifier))),
+                None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
+            },
+            None if identifier.is_documented() => return Err(show::not_stored(&identifier)),
+            None => {}
+        }
+    }
+    if text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return parse_sha256(text).map(|file| (file, None));
+    }
+    Err(answer_of_clap(&[text]))
 }
 
 /// Runs the app with the state of the screen as it was left, and saves that state at the end.

@@ -62,7 +62,7 @@ impl CostArgs {
                 let found = found.map_err(|error| FailureKind::Usage.error(format!("{path}: {error}")))?;
                 numbers.hashes = found.count;
                 if found.repeated > 0 {
-                    say(format!("{} of {} hashes are repeated; each is counted", found.repeated, found.count));
+                    hint(format!("{} of {} hashes are repeated; each is counted", found.repeated, found.count));
                 }
             }
             operations.push(Operation { kind, numbers });

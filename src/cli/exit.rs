@@ -87,6 +87,9 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     if let Some(SignalExit(number)) = error.downcast_ref() {
         return ExitCode::from(128_u8.saturating_add(*number));
     }
+    if let Some(error) = error.downcast_ref() {
+        return usage(error);
+    }
     say(error, log);
     ExitCode::from(kind_of(error) as u8)
 }

@@ -268,6 +268,6 @@ pub(super) fn write_file<T>(
         FileError::Io { why, .. } if why.kind() == io::ErrorKind::InvalidData => why.into(),
         other => anyhow::Error::from(other),
     })?;
-    say(format!("wrote {} to {}", crate::text::bytes(length), file::shown(path)));
+    hint(format!("wrote {} to {}", crate::text::bytes(length), file::shown(path)));
     Ok(written)
 }

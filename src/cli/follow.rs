@@ -6,7 +6,6 @@ use crate::report::analysis::SandboxRun;
 use crate::report::page::Page;
 use crate::report::{Analysis, PendingScan};
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
@@ -171,7 +170,7 @@ async fn poll_to_the_end(
         next_page = page.cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
         if following.listed(reports.len(), next_page.is_some(), now) {
             if is_cut {
-                say("the list goes on behind these reports: behaview list --all asks for the rest of it");
+                hint("the list goes on behind these reports: behaview list --all asks for the rest of it");
             }
             return Ok(true);
         }
@@ -185,24 +184,16 @@ async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDur
         if seconds <= 0 {
             return;
         }
-        people(&format!("next poll in {seconds} s: {price}; {left}; ctrl-c stops"), "\r");
+        show_progress(&format!("next poll in {seconds} s: {price}; {left}; ctrl-c stops"), "\r");
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
 fn tell(following: &Following) {
     let Some(seen) = &following.seen else {
-        return people("the service knows of no scan: its list is fetched", "\n");
+        return show_progress("the service knows of no scan: its list is fetched", "\n");
     };
     let run = |run: &SandboxRun| format!("{}: {}", run.sandbox().visible_cut(40), run.words());
     let runs: Vec<_> = seen.sandboxes.iter().map(run).collect();
-    people(&format!("{} · {}", seen.progress.words(), runs.join(" · ")), "\n");
-}
-
-/// Prints a line on standard error if that is a terminal; files and pipes get none.
-fn people(words: &str, end: &str) {
-    let mut to = std::io::stderr();
-    if to.is_terminal() {
-        let _ = write!(to, "\r{}\x1b[K{end}", crate::text::own(words));
-    }
+    show_progress(&format!("{} · {}", seen.progress.words(), runs.join(" · ")), "\n");
 }

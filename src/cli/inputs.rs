@@ -2,14 +2,13 @@
 //! saved documents.
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
+use super::setup::show_progress;
 use super::{CliError, Common, FailureKind, exit};
 use crate::report::identifier::Sha256;
 use crate::report::{Body, Pane};
-use crate::text::nearest;
 use clap::Args;
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 /// Maximum number of characters of a word that is shown: it may be the key.
@@ -61,28 +60,6 @@ pub(super) fn pane(text: &str) -> Result<Pane, String> {
 /// Parses a file's SHA-256, for the commands for scripts.
 pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(format!("{} {}", shown(text), no_hash(text))).into())
-}
-
-/// Parses a file's SHA-256 where a command is expected too; the error considers a misspelt command
-/// and a file name.
-pub(super) fn parse_first(text: &str) -> anyhow::Result<Sha256> {
-    if let Some(file) = Sha256::parse(text) {
-        return Ok(file);
-    }
-    if Path::new(text).is_file() {
-        // The path of a file is not a key, so it is shown completely.
-        fail!(
-            Usage,
-            "{text} is a file of this machine: `behaview open` shows a saved report, `behaview submit` has it scanned"
-        );
-    }
-    let grammar = super::grammar();
-    let why = match nearest(text, grammar.get_subcommands().map(clap::Command::get_name)) {
-        Some(name) if name == text => format!("is a command, and stands before its options: `behaview {text} …`"),
-        Some(name) => format!("is no command and no SHA-256: was `behaview {name}` meant?"),
-        None => format!("is no command, as `behaview --help` lists them, and {}", no_hash(text)),
-    };
-    fail!(Usage, "{} {why}", shown(text))
 }
 
 pub(super) fn shown(text: &str) -> String {
@@ -182,9 +159,8 @@ pub(super) fn each<T>(
     let (all, mut tried, mut failed) = (subjects.len(), 0, Vec::new());
     for subject in subjects {
         tried += 1;
-        let mut to = std::io::stderr();
-        if all > 1 && to.is_terminal() {
-            let _ = write!(to, "\r{tried} of {all}\x1b[K\r");
+        if all > 1 {
+            show_progress(&format!("{tried} of {all}"), "\r");
         }
         let Err(error) = work(subject) else { continue };
         if all > 1 {
@@ -217,22 +193,5 @@ mod tests {
             }
         }
         assert!(pane("nowhere").is_err_and(|words| words.contains("techniques")));
-    }
-
-    fn words(text: &str) -> String {
-        parse_first(text).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn a_slip_is_told_by_what_may_have_been_meant() {
-        for (typed, meant) in [("lst", "list"), ("shwo", "show"), ("exprot", "export"), ("doctr", "doctor")] {
-            assert!(words(typed).contains(&format!("`behaview {meant}` meant")), "{}", words(typed));
-        }
-        assert!(words("d41d8cd98f00b204e9800998ecf8427e").contains("looks like an MD5"));
-        assert!(words(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("behaview open"));
-        assert!(words("nonsense").contains("is no command"));
-        assert!(words("demo").contains("stands before its options"));
-        assert!(parse_sha256("da39a3ee5e6b4b0d3255bfef95601890afd80709").unwrap_err().to_string().contains("SHA-1"));
-        assert!(parse_first(&"ab".repeat(32)).is_ok());
     }
 }

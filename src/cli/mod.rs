@@ -28,7 +28,7 @@ mod submit;
 
 use crate::config::{Config, Folders};
 use crate::log::Log;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use sha2::Digest;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -56,7 +56,7 @@ use output::{Output, json_line, print, print_body, print_json, print_text, table
 use query::{DryRunRemark, ask, cost, print_dry_run, runtime, say_cost, send};
 use serde::Serialize;
 use serde_json::{Value, json};
-use setup::{Setup, open_to_look, say, service_of, setup, store_and_service};
+use setup::{Setup, hint, open_to_look, say, service_of, setup, show_progress, store_and_service};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -64,17 +64,25 @@ use std::sync::Arc;
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
-#[command(version, args_conflicts_with_subcommands = true, disable_help_subcommand = true, after_help = START, after_long_help = more_help())]
+#[command(version, override_usage = USAGE, disable_help_subcommand = true, after_help = START, after_long_help = more_help())]
 struct Cli {
     #[command(subcommand)]
     command: Option<CliCommand>,
-    /// SHA-256 of privately scanned files, or identifiers of stored reports; a SHA-256 can also be typed or pasted in the app
-    sha256: Vec<String>,
     #[command(flatten)]
     common: Common,
 }
 
+const NAME: &str = "behaview";
+
 const START: &str = "Start with: behaview demo";
+
+const USAGE: &str = "behaview [OPTIONS] [SHA256]...\n       behaview [OPTIONS] <COMMAND>";
+
+/// The words in the place of a command.
+const FILES: &str = "sha256";
+
+const ABOUT_FILES: &str = "SHA-256 of privately scanned files, or identifiers of stored reports; \
+    a SHA-256 can also be typed or pasted in the app";
 
 fn more_help() -> String {
     let codes = exit_codes().map(|(code, words)| format!("  {code:>2}  {words}\n"));
@@ -99,6 +107,9 @@ struct Common {
     /// How much is logged: off, error, warn, info or debug
     #[arg(long, global = true, value_name = "LEVEL")]
     log_level: Option<String>,
+    /// Print the answer, warnings and errors only: no progress, costs or hints
+    #[arg(long, short, global = true)]
+    quiet: bool,
     /// Opened once it is known where.
     #[arg(skip)]
     log: OnceLock<Log>,
@@ -184,11 +195,10 @@ commands! {
 pub fn main() -> ExitCode {
     keep_key_private();
     runtime::tame_panics();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let (Cli { command, mut common }, sha256) = match parse() {
+        Ok(parsed) => parsed,
         Err(error) => return exit::usage(&error),
     };
-    let Cli { command, sha256, mut common } = cli;
     common.take_set_profile();
     match run(command, &sha256, &common) {
         Ok(()) => ExitCode::SUCCESS,
@@ -220,6 +230,9 @@ fn keep_key_private() {
 fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
     runtime::survive_file_limit()?;
     common.screen.settle_charset();
+    if common.quiet {
+        setup::be_quiet();
+    }
     match command {
         None => app::run(sha256, common),
         Some(command) => command.run(common),
@@ -232,8 +245,44 @@ pub fn commands() -> Vec<(String, String)> {
     grammar().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
 }
 
+/// The commands with every option that each takes, for completions.
 fn grammar() -> clap::Command {
     Cli::command()
+}
+
+/// The grammar for parsing and help, where only the program's own help lists the options of every command.
+fn grammar_for_help() -> clap::Command {
+    let shared = Common::augment_args(clap::Command::default());
+    let hidden: Vec<_> = shared.get_arguments().map(|option| option.clone().hide(true)).collect();
+    let names: String = shared.get_arguments().filter_map(Arg::get_long).map(|name| format!(" --{name}")).collect();
+    let names = text::words_in_rows(&format!("Options of every command, see behaview --help:{names}"), 80).join("\n");
+    let template =
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{names}{{after-help}}");
+    grammar().mut_subcommands(|command| command.args(&hidden).help_template(template.clone()))
+}
+
+/// The grammar in which files and reports may stand in the place of a command.
+fn grammar_with_files() -> clap::Command {
+    let files = Arg::new(FILES).value_name("SHA256").num_args(0..).help(ABOUT_FILES).help_heading(None);
+    grammar_for_help().arg(files)
+}
+
+fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
+    let mut matches = grammar_with_files().try_get_matches()?;
+    let files = matches.remove_many(FILES).into_iter().flatten().collect();
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    // clap forgets what stands before a command where the option is repeated behind it.
+    let before = Common::augment_args(clap::Command::new(NAME)).allow_external_subcommands(true);
+    cli.common.set.splice(0..0, Common::from_arg_matches(&before.try_get_matches()?)?.set);
+    Ok((cli, files))
+}
+
+/// clap's answer to words that name a command: its help, or an error with a suggestion.
+fn answer_of_clap(words: &[&str]) -> anyhow::Error {
+    match grammar_for_help().try_get_matches_from([&[NAME], words].concat()) {
+        Err(error) => error.into(),
+        Ok(_) => FailureKind::Usage.error(format!("{} is a command, and stands before files", words.concat())).into(),
+    }
 }
 
 impl Common {

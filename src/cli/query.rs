@@ -2,7 +2,7 @@
 //! and the cost at the end; or prints the price of each call in a dry run.
 
 use super::output::{print, table};
-use super::setup::{Setup, say};
+use super::setup::{Setup, hint, say, show_progress, shows_progress};
 use crate::gateway::{Answer, Gateway, GatewayError, Received};
 use crate::quota::{Period, Price, Spent, Unit, Units, in_units};
 use crate::request::{Quote, Request};
@@ -11,7 +11,7 @@ use crate::store::StoreError;
 use crate::text::{bytes, said};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -108,19 +108,19 @@ struct Meter {
 
 /// Shows what a call waits for: on a terminal how many bytes of a response have arrived.
 fn tell(meter: &Mutex<Meter>, received: &Received) {
-    let (Ok(mut meter), mut to) = (meter.lock(), std::io::stderr()) else { return };
+    let Ok(mut meter) = meter.lock() else { return };
     match received {
         Received::NotBefore(at) if !meter.has_said_wait => {
             meter.has_said_wait = true;
             let at = at.strftime("%F %T UTC");
-            say(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
+            hint(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
         }
         Received::Bytes { bytes: so_far, total }
-            if to.is_terminal() && meter.updated.is_none_or(|updated| updated.elapsed() >= PROGRESS_INTERVAL) =>
+            if shows_progress() && meter.updated.is_none_or(|updated| updated.elapsed() >= PROGRESS_INTERVAL) =>
         {
             meter.updated = Some(Instant::now());
             let total = total.map(|total| format!(" of {}", bytes(total))).unwrap_or_default();
-            let _ = write!(to, "\r{}{total}\x1b[K\r", bytes(*so_far));
+            show_progress(&format!("{}{total}", bytes(*so_far)), "\r");
         }
         _ => {}
     }
@@ -131,9 +131,9 @@ pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
     let spent = gateway.store.spent(&gateway.session)?;
     let all: Spent = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
-        say("nothing was charged");
+        hint("nothing was charged");
     } else {
-        say(format!("charged: {}", in_units(&spent)));
+        hint(format!("charged: {}", in_units(&spent)));
     }
     Ok(())
 }

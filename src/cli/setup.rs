@@ -12,9 +12,10 @@ use crate::report::{Deletion, Purge};
 use crate::service::{Client, Profile};
 use crate::store::{Store, StoreError, service_id};
 use jiff::SignedDuration;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The service and the user's entitlements there.
 pub(super) struct Setup {
@@ -118,7 +119,33 @@ pub(super) fn service_of(profile: &Profile) -> String {
     service_id(&profile.place())
 }
 
-/// Prints a remark on standard error. Errors are ignored: the result matters more than the remark.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves progress, costs and hints out from now on.
+pub(super) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether standard error shows progress: on a terminal, without `--quiet`.
+pub(super) fn shows_progress() -> bool {
+    !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal()
+}
+
+/// Shows progress in the last line of the terminal; with `"\r"` at its end the next words replace it.
+pub(super) fn show_progress(words: &str, end: &str) {
+    if shows_progress() {
+        let _ = write!(std::io::stderr(), "\r{}\x1b[K{end}", crate::text::own(words));
+    }
+}
+
+/// Prints a cost or a hint on standard error, unless `--quiet` leaves it out.
+pub(super) fn hint(words: impl AsRef<str>) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        say(words);
+    }
+}
+
+/// Prints a warning on standard error. Errors are ignored: the result matters more than the warning.
 pub(super) fn say(remark: impl AsRef<str>) {
     let _ = writeln!(std::io::stderr(), "behaview: {}", remark.as_ref());
 }

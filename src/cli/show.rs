@@ -61,7 +61,7 @@ impl ShowArgs {
                 let got = runtime.block_on(ask(setup, &Request::Behaviour { identifier }, self.refresh))?;
                 if let Some((imported, received)) = stored.and_then(|stored| Some((stored.imported?, stored.received)))
                 {
-                    say(format!("imported on {} {}", crate::text::moment(received), imported.words()));
+                    hint(format!("imported on {} {}", crate::text::moment(received), imported.words()));
                 }
                 printer.print(&got.body)
             }

@@ -34,9 +34,43 @@ fn help_of_every_command_begins_with_what_it_does() {
             let is_topic = arguments[0] == "help" && run(arguments).starts_with('#');
             let help = run(arguments);
             assert!(is_topic || begins(&help, &about) && !help.contains("\\x20"), "{arguments:?}: {help}");
+            assert!(is_topic || !help.contains("--log-level <LEVEL>") && help.contains(" --log-level"), "{help}");
         }
         let page = run(&["man", &name]).replace(r"\*(Aq", "'").replace('\\', "");
         assert!(page.contains(&about), "{page}");
+    }
+}
+
+#[test]
+fn options_stand_before_or_after_a_command() {
+    let desk = Desk::new();
+    for arguments in [&["--quiet", "--set", "budget.daily=0", "list"][..], &["list", "-q", "--set", "budget.daily=0"]] {
+        let output = desk.fails(&[arguments, &[&main_file()]].concat(), 11, &["over the budget"]);
+        assert_eq!(errors(&output).lines().count(), 1, "{output:?}");
+    }
+    let set = ["--set", "budget.daily=3", "config", "--set", "follow.looks=4", "show", "--set", "budget.session=2"];
+    let shown = squeezed(&text(&desk.run(&set)));
+    let is_set = |name: &str| shown.contains(&format!("{name} flag\n"));
+    assert!(["budget.daily 3", "budget.session 2"].into_iter().all(is_set), "{shown}");
+}
+
+#[test]
+fn a_misspelt_word_is_answered_by_clap() {
+    let desk = Desk::new();
+    let hash = main_file();
+    for (arguments, words) in [
+        (&["lst"][..], "unrecognized subcommand 'lst'\n\n  tip: some similar subcommands exist: 'cost', 'list'"),
+        (&["--ascii", "exprot"], "'export'"),
+        (&["help", "shwo"], "'show'"),
+        (&["man", "doctr"], "'doctor'"),
+        (&["list", "--ofline"], "'--offline'"),
+        (&["--ofline", &hash], "'--offline'"),
+        (&[&hash, "quota"], "quota is a command, and stands before files"),
+        (&["d41d8cd98f00b204e9800998ecf8427e"], "looks like an MD5"),
+        (&["da39a3ee5e6b4b0d3255bfef95601890afd80709"], "looks like a SHA-1"),
+        (&[concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "behaview open"),
+    ] {
+        desk.fails(arguments, 2, &[words]);
     }
 }
 
