@@ -73,6 +73,8 @@ pub struct Service {
     pub name: String,
     pub id: String,
     pub has_key: bool,
+    /// How to get a key, and where it is read.
+    pub key_help: [String; 2],
     pub is_offline: bool,
     pub listing: Listing,
     /// The largest file that goes along with one call, in bytes.

@@ -11,7 +11,7 @@ use crate::demo::{Demo, ListContent, Options};
 use crate::quota::{Period, Spent};
 use crate::request::UploadLimit;
 use crate::runtime::{self, Display, Exit, Signals};
-use crate::service::credential::{Credential, KeySource};
+use crate::service::credential::{Credential, KeySource, key_help};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
 use crate::view::{Depth, Theme};
@@ -130,6 +130,7 @@ pub fn service(gateway: &Gateway) -> Service {
         name: client.profile().name.clone(),
         id: service_id(&client.profile().place()),
         has_key: !gateway.is_offline && client.credential().is_some(),
+        key_help: key_help(&client.profile().root),
         is_offline: gateway.is_offline,
         listing: client.profile().listing,
         upload_direct: client.profile().largest(UploadLimit::Direct),
@@ -295,6 +296,8 @@ async fn serve(demo: &Demo) -> anyhow::Result<()> {
         for file in Demo::files() {
             writeln!(out, "file     {}  {}: {}", file.sha256, file.title, file.about)?;
         }
+        writeln!(out, "\nIn a config file, such as behaview config path names, these lines use it:\n")?;
+        writeln!(out, "profile = \"demo\"\napi_key = {:?}\n[profiles.demo]\nroot = {:?}", demo.key(), demo.root())?;
         out.flush()?;
     }
     tokio::signal::ctrl_c().await?;

@@ -140,6 +140,12 @@ impl CompareArgs {
         shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
         shown.fill(&matrix, &numbers);
         print(self.json, &shown, || shown.text())?;
+        if shown.items.is_empty() {
+            hint(match matrix.items() {
+                [] => "nothing is left to compare: the reports have no items",
+                _ => "nothing is left: no item matches --only and --pane",
+            });
+        }
         gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()))
     }
 

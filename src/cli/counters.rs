@@ -1,7 +1,7 @@
 //! `behaview quota` and `behaview usage`: the service's own counters. Both calls are free.
 
 use super::*;
-use crate::app::spending::counters::{CountersView, HEADING, usage_remarks, usage_rows};
+use crate::app::spending::counters::{CountersView, KNOWN, OTHERS, usage_remarks, usage_rows};
 use crate::quota::{Balances, Usage as UsageDetails};
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -19,7 +19,7 @@ impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
         let (balances, now) = (ask_balances(&setup(common, Spending::default())?)?, crate::clock::now());
         let shown = CountersView::new(&balances, now);
-        print(self.json, &shown, || with_remarks(table(HEADING, shown.rows()), shown.remarks()))
+        print(self.json, &shown, || counters_text(&shown))
     }
 }
 
@@ -31,6 +31,12 @@ pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
 /// Parses a response to the quota call, fresh or saved.
 pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
     Balances::parse(answer).map_err(|why| FailureKind::BadAnswer.error(why))
+}
+
+fn counters_text(shown: &CountersView<'_>) -> String {
+    let others = shown.rows(false).peekable().peek().map(|_| table(OTHERS, shown.rows(false)));
+    let others = others.map(|others| format!("\n{others}")).unwrap_or_default();
+    with_remarks(table(KNOWN, shown.rows(true)) + &others, shown.remarks())
 }
 
 fn with_remarks(table: String, remarks: impl Iterator<Item = String>) -> String {
@@ -106,10 +112,9 @@ mod tests {
         }}));
         let now = "2026-11-20T09:38:50Z".parse().unwrap();
         let view = CountersView::new(&balances, now);
-        let shown = with_remarks(table(HEADING, view.rows()), view.remarks());
+        let shown = counters_text(&view);
         for words in [
-            "13       10    0  130 %  00:00 UTC, in 14 h 21 min",
-            "3 more than allowed",
+            "13       10    -3  130  00:00, in 14 h 21 min",
             r"The group's limits are those of \x1b[2Jgroup.",
             r"new\u{202e}counter",
             "odd: private_scans_monthly/user: not two whole numbers",

@@ -117,7 +117,7 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
     let kind = kind_of(error);
     match error.downcast_ref::<GatewayError>() {
         // Nothing was sent, and nothing else failed.
-        Some(GatewayError::Service { error: ServiceError::NoKey, .. }) => None,
+        Some(GatewayError::Service { error: ServiceError::NoKey(_), .. }) => None,
         Some(GatewayError::Service { line: Some(line), .. }) => {
             Some(line.clone()).filter(|_| kind != FailureKind::NotFound)
         }
@@ -193,7 +193,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
 
 fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
-        ServiceError::NoKey => FailureKind::Key,
+        ServiceError::NoKey(_) => FailureKind::Key,
         ServiceError::Unsendable(_) | ServiceError::LongAddress => FailureKind::Usage,
         ServiceError::ForeignUpload(_) => FailureKind::BadAnswer,
         ServiceError::Unreachable(_)

@@ -3,11 +3,13 @@
 use super::document::services;
 use super::query::say_if_aside;
 use super::*;
+use crate::quota::Plan;
 use crate::report::Body;
 use crate::report::Report;
 use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
 use crate::runtime::load_pages;
 use crate::store::StoredReport;
+use crate::text::Columns;
 use tokio::runtime::Runtime;
 
 const LIST_EXAMPLES: &str = "\
@@ -31,9 +33,9 @@ pub(super) struct ListArgs {
     /// Ask the service even if the list is stored
     #[arg(long)]
     refresh: bool,
-    /// Format of the output
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ListFormat::Json, conflicts_with = "json")]
-    format: ListFormat,
+    /// Format of the output; text on a terminal and json elsewhere, unless given
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "json")]
+    format: Option<ListFormat>,
     #[command(flatten)]
     spending: Spending,
 }
@@ -46,7 +48,7 @@ enum ListFormat {
     Jsonl,
     /// Identifiers alone, one a line, as show takes them
     Ids,
-    /// Columns for people
+    /// A table for people, as wide as the terminal
     Text,
 }
 
@@ -60,6 +62,9 @@ struct ListOutput {
     more: bool,
     #[serde(skip)]
     seen: HashSet<Identifier>,
+    /// The price of a report that is not stored.
+    #[serde(skip)]
+    price: String,
 }
 
 #[derive(Serialize)]
@@ -74,6 +79,8 @@ struct ListedSandbox {
     /// The first verdict, if the report is stored.
     verdict: Option<String>,
     score: Option<u64>,
+    #[serde(skip)]
+    labels: Vec<String>,
     tags: Vec<String>,
     /// When the report was stored; it is free from then on.
     held_since: Option<Timestamp>,
@@ -108,7 +115,8 @@ impl ListArgs {
     /// Prints the pages before a failure too, and stored reports that no page lists: they are paid for.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let (store, service) = (&setup.gateway.store, &setup.gateway.service);
-        let mut listed = ListOutput { file: Some(file.to_string()), more: true, ..ListOutput::default() };
+        let price = Plan::of_reports(1, &setup.entitled).to_string();
+        let mut listed = ListOutput { file: Some(file.to_string()), more: true, price, ..ListOutput::default() };
         let mut pages = self.pages(setup, runtime, file, &mut listed);
         // A refresh that fails must not print the old list instead.
         if self.refresh && pages.is_err() && listed.sandboxes.is_empty() {
@@ -205,11 +213,18 @@ impl ListArgs {
 
     fn print(&self, listed: &ListOutput) -> anyhow::Result<()> {
         let lines = || listed.sandboxes.iter().map(|sandbox| SandboxLine { file: listed.file.as_deref(), sandbox });
-        match self.format {
+        let columns = runtime::terminal_size().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
+        let usual = if columns.is_some() && !self.spending.json { ListFormat::Text } else { ListFormat::Json };
+        match self.format.unwrap_or(usual) {
             ListFormat::Json => print_json(listed),
             ListFormat::Jsonl => lines().try_for_each(|line| print_body(json_line(&line)?.as_bytes())),
             ListFormat::Ids => print_ids(listed),
-            ListFormat::Text => print_text(&columns(listed)),
+            ListFormat::Text => {
+                if self.files.len() > 1 {
+                    print_text(&listed.file.iter().map(|file| format!("{file}\n")).collect::<String>())?;
+                }
+                listed.print_table(columns.unwrap_or(usize::MAX))
+            }
         }
     }
 }
@@ -262,24 +277,41 @@ struct SandboxLine<'a> {
     sandbox: &'a ListedSandbox,
 }
 
-fn columns(listed: &ListOutput) -> String {
-    let visible = |text: &str| Untrusted::from(text).visible().to_string();
-    let time = |time: Option<Timestamp>| time.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default();
-    let row = |sandbox: &ListedSandbox| {
-        let verdict = sandbox.verdict.iter().map(|verdict| visible(verdict));
-        let verdict: Vec<_> = verdict.chain(sandbox.score.map(|score| score.to_string())).collect();
+impl ListOutput {
+    /// Prints the sandboxes in a table of at most `room` columns, with their identifiers where these fit.
+    fn print_table(&self, room: usize) -> anyhow::Result<()> {
+        let heading = ["sandbox", "verdict", ">score", "labels", "tags", "when", "price", "identifier"];
+        let rows: Vec<_> = self.sandboxes.iter().map(|sandbox| sandbox.cells(&self.price)).collect();
+        let mut shown = table(heading, rows.iter().cloned());
+        let is_wide = shown.lines().any(|line| line.columns() > room);
+        if is_wide {
+            let [short @ .., _] = heading;
+            let rows = rows.into_iter().map(|[cells @ .., _]| cells);
+            shown = table_within(room, [9, 7, usize::MAX, 1, 1, usize::MAX, usize::MAX], short, rows);
+        }
+        let more = if self.more { "There are more pages: --all fetches them, each for one request.\n" } else { "" };
+        print_text(&(shown + more))?;
+        if is_wide {
+            hint("--format ids prints the identifiers that behaview show takes");
+        }
+        Ok(())
+    }
+}
+
+impl ListedSandbox {
+    fn cells(&self, price: &str) -> [String; 8] {
+        let visible = |text: &str| Untrusted::from(text).visible().to_string();
         [
-            visible(&sandbox.sandbox),
-            verdict.join(" "),
-            time(sandbox.when),
-            time(sandbox.held_since),
-            visible(sandbox.id.as_deref().unwrap_or("-")),
-            visible(&sandbox.tags.join(" ")),
+            visible(&self.sandbox),
+            self.verdict.as_deref().map(visible).unwrap_or_default(),
+            self.score.map(|score| score.to_string()).unwrap_or_default(),
+            visible(&self.labels.join(" ")),
+            visible(&self.tags.join(" ")),
+            self.when.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default(),
+            if self.held_since.is_some() { "0, stored".to_owned() } else { price.to_owned() },
+            visible(self.id.as_deref().unwrap_or("-")),
         ]
-    };
-    let heading = ["sandbox", "verdict", "when", "stored since", "identifier", "tags"];
-    let more = if listed.more { "There are more pages; --all fetches them.\n" } else { "" };
-    format!("{}{more}", table(heading, listed.sandboxes.iter().map(row)))
+    }
 }
 
 /// A sandbox with its stored report, or else with the report of a page or document.
@@ -291,7 +323,7 @@ fn sandbox(
 ) -> ListedSandbox {
     let parts = identifier.map(Identifier::parts);
     let body = stored.and_then(|stored| stored.body().ok());
-    let ReportSummary { sandbox, ran, verdict, score, tags } =
+    let ReportSummary { sandbox, ran, verdict, score, labels, tags } =
         body.as_ref().or(report).map(|body| ReportSummary::of(&Report::open(body))).unwrap_or_default();
     let named = parts.as_ref().map(|parts| parts.sandbox.clone()).or(sandbox);
     let ran = parts.and_then(|parts| parts.when).or(ran);
@@ -303,6 +335,7 @@ fn sandbox(
         when: ran.and_then(|ran| Timestamp::from_second(ran).ok()),
         verdict: verdict.map(|verdict| verdict.unicode()),
         score,
+        labels: labels.iter().map(Untrusted::unicode).collect(),
         tags: tags.iter().map(Untrusted::unicode).collect(),
         held_since: stored.map(|stored| stored.received).or(received.filter(|_| report.is_some())),
         imported_from: imported.map(|imported| imported.from.unicode()),

@@ -52,7 +52,7 @@ use clap::{Args, ValueEnum};
 use exit::{CliError, FailureKind};
 use inputs::{Agreed, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
-use output::{Output, json_line, print, print_body, print_json, print_text, table};
+use output::{Output, json_line, print, print_body, print_json, print_text, table, table_within};
 use query::{DryRunRemark, ask, cost, print_dry_run, runtime, say_cost, send};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ commands! {
     Demo(app::DemoArgs),
     /// Open reports that were saved by any tool, or are stored: no network, no key
     Open(app::OpenArgs),
-    /// Print a file's sandboxes as JSON; each page that is not stored costs one request
+    /// Print a file's sandboxes, a table on a terminal and JSON elsewhere; each page that is not stored costs one request
     List(list::ListArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),

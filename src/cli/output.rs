@@ -1,7 +1,7 @@
 //! Standard output of the commands for scripts: raw bytes to a file or pipe, escaped on a terminal.
 
 use crate::report::{Body, Index};
-use crate::text::{self, Untrusted, escaped_json};
+use crate::text::{self, Untrusted, escaped_json, said};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use unicode_width::UnicodeWidthChar;
@@ -99,16 +99,32 @@ fn escaped(line: &[u8]) -> String {
 
 /// A table as text; columns whose heading begins with `>` are aligned to the right. Cells are escaped already.
 pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    table_within(usize::MAX, [usize::MAX; N], heading, rows)
+}
+
+/// The table in `room` columns of the terminal: what exceeds the `least` width of its column most is cut first.
+pub(super) fn table_within<const N: usize>(
+    room: usize,
+    least: [usize; N],
+    heading: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
     let is_right = heading.map(|cell| cell.starts_with('>'));
     let heading = heading.map(|cell| cell.trim_start_matches('>').to_owned());
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
     let width = |cell: &String| cell.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
     let widest = |column: usize| rows.iter().filter_map(|row| row.get(column).map(width)).max().unwrap_or(0);
-    let columns: Vec<_> = is_right.into_iter().enumerate().map(|(column, right)| (widest(column), right)).collect();
+    let mut widths: [usize; N] = std::array::from_fn(widest);
+    while widths.iter().sum::<usize>() + 2 * N.saturating_sub(1) > room {
+        let shrinking = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > *least);
+        let Some((wide, _)) = shrinking.max_by_key(|(wide, least)| **wide - least) else { break };
+        *wide -= 1;
+    }
     let line = |row: &[String; N]| {
-        let padded = row.iter().zip(&columns).map(|(cell, (wide, is_right))| {
-            let blanks = " ".repeat(wide.saturating_sub(width(cell)));
-            if *is_right { blanks + cell } else { format!("{cell}{blanks}") }
+        let padded = row.iter().zip(widths).zip(is_right).map(|((cell, wide), is_right)| {
+            let cell = if width(cell) > wide { said(cell).cut(wide).to_string() } else { cell.clone() };
+            let blanks = " ".repeat(wide.saturating_sub(width(&cell)));
+            if is_right { blanks + &cell } else { cell + &blanks }
         });
         format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
     };

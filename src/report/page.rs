@@ -98,6 +98,7 @@ pub struct ReportSummary {
     pub verdict: Option<Untrusted>,
     /// How sure the sandbox is of it, as a number from 0 to 100.
     pub score: Option<u64>,
+    pub labels: Vec<Untrusted>,
     pub tags: Vec<Untrusted>,
 }
 
@@ -114,6 +115,7 @@ impl ReportSummary {
             ran: number("analysis_date").filter(|seconds| is_moment(*seconds)),
             verdict,
             score: number("verdict_confidence").and_then(|score| score.try_into().ok()),
+            labels: report.values("verdict_labels").collect(),
             tags: report.values("tags").collect(),
         }
     }

@@ -181,8 +181,16 @@ impl Client {
         self.with_key(address, call)
     }
 
+    fn key(&self) -> Result<&str, ServiceError> {
+        Ok(self.credential.as_ref().ok_or_else(|| self.no_key())?.expose())
+    }
+
+    fn no_key(&self) -> ServiceError {
+        ServiceError::NoKey(self.profile.root.clone())
+    }
+
     pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
-        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
+        let key = self.key()?;
         let mut parameters = address.parameters.clone();
         if address.version == Version::V2 {
             parameters.push(("apikey".into(), key.to_owned()));
@@ -194,8 +202,8 @@ impl Client {
         if address.version == Version::V2 {
             return Ok(call);
         }
-        let key = self.credential.as_ref().ok_or(ServiceError::NoKey)?.expose();
-        let mut header = HeaderValue::from_str(key).map_err(|_| ServiceError::NoKey)?;
+        let key = self.key()?;
+        let mut header = HeaderValue::from_str(key).map_err(|_| self.no_key())?;
         header.set_sensitive(true);
         Ok(call.header(&self.profile.header, header))
     }

@@ -13,6 +13,19 @@ pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKE
 /// File of the service's official command line, below the home directory.
 pub const OFFICIAL_FILE: &str = ".vt.toml";
 
+/// How to get a key for the service at this address, and where the program reads it, in two sentences.
+pub fn key_help(root: &str) -> [String; 2] {
+    let [first, others @ ..] = VARIABLES;
+    [
+        format!("To get a key, sign in at {root}: the menu of your account has \"API key\"."),
+        format!(
+            "Then set {first} (or one of {}), or api_key in the config file, which behaview config init makes; \
+             ~/{OFFICIAL_FILE} is read, too.",
+            others.join(", ")
+        ),
+    ]
+}
+
 const LONGEST_OUTPUT: u64 = 64 * 1024;
 
 const LONGEST_FILE: u64 = 1 << 20;

@@ -2,6 +2,7 @@
 
 use crate::report::json::{Kind, Raw};
 use crate::request::{Password, Request};
+use crate::service::credential::key_help;
 use crate::text::Untrusted;
 use std::error::Error as _;
 use std::time::Duration;
@@ -21,8 +22,9 @@ pub const LONGEST_ERROR: u64 = 64 * 1024;
 /// Why a call returned no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
+    /// With the address of the service, which gives keys.
     #[error("there is no key")]
-    NoKey,
+    NoKey(String),
     #[error("the service cannot be reached: {0}")]
     Unreachable(String),
     #[error("the service cannot be reached: its certificate is not trusted ({0})")]
@@ -120,7 +122,7 @@ impl ServiceError {
     pub fn advice(&self) -> String {
         match self {
             Self::Refused(refusal) => return refusal.advice(),
-            Self::NoKey => "Set BEHAVIEW_API_KEY, or api_key in the config file.",
+            Self::NoKey(root) => return key_help(root).join("\n") + "\nbehaview demo needs no key.",
             Self::Unreachable(_) => "Check the network, and the address in the profile.",
             Self::Untrusted(_) => "If its authority is yours, set ca_file (PEM) in the profile; if not, distrust it.",
             Self::Unsendable(_) => "Check the file.",

@@ -295,11 +295,12 @@ fn start_words(model: &Model) -> Vec<Words> {
     let words = if model.service.is_offline {
         vec![("This run is offline: stored reports open, and nothing is sent.".to_owned(), Tint::Free)]
     } else if !model.service.has_key {
-        vec![
-            ("No API key yet, so the service cannot be asked.".to_owned(), Tint::Problem),
-            ("Set BEHAVIEW_API_KEY, or api_key in the config file (`behaview config path` says where), and start again.".to_owned(), Tint::Text),
-            (format!("{demo} tries the demo now: made-up reports, no key, no network, no cost. Stored reports open without a key, too."), Tint::Free),
-        ]
+        let missing = ("No API key yet, so the service cannot be asked.".to_owned(), Tint::Problem);
+        let [get, set] = model.service.key_help.clone().map(|words| (words, Tint::Text));
+        let free = format!(
+            "{demo} tries the demo now: made-up reports, no key, no network, no cost. Stored reports open without a key, too."
+        );
+        vec![missing, get, set, (free, Tint::Free)]
     } else if model.start.recent.is_empty() {
         vec![
             ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.".to_owned(), Tint::Text),

@@ -41,6 +41,7 @@ fn what_is_not_held_is_said_with_its_price() {
     let said = errors(&unknown);
     assert!(said.contains("behaview show ") && said.contains("fetches it: 1 request"), "{said}");
     assert!(desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());
+    desk.fails(&["compare", &main_file(), "--only", "all", "--pane", "mobile"], 0, &["nothing is left: no item"]);
 }
 
 #[test]

@@ -19,6 +19,33 @@ fn assert_asked(mut terminal: Terminal) {
 }
 
 #[test]
+fn a_list_on_a_terminal_is_a_table() {
+    let mut service = Terminal::start(&["demo", "--serve"]);
+    let is_whole = |text: &str| text.lines().any(|line| line.starts_with("root = ") && line.ends_with('"'));
+    service.wait_until("there is no address", || is_whole(&service.text()));
+    // What it prints last is a config that uses it.
+    let shown = service.text();
+    let config = &shown[shown.find("profile = ").unwrap()..];
+    assert_eq!(config.trim_end().lines().count(), 4, "{config}");
+    let [file, ..] = &behaview::demo::Demo::files()[..] else { panic!("no files") };
+    let mut terminal = Terminal::start_with(&["list", &file.sha256], config);
+    assert_eq!(terminal.wait_for_end(), 0, "{}", terminal.text());
+    terminal.wait_for("charged: 1");
+    let shown = terminal.text();
+    for words in [
+        "sandbox         verdict  score  labels         tags  ",
+        "CAPE Sandbox    MALWARE     92  Lumen loader   CALLS_WMI ",
+        "  2026-11-12 09:14  0, stored\n",
+        "There are more pages: --all fetches them, each for one request.",
+        "--format ids prints the identifiers",
+    ] {
+        assert!(shown.contains(words), "{words}\n{shown}");
+    }
+    service.signal("INT");
+    service.wait_for_end();
+}
+
+#[test]
 fn a_yes_that_was_typed_ahead_pays_for_nothing() {
     let mut terminal = Terminal::start(&DEMO);
     terminal.wait_for("keys: ");

@@ -7,7 +7,7 @@ use behaview::app::{Failure, LoadedFile, LoadedReport, Message, Model, ServiceEv
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::report::{Body, Imported, Recent};
-use behaview::request::{Listing, Request};
+use behaview::request::Request;
 use behaview::text::Untrusted;
 
 /// Code points in a row of a pane, and rows: as many as fit a screen of 300 x 100 with every one escaped.
@@ -194,17 +194,8 @@ fn title(screen: &str) -> String {
 }
 
 fn service() -> Service {
-    let (upload_direct, upload_largest) = (1 << 25, 1 << 29);
-    let listing = Listing::Reports;
-    Service {
-        name: "lab".to_owned(),
-        id: String::new(),
-        has_key: true,
-        is_offline: false,
-        listing,
-        upload_direct,
-        upload_largest,
-    }
+    let name = "lab".to_owned();
+    Service { name, has_key: true, upload_direct: 1 << 25, upload_largest: 1 << 29, ..Service::default() }
 }
 
 fn file() -> Sha256 {

@@ -8,12 +8,17 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How a limit of requests a minute is known.
+const TAUGHT: &str = "as set, or as a refusal taught";
+
 /// Columns of a bar that shows how much is used.
 const BAR: usize = 20;
 
-/// What stands above the [rows](CountersView::rows) of counters.
-pub const HEADING: [&str; 10] =
-    ["pool", "counts", "period", "whose", ">used", ">allowed", ">left", ">used %", "resets", "remarks"];
+/// What stands above the [rows](CountersView::rows) of counters with a known meaning.
+pub const KNOWN: [&str; 8] = ["pool", "counts", "whose", ">used", ">allowed", ">left", ">%", "resets (UTC)"];
+
+/// What stands above the rows of other counters.
+pub const OTHERS: [&str; 8] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%", ""];
 
 /// The service's counters at a moment.
 #[derive(Serialize)]
@@ -60,9 +65,10 @@ impl<'a> CountersView<'a> {
         Self { counters, odd: &balances.set_aside }
     }
 
-    /// Each side of each counter in words, below the [`HEADING`].
-    pub fn rows(&self) -> impl Iterator<Item = [String; 10]> {
-        self.counters.iter().flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))
+    /// Each side of each counter in words, below [`KNOWN`] or [`OTHERS`].
+    pub fn rows(&self, is_known: bool) -> impl Iterator<Item = [String; 8]> {
+        let counters = self.counters.iter().filter(move |counter| counter.unit.is_some() == is_known);
+        counters.flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))
     }
 
     /// What the rows do not say, in sentences.
@@ -102,19 +108,28 @@ impl<'a> CounterView<'a> {
         sides.into_iter().filter_map(|(holder, side)| Some((holder, side.as_ref()?)))
     }
 
-    fn cells(&self, holder: Holder, side: &SideView<'_>) -> [String; 10] {
-        let [used, allowed, left] = [side.balance.used, side.balance.allowed, side.remaining].map(thousands);
+    fn cells(&self, holder: Holder, side: &SideView<'_>) -> [String; 8] {
+        let [used, allowed, left] = side.figures();
+        let counts = self.unit.zip(self.period).map(|(unit, period)| format!("{}/{}", unit.plural(), period.noun()));
+        let (allowed, left) = match side.excess() {
+            _ if !side.limits => ("group's".to_owned(), "-".to_owned()),
+            _ if side.balance.is_practically_unlimited() => ("no limit".to_owned(), "-".to_owned()),
+            0 => (allowed, left),
+            excess => (allowed, format!("-{}", thousands(excess))),
+        };
         [
-            self.pool.map_or("other", Pool::name).to_owned(),
-            self.unit.map_or_else(|| safe(self.name), Unit::plural),
-            self.period.map(Period::noun).unwrap_or_default().to_owned(),
+            self.pool.map_or_else(|| safe(self.name), |pool| pool.name().to_owned()),
+            counts.unwrap_or_default(),
             holder.name().to_owned(),
             used,
             allowed,
             left,
-            side.percent_used.map_or_else(|| "-".to_owned(), |percent| format!("{percent} %")),
-            self.resets.clone(),
-            side.remarks(self.name),
+            side.percent_used.map_or_else(|| "-".to_owned(), |percent| percent.to_string()),
+            match self.period {
+                _ if self.name == MINUTE_LIMIT => TAUGHT.to_owned(),
+                Some(Period::Monthly) => self.resets.replace(" 00:00 UTC", ""),
+                _ => self.resets.replace(" UTC", ""),
+            },
         ]
     }
 
@@ -125,26 +140,35 @@ impl<'a> CounterView<'a> {
             _ => safe(self.name),
         };
         let sides = self.sides().map(|(holder, side)| {
-            let [.., used, allowed, left, percent, _, remarks] = self.cells(holder, side);
+            let [used, allowed, left] = side.figures();
             let bar = |percent: u64| {
                 let full = percent.min(100) as usize * BAR / 100;
                 "█".repeat(full) + &"░".repeat(BAR - full)
             };
-            let words = side.percent_used.map(bar).map_or_else(
+            let words = side.percent_used.map_or_else(
                 || format!("{used} used"),
-                |bar| format!("{bar} {percent:>5} · {used} of {allowed} · {left} left"),
+                |percent| format!("{} {percent:>3} % · {used} of {allowed} · {left} left", bar(percent)),
             );
-            paragraph(holder.name(), [words, remarks].join(" · ").trim_end_matches(" · "))
+            paragraph(holder.name(), [words, side.remarks(self.name)].join(" · ").trim_end_matches(" · "))
         });
         [paragraph("", title)].into_iter().chain(sides).chain([paragraph("", "")]).collect()
     }
 }
 
 impl SideView<'_> {
+    /// Used, allowed and left.
+    fn figures(&self) -> [String; 3] {
+        [self.balance.used, self.balance.allowed, self.remaining].map(thousands)
+    }
+
+    fn excess(&self) -> u64 {
+        self.balance.used.saturating_sub(self.balance.allowed)
+    }
+
     fn remarks(&self, counter: &str) -> String {
-        let excess = self.balance.used.saturating_sub(self.balance.allowed);
+        let excess = self.excess();
         let remarks = [
-            (counter == MINUTE_LIMIT).then(|| "as set, or as a refusal taught".to_owned()),
+            (counter == MINUTE_LIMIT).then(|| TAUGHT.to_owned()),
             (!self.limits).then(|| "draws on the group's".to_owned()),
             (self.limits && excess > 0).then(|| format!("{} more than allowed", thousands(excess))),
             self.balance.is_practically_unlimited().then(|| "no limit in practice".to_owned()),
