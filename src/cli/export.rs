@@ -4,7 +4,7 @@
 use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};
-use crate::export::{Export, ExportSource, FORMATS, Format, What};
+use crate::export::{Export, ExportSource, FORMATS, Format, Summary, What};
 use crate::report::Cancel;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
@@ -186,15 +186,7 @@ impl ExportArgs {
                 signals.let_go()?;
                 written?
             }
-            None => {
-                let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
-                let written = format.write(&job(&Cancel::default()), &mut out);
-                match written.and_then(|summary| out.flush().map(|()| summary)) {
-                    // A reader that closes the pipe early is not a failure.
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-                    other => other?,
-                }
-            }
+            None => print_export(format, &job(&Cancel::default()))?,
         };
         summary.missing_words().iter().for_each(say);
         match summary.cut {
@@ -202,6 +194,17 @@ impl ExportArgs {
             1 => fail!(BadAnswer, "a report stops in the middle; its beginning was written"),
             cut => fail!(BadAnswer, "{cut} reports stop in the middle; their beginnings were written"),
         }
+    }
+}
+
+/// Writes reports to standard output.
+pub(super) fn print_export(format: &Format, job: &Export<'_>) -> io::Result<Summary> {
+    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
+    let written = format.write(job, &mut out);
+    match written.and_then(|summary| out.flush().map(|()| summary)) {
+        // A reader that closes the pipe early is not a failure.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
+        other => other,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Summary};
+use crate::report::command_line;
 use crate::report::indicators::MergedIndicator;
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
@@ -19,8 +20,9 @@ const SEPARATOR: char = ';';
 /// The columns. A cell is as it is where all of its text is visible, else in its visible form. A cell that
 /// would begin like a formula or with a `'` has a `'` before it, and so has a part behind a `;`: a reader
 /// removes one at each of these places. Depth and parent (a row) are of processes; severity and rule are of
-/// findings. A note on the whole report has a line of its own, as has one on an item that is gone.
-const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note";
+/// findings; decoded are the texts that a command line hides, a `;` between them. A note on the whole report
+/// has a line of its own, as has one on an item that is gone.
+const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded";
 
 /// The columns of indicators; the line of a note that is on no row has no kind.
 const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,to_block,sandboxes,seen,where,severity,rule,note";
@@ -68,6 +70,8 @@ fn write_row(row: &ExportRow<'_>, head: &[String], out: &mut dyn Write) -> io::R
     leaves(&row.record.value, &mut |way, value| {
         // The first step leads to the value itself.
         let path = pointer(member.iter().chain(way.iter().skip(1)));
+        let text = value.text();
+        let decoded = command_line::decoded(text.as_bytes()).into_iter().map(|text| text.legible().into_owned());
         let own = [
             row.pane.name().to_owned(),
             cell(&row.attribute),
@@ -75,10 +79,11 @@ fn write_row(row: &ExportRow<'_>, head: &[String], out: &mut dyn Write) -> io::R
             row.depth.map(|depth| depth.to_string()).unwrap_or_default(),
             row.parent.map(|parent| (parent + 1).to_string()).unwrap_or_default(),
             cell(&path),
-            cell(&value.text()),
+            cell(&text),
             severity.clone(),
             rule.clone(),
             note.clone(),
+            safe(&decoded.collect::<Vec<_>>().join("; ")),
         ];
         if written.is_ok() {
             written = line(out, head.iter().cloned().chain(own));

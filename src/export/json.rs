@@ -1,4 +1,4 @@
-//! Reports as JSON in the envelope of the service, `notes` beside the attributes, or as JSON lines; each value as every strict
+//! Reports as JSON in the envelope of the service, `notes` and `decoded` texts beside the attributes, or as JSON lines; each value as every strict
 //! reader takes it.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
@@ -36,7 +36,7 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
     write_sections(opened, &|section| !is_beside(section), &mut MemberNames::default(), false, out)?;
     out.write_all(b"}")?;
     let mut names = MemberNames::default();
-    for taken in ["id", "type", "attributes", "notes"] {
+    for taken in ["id", "type", "attributes", "decoded", "notes"] {
         names.next(&Untrusted::from(taken));
     }
     write_sections(opened, &is_beside, &mut names, true, out)?;
@@ -50,8 +50,29 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
             ("written", Some(own_literal(&note.written.to_string()))),
         ])
     });
-    let notes = list(notes);
-    write!(out, "{}}}", if notes == "[]" { String::new() } else { format!(",\"notes\":{notes}") })
+    let beside = [("decoded", list(decoded(opened)?)), ("notes", list(notes))];
+    for (name, list) in beside.iter().filter(|(_, list)| list != "[]") {
+        write!(out, ",\"{name}\":{list}")?;
+    }
+    out.write_all(b"}")
+}
+
+/// The texts that command lines hide, with the rows that hide them.
+fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
+    let mut found = Vec::new();
+    opened.each_row(&mut |row| {
+        let texts = decoded_in(&row);
+        let place = [("attribute", Some(literal(&row.attribute))), ("row", Some((row.place.row + 1).to_string()))];
+        found.extend(texts.1.is_some().then(|| object(place.into_iter().chain([texts]))));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The texts that a row hides, beside its value.
+fn decoded_in(row: &ExportRow<'_>) -> Member<'static> {
+    let texts = list(row.decoded().iter().map(literal));
+    ("decoded", Some(texts).filter(|texts| texts != "[]"))
 }
 
 /// The sections that are wanted, each a member; `has_members` says that members stand before them.
@@ -120,7 +141,8 @@ fn write_rows(
 }
 
 /// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1), `value`; of an
-/// object's row its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it; its `note`. A note on the whole report is a line of its own, without `row`
+/// object's row its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it;
+/// its `note`; the texts that its command lines hide, `decoded`. A note on the whole report is a line of its own, without `row`
 /// and `value`, as is one on an `item` that the report no longer has. Where a string of a row is not
 /// Unicode, `escaped` is true, and all strings of the value are in their visible form.
 pub(super) fn write_lines(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
@@ -166,7 +188,8 @@ fn write_line(row: &ExportRow<'_>, head: &[Member<'_>], out: &mut dyn Write) -> 
         ("parent", row.parent.map(|parent| (parent + 1).to_string())),
         ("escaped", is_visible.then(|| "true".to_owned())),
     ];
-    let end = [("note", row.note.map(|note| literal(&note.text))), ("value", Some(value))];
+    let note = ("note", row.note.map(|note| literal(&note.text)));
+    let end = [note, ("value", Some(value)), decoded_in(row)];
     writeln!(out, "{}", object(head.iter().cloned().chain(own).chain(marked(row.rule)).chain(end)))
 }
 

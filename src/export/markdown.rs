@@ -97,14 +97,11 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
     };
     let behind = marked(row.rule) + &row.note.map(note).unwrap_or_default();
     writeln!(out, "{indent}- {level}{label}{member}{shown}{behind}")?;
-    if is_leaf {
-        return Ok(());
-    }
     let mut written = Ok(());
     leaves(&row.record.value, &mut |steps, raw| {
         let way = pointer(steps.iter().skip(1));
         let name = if way.is_empty() { String::new() } else { value(pane, &way) + " " };
-        if written.is_err() {
+        if is_leaf || written.is_err() {
             return;
         }
         written = match steps {
@@ -118,7 +115,8 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
             _ => writeln!(out, "{indent}  - {name}{}", value(pane, &raw.text())),
         };
     });
-    written
+    let mut decoded = row.decoded().into_iter();
+    written.and_then(|()| decoded.try_for_each(|text| writeln!(out, "{indent}  - decoded {}", value(pane, &text))))
 }
 
 fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {

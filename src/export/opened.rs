@@ -3,11 +3,12 @@
 use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, What};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
+use crate::report::command_line;
 use crate::report::identifier::is_moment;
 use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::rows::ValueMember;
-use crate::report::rows::records::Record;
+use crate::report::rows::records::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::tree::Parents;
 use crate::report::{Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body};
@@ -51,6 +52,15 @@ pub(super) struct ExportRow<'a> {
     pub(super) is_orphan: bool,
     pub(super) rule: Option<&'a Rule>,
     pub(super) note: Option<&'a Note>,
+}
+
+impl ExportRow<'_> {
+    /// The texts that command lines among its values hide.
+    pub(super) fn decoded(&self) -> Vec<Untrusted> {
+        let mut found = Vec::new();
+        leaves(&self.record.value, &mut |_, value| found.extend(command_line::decoded(value.text().as_bytes())));
+        found
+    }
 }
 
 impl<'a> OpenedReport<'a> {

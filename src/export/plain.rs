@@ -66,7 +66,8 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
         let (indent, level) = row.indent(|parent| process(opened, pane, parent));
         let rule = row.rule.map(marked).unwrap_or_default();
         let note = row.note.map(|note| format!("  ({})", words(note))).unwrap_or_default();
-        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))
+        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))?;
+        row.decoded().iter().try_for_each(|text| writeln!(out, "{indent}  → decoded {}", harmless(pane, text)))
     })
 }
 

@@ -437,6 +437,23 @@ fn markdown_says_first_what_the_verdict_is_and_times_as_the_screen_does() {
 }
 
 #[test]
+fn decoded_text_stands_beside_the_command_line() {
+    let line = "powershell -enc SQBFAFgAKABOAGUAdwAtAE8AYgBqAGUAYwB0ACkA";
+    for (command, decoded) in [
+        ("export - --format json", r#""decoded":["IEX(New-Object)"]}]"#),
+        ("export - --format jsonl", r#""decoded":["IEX(New-Object)"]}"#),
+        ("export - --format csv", "\",\"IEX(New-Object)\"\r\n"),
+        ("export - --format md", "\n  - decoded `IEX(New-Object)`\n"),
+        ("export - --format txt", "\n  → decoded IEX(New-Object)\n"),
+        ("show - --format txt", "\n  → decoded IEX(New-Object)\n"),
+    ] {
+        let arguments: Vec<_> = command.split(' ').collect();
+        let shown = text(&run(&arguments, &format!(r#"{{"command_executions":["{line}"]}}"#)));
+        assert!(shown.contains(line) && shown.contains(decoded), "{command}: {shown}");
+    }
+}
+
+#[test]
 fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
     let report = r#"{"mitre_attack_techniques":[{"id":"T1071","severity":"IMPACT_SEVERITY_LOW"},
         {"id":"T1105","severity":"IMPACT_SEVERITY_HIGH"},{"id":"T1053","severity":"IMPACT_SEVERITY_MEDIUM"}]}"#;
