@@ -11,7 +11,9 @@ use crate::app::keys::{
     BACK_TAB, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, KINDS, LEFT, NOTED, OPEN, PANE, PICKER,
     READING, RIGHT, ROW, ROWS, SCOPED, SIDEWAYS, TAB, TREE, UNFOLDED, VIEWED, key,
 };
-use crate::app::over::{AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette};
+use crate::app::over::{
+    AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette,
+};
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
