@@ -170,30 +170,20 @@ fn keys_markdown(rows: &[KeyRow]) -> String {
     std::iter::once(heading.to_owned()).chain(rows).collect()
 }
 
-/// The topics of the manual, in Markdown that is readable as plain text.
-const TOPICS: [(&str, &str); 12] = [
-    ("keys", include_str!("../../assets/help/keys.md")),
-    ("config", include_str!("../../assets/help/config.md")),
-    ("pricing", include_str!("../../assets/help/pricing.md")),
-    ("store", include_str!("../../assets/help/store.md")),
-    ("export", include_str!("../../assets/help/export.md")),
-    ("findings", include_str!("../../assets/help/findings.md")),
-    ("scripts", include_str!("../../assets/help/scripts.md")),
-    ("security", include_str!("../../assets/help/security.md")),
-    ("accessibility", include_str!("../../assets/help/accessibility.md")),
-    ("demo", include_str!("../../assets/help/demo.md")),
-    ("troubleshooting", include_str!("../../assets/help/troubleshooting.md")),
-    ("glossary", include_str!("../../assets/help/glossary.md")),
-];
+/// Declares the topics of the manual, in Markdown that is readable as plain text.
+macro_rules! topics {
+    ($($name:literal)+) => {
+        const TOPICS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../assets/help/", $name, ".md")))),+];
+        const LIST: &str = concat!(
+            "Topics:\n ", $(" ", $name),+,
+            "\n\nExamples:\n  behaview help\n  behaview help pricing\n  behaview help list"
+        );
+    };
+}
 
-const LIST: &str = "\
-Topics:
-  keys config pricing store export findings scripts security accessibility demo troubleshooting glossary
-
-Examples:
-  behaview help
-  behaview help pricing
-  behaview help list";
+topics! {
+    "keys" "config" "pricing" "store" "export" "findings" "scripts" "security" "accessibility" "demo" "troubleshooting" "glossary"
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = LIST)]
@@ -223,12 +213,8 @@ Where they go:
   powershell   behaview completions powershell | Out-String | Invoke-Expression, in $PROFILE
   elvish       eval (behaview completions elvish | slurp), in rc.elv
 
-Examples:
-  behaview completions bash
-  behaview completions zsh
-  behaview completions fish
-  behaview completions powershell
-  behaview completions elvish";
+Example:
+  behaview completions bash";
 
 #[derive(Debug, Args)]
 #[command(after_help = WHERE)]

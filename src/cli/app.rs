@@ -14,7 +14,7 @@ use crate::runtime::{self, Display, Exit, Signals};
 use crate::service::credential::{Credential, KeySource, key_help};
 use crate::service::{Client, Profile};
 use crate::store::{Store, service_id};
-use crate::view::{Depth, Theme};
+use crate::view::Depth;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::time::Duration;
@@ -304,36 +304,10 @@ async fn serve(demo: &Demo) -> anyhow::Result<()> {
     Ok(())
 }
 
-// Flags about the screen.
-#[derive(Debug, Args)]
-pub(super) struct ScreenFlags {
-    /// Theme: auto, dark, light, contrast or mono
-    #[arg(long, global = true, value_name = "THEME", value_parser = PossibleValuesParser::new(Theme::names()))]
-    theme: Option<String>,
-    /// Show ASCII alone; a locale without UTF-8 says so, too
-    #[arg(long, global = true)]
-    ascii: bool,
-    /// Take the mouse: click, wheel, drag a border; with Shift it still selects text
-    #[arg(long, global = true)]
-    mouse: bool,
-    /// Say it all in lines, and draw nothing: for screen readers and simple terminals
-    #[arg(long, global = true)]
-    plain: bool,
-}
-
-impl ScreenFlags {
-    pub(super) fn settings(&self) -> impl Iterator<Item = (String, String)> + '_ {
-        let theme = self.theme.iter().map(|name| ("theme", name.as_str()));
-        let others = [("ascii", self.ascii), ("mouse", self.mouse), ("plain", self.plain)];
-        let others = others.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| (name, "true"));
-        theme.chain(others).map(|(name, value)| (format!("look.{name}"), value.to_owned()))
-    }
-
-    pub(super) fn settle_charset(&self) {
-        // Without a locale, UTF-8 is assumed.
-        if self.ascii || locale(variable).is_some_and(|locale| !is_utf8(&locale)) {
-            text::show_ascii_alone();
-        }
+/// Shows ASCII alone where a flag or the locale asks for it. Without a locale, UTF-8 is assumed.
+pub(super) fn settle_charset(is_ascii: bool) {
+    if is_ascii || locale(variable).is_some_and(|locale| !is_utf8(&locale)) {
+        text::show_ascii_alone();
     }
 }
 

@@ -46,6 +46,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::request::Request;
 use crate::runtime;
 use crate::text::{self, Untrusted, bytes, count, said, thousands};
+use crate::view::Theme;
 use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
@@ -61,6 +62,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
@@ -96,8 +98,18 @@ struct Common {
     /// Service profile from the config file
     #[arg(long, global = true, value_name = "NAME")]
     profile: Option<String>,
-    #[command(flatten)]
-    screen: app::ScreenFlags,
+    /// Theme: auto, dark, light, contrast or mono
+    #[arg(long, global = true, value_name = "THEME", value_parser = PossibleValuesParser::new(Theme::names()))]
+    theme: Option<String>,
+    /// Show ASCII alone; a locale without UTF-8 says so, too
+    #[arg(long, global = true)]
+    ascii: bool,
+    /// Take the mouse: click, wheel, drag a border; with Shift it still selects text
+    #[arg(long, global = true)]
+    mouse: bool,
+    /// Say it all in lines, and draw nothing: for screen readers and simple terminals
+    #[arg(long, global = true)]
+    plain: bool,
     /// Set anything that the config file can set, such as budget.daily=20; config show names all
     #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -229,10 +241,8 @@ fn keep_key_private() {
 
 fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
     runtime::survive_file_limit()?;
-    common.screen.settle_charset();
-    if common.quiet {
-        setup::be_quiet();
-    }
+    app::settle_charset(common.ascii);
+    setup::IS_QUIET.store(common.quiet, Ordering::Relaxed);
     match command {
         None => app::run(sha256, common),
         Some(command) => command.run(common),
@@ -295,13 +305,18 @@ impl Common {
     /// The folders, and the config with flags and variables applied.
     fn config(&self) -> anyhow::Result<(Folders, Config)> {
         let folders = Folders::find()?;
-        let mut set = self.set.clone();
-        set.extend(self.screen.settings());
-        set.extend(self.log_level.iter().map(|level| ("log_level".to_owned(), level.clone())));
-        if self.offline {
-            set.push(("offline".to_owned(), "true".to_owned()));
-        }
-        set.extend(self.profile.iter().map(|name| ("profile".to_owned(), name.clone())));
+        let on = |is_set: bool| is_set.then(|| "true".to_owned());
+        let flags = [
+            ("look.theme", self.theme.clone()),
+            ("look.ascii", on(self.ascii)),
+            ("look.mouse", on(self.mouse)),
+            ("look.plain", on(self.plain)),
+            ("log_level", self.log_level.clone()),
+            ("offline", on(self.offline)),
+            ("profile", self.profile.clone()),
+        ];
+        let flags = flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let set: Vec<_> = self.set.iter().cloned().chain(flags).collect();
         let config = Config::load(folders.to_read()?, &set, variable)?;
         Ok((folders, config))
     }

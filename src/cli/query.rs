@@ -2,7 +2,7 @@
 //! and the cost at the end; or prints the price of each call in a dry run.
 
 use super::output::{print, table};
-use super::setup::{Setup, hint, say, show_progress, shows_progress};
+use super::setup::{Setup, hint, say, show_progress};
 use crate::gateway::{Answer, Gateway, GatewayError, Received};
 use crate::quota::{Period, Price, Spent, Unit, Units, in_units};
 use crate::request::{Quote, Request};
@@ -11,7 +11,6 @@ use crate::store::StoreError;
 use crate::text::{bytes, said};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -41,7 +40,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
         async { if refresh { gateway.ask(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
     let answer = to_its_end(gateway, request, call).await;
     if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
-        let _ = write!(std::io::stderr(), "\x1b[K");
+        show_progress("", "");
     }
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.remark.as_ref()) {
         say(format!("the answer {}", said(why)));
@@ -116,7 +115,7 @@ fn tell(meter: &Mutex<Meter>, received: &Received) {
             hint(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
         }
         Received::Bytes { bytes: so_far, total }
-            if shows_progress() && meter.updated.is_none_or(|updated| updated.elapsed() >= PROGRESS_INTERVAL) =>
+            if meter.updated.is_none_or(|updated| updated.elapsed() >= PROGRESS_INTERVAL) =>
         {
             meter.updated = Some(Instant::now());
             let total = total.map(|total| format!(" of {}", bytes(total))).unwrap_or_default();

@@ -119,21 +119,12 @@ pub(super) fn service_of(profile: &Profile) -> String {
     service_id(&profile.place())
 }
 
-static IS_QUIET: AtomicBool = AtomicBool::new(false);
+/// Whether progress, costs and hints are left out.
+pub(super) static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Leaves progress, costs and hints out from now on.
-pub(super) fn be_quiet() {
-    IS_QUIET.store(true, Ordering::Relaxed);
-}
-
-/// Whether standard error shows progress: on a terminal, without `--quiet`.
-pub(super) fn shows_progress() -> bool {
-    !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal()
-}
-
-/// Shows progress in the last line of the terminal; with `"\r"` at its end the next words replace it.
+/// Shows progress in the terminal's last line; with `"\r"` at its end the next words replace it.
 pub(super) fn show_progress(words: &str, end: &str) {
-    if shows_progress() {
+    if !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal() {
         let _ = write!(std::io::stderr(), "\r{}\x1b[K{end}", crate::text::own(words));
     }
 }

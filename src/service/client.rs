@@ -182,11 +182,8 @@ impl Client {
     }
 
     fn key(&self) -> Result<&str, ServiceError> {
-        Ok(self.credential.as_ref().ok_or_else(|| self.no_key())?.expose())
-    }
-
-    fn no_key(&self) -> ServiceError {
-        ServiceError::NoKey(self.profile.root.clone())
+        let missing = || ServiceError::NoKey(self.profile.root.clone());
+        self.credential.as_ref().map(Credential::expose).ok_or_else(missing)
     }
 
     pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
@@ -203,7 +200,7 @@ impl Client {
             return Ok(call);
         }
         let key = self.key()?;
-        let mut header = HeaderValue::from_str(key).map_err(|_| self.no_key())?;
+        let mut header = HeaderValue::from_str(key).map_err(|error| ServiceError::Unsendable(error.to_string()))?;
         header.set_sensitive(true);
         Ok(call.header(&self.profile.header, header))
     }
