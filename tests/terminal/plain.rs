@@ -33,8 +33,8 @@ fn a_list_on_a_terminal_is_a_table() {
     terminal.wait_for("charged: 1");
     let shown = terminal.text();
     for words in [
-        "sandbox         verdict  score  labels         tags  ",
-        "CAPE Sandbox    MALWARE     92  Lumen loader   CALLS_WMI ",
+        "sandbox        verdict  score  labels         tags  ",
+        "CAPE Sandbox   MALWARE     92  Lumen loader   CALLS_WMI ",
         "  2026-11-12 09:14  0, stored\n",
         "There are more pages: --all fetches them, each for one request.",
         "--format ids prints the identifiers",
