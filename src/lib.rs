@@ -13,8 +13,8 @@
 //! │!verdict  MALWARE   ┃                             ┃*dropped …\stage.js · by s…   │
 //! ╰────────────────────┺━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┹──────────────────────────────╯
 //!  viewer.exe  4012  +0                                                                           detail, message
-//!  enter next page · 1 request  R relist · 1 request │ free: tab next pane  ? help                bar    view::bar, app::spending
-//!  you 239 of 240 left this hour · group 17,519 of 30,000 left today │ spent this session: 1
+//!  1 request: enter next page  R relist │ +3 priced │ ? help  tab panes  / find                   bar    view::bar, app::spending
+//!  left today: you 499 · group 17,519 │ first: you 239 this hour │ spent 1
 //! ```
 //!
 //! # Words

@@ -103,7 +103,7 @@ pub(in crate::app) const fn key(c: char) -> Key {
     Key::Char(c)
 }
 
-pub(in crate::app) const ENTER: Key = Key::Named(KeyName::Enter);
+pub const ENTER: Key = Key::Named(KeyName::Enter);
 pub(in crate::app) const ESC: Key = Key::Named(KeyName::Esc);
 pub(in crate::app) const TAB: Key = Key::Named(KeyName::Tab);
 pub(in crate::app) const BACK_TAB: Key = Key::Named(KeyName::BackTab);

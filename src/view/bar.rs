@@ -3,12 +3,12 @@
 use super::canvas::{Canvas, LineWriter, Words};
 use super::theme::Tint;
 use crate::app::commands::{Act, Command};
+use crate::app::keys::ENTER;
 use crate::app::over::Overlay;
-use crate::app::over::sheet;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::spending::{Obstacle, Tag};
 use crate::app::{Area, Key, Model};
-use crate::quota::{Holder, Spent, Unit, in_units};
+use crate::quota::{Holder, Period, Spent, Unit, in_units};
 use crate::text::{Columns, thousands};
 
 /// Pieces of the bar as one line.
@@ -17,29 +17,35 @@ pub(super) fn text(pieces: &[Words]) -> String {
     text.trim().replace('│', ";")
 }
 
-/// Columns kept for free keys beside prices in full words.
-const FREE: usize = 18;
-
-/// Columns kept for help beside shortened prices: "│ ? help  ".
-const HELP: usize = 10;
-
-/// Columns from which on the bar says which keys are free.
+/// Columns from which on prices and counts of keys are in full words.
 const ROOMY: usize = 60;
+
+/// The last rank of the free keys that prices do not push out.
+const MAIN: u8 = 5;
+
+/// How many free keys have a place beside any prices, from so many columns on.
+fn kept_free_keys(room: usize) -> usize {
+    match room {
+        100.. => 5,
+        80.. => 3,
+        ROOMY.. => 2,
+        _ => 0,
+    }
+}
 
 /// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verbosity {
     Full,
     Short,
-    Prices,
+    Scarcest,
 }
 
-/// A key that may cost, with its price in the words of a wide bar and of a narrow one.
+/// A key that may cost, with its price in words.
 struct PricedKey {
     key: Key,
     label: &'static str,
-    words: String,
-    brief: String,
+    price: String,
     meaning: Tint,
     /// Whether the next press spends: such a key is never only counted.
     spends: bool,
@@ -60,58 +66,80 @@ fn width(pieces: &[Words]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
-/// The keys that apply: first those that may cost, with their prices, then as many free ones as fit.
+/// The keys that apply: those that may cost with their prices, then free ones, of which the first always have a place.
 pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
-    // After a jump the way back comes first.
-    let told = || Command::told_at(model.place());
-    let is_back = |command: &&Command| way_back(model, command).is_some();
-    let commands = told().filter(is_back).chain(told().filter(|command| !is_back(command)));
-    let (priced, free): (Vec<_>, Vec<_>) = commands.partition(|command| is_priced(model, command));
-    let (asking, others): (Vec<_>, Vec<_>) = model.over.answers().iter().partition(|answer| answer.consent.asks());
-    let asking = asking.into_iter().map(|answer| PricedKey::new(answer.key, answer.label, &model.price_tag(answer)));
-    let priced: Vec<_> = asking
-        .chain(priced.into_iter().filter_map(|command| {
-            Some(PricedKey::new(model.key_of(command)?, label(model, command), &model.tag(command)))
-        }))
-        .collect();
-    let hit = model.hit().filter(|_| model.goes_through_hits());
-    let hit = hit.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
-    let mut pieces: Vec<Words> = hit.map(|words| (words, Tint::Strong)).into_iter().collect();
-    let (more, counts) = priced_keys(model, &priced, room.saturating_sub(width(&pieces)));
-    pieces.extend(more);
-    let mut left = room.saturating_sub(width(&pieces));
-    let mut lead = match priced.is_empty() {
-        true if room >= ROOMY => " free: ",
-        true => " ",
-        false if left < FREE => "│ ",
-        false => "│ free: ",
-    };
-    let free = free.into_iter().filter(|command| !counts || command.name != PRICES);
-    let free = free.map(|command| (label(model, command), Err(command)));
-    for (label, key) in others.into_iter().map(|answer| (answer.label, Ok(answer.key))).chain(free) {
-        // Whether a command applies may need rows of the report: that is asked only of what there is room for.
-        let key = if label.columns() < left { key.ok().or_else(|| model.key_of(key.err()?)) } else { None };
-        if let Some(key) = key
-            .map(|key| {
-                vec![(lead.to_owned(), Tint::Faint), (key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]
-            })
-            .filter(|key| width(key) <= left)
-        {
+    let (priced, free): (Vec<_>, Vec<_>) = told(model).into_iter().partition(|command| is_priced(model, command));
+    let priced = with_prices(model, &priced, room);
+    let (mut free, mut pieces) = (free_keys(model, free).peekable(), hit(model));
+    let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN));
+    let kept: Vec<_> = main.take(kept_free_keys(room)).collect();
+    // The two blanks after the last key need no room.
+    let room_beside = |pieces: &[Words]| room.saturating_add(2).saturating_sub(width(pieces));
+    let reserved = LEAD.columns() + kept.iter().map(|(_, key)| width(key)).sum::<usize>();
+    pieces.extend(priced_keys(model, &priced, room_beside(&pieces), reserved, room < ROOMY));
+    let free_too = if room_beside(&pieces) >= reserved + FREE.columns() { FREE } else { "" };
+    let mut lead = format!("{}{free_too}", if priced.is_empty() { " " } else { LEAD });
+    let mut left = room_beside(&pieces).saturating_sub(lead.columns());
+    let mut keys = kept.into_iter().chain(free);
+    while left > SHORTEST
+        && let Some((_, key)) = keys.next()
+    {
+        if width(&key) <= left {
             left -= width(&key);
-            pieces.extend(key);
-            lead = "";
+            pieces.extend([(std::mem::take(&mut lead), Tint::Faint)].into_iter().chain(key));
         }
     }
     pieces
 }
 
-/// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked.
+fn hit(model: &Model) -> Vec<Words> {
+    let hit = model.hit().filter(|_| model.goes_through_hits());
+    let words = hit.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
+    words.map(|words| (words, Tint::Strong)).into_iter().collect()
+}
+
+/// The answers that send something, and the commands that apply and may cost.
+fn with_prices(model: &Model, commands: &[&'static Command], room: usize) -> Vec<PricedKey> {
+    let asking = model.over.answers().iter().filter(|answer| answer.consent.asks());
+    let asking = asking.map(|answer| (answer.key, answer.label, model.price_tag(answer)));
+    let command =
+        |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.tag(command)));
+    let priced = asking.chain(commands.iter().filter_map(command));
+    priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag, room)).collect()
+}
+
+/// The answers that send nothing, and the commands that apply, each with its rank. Whether one applies may need rows of the
+/// report: it is asked only of those that are taken.
+fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [Words; 2])> {
+    let answers = model.over.answers().iter().filter(|answer| !answer.consent.asks());
+    let answers = answers.map(|answer| (answer.key, answer.label, 1));
+    let applies = |command| Some((model.key_of(command)?, label(model, command), command.rank));
+    let keys = answers.chain(commands.into_iter().filter_map(applies));
+    keys.map(|(key, label, rank)| (rank, [(key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]))
+}
+
+/// The commands that the bar shows: the way back after a jump, what Enter does, then by rank.
+fn told(model: &Model) -> Vec<&'static Command> {
+    let mut told: Vec<_> = Command::told_at(model.place()).collect();
+    told.sort_by_key(|command| (way_back(model, command).is_none(), !command.keys.contains(&ENTER)));
+    told
+}
+
+/// What stands before the free keys, and what is put there as well where there is room.
+const LEAD: &str = "│ ";
+const FREE: &str = "free: ";
+
+/// Columns of the shortest free key: "q quit  ".
+const SHORTEST: usize = 7;
+
+/// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked, and not for free.
 fn is_priced(model: &Model, command: &Command) -> bool {
-    match &command.act {
-        Act::Chosen => model.tag(command) != Tag::default(),
+    let can_cost = match &command.act {
+        Act::Chosen => true,
         Act::Leads { .. } => model.service.barred().is_none(),
         _ => command.asks(),
-    }
+    };
+    can_cost && !model.tag(command).is_free()
 }
 
 fn label(model: &Model, command: &Command) -> &'static str {
@@ -125,136 +153,136 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
     if command.name == "back" { model.way_back() } else { None }
 }
 
-/// The command that explains every price.
-const PRICES: &str = "prices";
-
-type PriceText = fn(&PricedKey) -> &str;
-
 impl PricedKey {
-    fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
+    fn new(key: Key, label: &'static str, tag: &Tag, room: usize) -> Self {
         let meaning = match tag.obstacle {
-            Some(Obstacle::Stored | Obstacle::InFlight) => Tint::Free,
-            None if tag.plan.refusal().is_none() && tag.plan.worst() == Some(0) => Tint::Free,
+            Some(Obstacle::InFlight) => Tint::Free,
             None => Tint::Price,
             Some(_) => Tint::Problem,
         };
-        let (spends, words, brief) = (tag.spends().is_some(), tag.words(), tag.short());
+        let price = if room < ROOMY { tag.short() } else { tag.words() };
         // The word "then" implies that nothing is charged yet.
-        let words = words.strip_prefix("0 now, ").unwrap_or(&words).to_owned();
-        Self { key, label, words, brief, meaning, spends }
-    }
-
-    fn pieces(&self) -> Vec<Words> {
-        let (key, label) = (format!(" {}", self.key), format!(" {} ·", self.label));
-        vec![(key, Tint::Key), (label, Tint::Text), (format!(" {} ", self.words), self.meaning)]
+        let price = price.strip_prefix("0 now, ").unwrap_or(&price).to_owned();
+        Self { key, label, price, meaning, spends: tag.spends().is_some() }
     }
 }
 
-/// The priced keys in full words, or grouped by price with as many named as fit; whether some are only counted.
-fn priced_keys(model: &Model, priced: &[PricedKey], room: usize) -> (Vec<Words>, bool) {
-    let pieces: Vec<_> = priced.iter().flat_map(PricedKey::pieces).collect();
-    if width(&pieces) + FREE <= room {
-        return (pieces, false);
-    }
-    let all: Vec<_> = priced.iter().collect();
-    let pieces = grouped(model, &all, all.len(), 0, |known| &known.words);
-    if width(&pieces) + FREE <= room {
-        return (pieces, false);
-    }
-    let help = if room >= ROOMY { HELP } else { 0 };
-    let brief = |keys: &[&PricedKey], hidden| {
-        let named = |named| grouped(model, keys, named, hidden, |known| &known.brief);
-        (0..=keys.len()).rev().map(named).find(|pieces| width(pieces) + help <= room)
-    };
-    if let Some(pieces) = brief(&all, 0) {
-        return (pieces, false);
-    }
+/// As many priced keys as fit beside what is reserved. Those that spend at once are all there, if need be without labels.
+fn priced_keys(model: &Model, priced: &[PricedKey], left: usize, reserved: usize, is_narrow: bool) -> Vec<Words> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
-    let kept: Vec<_> = priced.iter().enumerate().filter(is_kept).map(|(_, known)| known).collect();
-    let hidden = priced.len() - kept.len();
-    let pieces = brief(&kept, hidden).unwrap_or_else(|| grouped(model, &kept, 0, hidden, |known| &known.brief));
-    (pieces, hidden > 0)
+    let (kept, others): (Vec<_>, Vec<_>) = priced.iter().enumerate().partition(is_kept);
+    let least = kept.len();
+    let keys: Vec<_> = kept.into_iter().chain(others).map(|(_, known)| known).collect();
+    // Help, which has all prices, stands beside it where the bar has room for free keys.
+    let more = match Command::named("help").and_then(|command| model.key_of(command)) {
+        Some(help) if is_narrow => format!(": {help} "),
+        _ => " priced ".to_owned(),
+    };
+    let grouped = |shown: usize, labelled| {
+        let mut pieces = grouped(&keys, shown, labelled);
+        let hidden = keys.len().saturating_sub(shown);
+        if hidden > 0 {
+            pieces.extend([("│".to_owned(), Tint::Faint), (format!(" +{hidden}{more}"), Tint::Price)]);
+        }
+        pieces
+    };
+    let all_labelled = (least..=keys.len()).rev().map(|shown| (shown, shown));
+    let mut forms = all_labelled.chain((1..least).rev().map(|labelled| (least, labelled)));
+    let fits = |(shown, labelled)| Some(grouped(shown, labelled)).filter(|pieces| width(pieces) + reserved <= left);
+    let first_labelled = || Some(grouped(least, 1)).filter(|pieces| width(pieces) <= left);
+    forms.find_map(fits).or_else(first_labelled).unwrap_or_else(|| grouped(least, 0))
 }
 
-/// Keys grouped by price, the first of them named; then the count of hidden ones.
-fn grouped(model: &Model, keys: &[&PricedKey], named: usize, hidden: usize, price: PriceText) -> Vec<Words> {
+/// The first keys grouped by price, the first of these with their labels.
+fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<Words> {
     let mut pieces: Vec<Words> = Vec::new();
-    for (at, first) in keys.iter().enumerate() {
-        if keys.iter().take(at).any(|before| price(before) == price(first)) {
+    let shown = || keys.iter().enumerate().take(shown);
+    for (at, first) in shown() {
+        if shown().take(at).any(|(_, before)| before.price == first.price) {
             continue;
         }
         pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Tint::Faint)));
-        pieces.push((format!(" {}:", price(first)), first.meaning));
-        for (at, known) in keys.iter().enumerate().filter(|(_, known)| price(known) == price(first)) {
-            // A key that deletes is never without its label.
-            let is_named = at < named || known.label == "delete";
-            let label = if is_named { format!(" {} ", known.label) } else { " ".to_owned() };
+        pieces.push((format!(" {}:", first.price), first.meaning));
+        for (at, known) in shown().filter(|(_, known)| known.price == first.price) {
+            let label = if at < labelled { format!(" {} ", known.label) } else { " ".to_owned() };
             pieces.extend([(format!(" {}", known.key), Tint::Key), (label, Tint::Text)]);
         }
-    }
-    if hidden > 0 {
-        let key = Command::named(PRICES).and_then(|command| model.key_of(command));
-        pieces.push(("│".to_owned(), Tint::Faint));
-        pieces.extend(key.map(|key| (format!(" {key}"), Tint::Key)));
-        pieces.push((format!(" {hidden} more "), Tint::Price));
     }
     pieces
 }
 
-/// The balances of user and group in the scarcest period, and the costs of this session.
+/// What is left to user and group in one period and which limit runs out first, and the costs of this session.
 pub(super) fn left(model: &Model, room: usize) -> Vec<Words> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];
     }
-    let forms = [Verbosity::Full, Verbosity::Short].map(|wordy| balances(model, wordy)).into_iter();
+    let forms = [Verbosity::Full, Verbosity::Short].map(|verbosity| remaining(model, verbosity)).into_iter();
     let fits = forms.into_iter().find(|pieces| width(pieces) <= room);
-    fits.unwrap_or_else(|| balances(model, Verbosity::Prices))
+    fits.unwrap_or_else(|| remaining(model, Verbosity::Scarcest))
 }
 
-fn balances(model: &Model, wordy: Verbosity) -> Vec<Words> {
+fn remaining(model: &Model, verbosity: Verbosity) -> Vec<Words> {
     // The form that submits a file counts in scans.
     let submits = model.over.all.iter().any(|over| matches!(over, Overlay::Submit(_)));
     let unit = if submits { Unit::Scan } else { Unit::Request };
-    let holders = [(Holder::User, "you"), (Holder::Group, "group")].into_iter();
-    let scarcest = |(holder, name)| Some((name, model.figures.scarcest(unit, holder, model.now)?));
-    let mut known: Vec<_> = holders.filter_map(scarcest).collect();
-    let least = known.iter().map(|(_, found)| found.limit.remaining).min();
-    let mut pieces = match least {
+    let first = model.figures.runs_out_first(unit, model.now);
+    let mut pieces = match &first {
         None => vec![(unknown(model), Tint::Faint)],
-        Some(1..) if model.figures.says_spent => {
-            // Whatever the counters leave.
-            vec![(format!(" refused as spent ({} rereads)", model.way_to("counters")), Tint::Problem)]
-        }
-        _ => Vec::new(),
+        Some(first) => limits(&model.figures.left(unit, model.now), first, unit, verbosity),
     };
-    if wordy == Verbosity::Prices {
-        // A number needs its period: the binding limit is shown with its own, unless the service denies it.
-        known.retain(|(_, found)| Some(found.limit.remaining) == least && pieces.is_empty());
-        known.truncate(1);
+    if model.figures.says_spent && first.is_some_and(|first| first.limit.remaining > 0) {
+        // Whatever the counters leave.
+        pieces.insert(0, (format!(" refused as spent ({} rereads)", model.way_to("counters")), Tint::Problem));
     }
-    for (n, (name, found)) in known.iter().enumerate() {
-        let lead = match (n, wordy) {
-            (0, _) if unit == Unit::Scan => " scans left:",
-            (0, Verbosity::Full) => "",
-            (0, _) => " left:",
-            _ => " ·",
-        };
-        let meaning = if found.limit.remaining == 0 { Tint::Problem } else { Tint::Text };
-        let wordy = if unit == Unit::Scan && wordy == Verbosity::Full { Verbosity::Short } else { wordy };
-        pieces.extend([(lead.to_owned(), Tint::Faint), (balance(name, found, wordy), meaning)]);
-    }
-    pieces.push(spent(model, wordy));
+    pieces.push(spent(model, verbosity));
     pieces
 }
 
-fn spent(model: &Model, wordy: Verbosity) -> Words {
+/// The limits of the period that most holders have, and the one that runs out first.
+fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<Words> {
+    let (scans, period) = (if unit == Unit::Scan { " scans" } else { "" }, first.limit.period.current());
+    if verbosity == Verbosity::Scarcest {
+        return vec![(format!("{scans} left: {} {period}", limit(first, verbosity)), tint(first))];
+    }
+    let of = |period| all.iter().filter(move |left| left.limit.period == period);
+    // The last of equals is taken: a day is what people reckon with.
+    let known = [Period::Hourly, Period::Monthly, Period::Daily].into_iter().filter(|period| of(*period).count() > 0);
+    let common = known.max_by_key(|period| of(*period).count()).unwrap_or(first.limit.period);
+    let mut pieces = vec![(format!("{scans} left {}:", common.current()), Tint::Faint)];
+    for (at, left) in of(common).enumerate() {
+        pieces.extend((at > 0).then(|| (" ·".to_owned(), Tint::Faint)));
+        pieces.push((format!(" {}", limit(left, verbosity)), tint(left)));
+    }
+    let lead = if verbosity == Verbosity::Full { "runs out first" } else { "first" };
+    let words = match first.limit.period == common {
+        true => name(first).to_owned(),
+        false => format!("{} {period}", limit(first, Verbosity::Short)),
+    };
+    if first.limit.period != common || of(common).count() > 1 {
+        pieces.extend([(format!(" │ {lead}: "), Tint::Faint), (words, tint(first))]);
+    }
+    pieces
+}
+
+fn name(left: &RemainingQuota) -> &'static str {
+    if left.limit.holder == Holder::User { "you" } else { "group" }
+}
+
+fn tint(left: &RemainingQuota) -> Tint {
+    if left.limit.remaining == 0 { Tint::Problem } else { Tint::Text }
+}
+
+fn limit(left: &RemainingQuota, verbosity: Verbosity) -> String {
+    let (most, remaining) = (if left.is_at_most { "≤" } else { "" }, thousands(left.limit.remaining));
+    let of =
+        if verbosity == Verbosity::Full { format!(" of {}", thousands(left.limit.allowed)) } else { String::new() };
+    format!("{} {most}{remaining}{of}", name(left))
+}
+
+fn spent(model: &Model, verbosity: Verbosity) -> Words {
     let spent = model.figures.spent_with(&model.calls);
     let all: Spent = spent.values().copied().sum();
-    let lead = match wordy {
-        Verbosity::Full => "spent this session:",
-        Verbosity::Short => "spent here:",
-        Verbosity::Prices => "spent",
-    };
+    let lead = if verbosity == Verbosity::Full { "spent this session:" } else { "spent" };
     (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Tint::Free } else { Tint::Price })
 }
 
@@ -265,15 +293,5 @@ fn unknown(model: &Model) -> String {
         Some(_) => format!(" left: ? ({} asks, 0)", model.way_to("counters")),
         None if model.figures.balances.is_some() => " left: not counted".to_owned(),
         None => " left: asking …".to_owned(),
-    }
-}
-
-fn balance(name: &str, found: &RemainingQuota, wordy: Verbosity) -> String {
-    let most = if found.is_at_most { "≤" } else { "" };
-    let remaining = thousands(found.limit.remaining);
-    match wordy {
-        Verbosity::Full => format!(" {name} {}", sheet::left_words(found)),
-        Verbosity::Prices => format!(" {most}{remaining} {}", found.limit.period.current()),
-        _ => format!(" {name} {most}{remaining} {}", found.limit.period.current()),
     }
 }

@@ -191,7 +191,7 @@ fn what_was_shown_as_held_is_never_asked_for() {
     assert_eq!(stage.calls(Endpoint::File), 1);
     let screen = stage.screen();
     assert!(screen.contains("Nothing was sent: the answer was stored, and is gone"), "{screen}");
-    assert!(!screen.contains("0, stored since") && screen.contains("ask · 1 request"), "{screen}");
+    assert!(!screen.contains("0, stored since") && screen.contains("1 request: enter ask"), "{screen}");
     stage.keys("enter");
     assert!(stage.screen().contains("Are you sure?"), "{}", stage.screen());
     assert_eq!(stage.calls(Endpoint::File), 1);

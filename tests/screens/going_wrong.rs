@@ -104,7 +104,7 @@ fn unknown_counters_do_not_stop_work() {
 #[test]
 fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_until_a_call_is_answered() {
     let mut stage = listing("list:429-quota*1");
-    assert!(stage.screen().contains("refused as spent (b rereads) left: you 240"), "{}", stage.screen());
+    assert!(stage.screen().contains("refused as spent (b rereads) left today: you 500"), "{}", stage.screen());
     stage.keys("b esc");
     assert!(stage.screen().contains("refused as spent"), "read again, they still differ:\n{}", stage.screen());
     stage.keys("enter");
@@ -123,7 +123,7 @@ fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by
     assert_eq!(stage.calls(Endpoint::List), 1);
     assert!(stage.session.model.is_waiting(), "ticks come until it ends");
     stage.later(121);
-    assert!(stage.screen().contains("1 req: enter list sandboxes"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 request: enter list sandboxes"), "{}", stage.screen());
     assert!(!stage.session.model.is_waiting());
     // The gateway, whose clock stands still here, keeps the same pause.
     stage.sql("UPDATE ledger SET outcome = NULL");

@@ -58,7 +58,7 @@ commands! {
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
-    "filter" [key('/')] "filter", 5, FILTERABLE,
+    "filter" [key('/')] "filter", 3, FILTERABLE,
         "Show only the rows that match, in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
         if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
@@ -124,10 +124,10 @@ commands! {
         if When::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
         }) => Local(Model::open_typed);
-    "demo" [key('t')] "try the demo", 2, START,
+    "demo" [key('t')] "try the demo", 1, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
         if When::Has("a start without an API key", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
-    "other-file" [key('f')] "other file", 5, FILE,
+    "other-file" [key('f')] "files", 5, FILE,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);
     "next-file" [key('J')] "next file", 8, FILE,

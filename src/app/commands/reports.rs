@@ -75,13 +75,13 @@ commands! {
         "Show the row whole, with every field"
         if When::Has("a row", |m| m.place_here().is_some() && m.over.is_empty() || has_whole_value(m))
         => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
-    "findings" [key('!')] "findings", 5, FILE,
+    "findings" [key('!')] "findings", 4, FILE,
         "List what rules mark, by subject and rule, with techniques, in all stored sandboxes of the file: ! high, * medium, + low"
         if When::Has("a stored report, and the rules", |m| m.rules.is_some() && m.covered().next().is_some())
         => Local(Model::list_findings);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
         "Hide what any machine does by itself, or show it again" if A_REPORT => Local(Model::toggle_noise);
-    "next-pane" [TAB] "next pane", 5, FILE,
+    "next-pane" [TAB] "panes", 2, FILE,
         "Go to the next pane; from the list, into the report" if A_REPORT => Local(|m| m.files.step_pane(true));
     "previous-pane" [BACK_TAB] "previous pane", 0, FILE,
         "Go to the pane before" if A_REPORT => Local(|m| m.files.step_pane(false));
@@ -247,7 +247,7 @@ commands! {
             with_held: Model::save_artefact,
             anew: false,
         };
-    "palette" [key(':')] "all commands", 5, READING,
+    "palette" [key(':')] "commands", 5, READING,
         "Find any command or question by typing some of its letters" => Local(|m| palette::open(m, false));
     "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
@@ -292,10 +292,10 @@ commands! {
                 Err(_) => m.warn("Nothing was added."),
             }
         });
-    "prices" [key('$')] "why this price", 4, FILE,
+    "prices" [key('$')] "prices", 6, FILE,
         "Explain the prices that apply here: rule, place in the specification, who is charged"
         if A_SERVICE => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
-    "help" [key('?')] "help", 3, READING,
+    "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "stored" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"

@@ -62,6 +62,12 @@ impl Tag {
         (is_sent && is_paid(&self.plan)).then_some(&self.plan)
     }
 
+    /// Whether nothing of it is ever charged.
+    pub fn is_free(&self) -> bool {
+        let is_free = self.plan.refusal().is_none() && self.plan.worst() == Some(0);
+        self.obstacle == Some(Obstacle::Stored) || self.obstacle.is_none() && is_free
+    }
+
     pub fn is_over_budget(&self) -> bool {
         self.obstacle == Some(Obstacle::OverBudget)
     }
@@ -243,6 +249,12 @@ impl Figures {
         Some(self.left_of(limit, now))
     }
 
+    /// The scarcest limit on this unit of user and group.
+    pub fn runs_out_first(&self, unit: Unit, now: Timestamp) -> Option<RemainingQuota> {
+        let scarcest = [Holder::User, Holder::Group].map(|holder| self.scarcest(unit, holder, now));
+        scarcest.into_iter().flatten().min_by_key(|left| left.limit.remaining)
+    }
+
     /// Every limit on this unit, the shortest period first, the user before the group.
     pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<RemainingQuota> {
         let limits = self.balances_now(now).map(|balances| balances.limits(unit)).unwrap_or_default();
@@ -251,11 +263,6 @@ impl Figures {
 
     fn left_of(&self, limit: Limit, now: Timestamp) -> RemainingQuota {
         RemainingQuota { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
-    }
-
-    fn used_up(&self, price: &Price, now: Timestamp) -> Option<Limit> {
-        let limits = [Holder::User, Holder::Group].map(|holder| self.scarcest(price.verdict.unit, holder, now));
-        limits.into_iter().flatten().map(|left| left.limit).find(|limit| limit.remaining == 0)
     }
 
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
@@ -267,7 +274,8 @@ impl Figures {
         if price.is_free() {
             return None;
         }
-        let spent = self.used_up(price, now).map(|limit| Obstacle::QuotaSpent(limit.period.reset_words(now)));
+        let first = self.runs_out_first(price.verdict.unit, now).filter(|left| left.limit.remaining == 0);
+        let spent = first.map(|left| Obstacle::QuotaSpent(left.limit.period.reset_words(now)));
         spent.or_else(|| {
             let milliseconds = u64::try_from(now.duration_until(self.waits(now)?).as_millis()).unwrap_or_default();
             Some(Obstacle::Wait(lasting(milliseconds.div_ceil(1000))))
