@@ -251,8 +251,7 @@ impl Layout {
         let (tabs, rest) = rest.rows(if has_tabs { tabs } else { 0 });
         let (rest, bar) = rest.rows(rest.height.saturating_sub(BAR));
         let (content, detail) = rest.rows(rest.height.saturating_sub(if has_room { detail } else { 0 }));
-        let (_, message) = rest.rows(rest.height.saturating_sub(view.message));
-        let (overlay, _) = rest.rows(rest.height.saturating_sub(view.message));
+        let (overlay, message) = rest.rows(rest.height.saturating_sub(view.message));
         let layout =
             Self { title, tabs, content, overlay, detail, message, bar, beside_list: content, ..Self::default() };
         match view.pane {
