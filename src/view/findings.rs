@@ -4,13 +4,13 @@ use super::canvas::{Canvas, LineWriter, Words};
 use super::overlay::DrawList;
 use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint};
 use super::theme::Tint;
-use crate::app::over::findings::{Finding, FindingList, FindingRow, Findings, RuleFindings};
+use crate::app::over::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
 use crate::app::over::{ListSource, Scope};
 use crate::app::{Area, Model};
 use crate::report::rules::Rule;
 use crate::text::{Columns, Untrusted, count, thousands};
 
-/// Columns of the list from which on severities stand in words beside their signs.
+/// Columns of the list from which on severities have words beside their signs.
 const WORDED: usize = 70;
 
 /// Columns from which on the sandboxes are counted.
@@ -188,7 +188,7 @@ fn draw_rule(
     }
 }
 
-fn draw_finding(list: &FindingList, mut line: LineWriter<'_, '_>, at: &FindingColumns, finding: &Finding) {
+fn draw_finding(list: &FindingList, mut line: LineWriter<'_, '_>, at: &FindingColumns, finding: &MarkedRow) {
     line.tab(at.title);
     if list.source.scope == Scope::File {
         line.visible(&finding.seen_by, Tint::Detail);

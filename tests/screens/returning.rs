@@ -12,7 +12,7 @@ fn chosen(stage: &Stage) -> String {
 #[test]
 fn going_back_leads_to_the_list_that_was_left_at_its_row() {
     let mut stage = Stage::listed();
-    for list in ["! enter", "i tab tab", "F l u m e n", "c enter", "S l u m e n"] {
+    for list in ["! / c a l l s space s e v e r e enter", "i tab tab", "F l u m e n", "c enter", "S l u m e n"] {
         stage.keys(list).keys("down down down");
         let before = chosen(&stage);
         stage.keys("enter");

@@ -62,13 +62,11 @@ fn indicators_are_sought_in() {
 #[test]
 fn rows_that_deserve_a_look_and_items_of_a_comparison_can_be_copied() {
     let mut stage = Stage::listed();
-    stage.keys("! y");
+    stage.keys("! enter j y");
     let value = stage.copied();
     stage.keys("ctrl-y");
     let row = stage.copied();
     assert!(row.starts_with("high · ") && row.contains(&value), "{row:?} {value:?}");
-    stage.keys("tab ctrl-y");
-    let row = stage.copied();
     assert!(row.contains(" · seen by CAPE Sandbox"), "{row:?}");
     stage.keys("esc c y");
     let value = stage.copied();
@@ -87,7 +85,7 @@ fn what_is_not_judged_is_said_beside_what_deserves_a_look_in_all() {
     assert!(stage.screen().contains("v all sandboxes"), "the choice is kept:\n{}", stage.screen());
     stage.keys("v");
     let screen = stage.screen();
-    assert!(screen.contains("in all stored reports of the file · "), "{screen}");
+    assert!(screen.contains("all 4 stored sandboxes · "), "{screen}");
     assert!(screen.contains("Not in it: further sandboxes on pages that were not listed."), "{screen}");
     assert!(screen.contains("v this sandbox") && !screen.contains("v all sandboxes"), "{screen}");
 }

@@ -42,7 +42,7 @@ pub struct Findings {
 pub enum FindingRow {
     Subject(FindingSubject),
     Rule(RuleFindings),
-    Row(Finding),
+    Row(MarkedRow),
     /// The rows of a rule that are counted only: its number, and how many they are.
     More(u16, usize),
 }
@@ -70,7 +70,7 @@ pub struct RuleFindings {
 
 /// A row that a rule marks; the same row of several sandboxes is one.
 #[derive(Debug)]
-pub struct Finding {
+pub struct MarkedRow {
     pub rule: u16,
     pub pane: Pane,
     pub row: Row,
@@ -82,7 +82,7 @@ pub struct Finding {
     words: Arc<str>,
 }
 
-impl Finding {
+impl MarkedRow {
     fn rows(&self) -> impl Iterator<Item = (usize, Place)> {
         let first = self.target.place.map(|place| (self.target.entry, place));
         first.into_iter().chain(self.also.iter().copied())
@@ -107,12 +107,12 @@ impl FindingRow {
     fn rules(&self) -> &[u16] {
         match self {
             Self::Subject(subject) => &subject.rules,
-            Self::Rule(RuleFindings { number, .. }) | Self::Row(Finding { rule: number, .. }) => from_ref(number),
+            Self::Rule(RuleFindings { number, .. }) | Self::Row(MarkedRow { rule: number, .. }) => from_ref(number),
             Self::More(rule, _) => from_ref(rule),
         }
     }
 
-    pub fn finding(&self) -> Option<&Finding> {
+    pub fn finding(&self) -> Option<&MarkedRow> {
         if let Self::Row(finding) = self { Some(finding) } else { None }
     }
 
@@ -159,7 +159,7 @@ impl FindingRow {
                 }
             }
             let (number, more) = (found.of.number, found.of.count - found.listed.len());
-            found.listed.iter_mut().for_each(Finding::count_sandboxes);
+            found.listed.iter_mut().for_each(MarkedRow::count_sandboxes);
             rows.push(Self::Rule(found.of));
             rows.extend(found.listed.into_iter().map(Self::Row));
             rows.extend((more > 0).then_some(Self::More(number, more)));
@@ -171,7 +171,7 @@ impl FindingRow {
 /// What one rule marks, while it is being counted.
 struct FoundByRule {
     of: RuleFindings,
-    listed: Vec<Finding>,
+    listed: Vec<MarkedRow>,
     /// Where a row with this text is listed; beyond the rows that are listed where it is only counted.
     known: HashMap<Vec<u8>, usize>,
 }
@@ -199,7 +199,7 @@ impl FoundByRule {
             let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
             let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
             let (seen_by, words) = (judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
-            self.listed.push(Finding { rule: self.of.number, pane, row, seen_by, target, also: Vec::new(), words });
+            self.listed.push(MarkedRow { rule: self.of.number, pane, row, seen_by, target, also: Vec::new(), words });
         }
     }
 }
@@ -263,18 +263,23 @@ impl ListSource for Findings {
         }
     }
 
-    /// Headings stand above what is found, and folded rules hide their rows.
+    /// Headings come above what matches, and folded rules hide their rows.
     fn arrange(&self, found: Vec<u32>, is_filtered: bool) -> Vec<u32> {
         let rows = found.iter().filter_map(|number| self.rows.get(*number as usize));
         let rules: BTreeSet<u16> = rows.flat_map(|row| row.rules().iter().copied()).collect();
         let is_shown = |(number, row): &(u32, &FindingRow)| match row {
             FindingRow::Subject(subject) => subject.rules.iter().any(|rule| rules.contains(rule)),
             FindingRow::Rule(of) => rules.contains(&of.number),
-            FindingRow::Row(Finding { rule, .. }) | FindingRow::More(rule, _) => {
+            FindingRow::Row(MarkedRow { rule, .. }) | FindingRow::More(rule, _) => {
                 self.is_unfolded(*rule, is_filtered) && found.binary_search(number).is_ok()
             }
         };
         (0..).zip(&self.rows).filter(is_shown).map(|(number, _)| number).collect()
+    }
+
+    /// As many as there are with all unfolded: the list stays as high as it is.
+    fn height(&self, _: usize) -> usize {
+        self.rows.len().max(8) + 3
     }
 
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {

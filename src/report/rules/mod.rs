@@ -289,7 +289,7 @@ impl Rules {
         self.rules.get(usize::from(number))
     }
 
-    /// The number of the first rule that findings do not tell from this one: of the same name, severity and subject.
+    /// The number of the first rule that is listed with this one: of the same name, severity and subject.
     pub fn first_like(&self, number: u16) -> u16 {
         let key = |rule: &Rule| (rule.severity, rule.subject_place(), rule.name.clone());
         let wanted = self.rule(number).map(key);
