@@ -15,6 +15,7 @@ const LONGEST_INPUT: u64 = 1 << 20;
 #[command(after_help = names())]
 pub(super) struct CallArgs {
     /// Name of the question
+    #[arg(value_parser = PossibleValuesParser::new(ASKS.iter().map(|ask| ask.name)), hide_possible_values = true)]
     name: String,
     /// What it asks about: hashes, an identifier, a path; - for standard input
     input: Vec<String>,
@@ -37,10 +38,7 @@ fn names() -> String {
 
 impl CallArgs {
     pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
-        let Some(ask) = Ask::named(&self.name) else {
-            let known: Vec<_> = ASKS.iter().map(|ask| ask.name).collect();
-            fail!(Usage, "unknown question; known are {}", known.join(", "));
-        };
+        let Some(ask) = Ask::named(&self.name) else { fail!(Usage, "unknown question") };
         if ask.input.is_empty() && !self.input.is_empty() {
             fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
         }

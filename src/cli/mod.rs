@@ -271,7 +271,7 @@ fn grammar_for_help() -> clap::Command {
     grammar().mut_subcommands(|command| command.args(&hidden).help_template(template.clone()))
 }
 
-/// The grammar in which files and reports may stand in the place of a command.
+/// The grammar in which a first word may also name a file or a report.
 fn grammar_with_files() -> clap::Command {
     let files = Arg::new(FILES).value_name("SHA256").num_args(0..).help(ABOUT_FILES).help_heading(None);
     grammar_for_help().arg(files)

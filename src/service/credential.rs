@@ -16,12 +16,11 @@ pub const OFFICIAL_FILE: &str = ".vt.toml";
 /// How to get a key for the service at this address, and where the program reads it, in two sentences.
 pub fn key_help(root: &str) -> [String; 2] {
     let [first, others @ ..] = VARIABLES;
+    let others = others.join(", ");
     [
-        format!("To get a key, sign in at {root}: the menu of your account has \"API key\"."),
+        format!("For a key, sign in at {root}: your menu has \"API key\"."),
         format!(
-            "Then set {first} (or one of {}), or api_key in the config file, which behaview config init makes; \
-             ~/{OFFICIAL_FILE} is read, too.",
-            others.join(", ")
+            "Then set {first}, or api_key in the file that behaview config init makes. Read, too: {others}, ~/{OFFICIAL_FILE}."
         ),
     ]
 }

@@ -271,10 +271,8 @@ fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) 
 fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
     let rows = wrapped(start_words(model), inside.width.saturating_sub(4).into());
-    // In little room, the words give way to the typed hash and the chosen file.
-    let words = inside.height.saturating_sub(START_ROWS);
-    let words =
-        if rows.len() <= usize::from(words) { words.min(u16::try_from(rows.len()).unwrap_or(words)) } else { 0 };
+    // In little room, the last words give way to the typed hash and the chosen file.
+    let words = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(START_ROWS));
     for (row, (text, meaning)) in (0..words).zip(rows) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own("  ", meaning);
