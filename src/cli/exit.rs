@@ -194,7 +194,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
 fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
         ServiceError::NoKey(_) => FailureKind::Key,
-        ServiceError::Unsendable(_) | ServiceError::LongAddress => FailureKind::Usage,
+        ServiceError::Unsendable(_) => FailureKind::Usage,
         ServiceError::ForeignUpload(_) => FailureKind::BadAnswer,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)

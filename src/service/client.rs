@@ -1,7 +1,7 @@
 //! Sends one request once, to one host, and receives its response completely or returns the error.
 
 use super::credential::Credential;
-use super::error::{LONGEST_ADDRESS, LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, parse_date, reason};
+use super::error::{LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, parse_date, reason};
 use super::http::{ContentDecoder, build, until_silent};
 use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
 use super::redact::Redactor;
@@ -174,10 +174,6 @@ impl Client {
             Method::Post if parameters.is_empty() => http.post(url).header(CONTENT_LENGTH, 0),
             Method::Post => http.post(url).form(&parameters),
         };
-        let built = call.try_clone().and_then(|call| call.build().ok());
-        if built.is_some_and(|built| built.url().as_str().len() as u64 > LONGEST_ADDRESS) {
-            return Err(ServiceError::LongAddress);
-        }
         self.with_key(address, call)
     }
 

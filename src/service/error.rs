@@ -7,9 +7,6 @@ use crate::text::Untrusted;
 use std::error::Error as _;
 use std::time::Duration;
 
-/// Maximum length of an address in bytes; servers and proxies accept hardly more.
-pub const LONGEST_ADDRESS: u64 = 60 * 1024;
-
 /// Start of the message for a 404; the ledger is searched for this text.
 pub const NOT_FOUND: &str = "the service does not have it, or not any more";
 
@@ -31,8 +28,6 @@ pub enum ServiceError {
     Untrusted(String),
     #[error("it cannot be sent: {0}")]
     Unsendable(String),
-    #[error("nothing was sent: its address would be longer than {}", crate::text::bytes(LONGEST_ADDRESS))]
-    LongAddress,
     #[error("nothing was uploaded: the service names {}", .0.visible_cut(120))]
     ForeignUpload(Untrusted),
     #[error("the answer was lost: {0}")]
@@ -126,7 +121,6 @@ impl ServiceError {
             Self::Unreachable(_) => "Check the network, and the address in the profile.",
             Self::Untrusted(_) => "If its authority is yours, set ca_file (PEM) in the profile; if not, distrust it.",
             Self::Unsendable(_) => "Check the file.",
-            Self::LongAddress => "Ask about less at once.",
             Self::ForeignUpload(_) => "If it may have your files, set upload_host in the profile; it gets no key.",
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
