@@ -3,7 +3,7 @@
 use super::credential::Credential;
 use super::error::{LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, parse_date, reason};
 use super::http::{ContentDecoder, build, until_silent};
-use super::profile::{Profile, ProfileError, USUAL_PREFIX, undotted};
+use super::profile::{Profile, ProfileError, undotted};
 use super::redact::Redactor;
 use crate::request::{Address, Method, Request, RequestContext, Version};
 use jiff::Timestamp;
@@ -219,11 +219,8 @@ impl Client {
         let key = self.credential.as_ref()?.expose();
         let base = undotted(self.base(Version::V3));
         let base = base.as_str().trim_end_matches('/');
-        // Removes the usual prefix: in records of earlier versions the root alone identifies the
-        // service.
-        let usual = base.strip_suffix(USUAL_PREFIX).map(|root| format!("{root}/"));
         let mut hash = Sha256::new_with_prefix(of);
-        for part in std::iter::once(&usual.as_deref().unwrap_or(base)).chain(more).chain([&key]) {
+        for part in std::iter::once(&base).chain(more).chain([&key]) {
             hash.update(part.len().to_le_bytes());
             hash.update(part);
         }

@@ -56,9 +56,6 @@ pub struct Profile {
     pub fields: BTreeMap<ScanOption, String>,
 }
 
-/// Default path before every operation of API v3.
-pub(super) const USUAL_PREFIX: &str = "/api/v3";
-
 /// The value of `proxy` that selects the proxy of the system's variables.
 pub const PROXY_OF_SYSTEM: &str = "env";
 
@@ -67,7 +64,7 @@ impl Default for Profile {
         Self {
             name: "virustotal".to_owned(),
             root: "https://www.virustotal.com".to_owned(),
-            v3_prefix: USUAL_PREFIX.to_owned(),
+            v3_prefix: "/api/v3".to_owned(),
             v2_prefix: "/vtapi/v2".to_owned(),
             header: "x-apikey".to_owned(),
             user: None,
