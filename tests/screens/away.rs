@@ -94,11 +94,6 @@ fn indicators_lead_to_their_rows() {
     screen!("away_indicator_row", stage);
     stage.keys("i tab tab tab tab j j j enter");
     assert_eq!(stage.paid_calls(), 1);
-    stage.keys("i");
-    stage.size(80, 24);
-    screen!("away_indicators_80x24", stage);
-    stage.size(40, 10);
-    screen!("away_indicators_40x10", stage);
 }
 
 #[test]

@@ -113,8 +113,4 @@ fn a_timeline_shows_when_processes_started() {
     stage.keys("T");
     screen!("timeline", stage);
     assert!(!stage.screen().contains('\u{fffd}'));
-    stage.size(80, 24);
-    screen!("timeline_80x24", stage);
-    stage.size(40, 10);
-    screen!("timeline_40x10", stage);
 }

@@ -2,32 +2,73 @@
 
 use crate::faults::arm;
 use crate::screen;
-use crate::stage::{Stage, file, options};
+use crate::held::without_port;
+use crate::stage::{Stage, file, main_file, options, public};
 use behaview::app::TerminalEvent;
 use behaview::runtime::Exit;
-use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// The sizes at which every screen is compared with the accepted one.
+const SIZES: [(u16, u16); 5] = [(200, 55), (120, 40), (80, 24), (60, 15), (40, 10)];
+
+/// The screens of an open file, each with the keys that lead to it from the list.
+const SCREENS: [(&str, &str); 25] = [
+    ("list", "g"),
+    ("next_page", "G"),
+    ("pane", "1 j j"),
+    ("zoomed", "4 z"),
+    ("overview", "0"),
+    ("detail", "1 enter"),
+    ("findings", "!"),
+    ("indicators", "i"),
+    ("export", "3 x"),
+    ("note", "3 a"),
+    ("artifacts", "d"),
+    ("timeline", "T"),
+    ("hits", "F l u m e n enter"),
+    ("compare", "c"),
+    ("compare_where", "c enter"),
+    ("prices", "$"),
+    ("usage", "u"),
+    ("counters", "b"),
+    ("ledger", "L"),
+    ("planner", "p f i l e - b e h a v i o u r space 5 enter"),
+    ("stored", "H"),
+    ("confirmation", "E"),
+    ("submit", "U"),
+    ("help", "?"),
+    ("palette", ":"),
+];
 
 #[test]
-fn at_80_by_24() {
-    let mut stage = Stage::listed();
-    stage.size(80, 24);
-    screen!("size_80x24_list", stage);
-    stage.keys("enter");
-    screen!("size_80x24_panes", stage);
-    stage.keys("0");
-    screen!("size_80x24_overview", stage);
-    stage.keys("$");
-    screen!("size_80x24_prices", stage);
-}
-
-#[test]
-fn at_60_by_20() {
-    let mut stage = Stage::listed();
-    stage.size(60, 20).keys("enter");
-    screen!("size_60x20", stage);
-    let head: Vec<_> = stage.screen().lines().take(2).map(str::to_owned).collect();
-    assert!(head[0].ends_with("· CAPE Sandbox · MALWARE 92"), "{head:?}");
-    assert!(head[1].contains("1 Processes│2 Tags"), "{head:?}");
+fn every_screen_at_every_size() {
+    let mut shown: BTreeMap<&str, String> = BTreeMap::new();
+    for (width, height) in SIZES {
+        let mut show = |name, stage: &Stage| {
+            let screen = format!("── {width}x{height} ──\n{}", without_port(stage));
+            shown.entry(name).or_default().push_str(&screen);
+        };
+        let mut stage = Stage::new(options());
+        stage.size(width, height);
+        show("start", &stage);
+        stage.type_question("v3-file", &public()[0]);
+        stage.keys("enter");
+        show("answer", &stage);
+        stage.keys("esc esc");
+        stage.open(&main_file());
+        stage.keys("enter");
+        for (name, keys) in SCREENS {
+            stage.keys(keys);
+            show(name, &stage);
+            while !stage.session.model.over.is_empty() || stage.session.model.focused().is_some() {
+                stage.keys("esc");
+            }
+            stage.keys("g");
+        }
+    }
+    for (name, screens) in shown {
+        insta::assert_snapshot!(format!("every_{name}"), screens);
+    }
 }
 
 #[test]
@@ -42,17 +83,6 @@ fn what_is_left_stands_with_its_period_at_every_width() {
         assert!(bar.contains("you 239 this hour") && bar.contains("spent"), "{columns}: {bar}");
         assert!(bar.trim_end().ends_with(" 1"), "{columns}: {bar}");
     }
-}
-
-#[test]
-fn at_40_by_10() {
-    let mut stage = Stage::listed();
-    stage.size(40, 10);
-    screen!("size_40x10_list", stage);
-    stage.keys("enter");
-    screen!("size_40x10_pane", stage);
-    stage.keys("esc G");
-    screen!("size_40x10_next_page", stage);
 }
 
 #[test]
@@ -88,13 +118,6 @@ fn below_the_smallest_size_no_key_acts_but_quit() {
 }
 
 #[test]
-fn at_200_by_60() {
-    let mut stage = Stage::listed();
-    stage.size(200, 60).keys("enter");
-    screen!("size_200x60", stage);
-}
-
-#[test]
 fn a_failure_is_told_where_only_the_list_has_room() {
     let mut stage = Stage::new(options());
     stage.size(40, 12);
@@ -102,8 +125,4 @@ fn a_failure_is_told_where_only_the_list_has_room() {
     arm(stage.demo.as_ref().unwrap(), "list:404*1");
     stage.keys("enter");
     screen!("size_40x12_failure", stage);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 }
