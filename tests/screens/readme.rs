@@ -1,8 +1,8 @@
-//! The README's picture and the manual's tables are compared with the program.
+//! The README's pictures and the manual's tables are compared with the program.
 //!
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` updates them.
 
-use crate::stage::Stage;
+use crate::stage::{Stage, identifiers, main_file};
 use crate::svg::svg;
 use behaview::quota::{Kind, OPTIONS, RULES};
 use behaview::view::{Appearance, Depth, Theme};
@@ -49,22 +49,25 @@ fn readme_names_every_topic() {
     }
 }
 
-/// The picture that the README shows.
-const PICTURE: &str = "assets/screen.svg";
+/// The pictures that the README shows or names, each with the keys that lead to its screen.
+const PICTURES: [(&str, &str); 5] =
+    [("screen", "j j"), ("findings", "!"), ("indicators", "i"), ("comparison", "c"), ("prices", "A")];
 
 #[test]
-fn the_picture_is_current() {
-    let mut stage = Stage::listed();
-    stage.session.look = Appearance { theme: Theme::Dark, depth: Depth::True };
-    stage.size(132, 36).keys("enter j j");
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
-    let wanted = svg(&stage, "behaview demo");
-    if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
-        std::fs::write(&path, &wanted).unwrap();
+fn the_pictures_are_current() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    for (name, keys) in PICTURES {
+        let mut stage = if name == "prices" { Stage::at(main_file(), identifiers()) } else { Stage::listed() };
+        stage.session.look = Appearance { theme: Theme::Dark, depth: Depth::True };
+        stage.size(132, 36).keys("enter").keys(keys);
+        let (path, wanted) = (format!("assets/{name}.svg"), svg(&stage, "behaview demo"));
+        if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
+            std::fs::write(folder.join(&path), &wanted).unwrap();
+        }
+        assert!(std::fs::read_to_string(folder.join(&path)).unwrap() == wanted, "{path} is out of date");
+        assert!(readme.contains(&format!("]({path})")), "the README names {path}");
     }
-    assert!(std::fs::read_to_string(&path).unwrap() == wanted, "{PICTURE} is out of date");
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    assert!(readme.contains(&format!("]({PICTURE})")), "the README shows {PICTURE}");
 }
 
 /// What the program itself prints.
