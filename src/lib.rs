@@ -3,7 +3,7 @@
 //! # The screen
 //! ```text
 //!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · stored 3h          title  view::screen
-//!  1 Processes 37 │ 2 Tags 8 │ 3 Registry 10 │ 4 Files 22 │ 5 Network 4 │ … │ 0 Overview         tabs   app::panes::tabs
+//!  1 Processes 37 │ 2 Tags 8 │ 3 Registry 10 │ 4 Files 22 │ 5 Network 4 │ … │ 0 Overview         tabs   app::panes
 //! ╭─ Sandboxes 4 of 6 ─┲━ 1 Processes ━━━━━━━━ 1/37 ━┱─ 2 Tags ───────────────── 8 ─╮
 //! ›● CAPE Sandbox      › ▾ viewer.exe  4012  +0      ┃ CALLS_WMI                    │
 //! │  stored 3h         ┃ ├─▾ setup.tmp  5120  +1     ▐*CREATES_SCHEDULED_TASK       │

@@ -2,8 +2,7 @@
 
 use crate::app::keys::ENTER;
 use crate::app::layout::Edge;
-use crate::app::panes::Move;
-use crate::app::panes::tabs::Tab;
+use crate::app::panes::{Move, Tab};
 use crate::app::{Command, Model, Screen};
 use jiff::Timestamp;
 use std::ops::RangeInclusive;

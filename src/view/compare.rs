@@ -10,7 +10,7 @@ use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
 use crate::app::find::{Finder, FoundHits, HitGroup, HitRow, HitSource};
 use crate::app::over::held::MARK;
 use crate::app::panes::facts::ProcessRef;
-use crate::app::panes::tabs::key;
+use crate::app::panes::key;
 use crate::app::{Area, Model};
 use crate::report::compare::{ComparedItem, Matrix};
 use crate::report::rows::Label;

@@ -1,8 +1,8 @@
 //! The screen at every size: usable at 80x24, sensible at 40x10, a message below that, resized at any moment.
 
 use crate::faults::arm;
-use crate::screen;
 use crate::held::without_port;
+use crate::screen;
 use crate::stage::{Stage, file, main_file, options, public};
 use behaview::app::TerminalEvent;
 use behaview::runtime::Exit;
