@@ -193,6 +193,7 @@ pub(in crate::app) const LINE: Places = Places::of(&[Place::Filter, Place::Sough
 pub(in crate::app) const FIELDS: Places = Places::of(&[Place::Form, Place::Detail]);
 pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
 pub(in crate::app) const SCOPED: Places = Places::of(&[Place::Picker, Place::Compare]);
+pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Hits, Place::Compare]);
 pub(in crate::app) const KINDS: Places = Places::of(&[Place::Pane, Place::Compare]);
 pub(in crate::app) const COPIED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
@@ -495,7 +496,7 @@ mod tests {
         assert!(all.contains("2: R does relist already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));
         assert!(mistake(&[("confirm", &["x"])]).contains("each question names"));
-        assert!(mistake(&[("choose", &["x"])]).contains("typed as a letter"));
+        assert!(mistake(&[("keep-filter", &["x"])]).contains("typed as a letter"));
         assert!(mistake(&[("zoom", &["1"])]).contains("pane-processes already"));
     }
 

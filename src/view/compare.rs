@@ -120,10 +120,11 @@ impl DrawList for FoundHits {
     fn title(list: &Finder, _: &Model) -> String {
         let title = if list.source.is_held { "Search all stored reports" } else { "Find in all panes" };
         let hits = Some(list.source.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
+        let pane = list.source.pane.map(|pane| format!(" · of {} only", pane.title()));
         let (done, all) = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
         let more = list.filter.is_running().then(|| " · searching …".to_owned());
-        [Some(title.to_owned()), hits, reports, more].into_iter().flatten().collect()
+        [Some(title.to_owned()), hits, reports, pane, more].into_iter().flatten().collect()
     }
 
     /// How the words are meant.

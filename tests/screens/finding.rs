@@ -116,6 +116,11 @@ fn all_panes_are_searched_and_a_hit_is_gone_to() {
     screen!("find_next", stage);
     stage.keys("F");
     assert!(stage.screen().contains("find lumen32"), "{}", stage.screen());
+    // The key of a pane shows its hits only, once the words are typed.
+    stage.keys("enter esc 3");
+    assert!(stage.screen().contains(" · of Registry only"), "{}", stage.screen());
+    stage.keys("3 /");
+    assert!(stage.screen().contains("find lumen32") && !stage.screen().contains(" only"), "{}", stage.screen());
     stage.size(40, 10);
     screen!("find_small", stage);
     stage.keys("ctrl-w");

@@ -98,7 +98,7 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
 fn what_is_off_says_why_and_is_not_done() {
     let mut stage = Stage::at(main_file(), options());
     stage.keys(": w h o l e - r o w enter");
-    assert!(stage.screen().contains("whole-row does not apply here: it works in panes."), "{}", stage.screen());
+    assert!(stage.screen().contains("whole-row does not apply here: it works in panes"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
 }
 

@@ -370,10 +370,9 @@ fn deleting_at_the_service_says_what_is_lost() {
     let mut stage = Stage::listed();
     stage.keys("E");
     screen!("delete_at_service", stage);
-    stage.keys("esc");
-    stage.keys("E y");
+    stage.keys("v");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 0);
-    stage.keys("E f");
+    stage.keys("E y");
     assert_eq!(stage.calls(Endpoint::PrivateDelete), 1);
     assert!(stage.screen().contains("The file alone is deleted at the service"), "{}", stage.screen());
     let mut stage = Stage::at(main_file(), Options { licence: false, ..options() });

@@ -69,7 +69,8 @@ mod everywhere {
 
 pub(in crate::app) use scans::FOLLOWING;
 
-use crate::app::keys::{CONFIRM, ENTER, LISTED, Places};
+use crate::app::find::Finder;
+use crate::app::keys::{CONFIRM, ENTER, PANED, Places};
 use crate::app::list::Next;
 use crate::app::over::palette::PaletteAction;
 use crate::app::over::{AnswerTree, OverlayKind};
@@ -89,10 +90,14 @@ macro_rules! pane {
             name: $name,
             keys: &[Key::Char($key)],
             label: Pane::$pane.title(),
-            help: concat!("Go to the pane ", title!($pane), "; in a comparison, show its items only, or all again"),
+            help: concat!(
+                "Go to the pane ",
+                title!($pane),
+                "; in a comparison and among hits, show its rows only, or all again"
+            ),
             rank: 0,
-            place: LISTED,
-            when: A_REPORT,
+            place: PANED,
+            when: When::Has("a report that is open, or hits of a search", |m| has_report(m) || is_over::<Finder>(m)),
             act: Act::GoToPane(Pane::$pane),
         }
     };

@@ -110,7 +110,7 @@ commands! {
     "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
         "Unfold the process; elsewhere move the text sideways; in a comparison, the next column; from the list, into the report"
         if REPORT_OR_ANSWER => Local(|m| step_sideways(m, FoldStep::Right));
-    "fold" [key(' ')] "fold", 7, TREE,
+    "fold" [key(' ')] "unfold or fold", 7, TREE,
         "Fold or unfold the process"
         if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
     "show-all" [key('+'), key('=')] "show all", 5, UNFOLDED,

@@ -134,6 +134,8 @@ pub struct FoundHits {
     pub(in crate::app) of: Option<JobNumber>,
     /// The one process that is meant, where others have the name that is sought.
     pub process: Option<ProcessRef>,
+    /// The pane whose hits are shown; none for all.
+    pub pane: Option<Pane>,
 }
 
 /// A row of the list: the head of a group, one of its hits, or how many more there are.
@@ -255,7 +257,8 @@ impl ListSource for FoundHits {
     }
 
     fn matching(&self, _: &str) -> Option<Vec<u32>> {
-        Some((0..).take(self.rows.len()).collect())
+        let rows = (0..).zip(&self.rows).filter(|(_, row)| self.pane.is_none_or(|pane| self.is_in(row, pane)));
+        Some(rows.map(|(number, _)| number).collect())
     }
 
     /// What there is to say of the words.
@@ -302,6 +305,16 @@ impl FoundHits {
         self.groups.iter().map(|group| group.count).sum()
     }
 
+    fn is_in(&self, row: &HitRow, pane: Pane) -> bool {
+        let Some(group) = self.groups.get(row.group) else { return false };
+        let is_in = |hit: &Hit| hit.pane() == Some(pane);
+        match (&group.of, row.at) {
+            (HitSource::Pane(of), _) => *of == pane,
+            (_, 0) => group.hits.iter().any(is_in),
+            (_, at) => group.hits.get(at - 1).is_some_and(is_in),
+        }
+    }
+
     fn is_hit(&self, row: &HitRow) -> bool {
         self.groups.get(row.group).is_some_and(|group| (1..=group.hits.len()).contains(&row.at))
     }
@@ -344,6 +357,11 @@ impl Finder {
         self.change(None, |found| found.add(more));
     }
 
+    /// Shows the hits of one pane only; where that is done already, those of all.
+    pub(super) fn show_pane(&mut self, pane: Pane) {
+        self.change(None, |found| found.pane = Some(pane).filter(|pane| found.pane != Some(*pane)));
+    }
+
     /// The hit under the cursor; of the head of a group its first, of the row below its hits the last.
     pub fn hit(&self) -> Option<(&HitGroup, &Hit)> {
         let row = self.chosen()?;
@@ -366,9 +384,8 @@ impl Finder {
     }
 
     pub(super) fn step(&mut self, forward: bool) {
-        let rows = &self.source.rows;
-        let is_hit = |at: &usize| rows.get(*at).is_some_and(|row| self.source.is_hit(row));
-        let found = in_circle(self.scroll.cursor, rows.len(), forward).find(is_hit);
+        let is_hit = |at: &usize| self.shown(*at).next().is_some_and(|row| self.source.is_hit(row));
+        let found = in_circle(self.scroll.cursor, self.counts().0, forward).find(is_hit);
         self.scroll.cursor = found.unwrap_or(self.scroll.cursor);
     }
 }

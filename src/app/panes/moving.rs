@@ -1,10 +1,9 @@
 //! Moving through rows, panes and groups of panes, and to the rows that others name; and keeping every cursor among its rows.
 
-use crate::app::compare::Compare;
 use crate::app::find::{Finder, Quest};
 use crate::app::over::{AnswerTree, RowPicker, Spots};
 use crate::app::panes::{FoldStep, Move, facts};
-use crate::app::{Layout, Model, Screen, Sizes};
+use crate::app::{Layout, Model, Overlay, Screen, Sizes};
 use crate::report::{Pane, Place, Report};
 use std::borrow::Cow;
 
@@ -79,10 +78,11 @@ impl Model {
     }
 
     pub(in crate::app) fn go_to_pane(&mut self, pane: Pane) {
-        if self.over.find::<Compare>().is_some() {
-            return self.change_comparison(|compare| compare.show_pane(pane));
+        match self.over.top_mut() {
+            Some(Overlay::Compare(_)) => self.change_comparison(|compare| compare.show_pane(pane)),
+            Some(Overlay::Finder(finder)) => finder.show_pane(pane),
+            _ => self.files.focus_pane(pane),
         }
-        self.files.focus_pane(pane);
     }
 
     pub(in crate::app) fn resize(&mut self, change: impl FnOnce(&mut Sizes, &Layout)) {
