@@ -12,7 +12,7 @@ use crate::report::identifier::{Identifier, Parts, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::report::rules::Marks;
-use crate::report::{Indicators, Pane, Report, RowSet};
+use crate::report::{Pane, Report, RowSet};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -308,7 +308,6 @@ pub struct OpenReport {
     pub job: Job,
     pub report: Report,
     pub panes: BTreeMap<Pane, PaneState>,
-    pub indicators: Option<Arc<Indicators>>,
     pub marks: Option<Arc<Marks>>,
     columns: OnceLock<[u16; Pane::ALL.len()]>,
 }
@@ -319,7 +318,7 @@ impl OpenReport {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
         let report = Report::unread(body);
-        Self { job: Job::default(), report, panes, indicators: None, marks: None, columns: OnceLock::new() }
+        Self { job: Job::default(), report, panes, marks: None, columns: OnceLock::new() }
     }
 
     /// What a pane needs to show its rows whole; its columns are known once all rows are.

@@ -3,11 +3,13 @@
 use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::HitGroup;
 use crate::app::find::finding::SearchEnd;
+use crate::app::over::indicators::Merged;
 use crate::app::over::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
 use crate::app::spending::ledger::LedgerPage;
 use crate::app::{Key, Size};
+use crate::export::ExportSource;
 use crate::quota::{Balances, Entitlements, Settlement, Spent, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
@@ -19,9 +21,7 @@ use crate::report::page::Page;
 use crate::report::page::ReportSummary;
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{
-    Analysis, Cancel, Deletion, Holding, Imported, Indicators, PendingScan, Purge, Recent, Report, RowSet,
-};
+use crate::report::{Analysis, Cancel, Deletion, Holding, Imported, PendingScan, Purge, Recent, Report, RowSet};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -186,7 +186,7 @@ pub enum ReportEvent {
     },
     Indicators {
         job: JobNumber,
-        result: Result<Indicators, String>,
+        result: Result<Merged, String>,
     },
     RulesLoaded {
         rules: Arc<Rules>,
@@ -442,10 +442,8 @@ pub enum ReportJob {
     },
     FindIndicators {
         ticket: Ticket,
-        report: Report,
-        sample: Option<Sha256>,
+        sources: Vec<ExportSource>,
         rules: Option<Arc<Rules>>,
-        marks: Option<Arc<Marks>>,
     },
     /// Looks at a document that is shown while it is being read.
     CheckDocument {

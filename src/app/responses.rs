@@ -10,17 +10,16 @@ use crate::app::{
     StoreJob,
 };
 use crate::quota::Balances;
+use crate::report::Pane;
 use crate::report::body::Body;
 use crate::report::identifier::Hashes;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
-use crate::report::{Indicators, Pane};
 use crate::request::Request;
 use crate::text::{self, Untrusted};
 use jiff::Timestamp;
 use std::path::Path;
-use std::sync::Arc;
 
 impl Model {
     pub(super) fn call_ended(&mut self, request: &Request, result: Result<Response, Failure>) {
@@ -311,20 +310,6 @@ impl Model {
         if let Some(open) = self.files.opened_mut(job) {
             let (ticket, report) = (open.job.ticket(), open.report.clone());
             self.emit(ReportJob::Evaluate { ticket, report, rules, own });
-        }
-    }
-
-    pub(super) fn indicated(&mut self, job: JobNumber, result: Result<Indicators, String>) {
-        let Some(open) = self.files.opened_mut(job) else { return };
-        match result {
-            Ok(found) => open.indicators = Some(Arc::new(found)),
-            Err(why) => {
-                self.warn(format!("The indicators could not be found: {why}"));
-                return;
-            }
-        }
-        if self.over.is_empty() {
-            self.show_indicators(job)
         }
     }
 }

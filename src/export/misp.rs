@@ -34,11 +34,11 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     }
     let is_list = files.len() != 1;
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
-    for (number, (_, reports)) in files.into_iter().enumerate() {
+    for (number, (file, reports)) in files.into_iter().enumerate() {
         out.write_all(if number == 0 { b"" } else { b",\n" })?;
         let merged = MergedReports::carried(reports)?;
         summary.left_out += merged.left_out;
-        summary.rows += write_event(&merged, out)?;
+        summary.rows += write_event(file.as_ref(), &merged, out)?;
     }
     out.write_all(if is_list { b"]}\n" } else { b"\n" })?;
     Ok(summary)
@@ -49,18 +49,21 @@ fn tag(name: &str) -> String {
 }
 
 /// Writes an event; returns how many rows were written.
-fn write_event(merged: &MergedReports<'_>, out: &mut dyn Write) -> io::Result<u64> {
+fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let all = || merged.opened.iter();
     let names = all().map(OpenedReport::name).collect::<io::Result<Vec<_>>>()?.join(" ");
     let event = &Uuid::new_v5(&OWN, format!("event {names}").as_bytes());
     let when = all().map(OpenedReport::analysed).max().unwrap_or(Timestamp::UNIX_EPOCH);
+    let end = if merged.opened.len() == 1 { "" } else { "s" };
     let whose = match all().all(OpenedReport::is_private) {
-        true => "Private behaviour report",
-        false => "Behaviour report of unknown origin",
+        true => format!("Private behaviour report{end}"),
+        false => format!("Behaviour report{end} of unknown origin"),
     };
+    let sandboxes = all().map(OpenedReport::sandbox).collect::<Vec<_>>().join(", ");
     let info = match merged.opened.as_slice() {
         [one] if one.identifier.is_none() => format!("{whose} without an identifier, its bytes with SHA-256 {names}"),
-        _ => format!("{whose} by {}: {names}", all().map(OpenedReport::sandbox).collect::<Vec<_>>().join(", ")),
+        [_] => format!("{whose} by {sandboxes}: {names}"),
+        _ => format!("{whose} by {sandboxes}: {}", file.map_or("", Sha256::as_str)),
     };
     let verdicts: Vec<_> = all().map(|opened| verdict(&opened.report)).collect();
     // High, medium, undefined.

@@ -68,6 +68,15 @@ impl What {
         matches!(self, Self::Indicators | Self::ToBlock | Self::OfKind(_))
     }
 
+    /// Whether it is, or holds, this indicator.
+    pub fn has(&self, found: &MergedIndicator) -> bool {
+        match self {
+            Self::OfKind(kind) => found.kind() == *kind,
+            Self::ToBlock => found.is_to_block(),
+            _ => true,
+        }
+    }
+
     /// Whether it is a part of the indicators, without anything else.
     fn is_choice(&self) -> bool {
         matches!(self, Self::ToBlock | Self::OfKind(_))

@@ -270,8 +270,10 @@ impl<'a> OpenedReport<'a> {
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
         let is_noise = |place: &Place| self.marks.noise().contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
-        let severity = self.rule_of(&indicator).map(|rule| rule.severity).or(is_noise.then_some(Severity::Noise));
-        Sighting { report, severity, is_to_block: reason(self, &indicator).is_some(), indicator }
+        let rule = indicator.marked().and_then(|place| self.marks.rule(place.section, place.row));
+        let severity = rule.and_then(|rule| self.rules.rule(rule)).map(|rule| rule.severity);
+        let severity = severity.or(is_noise.then_some(Severity::Noise));
+        Sighting { report, rule, severity, is_to_block: reason(self, &indicator).is_some(), indicator }
     }
 
     /// How many of its rows STIX and MISP do not carry, apart from those that name an indicator.
@@ -335,13 +337,8 @@ impl<'a> MergedReports<'a> {
             left_out += if report.job.what.is_indicators() { 0 } else { report.left_out(&found) };
             merging.add(found, report.job.cancel, |indicator| report.sighting(number, indicator))?;
         }
-        let is_wanted = |found: &MergedIndicator| match opened.first().map(|report| &report.job.what) {
-            Some(What::OfKind(kind)) => found.kind() == *kind,
-            Some(What::ToBlock) => found.is_to_block(),
-            _ => true,
-        };
         let mut found = merging.sorted();
-        found.retain(is_wanted);
+        found.retain(|found| opened.iter().all(|report| report.job.what.has(found)));
         Ok(Self { opened, found, left_out })
     }
 
@@ -368,9 +365,7 @@ impl<'a> MergedReports<'a> {
 
     /// The rule that matters most of those that mark an indicator.
     pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
-        self.reports_of(found)
-            .filter_map(|(report, indicator)| report.rule_of(indicator))
-            .min_by_key(|rule| rule.severity)
+        self.opened.first()?.rules.rule(found.rule()?)
     }
 
     /// The surest reason to block an indicator, with where it was seen, and the report that gives it.

@@ -4,18 +4,19 @@ use super::canvas::{Canvas, LineWriter, Words};
 use super::form::DrawForm;
 use super::list::{progress, since};
 use super::overlay::DrawList;
-use super::pane::{columns_of, draw_labelled, draw_pieces, width_of};
+use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::keys::{Key, KeyName};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
-use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
+use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK};
 use crate::app::over::palette::{CommandList, Palette, PaletteItem};
 use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
 use crate::app::{Area, Model};
-use crate::report::indicators::ITSELF;
+use crate::export::What;
+use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
-use crate::report::{Held, Holding, Indicator, Place, Retention, Row};
+use crate::report::{Held, Holding, Retention, Row};
 use crate::text::{Columns, Untrusted, bytes, count, thousands};
 use std::borrow::Cow;
 
@@ -193,67 +194,145 @@ const KIND: usize = 11;
 
 const ENDING: usize = 12;
 
-/// Columns from which on an indicator's rows are shown beside it.
-const WIDE: usize = 80;
+/// Columns from which on each indicator says where it was seen.
+const WIDE: usize = 64;
+
+/// Columns from which on each indicator says whether it is to block.
+const NARROW: usize = 44;
+
+/// Columns that the names of sandboxes may fill, as a part of all.
+const NAMES: usize = 4;
+
+/// Where "to block" begins, and where it was seen.
+#[derive(Default)]
+pub(super) struct IndicatorColumns {
+    to_block: usize,
+    seen: usize,
+    names: usize,
+}
 
 impl DrawList for FoundIndicators {
-    type Columns = usize;
+    type Columns = IndicatorColumns;
 
-    fn title(list: &IndicatorList, model: &Model) -> String {
-        let kind = list.source.kind.map_or("all kinds", |kind| kind.name());
-        let (shown, all) = list.counts();
+    const HINT: &'static str = "a value, a kind, to block";
+
+    fn title(list: &IndicatorList, _: &Model) -> String {
+        let FoundIndicators { sandboxes, what, .. } = &list.source;
+        let whose = match sandboxes.as_slice() {
+            [(name, _)] => name.visible_cut(40).to_string(),
+            several => format!("all {} stored sandboxes", several.len()),
+        };
+        if !list.source.is_complete() {
+            return format!("Indicators of {whose} · looking …");
+        }
+        let all = list.source.choices().into_iter().find(|(choice, _)| choice == what).map_or(0, |(_, count)| count);
+        let shown = thousands(list.counts().0 as u64);
         let of = if list.filter.rows() > 0 { format!(" of {}", thousands(all as u64)) } else { String::new() };
-        let identifier = model.chosen().and_then(|entry| entry.identifier.as_ref());
-        let whose = identifier.map_or_else(String::new, |one| format!(" of {}", one.parts().sandbox.visible_cut(40)));
-        format!("Indicators{whose} · {kind} {}{of}", thousands(shown as u64))
+        format!("Indicators of {whose} · {} {shown}{of}", choice_name(what))
     }
 
-    fn columns(_: &IndicatorList, rows: &[&Indicator], room: usize, model: &Model) -> usize {
-        let widest = rows.iter().map(|indicator| seen(indicator, model).columns()).max().unwrap_or(0);
-        if room >= WIDE { room.saturating_sub(widest + 1) } else { room }
+    fn absent(list: &IndicatorList, _: &Model) -> String {
+        match (list.source.is_complete(), list.counts().1) {
+            (false, _) => "looking …",
+            (true, 0) => "No report names a hash, host, address, URL, path, key or mutex.",
+            (true, _) => "no match",
+        }
+        .to_owned()
     }
 
-    fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &usize, _: &Model) {
+    fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> IndicatorColumns {
+        let names = room / NAMES;
+        let widest = rows.iter().map(|found| seen(list, found, names).columns()).max().unwrap_or(0);
+        let seen = if room >= WIDE { room.saturating_sub(widest) } else { room + 1 };
+        let to_block = seen.saturating_sub(TO_BLOCK.len() + 1);
+        IndicatorColumns { to_block: if room >= NARROW { to_block } else { room + 1 }, seen, names }
+    }
+
+    fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &IndicatorColumns, _: &Model) {
         let mut line = LineWriter::new(buffer, area, 0);
-        let kinds = list.source.kinds().into_iter();
-        let kinds = kinds.map(|(kind, count)| (Some(kind), format!("{} {}", kind.name(), thousands(count as u64))));
-        // Brackets mark the kind that is shown, for terminals without colour.
-        for (kind, text) in std::iter::once((None, "all".to_owned())).chain(kinds) {
-            match kind == list.source.kind {
+        // Brackets mark what is shown, for terminals without colour.
+        for (what, count) in list.source.choices() {
+            let text = format!("{} {}", choice_name(&what), thousands(count as u64));
+            match what == list.source.what {
                 true => line.own(&format!("[{text}]"), Tint::Focus),
                 false => line.own(&format!(" {text} "), Tint::Text),
             }
         }
     }
 
-    fn draw_row(_: &IndicatorList, mut line: LineWriter<'_, '_>, end: &usize, indicator: &Indicator, model: &Model) {
-        let mark = mark(indicator, model);
-        line.own(mark.map_or(" ", Severity::sign), Tint::Price);
+    fn draw_row(
+        list: &IndicatorList,
+        mut line: LineWriter<'_, '_>,
+        columns: &IndicatorColumns,
+        found: &MergedIndicator,
+        _: &Model,
+    ) {
+        let mark = found.severity();
+        line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
         line.own(" ", Tint::Text);
-        line.own(indicator.kind.name(), Tint::Faint);
+        line.own(found.kind().name(), Tint::Faint);
         line.tab(KIND);
         let meaning = if mark == Some(Severity::Noise) { Tint::Faint } else { Tint::Text };
-        line.within(*end, |line| line.visible(&indicator.defanged(), meaning));
-        line.tab(end + 1);
-        if line.room() > 0 {
-            line.own(&seen(indicator, model), Tint::Detail);
+        line.within(columns.to_block - 1, |line| line.visible(&found.defanged(), meaning));
+        line.tab(columns.to_block);
+        if found.is_to_block() && line.room() > 0 {
+            line.own(TO_BLOCK, Tint::Strong);
         }
+        line.tab(columns.seen);
+        if line.room() > 0 {
+            line.own(&seen(list, found, columns.names), Tint::Detail);
+        }
+    }
+
+    /// The whole value, why it is to block, and where it was seen.
+    fn words_below(list: &IndicatorList, model: &Model) -> Option<Words> {
+        let found = list.chosen()?;
+        let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
+        let why = match (found.is_to_block(), rule) {
+            (true, None) => format!(" · {TO_BLOCK}: the file itself"),
+            (true, Some(rule)) => format!(" · {TO_BLOCK}: {} ({})", rule.name, rule.severity.word()),
+            (false, Some(rule)) => format!(" · {} ({})", rule.name, rule.severity.word()),
+            (false, None) => String::new(),
+        };
+        let seen = found.sightings().map(|sighting| match list.source.sandboxes.get(sighting.report) {
+            Some((name, _)) if list.source.sandboxes.len() > 1 => {
+                format!("{}: {}", name.visible_cut(40), first_place(list, sighting))
+            }
+            _ => first_place(list, sighting),
+        });
+        Some((format!("{}{why} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Tint::Detail))
     }
 }
 
-/// The severity of an indicator, by the rules that exports use; noise only where all its rows are.
-fn mark(indicator: &Indicator, model: &Model) -> Option<Severity> {
-    let (open, rules) = model.open().zip(model.rules.as_ref())?;
-    let mark = |place: Place| open.mark(rules, place);
-    let is_noise = || indicator.places.iter().all(|place| mark(*place) == Some(Severity::Noise));
-    let noise = Some(Severity::Noise).filter(|_| !indicator.places.is_empty() && is_noise());
-    indicator.marked().and_then(mark).or(noise)
+fn choice_name(what: &What) -> &'static str {
+    match what {
+        What::OfKind(kind) => kind.name(),
+        What::ToBlock => TO_BLOCK,
+        _ => "all",
+    }
 }
 
-/// Where an indicator was seen first, and how often in all.
-fn seen(indicator: &Indicator, model: &Model) -> String {
-    let place = indicator.places.first();
-    let section = place.and_then(|place| model.open()?.report.section(place.section));
+/// The sandboxes that saw an indicator and in how many rows; of one sandbox the first row.
+fn seen(list: &IndicatorList, found: &MergedIndicator, names: usize) -> String {
+    let all = &list.source.sandboxes;
+    if all.len() == 1 {
+        return first_place(list, &found.first);
+    }
+    let by: Vec<_> = found.sightings().filter_map(|sighting| all.get(sighting.report)).collect();
+    let words = by.iter().map(|(name, _)| name.visible_cut(names).to_string()).collect::<Vec<_>>().join(", ");
+    let words = match words.columns() <= names {
+        true => words,
+        false if by.len() == all.len() => format!("all {}", all.len()),
+        false => format!("{} of {}", by.len(), all.len()),
+    };
+    let rows = if found.seen() == 0 { ITSELF.to_owned() } else { count(found.seen(), "row") };
+    format!("{words} · {rows}")
+}
+
+/// The first row where a report names an indicator, and how many more do.
+fn first_place(list: &IndicatorList, sighting: &Sighting) -> String {
+    let place = sighting.indicator.places.first();
+    let section = place.and_then(|place| list.source.section(sighting.report, *place));
     let Some((place, section)) = place.zip(section) else { return ITSELF.to_owned() };
     let pane = section.pane().short();
     let label = match section.attribute {
@@ -261,11 +340,11 @@ fn seen(indicator: &Indicator, model: &Model) -> String {
         None => section.name.visible_cut(20).to_string(),
     };
     let gap = if label.is_empty() { "" } else { " " };
-    let more = match indicator.seen {
+    let more = match sighting.indicator.seen {
         0 | 1 => String::new(),
         several => format!(" +{}", thousands(several - 1)),
     };
-    let decoded = if indicator.is_decoded { "decoded · " } else { "" };
+    let decoded = if sighting.indicator.is_decoded { "decoded · " } else { "" };
     format!("{decoded}{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
 }
 

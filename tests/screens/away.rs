@@ -84,22 +84,24 @@ fn indicators_lead_to_their_rows() {
     let mut stage = Stage::listed();
     stage.keys("enter i");
     screen!("away_indicators", stage);
-    stage.keys("tab tab");
+    stage.keys("tab } } }");
     screen!("away_indicators_hosts", stage);
     stage.keys("y");
     assert_eq!(stage.copied(), "gate[.]lumen[.]example");
-    stage.keys("ctrl-p");
-    assert_eq!(stage.copied(), "gate[.]lumen[.]example");
-    stage.keys("enter enter");
+    stage.keys("{ { ctrl-p");
+    let copied = stage.copied();
+    assert!(copied.matches(" · ").count() == 6 && !copied.contains("cdn"), "{copied}");
+    stage.keys("} } enter j enter");
     screen!("away_indicator_row", stage);
-    stage.keys("i tab tab tab tab j j j enter");
+    stage.keys("esc esc v");
+    assert!(stage.screen().contains("Indicators of Lynxbox · host 4"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);
 }
 
 #[test]
 fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
     let mut stage = Stage::listed();
-    stage.keys("enter - i tab tab tab tab enter enter");
+    stage.keys("enter - i } } } } } } enter enter");
     let screen = stage.screen();
     assert!(screen.contains("━ 1 Processes") && screen.contains(" 2/"), "{screen}");
     stage.keys("y");
@@ -241,13 +243,13 @@ fn an_artefact_that_does_not_come_whole_is_gone_on_with() {
 #[test]
 fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_is_chosen() {
     let mut stage = Stage::listed();
-    stage.keys("enter i tab tab x");
-    assert!(stage.screen().contains("Write the host indicators that are shown to a file"), "{}", stage.screen());
-    assert!(stage.screen().contains("57874b32-CAPE-Sandbox-indicators-host.csv"), "{}", stage.screen());
-    let path = place(&stage, "hosts.txt");
+    stage.keys("enter i } x");
+    assert!(stage.screen().contains("Write the indicators to block in all 4 reports"), "{}", stage.screen());
+    let path = place(&stage, "block.txt");
     type_path(&mut stage, path.to_str().unwrap());
-    assert_eq!(std::fs::read_to_string(&path).unwrap(), "gate[.]lumen[.]example\n");
-    stage.keys("x tab");
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.lines().count() == 7 && written.contains("\ngate[.]lumen[.]example\n"), "{written}");
+    stage.keys("{ v x");
     assert!(stage.screen().contains("Write the indicators of all kinds to a file"), "{}", stage.screen());
     let path = place(&stage, "all.txt");
     type_path(&mut stage, path.to_str().unwrap());
@@ -257,7 +259,7 @@ fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_i
 #[test]
 fn every_row_that_names_an_indicator_can_be_gone_to() {
     let mut stage = Stage::listed();
-    stage.keys("enter i j j j j j j");
+    stage.keys("enter i v j j j j j j");
     let chosen = |stage: &Stage| stage.screen().lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned();
     assert!(chosen(&stage).contains("stage.js") && chosen(&stage).contains("+5"), "{}", stage.screen());
     stage.keys("enter");
@@ -267,7 +269,7 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
     stage.keys("esc");
     assert!(stage.screen().contains("Rows that name it"), "{}", stage.screen());
     stage.keys("esc");
-    assert!(stage.screen().contains("all kinds") && chosen(&stage).contains("+5"), "{}", stage.screen());
+    assert!(stage.screen().contains("all 40") && chosen(&stage).contains("+5"), "{}", stage.screen());
     stage.keys("g j enter");
     assert!(!stage.screen().contains("Rows that name it"), "one row needs no list:\n{}", stage.screen());
 }

@@ -51,7 +51,7 @@ fn indicators_are_sought_in() {
     stage.keys("i / l u m e n");
     let screen = stage.screen();
     assert!(screen.contains("lumen") && screen.contains(" of "), "{screen}");
-    stage.keys("enter tab");
+    stage.keys("enter }");
     insta::assert_snapshot!("indicators_sought", stage.screen());
     stage.keys("/ z z z z enter enter");
     assert!(stage.screen().contains("no match"), "{}", stage.screen());

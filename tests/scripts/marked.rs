@@ -121,8 +121,8 @@ fn indicators_say_how_the_rows_that_name_them_are_marked() {
     let injected = injected.lines().find(|line| line.contains(r"C:\Windows\explorer.exe")).unwrap();
     // What was injected into is everybody's; what the sample left there is not.
     assert!(injected.ends_with(r#""processes_injected 2","","","""#), "{injected}");
-    let sample = line("57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c\",\"0\"");
-    assert!(sample.contains("the file itself"), "{sample}");
+    let sample = line("57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c\",\"yes\"");
+    assert!(sample.contains("\"0\",\"the file itself\""), "{sample}");
     let lines = export(&demo("3-lynxbox"), &["--indicators", "--format", "jsonl"]);
     assert!(lines.lines().any(|line| line.contains("backup-gate") && !line.contains("severity")), "{lines}");
     assert!(lines.contains(r#""severity":"high","rule":"Network rules raised"#), "{lines}");

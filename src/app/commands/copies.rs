@@ -105,7 +105,7 @@ impl Model {
         match self.over.top() {
             Some(Overlay::Indicators(list)) => {
                 let chosen = list.chosen()?;
-                return Some(subject(&format!("a {}", chosen.kind.name()), chosen.value.clone()));
+                return Some(subject(&format!("a {}", chosen.kind().name()), chosen.value().clone()));
             }
             Some(Overlay::Detail(detail)) => return Some(subject("a value", detail.chosen()?.value.clone()?)),
             Some(Overlay::Answer(answer)) => {
@@ -124,7 +124,7 @@ impl Model {
         }
     }
 
-    fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
+    pub(in crate::app) fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
         let report = entry.report()?;
         let origin = match self.list().map(|list| &list.origin) {
             Some(ListOrigin::Document(name)) => {
@@ -147,8 +147,7 @@ impl Model {
         };
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
-            (Some(Overlay::Indicators(list)), Part::Of(What::Indicators)) => list.source.kind.is_none(),
-            (Some(Overlay::Indicators(_)), Part::Of(What::OfKind(_))) => true,
+            (Some(Overlay::Indicators(list)), Part::Of(what)) => list.source.what == *what,
             (Some(Overlay::Findings(_)), Part::Of(What::Notable(_))) => true,
             (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
             (None, Part::Of(What::Shown(pane, _))) => {
@@ -168,8 +167,8 @@ impl Model {
     }
 
     fn writes_report(&self) -> bool {
-        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_) | Overlay::Indicators(_)))
-            || self.listed_scope() == Some(Scope::Sandbox);
+        let is_over_it =
+            matches!(self.over.top(), None | Some(Overlay::Detail(_))) || self.listed_scope() == Some(Scope::Sandbox);
         is_over_it && self.open().is_some() && self.screen == Screen::File
     }
 
@@ -186,7 +185,6 @@ impl Model {
         if self.writes_report() {
             whats.push(Some(What::All));
             match (self.over.top(), here) {
-                (Some(Overlay::Indicators(list)), _) => whats.push(list.source.kind.map(What::OfKind)),
                 (Some(Overlay::Findings(_)), _) => whats.push(self.listed_findings()),
                 (Some(_), _) => whats.push(row),
                 (None, Some((pane, _))) => {
@@ -196,10 +194,14 @@ impl Model {
                 }
                 (None, None) => {}
             }
-            whats.push(Some(What::Indicators));
+            whats.extend([Some(What::Indicators), Some(What::ToBlock)]);
         }
-        if self.listed_scope() == Some(Scope::File) {
-            whats.push(self.listed_findings());
+        match self.over.top() {
+            Some(Overlay::Indicators(list)) => {
+                whats.extend([What::Indicators, What::ToBlock, list.source.what.clone()].map(Some));
+            }
+            Some(_) if self.listed_scope() == Some(Scope::File) => whats.push(self.listed_findings()),
+            _ => {}
         }
         whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
     }

@@ -212,14 +212,14 @@ commands! {
         if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
     "indicators" [key('i')] "indicators", 7, FILE,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
-        if A_REPORT => Local(Model::find_indicators);
+        if When::Has("a stored report", |m| m.covered().next().is_some()) => Local(Model::find_indicators);
     "go-to-indicator" [ENTER] "go to its row", 2, PICKER,
         "Go to the row that names the indicator; where several do, list them"
         if INDICATORS => Local(Model::go_to_indicator);
-    "next-indicators" [TAB, key('}')] "next kind", 3, PICKER,
-        "Show the next kind of indicators only"
+    "next-indicators" [key('}')] "next kind", 3, PICKER,
+        "Show only those to block, or the next kind of indicators"
         if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(true)));
-    "previous-indicators" [BACK_TAB, key('{')] "kind before", 0, PICKER,
+    "previous-indicators" [key('{')] "kind before", 0, PICKER,
         "Show the kind of indicators before"
         if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(false)));
     "export" [key('x')] "export", 8, COPIED,

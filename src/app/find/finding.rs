@@ -218,10 +218,9 @@ impl Model {
             }
             (over, next) => {
                 let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
-                let is_of_report = over.iter().any(|over| match over {
-                    Overlay::Findings(list) => list.source.scope == Scope::Sandbox,
-                    over => matches!(over, Overlay::Indicators(_)),
-                });
+                let is_of_report =
+                    |over: &Overlay| matches!(over, Overlay::Findings(list) if list.source.scope == Scope::Sandbox);
+                let is_of_report = over.iter().any(is_of_report);
                 let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);
                 Some(ReturnPoint::Other { of, over })
             }

@@ -2,122 +2,184 @@
 
 use crate::app::away::SaveForm;
 use crate::app::find::in_circle;
-use crate::app::over::{ListSource, ListView, RowPicker, Shows, Spot, Spots};
+use crate::app::over::{ListSource, ListView, RowPicker, Scope, Spot, Spots, Target};
 use crate::app::panes::Scroll;
-use crate::app::{Failure, JobNumber, Model, Overlay, ReportJob, Size};
-use crate::export::file;
+use crate::app::{Failure, Job, JobNumber, ListEntry, Model, Overlay, ReportJob, Size};
+use crate::export::{What, file};
 use crate::report::identifier::Identifier;
-use crate::report::indicators::Kind;
-use crate::report::{self, Indicator, Indicators, Report};
+use crate::report::indicators::{Kind, MergedIndicator};
+use crate::report::{Place, Report, Section};
 use crate::request::{Artefact, Request};
-use crate::text::{count, words_in_rows};
+use crate::text::{Untrusted, count, words_in_rows};
 use jiff::Timestamp;
-use std::sync::Arc;
+
+/// The word for what others should block.
+pub const TO_BLOCK: &str = "to block";
+
+/// Columns of a sandbox's name.
+const NAME: usize = 16;
+
+/// The indicators of several reports, each once, and the reports.
+pub type Merged = (Vec<MergedIndicator>, Vec<Report>);
 
 pub type IndicatorList = ListView<FoundIndicators>;
 
+/// The indicators of the reports that the scope covers, each once.
 #[derive(Debug)]
 pub struct FoundIndicators {
-    found: Arc<Indicators>,
-    /// The kind that is shown; all where there is none.
-    pub kind: Option<Kind>,
+    pub scope: Scope,
+    /// Those that are shown: all, those to block, or those of one kind.
+    pub what: What,
+    found: Vec<MergedIndicator>,
+    /// The sandbox of each report, and the way to it.
+    pub sandboxes: Vec<(Untrusted, Target)>,
+    /// The same reports, once all of them have been searched.
+    reports: Vec<Report>,
+    job: Job,
 }
 
+/// Screen rows from which on some are spared for the chosen indicator.
+const TALL: u16 = 14;
+
 impl FoundIndicators {
-    pub fn kinds(&self) -> Vec<(Kind, usize)> {
-        let counted = Kind::ALL.into_iter().map(|kind| (kind, self.found.of_kind(kind).len()));
-        counted.filter(|(_, count)| *count > 0).collect()
+    /// What can be shown, and how many indicators that are.
+    pub fn choices(&self) -> Vec<(What, usize)> {
+        let kinds = Kind::ALL.into_iter().map(What::OfKind);
+        let all = [What::Indicators, What::ToBlock].into_iter().chain(kinds);
+        let count = |what: &What| self.found.iter().filter(|found| what.has(found)).count();
+        let counted = all.map(|what| (what.clone(), count(&what)));
+        counted.filter(|(what, count)| *count > 0 || *what == What::Indicators).collect()
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.reports.len() == self.sandboxes.len()
+    }
+
+    /// The section of a report that a row is in.
+    pub fn section(&self, report: usize, place: Place) -> Option<&Section> {
+        self.reports.get(report)?.section(place.section)
+    }
+
+    /// The rows that name an indicator.
+    fn spots(&self, found: &MergedIndicator) -> Vec<Spot> {
+        let mut spots = Vec::new();
+        for sighting in found.sightings() {
+            let Some((report, (name, target))) =
+                self.reports.get(sighting.report).zip(self.sandboxes.get(sighting.report))
+            else {
+                continue;
+            };
+            let seen_by = (self.sandboxes.len() > 1).then(|| name.visible_cut(NAME));
+            spots.extend(sighting.indicator.places.iter().filter_map(|place| {
+                let pane = report.section(place.section)?.pane();
+                let target = Target { place: Some(*place), ..target.clone() };
+                let row = report.row(place.section, place.row);
+                Some(Spot { seen_by: seen_by.clone(), ..Spot::row(pane.short(), row, target) })
+            }));
+        }
+        let more = found.seen().saturating_sub(spots.len() as u64);
+        spots.extend((more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row")))));
+        spots
     }
 }
 
 impl ListSource for FoundIndicators {
-    type Row = Indicator;
+    type Row = MergedIndicator;
 
-    fn rows(&self) -> &[Indicator] {
-        self.kind.map_or(self.found.all(), |kind| self.found.of_kind(kind))
+    fn rows(&self) -> &[MergedIndicator] {
+        &self.found
     }
 
-    fn text(found: &Indicator, _: Option<&Report>) -> String {
+    fn arrange(&self, mut found: Vec<u32>, _: bool) -> Vec<u32> {
+        found.retain(|number| self.found.get(*number as usize).is_some_and(|found| self.what.has(found)));
+        found
+    }
+
+    fn text(found: &MergedIndicator, _: Option<&Report>) -> String {
+        let to_block = if found.is_to_block() { TO_BLOCK } else { "" };
         // There may be hundreds of thousands: none is made visible only to be passed over.
-        format!("{} {}", found.kind.name(), String::from_utf8_lossy(found.value.as_bytes()))
+        format!("{} {to_block} {}", found.kind().name(), String::from_utf8_lossy(found.value().as_bytes()))
     }
 
-    /// The kinds, and an empty row.
-    fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
-        (2, 0)
+    /// The kinds and an empty row; below where the chosen one was seen.
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (2, if room.height >= TALL { 2 } else { 0 })
     }
 }
 
 impl IndicatorList {
     pub fn step(&mut self, forward: bool) {
-        let kinds = self.source.kinds().into_iter().map(|(kind, _)| Some(kind));
-        let kinds: Vec<_> = std::iter::once(None).chain(kinds).collect();
-        let here = kinds.iter().position(|kind| *kind == self.source.kind).unwrap_or(0);
-        let kind = in_circle(here, kinds.len(), forward).next().and_then(|at| kinds.get(at).copied()).flatten();
-        self.change(None, |source| source.kind = kind);
-        self.scroll = Scroll::default();
+        let choices = self.source.choices();
+        let here = choices.iter().position(|(what, _)| *what == self.source.what).unwrap_or(0);
+        let next = in_circle(here, choices.len(), forward).next().and_then(|at| choices.get(at));
+        if let Some((what, _)) = next.cloned() {
+            self.change(None, |source| source.what = what);
+            self.scroll = Scroll::default();
+        }
     }
 }
 
 impl Model {
+    /// Searches the reports that the scope covers, for the list that is open or for a new one.
     pub(in crate::app) fn find_indicators(&mut self) {
-        let Some(open) = self.open() else { return };
-        let (ticket, report, marks) = (open.job.ticket(), open.report.clone(), open.marks.clone());
-        let parts = self.chosen().and_then(|entry| entry.parts.as_ref());
-        let sample = parts.and_then(|parts| parts.file.clone());
-        if open.is_unfinished() {
-            self.say("The report is still coming: press it again once it is here.");
-            return;
+        let (mut sandboxes, mut sources) = (Vec::new(), Vec::new());
+        let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
+        for (entry, found) in self.covered().filter(|(_, entry)| is_whole(entry)) {
+            let name = found.parts.as_ref().map(|parts| parts.sandbox.clone());
+            let name = name.or_else(|| found.document.clone()).unwrap_or_default();
+            let target = Target { file: None, identifier: found.identifier.clone(), entry, place: None };
+            sandboxes.push((name, target));
+            sources.extend(self.source_of(found));
         }
-        if open.indicators.is_some() {
-            return self.show_indicators(ticket.number);
+        if sources.is_empty() {
+            return self.say("The report is still coming: press it again once it is here.");
         }
-        self.say("Looking for indicators …");
-        self.emit(ReportJob::FindIndicators { ticket, report, sample, rules: self.rules.clone(), marks });
+        let (scope, rules, job) = (self.scope(), self.rules.clone(), Job::default());
+        let ticket = job.ticket();
+        let (found, reports) = (Vec::new(), Vec::new());
+        match self.over.top_as_mut::<IndicatorList>() {
+            Some(list) => list.change(None, |source| {
+                let what = source.what.clone();
+                *source = FoundIndicators { scope, what, found, sandboxes, reports, job };
+            }),
+            None => {
+                let what = What::Indicators;
+                self.over.put(IndicatorList::new(FoundIndicators { scope, what, found, sandboxes, reports, job }));
+            }
+        }
+        self.emit(ReportJob::FindIndicators { ticket, sources, rules });
     }
 
-    /// Shows the indicators of an job that is still the chosen one.
-    pub(in crate::app) fn show_indicators(&mut self, job: JobNumber) {
-        let Some(open) = self.open().filter(|open| open.job.is(job)) else { return };
-        let Some(found) = &open.indicators else { return };
-        if found.all().is_empty() {
-            self.say("The report names no hash, host, address, URL, path, key or mutex.");
-            return;
+    /// Shows the indicators that were found, in the list that waits for them.
+    pub(in crate::app) fn indicated(&mut self, job: JobNumber, result: Result<Merged, String>) {
+        let Some(list) = self.over.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else { return };
+        match result {
+            Ok((found, reports)) => list.change(None, |source| (source.found, source.reports) = (found, reports)),
+            Err(why) => {
+                self.over.close();
+                return self.warn(format!("The indicators could not be found: {why}"));
+            }
         }
-        let list = IndicatorList::new(FoundIndicators { found: Arc::clone(found), kind: None });
-        self.notice = None;
-        self.over.put(list);
+        if list.source.scope == Scope::File
+            && let Some(words) = self.not_judged().filter(|_| self.notice.is_none())
+        {
+            self.say(words);
+        }
     }
 
     /// Goes to the row that names the chosen indicator; where there are several, lists them.
     pub(in crate::app) fn go_to_indicator(&mut self) {
-        let chosen = self.over.top_as::<IndicatorList>().and_then(|list| list.chosen());
-        match chosen.map(|chosen| chosen.places.as_slice()) {
-            None => {}
-            Some([]) => self.say("It is the file itself: no row names it."),
-            Some([place]) => {
-                let place = *place;
-                let left = self.leave_list();
+        let list = self.over.top_as::<IndicatorList>();
+        let Some(spots) = list.and_then(|list| Some(list.source.spots(list.chosen()?))) else { return };
+        match spots.as_slice() {
+            [] => self.say("It is the file itself: no row names it."),
+            [Spot { target: Some(target), .. }] => {
+                let (left, target) = (self.leave_list(), target.clone());
+                self.go_to(target);
                 self.set_left(left);
-                self.show_row(place);
             }
-            Some(_) => {
-                let spots = chosen.map(|chosen| self.spots_at(&chosen.places, chosen.seen)).unwrap_or_default();
-                self.over.put(Spots::new(RowPicker::new("Rows that name it", spots)));
-            }
+            _ => self.over.put(Spots::new(RowPicker::new("Rows that name it", spots))),
         }
-    }
-
-    pub(in crate::app) fn spots_at(&self, places: &[report::Place], seen: u64) -> Vec<Spot> {
-        let report = self.open().map(|open| &open.report);
-        let spot = |place: &report::Place| {
-            let pane = report?.section(place.section)?.pane();
-            let target = Some(self.target_here(*place));
-            Some(Spot { shows: Shows::Open(*place), target, ..Spot::words(pane.short(), "") })
-        };
-        let more = seen.saturating_sub(places.len() as u64);
-        let more = (more > 0).then(|| Spot::words("", format!("and {} more", count(more, "row"))));
-        places.iter().filter_map(spot).chain(more).collect()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Which reports the lists over the screen cover: that of the chosen sandbox, or every stored one of the file.
 
-use crate::app::over::FindingList;
 use crate::app::{ListEntry, Model, Overlay};
 use serde::{Deserialize, Serialize};
 
@@ -51,20 +50,28 @@ impl Model {
 
     /// The scope of the top list, where it has one and is complete.
     pub(in crate::app) fn listed_scope(&self) -> Option<Scope> {
-        self.over.top_as::<FindingList>().filter(|list| list.source.is_complete).map(|list| list.source.scope)
+        match self.over.top()? {
+            Overlay::Findings(list) => Some(list.source.scope).filter(|_| list.source.is_complete),
+            Overlay::Indicators(list) => Some(list.source.scope).filter(|_| list.source.is_complete()),
+            _ => None,
+        }
     }
 
     /// Whether the top list follows the scope, and there is a choice.
     pub(in crate::app) fn has_scope(&self) -> bool {
         let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
-        matches!(self.over.top(), Some(Overlay::Findings(_))) && is_stored && self.held_here().nth(1).is_some()
+        matches!(self.over.top(), Some(Overlay::Findings(_) | Overlay::Indicators(_)))
+            && is_stored
+            && self.held_here().nth(1).is_some()
     }
 
     /// Lists what the other scope covers, and keeps that choice.
     pub(in crate::app) fn toggle_scope(&mut self) {
         self.remembered.scope = self.scope().other();
-        if let Some(Overlay::Findings(_)) = self.over.top() {
-            self.find_findings();
+        match self.over.top() {
+            Some(Overlay::Findings(_)) => self.find_findings(),
+            Some(Overlay::Indicators(_)) => self.find_indicators(),
+            _ => {}
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Moving through rows, panes and groups of panes, and to the rows that others name; and keeping every cursor among its rows.
 
 use crate::app::find::{Finder, Quest};
-use crate::app::over::{AnswerTree, RowPicker, Spots};
+use crate::app::over::{AnswerTree, RowPicker, Shows, Spot, Spots};
 use crate::app::panes::{FoldStep, Move, facts};
 use crate::app::{Layout, Model, Overlay, Screen, Sizes};
 use crate::report::{Pane, Place, Report};
-use std::borrow::Cow;
 
 fn way(from: usize, to: usize) -> Move {
     if to < from { Move::Up(from - to) } else { Move::Down(to - from) }
@@ -124,11 +123,16 @@ impl Model {
                 self.show_row(*place);
             }
             several => {
-                let mut spots = self.spots_at(several, several.len() as u64);
-                for (spot, place) in spots.iter_mut().zip(several) {
+                let spots = several.iter().map(|place| Spot {
+                    shows: Shows::Open(*place),
+                    target: Some(self.target_here(*place)),
                     // One word before all of them would not distinguish them.
-                    spot.head = facts::apart(report, *place).map_or_else(|| spot.head.clone(), Cow::from);
-                }
+                    ..Spot::words(
+                        facts::apart(report, *place).unwrap_or_else(|| Pane::Processes.short().to_owned()),
+                        "",
+                    )
+                });
+                let spots = spots.collect();
                 self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));
             }
         }

@@ -13,7 +13,9 @@ pub struct Sighting {
     /// The number of the report among those that are merged.
     pub report: usize,
     pub indicator: Indicator,
-    /// How the rules mark it; noise only where all its rows are.
+    /// The number of the rule that marks it.
+    pub rule: Option<u16>,
+    /// Its severity; noise only where all its rows are.
     pub severity: Option<Severity>,
     pub is_to_block: bool,
 }
@@ -52,6 +54,12 @@ impl MergedIndicator {
     pub fn severity(&self) -> Option<Severity> {
         let marked = self.sightings().filter_map(|sighting| sighting.severity).min();
         marked.filter(|mark| *mark < Severity::Noise || self.sightings().all(|sighting| sighting.severity.is_some()))
+    }
+
+    /// The number of the rule that matters most.
+    pub fn rule(&self) -> Option<u16> {
+        let marked = self.sightings().filter(|sighting| sighting.rule.is_some());
+        marked.min_by_key(|sighting| sighting.severity)?.rule
     }
 
     pub fn is_to_block(&self) -> bool {

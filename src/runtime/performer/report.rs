@@ -3,11 +3,12 @@
 use super::{Performer, SendPace, Work};
 use crate::app::over::FindingRow;
 use crate::app::{LoadedReport, ReportEvent, ReportJob, Ticket};
+use crate::export::{Export, What};
 use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
 use crate::report::rules::Rules;
-use crate::report::{Body, Indexer, Indicators, Place, body};
+use crate::report::{Body, Indexer, body};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,16 +41,11 @@ fn run(work: &Work, job: ReportJob) {
                 work.send(ReportEvent::AllEvaluated { job, found });
             }
         }
-        ReportJob::FindIndicators { ticket: Ticket { number: job, cancel }, report, sample, rules, marks } => {
-            // As exports find them, with the severity of their rows.
-            let marks = match &rules {
-                Some(rules) if marks.is_none() => rules.judge(&report, &cancel).ok().map(Arc::new),
-                _ => marks,
-            };
-            let rule = |place: Place| rules.as_ref()?.rule(marks.as_ref()?.rule(place.section, place.row)?);
-            let found = Indicators::of(&report, &|place| rule(place).map(|rule| rule.severity), &cancel);
-            let result = found.map(|found| found.with_sample(sample.as_ref())).map_err(|error| error.to_string());
-            work.send(ReportEvent::Indicators { job, result });
+        ReportJob::FindIndicators { ticket: Ticket { number: job, cancel }, sources, rules } => {
+            let (rules, what) = (rules.unwrap_or_else(Rules::shipped), What::Indicators);
+            // As exports find them.
+            let result = Export { sources: &sources, what, rules: &rules, cancel: &cancel }.merged();
+            work.send(ReportEvent::Indicators { job, result: result.map_err(|error| error.to_string()) });
         }
         ReportJob::CheckDocument { body, received } => {
             let (found, problems) = document::reports(&body);
