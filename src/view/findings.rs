@@ -26,16 +26,20 @@ const SANDBOXES: usize = 11;
 const IDENTIFIER: usize = 10;
 const TECHNIQUE: usize = 38;
 
+const NOWHERE: usize = usize::MAX;
+
 /// Columns of the sign that says whether a rule is folded.
 const FOLD: usize = 2;
 
-/// Where columns begin; those that are none have no room.
+/// Where columns begin; those without room are [`NOWHERE`].
 #[derive(Default)]
 pub(super) struct FindingColumns {
     title: usize,
     rows: usize,
-    sandboxes: Option<usize>,
-    technique: Option<usize>,
+    sandboxes: usize,
+    technique: usize,
+    /// Whether techniques have their names.
+    is_named: bool,
     /// Of the rows of a rule: their panes, and their labels with how wide these are.
     pane: usize,
     label: usize,
@@ -95,8 +99,9 @@ impl DrawList for Findings {
         FindingColumns {
             title,
             rows: after,
-            sandboxes: (sandboxes > 0).then_some(after + ROWS),
-            technique: (technique > 0).then_some(after + ROWS + sandboxes),
+            sandboxes: if sandboxes > 0 { after + ROWS } else { NOWHERE },
+            technique: if technique > 0 { after + ROWS + sandboxes } else { NOWHERE },
+            is_named: room >= NAMED,
             pane: title + by,
             label: title + by + panes.unwrap_or(0),
             labels: columns_of(found().map(|finding| &finding.row.label)),
@@ -105,11 +110,10 @@ impl DrawList for Findings {
 
     fn draw_head(_: &FindingList, buffer: &mut Canvas<'_>, area: Area, columns: &FindingColumns, _: &Model) {
         let mut line = LineWriter::new(buffer, area, 0);
-        let first = [(Some(0), "severity"), (Some(columns.title), "rule"), (Some(columns.rows), "rows")];
-        let more = [(columns.sandboxes, "sandboxes"), (columns.technique, "technique")];
-        for (column, name) in first.into_iter().chain(more) {
-            column.into_iter().for_each(|column| line.tab(column));
-            line.own(if column.is_some() { name } else { "" }, Tint::Faint);
+        let FindingColumns { title, rows, sandboxes, technique, .. } = *columns;
+        let heads = [(title, "rule"), (rows, "rows"), (sandboxes, "sandboxes"), (technique, "technique")];
+        for (column, name) in [(0, "severity")].into_iter().chain(heads) {
+            draw_cell(&mut line, column, name, Tint::Faint);
         }
     }
 
@@ -174,17 +178,18 @@ fn draw_rule(
     line.own_cut(&rule.name, at.rows.saturating_sub(at.title + 1), Tint::Text);
     line.tab(at.rows);
     line.own(&thousands(of.count as u64), Tint::Strong);
-    if let Some(column) = at.sandboxes {
+    draw_cell(line, at.sandboxes, &format!("{} of {}", of.places.len(), list.source.reports), Tint::Text);
+    let words = match at.is_named {
+        true => rule.techniques().collect::<Vec<_>>().join(", "),
+        false => rule.attack.first().cloned().unwrap_or_default(),
+    };
+    draw_cell(line, at.technique, &words, Tint::Detail);
+}
+
+fn draw_cell(line: &mut LineWriter<'_, '_>, column: usize, words: &str, meaning: Tint) {
+    if column != NOWHERE {
         line.tab(column);
-        line.own(&format!("{} of {}", of.places.len(), list.source.reports), Tint::Text);
-    }
-    if let Some(column) = at.technique {
-        line.tab(column);
-        let words = match line.room() > IDENTIFIER {
-            true => rule.techniques().collect::<Vec<_>>().join(", "),
-            false => rule.attack.first().cloned().unwrap_or_default(),
-        };
-        line.own_cut(&words, line.room(), Tint::Detail);
+        line.own_cut(words, line.room(), meaning);
     }
 }
 

@@ -117,15 +117,9 @@ fn about(thing: &Holding, model: &Model) -> String {
 /// Columns that a long row keeps beside the words before it.
 const SHORTENED: usize = 44;
 
-#[derive(Default)]
-pub(super) struct SpotColumns {
-    seen_by: usize,
-    label: usize,
-    labels: usize,
-}
-
 impl DrawList for RowPicker {
-    type Columns = SpotColumns;
+    /// Where the rows begin, behind the words, and how wide their labels are.
+    type Columns = (usize, usize);
 
     fn title(list: &Spots, _: &Model) -> String {
         let ((shown, all), title) = (list.counts(), &list.source.title);
@@ -136,44 +130,36 @@ impl DrawList for RowPicker {
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(_: &Spots, rows: &[&Spot], room: usize, model: &Model) -> SpotColumns {
+    fn columns(_: &Spots, rows: &[&Spot], room: usize, model: &Model) -> (usize, usize) {
         let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
-        let widest = |width: fn(&Spot) -> usize| rows.iter().map(|spot| width(spot)).max().unwrap_or(0);
-        let by = widest(|spot| spot.seen_by.as_ref().map_or(0, |by| by.width())).min(20);
-        let by = if by == 0 { 0 } else { by + 1 };
         // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
-        let spare = room.saturating_sub(1 + by + labels + row).max(room * 2 / 5);
-        let seen_by = widest(|spot| spot.head.columns()).min(spare) + 1;
-        let label = seen_by + by;
-        SpotColumns { seen_by, label, labels }
+        let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
+        let heads = rows.iter().map(|spot| spot.head.columns()).max().unwrap_or(0);
+        (heads.min(spare) + 1, labels)
     }
 
-    fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, columns: &SpotColumns, spot: &Spot, model: &Model) {
+    fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, at: &(usize, usize), spot: &Spot, model: &Model) {
+        let (label, labels) = *at;
         let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
-        line.own_cut(&spot.head, columns.seen_by.saturating_sub(1), meaning);
-        line.tab(columns.seen_by);
-        if let Some(by) = &spot.seen_by {
-            line.visible(by, Tint::Detail);
-        }
-        line.tab(columns.label);
+        line.own_cut(&spot.head, label.saturating_sub(1), meaning);
+        line.tab(label);
         if let Shows::Words(words) = &spot.shows {
             line.own(words, Tint::Faint);
         }
         if let Some(row) = row_of(spot, model) {
-            draw_labelled(&mut line, columns.label, columns.labels, &row.label);
+            draw_labelled(&mut line, label, labels, &row.label);
             draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
         }
     }
 
-    /// Who saw the chosen row and why it is there, and the row itself where that is cut above.
+    /// The chosen row and the words before it, where they are cut above.
     fn words_below(list: &Spots, model: &Model) -> Option<Words> {
         let spot = list.chosen()?;
-        let by = spot.seen_by.as_ref().map(|by| format!("{by}: ")).unwrap_or_default();
         let words = match row_of(spot, model) {
-            Some(row) => format!("{by}{}: {}", spot.head, Untrusted::from(row.text()).visible()),
-            None => format!("{by}{}", spot.head),
+            Some(row) => format!("{}: {}", spot.head, Untrusted::from(row.text()).visible()),
+            None => spot.head.to_string(),
         };
         Some((words, Tint::Detail))
     }

@@ -49,7 +49,7 @@ impl Model {
         if let Some(top) = self.over.top() {
             let (pane, row) = listed_row(self)?;
             let before = match top {
-                Overlay::Spots(spots) => spots.chosen()?.said(),
+                Overlay::Spots(spots) => spots.chosen()?.head.to_string(),
                 Overlay::Findings(list) => list.chosen()?.finding()?.said(self.rules.as_deref()),
                 Overlay::Compare(compare) => compare.seen_words()?,
                 _ => String::new(),

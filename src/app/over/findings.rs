@@ -5,7 +5,7 @@ use crate::app::panes::Scroll;
 use crate::app::{Job, JobNumber, ListEntry, Model, OpenReport, ReportJob, Size};
 use crate::export::What;
 use crate::report::identifier::Identifier;
-use crate::report::rules::{Marks, Rule, Rules};
+use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Pane, Place, Report, Row, RowSet};
 use crate::text::{Untrusted, Visible, said};
 use jiff::Timestamp;
@@ -116,14 +116,10 @@ impl FindingRow {
         if let Self::Row(finding) = self { Some(finding) } else { None }
     }
 
-    fn is_heading(&self) -> bool {
-        matches!(self, Self::Subject(_) | Self::Rule(_))
-    }
-
     /// What rules mark in several reports: by subject, the most severe rules first, of these the rarest.
     pub fn find_all(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<Self>, Cancelled> {
-        let mut found = BTreeMap::<u16, FoundByRule>::new();
-        let mut first = HashMap::<u16, u16>::new();
+        // Rules that a reader cannot tell apart are one.
+        let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for judged in reports {
             let (report, marks) = judged.evaluate(rules, cancel)?;
             let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
@@ -131,31 +127,25 @@ impl FindingRow {
             notable.sort_by_key(|(section, row, _)| (order(*section), *row));
             for (section, row, number) in notable {
                 cancel.check()?;
-                let number = *first.entry(number).or_insert_with(|| rules.first_like(number));
-                if let Some(rule) = rules.rule(number) {
-                    let of_rule = found.entry(number).or_insert_with(|| FoundByRule::new(number, rule));
-                    of_rule.add(judged, &report, Place { section, row });
-                }
+                let Some(rule) = rules.rule(number) else { continue };
+                let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name));
+                let of_rule = of_rule.or_insert_with(|| FoundByRule::new(number, rule));
+                of_rule.add(judged, &report, Place { section, row });
             }
         }
-        let rule = |found: &FoundByRule| rules.rule(found.of.number);
-        let mut found: Vec<_> = found.into_values().collect();
-        found.sort_by_cached_key(|found| {
-            rule(found).map(|rule| (rule.subject_place(), rule.severity, found.of.count, rule.name.clone()))
-        });
-        let mut rows = Vec::<Self>::new();
-        let mut heading = 0;
-        for mut found in found {
-            let name = rule(&found).map(Rule::subject_name).unwrap_or_default();
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_by_key(|((subject, severity, _), found)| (*subject, *severity, found.of.count));
+        let (mut rows, mut heading) = (Vec::<Self>::new(), 0);
+        for (_, mut found) in found {
             match rows.get_mut(heading) {
-                Some(Self::Subject(subject)) if subject.name == name => {
+                Some(Self::Subject(subject)) if subject.name == found.subject => {
                     subject.rules.push(found.of.number);
                     subject.count += found.of.count;
                 }
                 _ => {
                     heading = rows.len();
-                    let rules = vec![found.of.number];
-                    rows.push(Self::Subject(FindingSubject { name: name.to_owned(), rules, count: found.of.count }));
+                    let (name, rules, count) = (found.subject.to_owned(), vec![found.of.number], found.of.count);
+                    rows.push(Self::Subject(FindingSubject { name, rules, count }));
                 }
             }
             let (number, more) = (found.of.number, found.of.count - found.listed.len());
@@ -169,18 +159,19 @@ impl FindingRow {
 }
 
 /// What one rule marks, while it is being counted.
-struct FoundByRule {
+struct FoundByRule<'a> {
+    subject: &'a str,
     of: RuleFindings,
     listed: Vec<MarkedRow>,
     /// Where a row with this text is listed; beyond the rows that are listed where it is only counted.
     known: HashMap<Vec<u8>, usize>,
 }
 
-impl FoundByRule {
-    fn new(number: u16, rule: &Rule) -> Self {
+impl<'a> FoundByRule<'a> {
+    fn new(number: u16, rule: &'a Rule) -> Self {
         let words = Arc::from(rule.filter_words());
         let of = RuleFindings { number, count: 0, places: BTreeMap::new(), words };
-        Self { of, listed: Vec::new(), known: HashMap::new() }
+        Self { subject: rule.subject_name(), of, listed: Vec::new(), known: HashMap::new() }
     }
 
     fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: Place) {
@@ -319,7 +310,7 @@ impl FindingList {
 
     /// Whether a subject or a rule is chosen.
     pub(in crate::app) fn is_on_heading(&self) -> bool {
-        self.chosen().is_some_and(FindingRow::is_heading)
+        matches!(self.chosen(), Some(FindingRow::Subject(_) | FindingRow::Rule(_)))
     }
 
     pub(in crate::app) fn target(&self) -> Option<&Target> {

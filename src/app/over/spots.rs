@@ -7,7 +7,7 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
 use crate::report::{Attribute, Order, Pane, Place, Report, Row, RowSet, Section};
-use crate::text::{Visible, count, thousands};
+use crate::text::{count, thousands};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::slice::from_ref;
@@ -31,7 +31,6 @@ pub struct RowPicker {
 pub struct Spot {
     /// Our own words before it.
     pub head: Cow<'static, str>,
-    pub seen_by: Option<Visible>,
     pub shows: Shows,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
@@ -59,17 +58,11 @@ pub struct Target {
 
 impl Spot {
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
-        Self { head: head.into(), seen_by: None, shows: Shows::Words(words.into()), target: None }
+        Self { head: head.into(), shows: Shows::Words(words.into()), target: None }
     }
 
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
         Self { shows: Shows::Row(row), target: Some(target), ..Self::words(head, "") }
-    }
-
-    pub fn said(&self) -> String {
-        let head = Some(self.head.to_string()).filter(|head| !head.is_empty());
-        let by = self.seen_by.as_ref().map(|by| format!("seen by {by}"));
-        [head, by].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
 
@@ -109,8 +102,7 @@ impl ListSource for RowPicker {
             (Shows::Open(place), Some(report)) => text_of(&report.row(place.section, place.row)),
             (Shows::Open(_), None) => String::new(),
         };
-        let by = spot.seen_by.as_ref().map_or("", Visible::as_str);
-        format!("{} {by} {shown}", spot.head).to_lowercase()
+        format!("{} {shown}", spot.head)
     }
 
     fn first(&self) -> usize {

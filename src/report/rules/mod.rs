@@ -289,14 +289,6 @@ impl Rules {
         self.rules.get(usize::from(number))
     }
 
-    /// The number of the first rule that is listed with this one: of the same name, severity and subject.
-    pub fn first_like(&self, number: u16) -> u16 {
-        let key = |rule: &Rule| (rule.severity, rule.subject_place(), rule.name.clone());
-        let wanted = self.rule(number).map(key);
-        let first = (0..).zip(&self.rules).find(|(_, rule)| Some(key(rule)) == wanted);
-        first.map_or(number, |(first, _)| first)
-    }
-
     /// The techniques of the rules that mark a report's rows, by tactic, the most severe first in each.
     fn techniques(&self, report: &Report, counts: &BTreeMap<u16, usize>) -> Vec<FoundTechnique> {
         let mut found = BTreeMap::<&str, FoundTechnique>::new();
