@@ -15,9 +15,6 @@ use crate::store::{NewAnswer, ResponsePart, Store};
 /// Number of leading bytes by which the type of a body is recognized.
 const LOOK: usize = 512;
 
-/// Magic number of gzip (RFC 1952 §2.3.1).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
 /// Members of which an element of API v2 has at least one.
 const OF_V2: [&str; 5] = ["response_code", "submissions", "resource", "sha256", "md5"];
 
@@ -158,7 +155,6 @@ fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
 fn other_than_json(body: &Body) -> ServiceError {
     ServiceError::Unusable(match body.window(0..LOOK) {
         start if is_page(start) => Unusable::WebPage,
-        start if start.starts_with(&GZIP) => Unusable::Unsaid,
         start if start.trim_ascii().is_empty() => Unusable::Empty,
         _ => Unusable::NotJson,
     })

@@ -93,8 +93,6 @@ pub enum Unusable {
     Silent(&'static str),
     #[error("it is a web page: something between here and the service may want a login")]
     WebPage,
-    #[error("it is packed (gzip), and does not say so")]
-    Unsaid,
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
 }

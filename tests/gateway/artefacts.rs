@@ -128,15 +128,6 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
 }
 
 #[tokio::test]
-async fn packed_bytes_that_do_not_say_so_are_named() {
-    let packed = [&[0x1f, 0x8b, 8, 0][..], &[7; 300]].concat();
-    let (_folder, gateway, _) = capture(vec![(format!("200 OK\r\ncontent-length: {}", packed.len()), packed)]);
-    let refused = visit::ask(&gateway, &first_report()).await;
-    assert_eq!(*unusable(&refused), Unusable::Unsaid);
-    assert!(words(&refused.unwrap_err()).contains("it is packed (gzip), and does not say so"));
-}
-
-#[tokio::test]
 async fn only_what_begins_as_a_page_is_one_and_no_error_of_the_services_is_a_file() {
     let page = |begin: &str| format!("{begin}<html><title>login</title></html>").into_bytes();
     for (body, wanted) in [
