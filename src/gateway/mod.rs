@@ -322,8 +322,7 @@ impl Gateway {
         cancel: &CancellationToken,
     ) -> Result<Call, GatewayError> {
         let request = quote.request();
-        let claims: Vec<_> = request.claim().into_iter().collect();
-        let (what, account) = (request.words(), self.client.account());
+        let (claim, what, account) = (request.claim(), request.words(), self.client.account());
         let mut is_reread = false;
         loop {
             let entry = NewEntry {
@@ -331,7 +330,7 @@ impl Gateway {
                 session: &self.session,
                 whose: self.whose(),
                 what: &what,
-                claims: &claims,
+                claim: claim.as_deref(),
                 price: quote.price(),
                 account: account.as_deref(),
                 budget: self.budget,

@@ -65,8 +65,8 @@ pub struct NewEntry<'a> {
     pub whose: Whose<'a>,
     /// The request, safe to show.
     pub what: &'a str,
-    /// The keys of which none may be in flight twice; the first identifies the request.
-    pub claims: &'a [Vec<u8>],
+    /// The key that identifies the request, which must not be in flight twice.
+    pub claim: Option<&'a [u8]>,
     pub price: &'a Price,
     /// The account whose counters it is charged to.
     pub account: Option<&'a str>,
@@ -80,9 +80,10 @@ pub struct NewEntry<'a> {
 pub struct Call {
     /// The number of its entry.
     pub entry: i64,
-    /// The locked files of its claims: they are locked and removed only within transactions, so that
-    /// two programs never lock different files of the same name.
-    locks: Vec<(PathBuf, File)>,
+    /// The locked file of its claim: it is locked and removed only within transactions, so that two
+    /// programs never lock different files of the same name.
+    path: PathBuf,
+    _locked: File,
 }
 
 /// Result of an attempt to record a call.
@@ -214,7 +215,7 @@ impl Store {
             self.settle_abandoned(transaction, entry.at)?;
             let next = "SELECT COALESCE(MAX(id), 0) + 1 FROM ledger";
             let id = transaction.query_row(next, [], |row| row.get(0))?;
-            call = Call::begin(&self.folder, id, entry.whose.service, entry.claims);
+            call = Call::begin(&self.folder, id, entry.whose.service, entry.claim);
             match &call {
                 Ok(Some(call)) => self.insert(transaction, entry, call).map(|()| None),
                 Ok(None) => Ok(Some(Reserved::InFlight)),
@@ -258,7 +259,7 @@ impl Store {
 
     fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &Call) -> rusqlite::Result<()> {
         let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.kind.name());
-        let (mut what, mut key) = (entry.what.to_owned(), entry.claims.first().cloned());
+        let (mut what, mut key) = (entry.what.to_owned(), entry.claim.map(<[u8]>::to_vec));
         if self.keep == Keep::Nothing {
             key = key.map(|key| Sha256::digest(key).to_vec());
             let shown = key.as_deref().and_then(|digest| digest.get(..4)).map(crate::text::hex);
@@ -385,32 +386,25 @@ impl Store {
 }
 
 impl Call {
-    /// Locks the files of a request's claims; `None` if another call has locked one of them.
-    fn begin(folder: &Path, entry: i64, service: &str, claims: &[Vec<u8>]) -> io::Result<Option<Self>> {
+    /// Locks the file of a request's claim; `None` if another call has locked it.
+    fn begin(folder: &Path, entry: i64, service: &str, claim: Option<&[u8]>) -> io::Result<Option<Self>> {
         files::make_folder_in(folder, Path::new(CALLS))?;
-        let of_claim = |claim: &Vec<u8>| digest(&[service.as_bytes(), claim]);
-        let own = claims.is_empty().then(|| digest(&[&entry.to_le_bytes()]));
-        let mut locks = Vec::new();
-        for name in own.into_iter().chain(claims.iter().map(of_claim)) {
-            let path = folder.join(CALLS).join(name);
-            let file = files::append(&path)?;
-            // If locks are unsupported, no other program has one either.
-            if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-                return Ok(None);
-            }
-            locks.push((path, file));
-        }
-        Ok(Some(Self { entry, locks }))
+        let of_claim = |claim| digest(&[service.as_bytes(), claim]);
+        let path = folder.join(CALLS).join(claim.map_or_else(|| digest(&[&entry.to_le_bytes()]), of_claim));
+        let file = files::append(&path)?;
+        // If locks are unsupported, no other program has one either.
+        let is_taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+        Ok((!is_taken).then_some(Self { entry, path, _locked: file }))
     }
 
-    /// The name of its first lock, which identifies it in the ledger.
+    /// The name of its lock, which identifies it in the ledger.
     fn lock(&self) -> Option<&str> {
-        self.locks.first()?.0.file_name()?.to_str()
+        self.path.file_name()?.to_str()
     }
 
-    /// Removes its files while they are locked; one that remains is removed with the next call.
+    /// Removes its file while it is locked; one that remains is removed with the next call.
     fn end(&self) {
-        self.locks.iter().for_each(|(path, _)| drop(fs::remove_file(path)));
+        let _ = fs::remove_file(&self.path);
     }
 
     /// Whether a program waits for the response to the call with this lock.

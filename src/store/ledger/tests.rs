@@ -1,7 +1,7 @@
 use super::*;
 use crate::quota::{Entitlements, Kind, Operation, Outcome, Spent, price};
 
-static K: std::sync::LazyLock<Vec<Vec<u8>>> = std::sync::LazyLock::new(|| vec![b"k".to_vec()]);
+const K: Option<&[u8]> = Some(b"k");
 
 fn report() -> Price {
     price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default())
@@ -9,8 +9,8 @@ fn report() -> Price {
 
 /// A question that every program asks alike.
 fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> {
-    let (whose, claims, budget) = (whose("p", Some(7)), K.as_slice(), Budget::default());
-    NewEntry { at, session, whose, what: "w", claims, price, account: None, budget, per_minute: None }
+    let (whose, claim, budget) = (whose("p", Some(7)), K, Budget::default());
+    NewEntry { at, session, whose, what: "w", claim, price, account: None, budget, per_minute: None }
 }
 
 fn whose(profile: &str, owner: Option<i64>) -> Whose<'_> {
@@ -55,11 +55,11 @@ fn what_is_not_known_counts_as_charged() {
         Reserved::Entry(call) => Some(call),
         _ => None,
     };
-    let call = |claims: &[Vec<u8>]| match store.reserve(&NewEntry { claims, ..entry("s", now) }).unwrap() {
+    let call = |claim: Option<&[u8]>| match store.reserve(&NewEntry { claim, ..entry("s", now) }).unwrap() {
         Reserved::Entry(call) => call,
         other => panic!("{other:?}"),
     };
-    let calls = vec![call(&[]), call(&[]), call(&[]), call(K.as_slice())];
+    let calls = vec![call(None), call(None), call(None), call(K)];
     // Another program asks nothing of it meanwhile, whatever its clock says.
     let other = Store::open(&store.folder).unwrap();
     for hours in [-1000, -1, 0, 1, 1000] {
@@ -79,10 +79,10 @@ fn what_is_not_known_counts_as_charged() {
     assert_eq!(settled(), 3, "its outcome was not written");
     assert!(reserve("another program", now).is_some());
     let daily = Budget { daily: Some(4), ..budget };
-    let over = store.reserve(&NewEntry { budget: daily, claims: &[], ..entry("a third", now) }).unwrap();
+    let over = store.reserve(&NewEntry { budget: daily, claim: None, ..entry("a third", now) }).unwrap();
     assert!(matches!(over, Reserved::OverBudget(OverBudget { spent: Some(4), limit: 4, .. })), "{over:?}");
     let tomorrow = now + jiff::SignedDuration::from_hours(24);
-    let next = store.reserve(&NewEntry { budget: daily, claims: &[], ..entry("a third", tomorrow) }).unwrap();
+    let next = store.reserve(&NewEntry { budget: daily, claim: None, ..entry("a third", tomorrow) }).unwrap();
     assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
     assert_eq!(spent("s"), Spent { charged: 1, unsure: 2, is_open: false });
     assert_eq!(spent("other").total(), 0);

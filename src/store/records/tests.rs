@@ -8,9 +8,9 @@ const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
 fn charge(store: &Store) {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     let (at, budget) = (crate::clock::now(), crate::quota::Budget::default());
-    let (account, per_minute, claims) = (None, None, &[]);
+    let (account, per_minute, claim) = (None, None, None);
     let entry =
-        NewEntry { at, session: "s", whose: WHOSE, what: "w", claims, price: &price, account, budget, per_minute };
+        NewEntry { at, session: "s", whose: WHOSE, what: "w", claim, price: &price, account, budget, per_minute };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
     store.settle(call, price.settle(Outcome::Answered), "200", at).unwrap();
 }
