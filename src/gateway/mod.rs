@@ -323,6 +323,7 @@ impl Gateway {
     ) -> Result<Call, GatewayError> {
         let request = quote.request();
         let (claim, what, account) = (request.claim(), request.words(), self.client.account());
+        let per_minute = self.minute_limit().map_err(GatewayError::Ledger)?.map(|(limit, _)| limit);
         let mut is_reread = false;
         loop {
             let entry = NewEntry {
@@ -334,7 +335,7 @@ impl Gateway {
                 price: quote.price(),
                 account: account.as_deref(),
                 budget: self.budget,
-                per_minute: self.per_minute,
+                per_minute,
             };
             match self.store.reserve(&entry).map_err(GatewayError::Ledger)? {
                 Reserved::Entry(call) => {
