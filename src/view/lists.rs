@@ -153,16 +153,6 @@ impl DrawList for RowPicker {
             draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
         }
     }
-
-    /// The chosen row and the words before it, where they are cut above.
-    fn words_below(list: &Spots, model: &Model) -> Option<Words> {
-        let spot = list.chosen()?;
-        let words = match row_of(spot, model) {
-            Some(row) => format!("{}: {}", spot.head, Untrusted::from(row.text()).visible()),
-            None => spot.head.to_string(),
-        };
-        Some((words, Tint::Detail))
-    }
 }
 
 /// The row that a spot shows; none where it has words of our own.

@@ -69,12 +69,13 @@ impl FoundIndicators {
             else {
                 continue;
             };
-            let seen_by = (self.sandboxes.len() > 1).then(|| name.visible_cut(NAME));
+            let seen_by = (self.sandboxes.len() > 1).then(|| format!("{} · ", name.visible_cut(NAME)));
+            let seen_by = seen_by.unwrap_or_default();
             spots.extend(sighting.indicator.places.iter().filter_map(|place| {
                 let pane = report.section(place.section)?.pane();
                 let target = Target { place: Some(*place), ..target.clone() };
                 let row = report.row(place.section, place.row);
-                Some(Spot { seen_by: seen_by.clone(), ..Spot::row(pane.short(), row, target) })
+                Some(Spot::row(format!("{seen_by}{}", pane.short()), row, target))
             }));
         }
         let more = found.seen().saturating_sub(spots.len() as u64);

@@ -2,7 +2,7 @@
 
 use crate::app::over::{ListSource, ListView, Overlay, SheetRow};
 use crate::app::panes::Move;
-use crate::app::{JobNumber, List, Model, OpenReport, Screen, Size};
+use crate::app::{JobNumber, List, Model, OpenReport, Screen};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
@@ -12,12 +12,6 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::slice::from_ref;
 use std::sync::Arc;
-
-/// Columns below which a finding seldom fits beside its reason.
-const WIDE: u16 = 110;
-
-/// Screen rows from which on some are spared for the chosen row.
-const TALL: u16 = 14;
 
 pub type Spots = ListView<RowPicker>;
 
@@ -78,14 +72,6 @@ impl RowPicker {
     pub fn new(title: impl Into<String>, spots: Vec<Spot>) -> Self {
         Self { title: title.into(), spots }
     }
-
-    /// Screen rows below the list for the whole of the chosen row, where a part of it may be cut.
-    fn told(room: Size) -> usize {
-        match room.width < WIDE {
-            true if room.height >= TALL => 2,
-            is_narrow => usize::from(is_narrow),
-        }
-    }
 }
 
 impl ListSource for RowPicker {
@@ -109,13 +95,8 @@ impl ListSource for RowPicker {
         self.spots.iter().position(|spot| spot.target.is_some()).unwrap_or(0)
     }
 
-    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
-        (0, Self::told(room))
-    }
-
-    fn height(&self, columns: usize) -> usize {
-        let told = Self::told(Size { width: u16::try_from(columns).unwrap_or(u16::MAX), height: u16::MAX });
-        self.spots.len().saturating_add(told.max(1))
+    fn height(&self, _: usize) -> usize {
+        self.spots.len() + 1
     }
 }
 
