@@ -1,7 +1,7 @@
 //! Indicators of several reports, each once, with what every report says of it.
 
 use super::super::work::Cancel;
-use super::{Indicator, Indicators, Kind, MOST, Numbers, is_same, refusal};
+use super::{Indicator, Indicators, Kind, KnownNumbers, MOST, is_same, refusal};
 use crate::report::rules::Severity;
 use crate::text::{Untrusted, Visible};
 use std::io;
@@ -76,7 +76,7 @@ impl MergedIndicator {
 #[derive(Default)]
 pub struct Merging {
     found: Vec<MergedIndicator>,
-    known: Numbers,
+    known: KnownNumbers,
     count: usize,
 }
 
@@ -109,7 +109,7 @@ impl Merging {
         Ok(())
     }
 
-    /// By kind, within a kind what is to block first; else in the order of the reports.
+    /// By kind, within a kind those to block first; else in the order of the reports.
     pub fn sorted(mut self) -> Vec<MergedIndicator> {
         self.found.sort_by_key(|found| (found.kind(), !found.is_to_block()));
         self.found

@@ -219,7 +219,7 @@ pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
 /// Why no more is gathered.
 fn refusal(who_names: &str) -> io::Error {
     let most = count(MOST as u64, "thing");
-    let instead = "what is in the panes can be written as CSV or JSON lines";
+    let instead = "the rows of the panes can be written as CSV or JSON lines";
     io::Error::other(format!("{who_names} more than {most} to look for; {instead}"))
 }
 
@@ -313,7 +313,7 @@ struct IndicatorRow {
 #[derive(Default)]
 struct Collector {
     found: Vec<Indicator>,
-    known: Numbers,
+    known: KnownNumbers,
     /// The row that is looked through, by its number among all, from 1 on.
     row: u64,
     /// The first two indicators that the row names: more say no more.
@@ -527,9 +527,9 @@ fn is_same(one: &Indicator, other: &Indicator) -> bool {
 
 /// The number of each indicator, by a hash of what it is; by the next hash where two have one.
 #[derive(Default)]
-struct Numbers(HashMap<u64, u32>);
+struct KnownNumbers(HashMap<u64, u32>);
 
-impl Numbers {
+impl KnownNumbers {
     /// The number of an indicator; `next` where none that is known is the same.
     fn number_of(&mut self, kind: Kind, value: &Untrusted, next: usize, is_same: impl Fn(usize) -> bool) -> usize {
         let mut hash = self.0.hasher().hash_one((kind, compared(kind, value)));
