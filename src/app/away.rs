@@ -1,12 +1,16 @@
-//! What leaves the program: what is copied, and the form that writes a file.
+//! What leaves the program: what is copied, and the export box, which writes a file.
 
+use crate::app::Effect;
 use crate::app::field::TextField;
-use crate::app::over::{FormSource, InputForm, SMALL};
+use crate::app::find::in_circle;
+use crate::app::over::{ChoiceLine, FormSource, InputForm, SMALL, Scope};
 use crate::export::{ExportSource, FORMATS, Format, What, file};
+use crate::report::identifier::Sha256;
 use crate::report::rules::Rules;
-use crate::report::{Pane, RowSet};
+use crate::report::{Identifier, RowSet};
 use crate::request::Request;
 use crate::text::{Untrusted, count};
+use jiff::Timestamp;
 use std::sync::Arc;
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
@@ -50,25 +54,39 @@ pub enum NotSaved {
     Failed(String),
 }
 
-/// A form for the path of a file, with the format's name before it where the end of the path does not say.
+/// The export box: what is written, of which reports, in which format, under which name.
 pub type SaveForm = InputForm<SaveTarget>;
 
 #[derive(Debug)]
 pub struct SaveTarget {
     pub is_under_way: bool,
-    subject: ExportSubject,
+    /// A stored response, which is written as received: nothing is chosen but the name.
+    held: Option<Request>,
+    choice: ExportChoice,
 }
 
-#[derive(Debug)]
-enum ExportSubject {
-    /// Parts of a report, or of several; without one there are only values.
-    Report {
-        sources: Vec<ExportSource>,
-        parts: Vec<Part>,
-        chosen: usize,
-    },
-    Held(Request),
+/// Everything that can be chosen in the box, and what is chosen of it.
+#[derive(Debug, Default)]
+pub struct ExportChoice {
+    /// The file that the reports are of.
+    pub file: Option<Sha256>,
+    /// The report of the chosen sandbox.
+    pub here: Option<ExportSource>,
+    /// Every stored report of the file.
+    pub all: Vec<ExportSource>,
+    pub parts: Vec<Part>,
+    /// The chosen part.
+    pub part: usize,
+    /// What the lists cover: indicators and findings are written of as many reports.
+    pub covered: Scope,
+    pub last: Option<LastFormat>,
+    /// What the user chose; without it, the part decides.
+    pub(in crate::app) scope: Option<Scope>,
+    pub(in crate::app) format: Option<&'static Format>,
 }
+
+/// The format that was written last, and whether it was of indicators.
+pub type LastFormat = (&'static Format, bool);
 
 #[derive(Debug, Clone)]
 pub enum Part {
@@ -77,168 +95,257 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its words, its part of the suggested name, and that name's ending; no two parts share a name.
-    fn described(&self) -> (String, Option<String>, &'static str) {
-        let named = |words: String, name: &str, ending: &'static str| (words, Some(name.to_owned()), ending);
+    /// Its words, its part of the suggested name, and the format that is suggested; no two parts share a name.
+    fn described(&self) -> (String, String, &'static str) {
+        let known = |words: &str, name: &str, format| (words.to_owned(), name.to_owned(), format);
         match self {
-            Self::Of(What::All) => ("the whole report".to_owned(), None, "jsonl"),
-            Self::Of(What::Pane(pane)) => named(format!("all rows of the pane {}", pane.name()), pane.name(), "jsonl"),
+            Self::Of(What::All) => known("whole report", "report", "json"),
+            Self::Of(What::Pane(pane)) => known(&format!("pane {}", pane.name()), pane.name(), "csv"),
             Self::Of(What::Shown(pane, rows)) => {
-                let above = if *pane == Pane::Processes { ", without what only stands above them" } else { "" };
-                let rows = count(rows.len() as u64, "row");
-                let words = format!("the {rows} that the pane {} shows (in its order{above})", pane.name());
-                named(words, &format!("{}-shown", pane.name()), "jsonl")
+                let words = format!("{} shown in pane {}", count(rows.len() as u64, "row"), pane.name());
+                known(&words, &format!("{}-shown", pane.name()), "csv")
             }
-            Self::Of(What::Row(_)) => named("the row".to_owned(), "row", "txt"),
-            Self::Of(What::Notable(None)) => named("the findings".to_owned(), "notable", "csv"),
+            Self::Of(What::Row(_)) => known("this row", "row", "txt"),
+            Self::Of(What::Notable(None)) => known("findings", "findings", "csv"),
             Self::Of(What::Notable(Some(rows))) => {
                 let rows = count(rows.iter().map(RowSet::len).sum::<usize>() as u64, "row");
-                named(format!("the {rows} that are listed, with the reasons"), "notable", "csv")
+                known(&format!("findings as listed, {rows}"), "findings-listed", "csv")
             }
-            Self::Of(What::Indicators) => named("the indicators of all kinds".to_owned(), "indicators", "csv"),
-            Self::Of(What::ToBlock) => named("the indicators to block".to_owned(), "to-block", "csv"),
+            Self::Of(What::Indicators) => known("all indicators", "indicators", "stix"),
+            Self::Of(What::ToBlock) => known("indicators to block", "to-block", "stix"),
             Self::Of(What::OfKind(kind)) => {
-                let words = format!("the {} indicators that are shown", kind.name());
-                named(words, &format!("indicators-{}", kind.name()), "csv")
+                known(&format!("{} indicators", kind.name()), &format!("indicators-{}", kind.name()), "stix")
             }
-            Self::Value(text) => named(format!("the value {}", text.visible_cut(40)), "value", "txt"),
+            Self::Value(text) => known(&format!("value {}", text.visible_cut(40)), "value", "txt"),
         }
     }
 
-    fn saved(&self, sources: &[ExportSource], format: &'static Format) -> Result<Saved, String> {
-        match (self, sources) {
-            (Self::Value(text), _) if format.is_raw() || format.extension == self.described().2 => {
-                Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() })
+    fn is_indicators(&self) -> bool {
+        matches!(self, Self::Of(what) if what.is_indicators())
+    }
+}
+
+impl ExportChoice {
+    fn part(&self) -> Option<&Part> {
+        self.parts.get(self.part)
+    }
+
+    /// Whether all reports can be chosen: a row is of one, and a list of findings of those that it covers.
+    fn has_scope(&self) -> bool {
+        let is_of_one = matches!(self.part(), Some(Part::Value(_) | Part::Of(What::Row(_) | What::Shown(..))));
+        !is_of_one
+            && !matches!(self.part(), Some(Part::Of(What::Notable(Some(_)))))
+            && self.here.is_some()
+            && self.all.len() > 1
+    }
+
+    fn scope(&self) -> Scope {
+        match self.part() {
+            _ if self.here.is_none() => Scope::File,
+            Some(Part::Of(What::Notable(Some(_)))) => self.covered,
+            Some(part) if self.has_scope() => {
+                let is_listed = part.is_indicators() || matches!(part, Part::Of(What::Notable(_)));
+                self.scope.unwrap_or(if is_listed { self.covered } else { Scope::Sandbox })
             }
-            (Self::Of(what), [_, ..]) if format.can_write(what) => {
-                Ok(Saved::Report { sources: sources.to_vec(), what: what.clone(), format, rules: None })
+            _ => Scope::Sandbox,
+        }
+    }
+
+    fn sources(&self) -> &[ExportSource] {
+        if self.scope() == Scope::File { &self.all } else { self.here.as_slice() }
+    }
+
+    /// Whether a format carries the part; the bytes as they came are of one report.
+    fn can_carry(&self, format: &Format) -> bool {
+        match self.part() {
+            Some(Part::Of(what)) => format.can_write(what) && (!format.is_raw() || self.sources().len() < 2),
+            Some(Part::Value(_)) => format.is_raw() || format.name == "txt",
+            None => false,
+        }
+    }
+
+    /// The chosen format, that of the last time, or the suggested one: the first that carries the part.
+    fn format(&self) -> Option<&'static Format> {
+        let part = self.part()?;
+        let is_same = |last: &LastFormat| last.1 == part.is_indicators() && !matches!(part, Part::Of(What::Row(_)));
+        let last = self.last.filter(is_same).map(|last| last.0);
+        let wanted = [self.format, last, Format::named(part.described().2)];
+        wanted.into_iter().flatten().find(|format| self.can_carry(format))
+    }
+
+    fn name(&self) -> Option<String> {
+        let parts =
+            self.here.as_ref().and_then(|here| here.identifier.as_ref()).map(Identifier::parts).unwrap_or_default();
+        let sandbox = if self.scope() == Scope::File { Untrusted::from("all") } else { parts.sandbox };
+        let file = parts.file.as_ref().or(self.file.as_ref());
+        Some(file::name_of(file, &sandbox, Some(&self.part()?.described().1), self.format()?.extension))
+    }
+
+    /// Chooses the next of a line, or the one before.
+    fn change(&mut self, line: usize, forward: bool) {
+        match self.lines().get(line).map(|line| line.label) {
+            Some("What") => self.part = in_circle(self.part, self.parts.len(), forward).next().unwrap_or(0),
+            Some("Scope") => self.scope = Some(self.scope().other()),
+            _ => {
+                let name = self.format().map(|format| format.name);
+                let here = FORMATS.iter().position(|format| Some(format.name) == name).unwrap_or(0);
+                let mut next = in_circle(here, FORMATS.len(), forward).filter_map(|next| FORMATS.get(next));
+                self.format = next.find(|format| self.can_carry(format));
             }
-            (Self::Value(_), _) => Err(
-                "a value is written as .txt, in one line without teeth; raw before the name writes its bytes as they are"
-                    .to_owned(),
-            ),
-            (Self::Of(_), _) => Err(format.refusal()),
+        }
+    }
+
+    /// What is chosen, line by line.
+    fn lines(&self) -> Vec<ChoiceLine> {
+        let Some((part, format)) = self.part().zip(self.format()) else { return Vec::new() };
+        let sandbox = self.here.as_ref().and_then(|here| here.identifier.as_ref()).map(Identifier::parts);
+        let about = match self.scope() {
+            Scope::File => count(self.all.len() as u64, "stored report"),
+            Scope::Sandbox => sandbox.map(|parts| parts.sandbox.visible_cut(40).to_string()).unwrap_or_default(),
+        };
+        let has_formats = FORMATS.iter().filter(|format| self.can_carry(format)).nth(1).is_some();
+        let line = |label, chosen: &str, about: &str, has_other| ChoiceLine {
+            label,
+            chosen: chosen.to_owned(),
+            about: about.to_owned(),
+            has_other,
+        };
+        let mut lines = vec![
+            line("What", &part.described().0, "", self.parts.len() > 1),
+            line("Scope", self.scope().label(), &about, self.has_scope()),
+            line("Format", format.name, format.about, has_formats),
+        ];
+        // A value is of no report.
+        lines.retain(|line| line.label != "Scope" || matches!(part, Part::Of(_)));
+        lines
+    }
+
+    /// The format that the end of a path asks for, where it is another; the bytes as they came stand under any name.
+    fn named(&self, path: &str) -> Option<&'static Format> {
+        let format = self.format()?;
+        Format::of_file(path).filter(|named| !format.is_raw() && named.extension != format.extension)
+    }
+
+    fn saved(&self, path: &str) -> Result<Saved, String> {
+        let chosen = self.part().zip(self.format());
+        let (part, format) = chosen.ok_or_else(|| "nothing to write".to_owned())?;
+        match (part, self.named(path)) {
+            (Part::Of(_), Some(named)) => Err(named.refusal()),
+            (Part::Value(_), Some(_)) => Err("a value is written as txt, or raw as its bytes are".to_owned()),
+            (Part::Value(text), None) => Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() }),
+            (Part::Of(what), None) => {
+                let sources = self.sources().to_vec();
+                Ok(Saved::Report { sources, what: what.clone(), format, rules: None })
+            }
         }
     }
 }
 
 impl SaveForm {
-    pub fn export(sources: Vec<ExportSource>, parts: Vec<Part>, chosen: usize) -> Self {
-        let subject = ExportSubject::Report { sources, parts, chosen };
-        let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
-        form.suggest();
+    pub fn export(choice: ExportChoice) -> Self {
+        let mut form = Self::of(None, choice, String::new());
+        form.suggest("");
+        form.chosen = SaveTarget::choices(&form).len();
+        form.step(true);
         form
     }
 
     pub fn held(request: Request, name: String) -> Self {
-        let subject = ExportSubject::Held(request);
-        let mut form = Self::new(SaveTarget { is_under_way: false, subject }, String::new());
-        form.fields = vec![TextField::suggested(name)];
-        form
+        Self::of(Some(request), ExportChoice::default(), name)
     }
 
-    pub fn is_suggested(&self) -> bool {
-        self.fields.iter().any(|field| field.is_suggested)
+    fn of(held: Option<Request>, choice: ExportChoice, name: String) -> Self {
+        let source = SaveTarget { is_under_way: false, held, choice };
+        Self { fields: vec![TextField::suggested(name)], ..Self::with_fields(source, 0) }
     }
 
-    fn suggest(&mut self) {
-        if let ExportSubject::Report { sources, parts, chosen } = &self.source.subject
-            && let Some(part) = parts.get(*chosen)
-        {
-            // The name of several reports has no identifier.
-            let identifier = if let [one] = sources.as_slice() { one.identifier.as_ref() } else { None };
-            let (_, name, ending) = part.described();
-            self.fields = vec![TextField::suggested(file::name(identifier, name.as_deref(), ending))];
-        }
+    fn is_suggested(&self) -> bool {
+        self.fields.iter().all(|field| field.is_suggested || field.is_empty())
     }
 
-    pub fn step_part(&mut self, forward: bool) {
-        if let ExportSubject::Report { parts, chosen, .. } = &mut self.source.subject {
-            let count = parts.len().max(1);
-            *chosen = (*chosen + if forward { 1 } else { count - 1 }) % count;
-        }
-        self.failure = None;
+    /// Whether the next letter replaces the suggested name.
+    pub fn replaces_name(&self) -> bool {
+        self.is_suggested() && self.chosen == SaveTarget::choices(self).len()
+    }
+
+    /// Suggests a name; of a typed one the ending follows the format.
+    fn suggest(&mut self, ending: &str) {
+        let choice = &self.source.choice;
+        let Some((name, format)) = choice.name().zip(choice.format()) else { return };
         if self.is_suggested() {
-            self.suggest();
+            self.fields = vec![TextField::suggested(name)];
+        } else if let Some(stem) = self.text().strip_suffix(ending) {
+            self.fields = vec![TextField::from(format!("{stem}{}", format.extension))];
         }
     }
 
-    pub fn has_parts(&self) -> bool {
-        matches!(&self.source.subject, ExportSubject::Report { parts, .. } if parts.len() > 1)
+    pub fn has_choices(&self) -> bool {
+        SaveTarget::choices(self).iter().any(|line| line.has_other)
     }
 
-    pub fn is_held(&self) -> bool {
-        matches!(self.source.subject, ExportSubject::Held(_))
+    /// Whether the line under the cursor has another choice.
+    pub fn has_choice(&self) -> bool {
+        SaveTarget::choices(self).get(self.chosen).is_some_and(|line| line.has_other)
     }
 
-    /// How each format that takes it is asked for, and what it is.
-    pub fn formats(&self) -> Vec<(String, &'static str)> {
-        let ExportSubject::Report { parts, chosen, .. } = &self.source.subject else { return Vec::new() };
-        let takes = |format: &&Format| match parts.get(*chosen) {
-            Some(Part::Of(what)) => format.can_write(what),
-            Some(Part::Value(_)) | None => format.is_raw() || format.extension == "txt",
-        };
-        let by_ending = by_ending().filter(takes).map(|format| (format!(".{}", format.extension), format.about));
-        let raw = FORMATS.iter().filter(|format| format.is_raw()).filter(takes);
-        by_ending.chain(raw.map(|format| (format!("{} NAME", format.name), format.about))).collect()
+    /// Chooses the next of the line under the cursor, or the one before.
+    pub fn change(&mut self, forward: bool) {
+        let ending = self.source.choice.format().map_or("", |format| format.extension);
+        self.source.choice.change(self.chosen, forward);
+        self.failure = None;
+        self.suggest(ending);
     }
 
-    pub fn words(&self) -> String {
-        match &self.source.subject {
-            ExportSubject::Report { sources, parts, chosen } => {
-                let Some(part) = parts.get(*chosen) else { return String::new() };
-                let of = match (sources.len(), part) {
-                    (several @ 2.., Part::Of(_)) => format!(" in all {several} reports that are here"),
-                    _ => String::new(),
-                };
-                part.described().0 + &of
+    pub fn title(&self) -> String {
+        match &self.source.held {
+            None => "Export to a file".to_owned(),
+            Some(Request::Artefact { identifier, artefact }) => {
+                let sandbox = identifier.parts().sandbox;
+                format!("Write the {} by {} to a file", artefact.words(), sandbox.visible_cut(40))
             }
-            ExportSubject::Held(Request::Artefact { identifier, artefact }) => {
-                format!("the {} by {}", artefact.words(), identifier.parts().sandbox.visible_cut(40))
+            Some(request) => format!("Write {} to a file", request.words()),
+        }
+    }
+
+    /// What the file will not have of what is written.
+    pub fn left_out(&self) -> String {
+        let choice = &self.source.choice;
+        match (choice.part(), choice.format()) {
+            (Some(Part::Of(what)), Some(format)) if !format.left_out(what).is_empty() => {
+                format!("Leaves out {}.", format.left_out(what))
             }
-            ExportSubject::Held(request) => request.words(),
+            (Some(Part::Value(_)), Some(format)) if !format.is_raw() => {
+                "Leaves out control characters and live addresses.".to_owned()
+            }
+            (Some(_), _) => "Leaves nothing out.".to_owned(),
+            (None, _) => "The bytes as they came; nothing opens the file.".to_owned(),
         }
     }
 
     pub fn save(&self) -> Result<Save, String> {
-        let typed = self.text().trim();
-        let (first, rest) = typed.split_once(' ').unwrap_or(("", typed));
-        let named = Format::named(first).filter(|_| !self.is_held());
-        let path = if named.is_some() { rest.trim() } else { typed };
+        let path = self.text().trim();
         if path.is_empty() {
             return Err("no path yet".to_owned());
         }
-        let what = match &self.source.subject {
-            ExportSubject::Held(request) => Saved::Held(request.clone()),
-            ExportSubject::Report { sources, parts, chosen } => {
-                let format = named.or_else(|| Format::of_file(path)).ok_or_else(|| unknown(path, &self.formats()))?;
-                let part = parts.get(*chosen).ok_or_else(|| "nothing to write".to_owned())?;
-                part.saved(sources, format)?
-            }
-        };
+        let held = self.source.held.clone().map(Saved::Held);
+        let what = held.map_or_else(|| self.source.choice.saved(path), Ok)?;
         Ok(Save { what, path: path.to_owned(), may_replace: false })
     }
 }
 
 impl FormSource for SaveTarget {
     fn height(form: &SaveForm, _: usize) -> usize {
-        if form.has_parts() { SMALL + 5 } else { SMALL }
+        Self::choices(form).len() + SMALL - 1
     }
-}
 
-fn by_ending() -> impl Iterator<Item = &'static Format> {
-    FORMATS.iter().filter(|format| !format.is_raw())
-}
+    fn choices(form: &SaveForm) -> Vec<ChoiceLine> {
+        form.source.choice.lines()
+    }
 
-fn unknown(path: &str, formats: &[(String, &'static str)]) -> String {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let endings = formats.iter().map(|(ending, _)| ending.as_str()).filter(|ending| ending.starts_with('.'));
-    let endings = endings.collect::<Vec<_>>().join(" ");
-    match name.rsplit_once('.') {
-        Some((_, ending)) => {
-            let ending = Untrusted::from(ending).visible_cut(20);
-            format!("Nothing was written: .{ending} is no format. The name ends in one of {endings}")
-        }
-        None => format!("Nothing was written: the end of the name says the format. It is one of {endings}"),
+    fn on_typed(form: &mut SaveForm, _: Timestamp) -> Option<Effect> {
+        let path = form.text().trim().to_owned();
+        let choice = &mut form.source.choice;
+        choice.format = choice.named(&path).or(choice.format);
+        None
     }
 }

@@ -167,6 +167,8 @@ places! {
     Answer, Mean, "in an answer";
     Palette, Seek, "in this list";
     Form as FORM, Typed, "in a form";
+    /// A line of a form that is chosen and not typed.
+    Choice as CHOICE, Mean, "on a choice of a form";
     Confirm as CONFIRM, Mean, "in a confirmation";
     Picker as PICKER, Mean, "in a list over the screen";
     Finder, Seek, "while it is typed what to search for";
@@ -190,13 +192,14 @@ pub(in crate::app) const CHOSEN: Places = Places::of(&[Place::Palette, Place::Pi
 pub(in crate::app) const FILTERABLE: Places =
     Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]);
 pub(in crate::app) const LINE: Places = Places::of(&[Place::Filter, Place::SoughtLine]);
-pub(in crate::app) const FIELDS: Places = Places::of(&[Place::Form, Place::Detail]);
+pub(in crate::app) const FIELDS: Places = Places::of(&[Place::Form, Place::Choice, Place::Detail]);
 pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
 pub(in crate::app) const SCOPED: Places = Places::of(&[Place::Picker, Place::Compare]);
 pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Hits, Place::Compare]);
 pub(in crate::app) const KINDS: Places = Places::of(&[Place::Pane, Place::Compare]);
 pub(in crate::app) const COPIED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
+pub(in crate::app) const FORMED: Places = Places::of(&[Place::Form, Place::Choice]);
 pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]);
 pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Picker]);
 pub(in crate::app) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);

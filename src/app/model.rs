@@ -1,5 +1,6 @@
 //! Everything the screen shows, in one value with one owner.
 
+use crate::app::away::LastFormat;
 use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::Keymap;
@@ -50,6 +51,7 @@ pub struct Model {
     pub(super) writes: usize,
     pub rules: Option<Arc<Rules>>,
     pub hides_noise: bool,
+    pub last_format: Option<LastFormat>,
     /// The row that the cursor goes to as soon as it is found.
     pub(super) bound_for: Option<Target>,
     pub(super) offers: Offers,

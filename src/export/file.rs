@@ -1,6 +1,7 @@
 //! Files that are made new, which their owner alone can read, never through a link, never over a file without asking.
 
 use crate::report::Identifier;
+use crate::report::identifier::Sha256;
 use crate::text::{self, Untrusted};
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, Write};
@@ -94,14 +95,17 @@ fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     }
 }
 
-/// A file name for what comes from a report: the file's first digits, the sandbox, which part it is, and the end; of safe
-/// characters only.
+/// A file name for what comes from a report; see [`name_of`].
 pub fn name(identifier: Option<&Identifier>, part: Option<&str>, end: &str) -> String {
-    let parts = identifier.map(Identifier::parts);
-    let file = parts.as_ref().and_then(|parts| parts.file.as_ref()).and_then(|file| file.as_str().get(..8));
-    let sandbox = parts.as_ref().map(|parts| safe(&parts.sandbox)).filter(|name| !name.is_empty());
-    let words = file.map(str::to_owned).into_iter().chain(sandbox).chain(part.map(str::to_owned));
-    let stem = words.collect::<Vec<_>>().join("-");
+    let parts = identifier.map(Identifier::parts).unwrap_or_default();
+    name_of(parts.file.as_ref(), &parts.sandbox, part, end)
+}
+
+/// A file name: the file's first digits, the sandbox, which part it is, and the end; of safe characters only.
+pub fn name_of(file: Option<&Sha256>, sandbox: &Untrusted, part: Option<&str>, end: &str) -> String {
+    let file = file.and_then(|file| file.as_str().get(..12)).map(str::to_owned);
+    let sandbox = Some(safe(sandbox)).filter(|name| !name.is_empty());
+    let stem = file.into_iter().chain(sandbox).chain(part.map(str::to_owned)).collect::<Vec<_>>().join("-");
     if stem.is_empty() { format!("report.{end}") } else { format!("{stem}.{end}") }
 }
 
@@ -154,7 +158,7 @@ mod tests {
     fn names_are_made_of_safe_characters() {
         let identifier = |text: String| Identifier::new(Untrusted::from(text)).unwrap();
         let plain = identifier(format!("{}_CAPE Sandbox-12", "ab".repeat(32)));
-        assert_eq!(name(Some(&plain), Some("tags"), "csv"), "abababab-CAPE-Sandbox-tags.csv");
+        assert_eq!(name(Some(&plain), Some("tags"), "csv"), "abababababab-CAPE-Sandbox-tags.csv");
         let odd = identifier("../../etc/p\u{202e}asswd\n;rm -rf ~-9".to_owned());
         assert_eq!(name(Some(&odd), None, "pcap"), "etc-p-asswd-rm-rf.pcap");
         assert_eq!(name(None, None, "md"), "report.md");

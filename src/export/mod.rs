@@ -105,6 +105,8 @@ pub struct Format {
     reach: FormatReach,
     /// What it is, in a few words.
     pub about: &'static str,
+    /// What it leaves out of rows, and of indicators; nothing where it is empty.
+    left_out: [&'static str; 2],
     write: fn(&Export<'_>, &mut dyn Write) -> io::Result<Summary>,
 }
 
@@ -121,26 +123,30 @@ enum FormatReach {
 }
 
 macro_rules! formats {
-    ($($name:literal, $extension:literal, $reach:ident, $write:path, $about:literal;)+) => {
+    ($($name:literal, $extension:literal, $reach:ident, $write:path, $about:literal, $left_out:expr;)+) => {
         pub static FORMATS: [Format; 8] = [$(Format {
             name: $name,
             extension: $extension,
             reach: FormatReach::$reach,
             about: $about,
+            left_out: $left_out,
             write: $write,
         }),+];
     };
 }
 
 formats! {
-    "raw", "json", Bytes, raw, "the bytes as received, the key redacted";
-    "json", "json", Rows, json::write, "JSON that any strict reader takes";
-    "jsonl", "jsonl", Indicators, json::write_lines, "JSON lines, one a row";
-    "csv", "csv", Indicators, csv::write, "a table, one line a value";
-    "md", "md", Indicators, markdown::write, "Markdown, for people";
-    "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator";
-    "stix", "stix.json", Shared, stix::write, "a STIX 2.1 bundle of indicators";
-    "misp", "misp.json", Shared, misp::write, "a MISP event of indicators";
+    "raw", "json", Bytes, raw, "the bytes as received, the key redacted", ["notes and findings", ""];
+    "json", "json", Rows, json::write, "JSON that any strict reader takes", ["findings", ""];
+    "jsonl", "jsonl", Indicators, json::write_lines, "JSON lines, one a row", ["", ""];
+    "csv", "csv", Indicators, csv::write, "a table, one line a value", ["", ""];
+    "md", "md", Indicators, markdown::write, "Markdown, for people", ["passwords and live addresses", "live addresses"];
+    "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator",
+        ["fields that no pane shows", "where each was seen, findings and notes"];
+    "stix", "stix.json", Shared, stix::write, "a STIX 2.1 bundle of indicators",
+        ["rows without an indicator, devices and pipes", "strings from memory, devices and pipes"];
+    "misp", "misp.json", Shared, misp::write, "a MISP event of indicators",
+        ["rows without an indicator", "strings from memory"];
 }
 
 /// Reports to be written.
@@ -221,6 +227,16 @@ impl Format {
             What::Notable(_) | What::Indicators | What::ToBlock | What::OfKind(_) => {
                 self.reach >= FormatReach::Indicators
             }
+        }
+    }
+
+    /// What it leaves out of a part; indicators of one kind, or to block, are whole in what shares them.
+    pub fn left_out(&self, what: &What) -> &'static str {
+        let [rows, indicators] = self.left_out;
+        match what {
+            What::ToBlock | What::OfKind(_) if self.is_of_indicators() => "",
+            what if what.is_indicators() => indicators,
+            _ => rows,
         }
     }
 

@@ -11,7 +11,7 @@ const NAMED: usize = 5;
 pub struct Identifier(Untrusted);
 
 /// The parts of an identifier, as far as it has the documented shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Parts {
     /// SHA-256 of the file, in lower case.
     pub file: Option<Sha256>,

@@ -5,16 +5,17 @@ use super::list::progress;
 use super::overlay::inside;
 use super::theme::Tint;
 use crate::app::field::TextField;
-use crate::app::over::generic::{FormSource, InputForm};
+use crate::app::over::generic::{ChoiceLine, FormSource, InputForm};
 use crate::app::over::sheet::left_words;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
 use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::bytes;
 
-const LABEL: usize = 14;
-
 pub(super) trait DrawForm: FormSource {
+    /// Columns of the labels.
+    const LABEL: usize = 14;
+
     fn title(form: &InputForm<Self>, model: &Model) -> String;
 
     fn label(_: usize) -> Option<&'static ScanField> {
@@ -33,18 +34,23 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     let words = wrapped(S::words(form, model), inside.width.into());
     // The words have precedence: they may keep the user from paying twice.
     let said = u16::try_from(words.len()).unwrap_or(u16::MAX);
-    let all = u16::try_from(form.fields.len()).unwrap_or(u16::MAX);
+    let choices = S::choices(form);
+    let all = u16::try_from(choices.len() + form.fields.len()).unwrap_or(u16::MAX);
     let fields = all.min(inside.height.saturating_sub(said).max(1));
     // Where there is little room, the line that has the keys is the last that is shown.
     let top = (form.chosen + 1).saturating_sub(fields.into());
-    for (row, (number, field)) in (0..fields).zip(form.fields.iter().enumerate().skip(top)) {
-        match S::label(number) {
-            Some(label) => draw_field(buffer, inside, row, label, field, number == form.chosen),
-            None => {
-                let mut line = LineWriter::new(buffer, inside, row);
+    for (row, number) in (0..fields).zip(top..) {
+        let (mut line, is_chosen) = (LineWriter::new(buffer, inside, row), number == form.chosen);
+        let number = number.checked_sub(choices.len());
+        match (number.and_then(S::label), number.and_then(|number| form.fields.get(number))) {
+            (Some(label), Some(field)) => draw_field(line, (label, S::LABEL), field, is_chosen),
+            (None, Some(field)) => {
                 line.own("> ", Tint::Key);
                 line.field(field, "", true);
             }
+            (_, None) => choices.get(top + usize::from(row)).into_iter().for_each(|choice| {
+                draw_choice(&mut line, (choice, S::LABEL), is_chosen);
+            }),
         }
     }
     let first = fields + u16::from(fields > 0 && inside.height > fields.saturating_add(said));
@@ -54,15 +60,24 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     S::draw_rest(form, buffer, Area { y: inside.y + end, height: inside.height - end, ..inside }, model);
 }
 
-fn draw_field(buffer: &mut Canvas<'_>, inside: Area, row: u16, label: &ScanField, field: &TextField, is_chosen: bool) {
+fn draw_choice(line: &mut LineWriter<'_, '_>, (choice, column): (&ChoiceLine, usize), is_chosen: bool) {
+    line.own(choice.label, if is_chosen { Tint::Focus } else { Tint::Key });
+    line.tab(column);
+    let [before, after] = if is_chosen { ["‹ ", " ›"] } else { ["  ", "  "] };
+    line.own(before, Tint::Focus);
+    line.own(&choice.chosen, if choice.has_other { Tint::Strong } else { Tint::Text });
+    line.own(after, Tint::Focus);
+    line.own(&format!("  {}", choice.about), Tint::Faint);
+}
+
+fn draw_field(mut line: LineWriter<'_, '_>, (label, column): (&ScanField, usize), field: &TextField, is_chosen: bool) {
     // A password is seen as long as it is, and no more.
     let shown = match label.option {
         Some(ScanOption::Password) => TextField::from("*".repeat(field.text.chars().count())),
         _ => field.clone(),
     };
-    let mut line = LineWriter::new(buffer, inside, row);
     line.own(label.label, if is_chosen { Tint::Focus } else { Tint::Key });
-    line.tab(LABEL);
+    line.tab(column);
     line.field(&shown, label.hint, is_chosen);
 }
 

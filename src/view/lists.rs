@@ -7,11 +7,11 @@ use super::overlay::DrawList;
 use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
-use crate::app::keys::{Key, KeyName};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
 use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK};
 use crate::app::over::palette::{CommandList, Palette, PaletteItem};
 use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
+use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
 use crate::export::What;
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
@@ -167,8 +167,6 @@ fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
 }
 
 const KIND: usize = 11;
-
-const ENDING: usize = 12;
 
 /// Columns from which on each indicator says where it was seen.
 const WIDE: usize = 64;
@@ -399,39 +397,24 @@ impl DrawList for CommandList {
 }
 
 impl DrawForm for SaveTarget {
+    const LABEL: usize = 8;
+
     fn title(form: &SaveForm, _: &Model) -> String {
-        format!("Write {} to a file", form.words())
+        form.title()
+    }
+
+    fn label(_: usize) -> Option<&'static ScanField> {
+        Some(&ScanField { label: "Name", hint: "path of the file", option: None })
     }
 
     fn words(form: &SaveForm, _: &Model) -> Vec<Words> {
-        let (words, meaning) = match (form.source.is_under_way, &form.failure, form.is_held()) {
-            (true, ..) => return vec![("◌ writing …".to_owned(), Tint::Strong)],
-            (false, Some(failure), _) => return vec![(failure.words(), Tint::Problem)],
-            (false, None, false) => ("the end of the name says the format:", Tint::Faint),
-            (false, None, true) => ("the bytes as they came; nothing opens the file", Tint::Faint),
-        };
-        let words = match form.is_suggested() {
-            true => format!("typing replaces the name, {} changes its end; {words}", Key::Named(KeyName::Backspace)),
-            false => words.to_owned(),
-        };
-        vec![(words, meaning)]
-    }
-
-    fn draw_rest(form: &SaveForm, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
-        if form.is_held() {
-            return;
+        if form.source.is_under_way {
+            return vec![("◌ writing …".to_owned(), Tint::Strong)];
         }
-        let formats = form.formats();
-        // Where there is no room for a row each, the endings alone.
-        if formats.len() > usize::from(area.height) {
-            let endings: Vec<_> = formats.iter().map(|(ending, _)| ending.as_str()).collect();
-            return LineWriter::new(buffer, area, 0).own(&endings.join("  "), Tint::Key);
+        if let Some(failure) = &form.failure {
+            return vec![(failure.words(), Tint::Problem)];
         }
-        for (row, (ending, about)) in (0..area.height).zip(formats) {
-            let mut line = LineWriter::new(buffer, area, row);
-            line.own(&ending, Tint::Key);
-            line.tab(ENDING);
-            line.own(about, Tint::Faint);
-        }
+        let typing = if form.replaces_name() { " Typing replaces the name." } else { "" };
+        vec![(form.left_out() + typing, Tint::Detail)]
     }
 }

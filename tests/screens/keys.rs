@@ -33,9 +33,9 @@ fn at(way: &str) -> Stage {
     stage.keys(way);
     if matches!(stage.session.model.over.top(), Some(Overlay::Save(_))) {
         // What is offered there is a file in the folder the tests run in.
-        stage.keys("ctrl-u");
+        stage.keys("up ctrl-u");
         stage.session.take(TerminalEvent::Paste("/no/such/folder/report.jsonl".to_owned()));
-        stage.rest();
+        stage.keys("down");
     }
     stage
 }

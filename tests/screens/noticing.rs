@@ -60,7 +60,7 @@ fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
     let mut stage = Stage::listed();
     stage.keys("enter ! x");
     let offered = offered(&stage);
-    assert!(stage.screen().contains("in all 4 reports that are here"), "{}", stage.screen());
+    assert!(stage.screen().contains("all sandboxes    4 stored reports"), "{}", stage.screen());
     let written = write(&mut stage, "all.csv");
     assert_eq!(rows_of(&written), offered, "{written}");
     for (sandbox, row) in
@@ -69,20 +69,21 @@ fn what_deserves_a_look_in_all_held_reports_is_written_whole() {
         let holds = |line: &str| line.contains(sandbox) && line.contains(row);
         assert!(written.lines().any(holds), "{sandbox}: {row}\n{written}");
     }
-    stage.keys("enter j x tab");
-    assert!(stage.screen().contains("Write the value"), "{}", stage.screen());
+    stage.keys("enter j x right");
+    assert!(stage.screen().contains("‹ value"), "{}", stage.screen());
 }
 
 /// How many rows the line that is asked for says it will write.
 fn offered(stage: &Stage) -> usize {
     let screen = stage.screen();
-    let words = screen.split_once("Write the ").and_then(|(_, rest)| rest.split_once(" rows that are listed"));
+    let words = screen.split_once("findings as listed, ").and_then(|(_, rest)| rest.split_once(" rows ›"));
     words.and_then(|(count, _)| count.parse().ok()).unwrap_or_else(|| panic!("{screen}"))
 }
 
 /// Writes what is offered under this name, and reads it back.
 fn write(stage: &mut Stage, name: &str) -> String {
     let path = stage.folder.path().join(name);
+    stage.keys("up");
     stage.session.take(TerminalEvent::Paste(path.to_str().unwrap().to_owned()));
     stage.keys("enter");
     std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", stage.screen()))

@@ -352,7 +352,7 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
     let run = |arguments: &[&str]| desk.command(arguments).current_dir(desk.home.path()).output().unwrap();
     let output = run(&["fetch", &id, "html"]);
     assert!(output.status.success(), "{output:?}");
-    let path = desk.home.path().join("57874b32-CAPE-Sandbox.html");
+    let path = desk.home.path().join("57874b32c259-CAPE-Sandbox.html");
     assert!(std::fs::read_to_string(&path).unwrap().contains("made-up"));
     let again = run(&["fetch", &id, "html"]);
     assert!(!again.status.success() && errors(&again).contains("is there already"), "{again:?}");
@@ -360,7 +360,7 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
     assert!(text(&piped).contains("made-up") && errors(&piped).contains("nothing was charged"), "{piped:?}");
     let missing = run(&["fetch", &id, "pcap"]);
     assert_eq!(missing.status.code(), Some(5), "{missing:?}");
-    assert!(!Path::new(&desk.home.path().join("57874b32-CAPE-Sandbox.pcap")).exists());
+    assert!(!Path::new(&desk.home.path().join("57874b32c259-CAPE-Sandbox.pcap")).exists());
     let fetched = desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artefact)).count();
     assert_eq!(fetched, 1, "the report that is held says that there is no capture");
 }

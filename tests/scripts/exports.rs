@@ -147,7 +147,7 @@ fn several_reports_go_to_one_output_or_a_file_each() {
     };
     assert!(into(&[]).status.success());
     let found = names(&folder);
-    assert_eq!(found, ["57874b32-CAPE-Sandbox.json", "57874b32-Zenbox.json"]);
+    assert_eq!(found, ["57874b32c259-CAPE-Sandbox.json", "57874b32c259-Zenbox.json"]);
     assert!(into(&[]).status.code() != Some(0), "nothing is written over");
     assert!(into(&["--force"]).status.success());
     assert_eq!(desk.paid(), 1);

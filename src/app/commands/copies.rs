@@ -1,9 +1,9 @@
 //! What is copied and what is written to a file: the value, the row or the pane that has the focus, or what the list over it shows;
 //! defanged and in one line unless raw bytes are asked for.
 
-use crate::app::away::{Copied, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};
+use crate::app::away::{Copied, ExportChoice, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};
 use crate::app::list::ListOrigin;
-use crate::app::over::{IndicatorList, Scope, Shows};
+use crate::app::over::{IndicatorList, Shows};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, ListEntry, Model, Overlay, Screen};
 use crate::export::{self, ExportSource, What};
@@ -140,15 +140,10 @@ impl Model {
 
     pub(super) fn ask_where(&mut self) {
         let parts = self.parts();
-        // The open report, or every stored one where a list covers them all.
-        let sources = match self.listed_scope().is_some() {
-            true => self.covered().filter_map(|(_, entry)| self.source_of(entry)).collect(),
-            false => self.chosen().and_then(|entry| self.source_of(entry)).into_iter().collect(),
-        };
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
             (Some(Overlay::Indicators(list)), Part::Of(what)) => list.source.what == *what,
-            (Some(Overlay::Findings(_)), Part::Of(What::Notable(_))) => true,
+            (Some(Overlay::Findings(_)), Part::Of(What::Notable(rows))) => rows.is_some(),
             (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
             (None, Part::Of(What::Shown(pane, _))) => {
                 let state = self.pane_state(*pane);
@@ -156,20 +151,29 @@ impl Model {
             }
             _ => false,
         };
-        let chosen = parts.iter().position(is_suggested).unwrap_or(0);
-        if !parts.is_empty() {
-            self.over.put(SaveForm::export(sources, parts, chosen));
+        let part = parts.iter().position(is_suggested).unwrap_or(0);
+        if parts.is_empty() {
+            return;
         }
+        self.over.put(SaveForm::export(ExportChoice {
+            file: self.file().cloned(),
+            here: self.chosen().and_then(|entry| self.source_of(entry)),
+            all: self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+            parts,
+            part,
+            covered: self.scope(),
+            last: self.last_format,
+            ..ExportChoice::default()
+        }));
     }
 
     pub fn can_write(&self) -> bool {
-        self.writes_report() || self.listed_scope().is_some() || self.written_value().is_some()
+        self.writes_report() || self.written_value().is_some()
     }
 
     fn writes_report(&self) -> bool {
-        let is_over_it =
-            matches!(self.over.top(), None | Some(Overlay::Detail(_))) || self.listed_scope() == Some(Scope::Sandbox);
-        is_over_it && self.open().is_some() && self.screen == Screen::File
+        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_)));
+        self.listed_scope().is_some() || is_over_it && self.open().is_some() && self.screen == Screen::File
     }
 
     fn written_value(&self) -> Option<Part> {
@@ -177,33 +181,30 @@ impl Model {
         value.map(|(_, text)| Part::Value(text))
     }
 
-    /// The parts that can be written: all, the visible part, indicators, the value under the cursor.
+    /// The parts that can be written; beside what is to block, at the one side, what has the focus.
     fn parts(&self) -> Vec<Part> {
         let here = self.focused().zip(self.place_here()).filter(|_| self.screen == Screen::File);
         let row = here.map(|(_, place)| What::Row(place));
-        let mut whats = Vec::new();
+        let (mut near, mut far) = (Vec::new(), Vec::new());
         if self.writes_report() {
-            whats.push(Some(What::All));
+            near.push(Some(What::ToBlock));
             match (self.over.top(), here) {
-                (Some(Overlay::Findings(_)), _) => whats.push(self.listed_findings()),
-                (Some(_), _) => whats.push(row),
+                (Some(Overlay::Indicators(list)), _) => {
+                    near.push(Some(list.source.what.clone()).filter(|what| matches!(what, What::OfKind(_))));
+                }
+                (Some(Overlay::Findings(_)), _) => near.push(self.listed_findings()),
+                (Some(_), _) => near.push(row),
                 (None, Some((pane, _))) => {
                     let shown = self.open().and_then(|open| self.pane_state(pane).shown_rows(&open.report, pane));
                     let shown = shown.map(|rows| What::Shown(pane, Arc::new(rows)));
-                    whats.extend([Some(What::Pane(pane)), shown, row]);
+                    near.extend([shown, Some(What::Pane(pane)), row]);
                 }
                 (None, None) => {}
             }
-            whats.extend([Some(What::Indicators), Some(What::ToBlock)]);
+            far = vec![What::All, What::Notable(None), What::Indicators];
         }
-        match self.over.top() {
-            Some(Overlay::Indicators(list)) => {
-                whats.extend([What::Indicators, What::ToBlock, list.source.what.clone()].map(Some));
-            }
-            Some(_) if self.listed_scope() == Some(Scope::File) => whats.push(self.listed_findings()),
-            _ => {}
-        }
-        whats.into_iter().flatten().map(Part::Of).chain(self.written_value()).collect()
+        let near = near.into_iter().flatten().map(Part::Of).chain(self.written_value());
+        near.chain(far.into_iter().map(Part::Of)).collect()
     }
 
     pub(in crate::app) fn write(&mut self, save: Save) {
@@ -220,6 +221,9 @@ impl Model {
                 }
                 form.failure = None;
                 form.source.is_under_way = true;
+                if let Saved::Report { what, format, .. } = &save.what {
+                    self.last_format = Some((format, what.is_indicators()));
+                }
                 self.write(save);
             }
             Err(why) => {

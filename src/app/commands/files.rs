@@ -23,6 +23,7 @@ const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
 const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
 const SEVERAL_FIELDS: When = When::Has("several fields", |m| match m.over.top() {
     Some(Overlay::Detail(detail)) => detail.has_values(),
+    Some(Overlay::Save(form)) => form.has_choices(),
     over => matches!(over, Some(Overlay::Submit(_))) && !m.is_form_sent(),
 });
 const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
@@ -35,7 +36,8 @@ fn step_field(model: &mut Model, forward: bool) {
     let height = model.overlay_room().height.into();
     match model.over.top_mut() {
         Some(Overlay::Detail(detail)) => detail.step(forward, height),
-        Some(Overlay::Submit(form)) => form.step(if forward { 1 } else { -1 }),
+        Some(Overlay::Submit(form)) => form.step(forward),
+        Some(Overlay::Save(form)) => form.step(forward),
         _ => {}
     }
 }

@@ -8,8 +8,8 @@ use crate::app::commands::{
 };
 use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
 use crate::app::keys::{
-    BACK_TAB, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, KINDS, LEFT, NOTED, OPEN, PANE, PICKER,
-    READING, RIGHT, ROW, ROWS, SCOPED, SIDEWAYS, TAB, TREE, UNFOLDED, VIEWED, key,
+    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, FORMED, KINDS, LEFT, NOTED, OPEN,
+    PANE, PICKER, READING, RIGHT, ROW, ROWS, SCOPED, SIDEWAYS, TAB, TREE, UNFOLDED, VIEWED, key,
 };
 use crate::app::over::{
     AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette,
@@ -48,13 +48,13 @@ fn step_kind(model: &mut Model, forward: bool) {
     }
 }
 
-fn has_parts(model: &Model) -> bool {
-    model.over.top_as::<SaveForm>().is_some_and(|form| form.has_parts())
+fn has_choice(model: &Model) -> bool {
+    model.over.top_as::<SaveForm>().is_some_and(|form| form.has_choice())
 }
 
 const INDICATORS: When = When::Has("a list of indicators", is_over::<IndicatorList>);
 const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
-const SEVERAL_PARTS: When = When::Has("a report to write a part of", has_parts);
+const A_CHOICE: When = When::Has("a line with several choices", has_choice);
 
 fn has_held(model: &Model) -> bool {
     model.chosen_held().is_some()
@@ -223,14 +223,14 @@ commands! {
         "Show the kind of indicators before"
         if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(false)));
     "export" [key('x')] "export", 8, COPIED,
-        "Write the report, the pane, the row, the value, the indicators or the findings to a file: JSON, JSON lines, CSV, Markdown, text, STIX, MISP"
+        "Write the indicators to block, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
-    "next-part" [TAB] "another part", 2, FORM,
-        "Write another part: the whole report, the pane, the row, the indicators, the value"
-        if SEVERAL_PARTS => Local(|m| m.over.change_top(|form: &mut SaveForm| form.step_part(true)));
-    "previous-part" [BACK_TAB] "part before", 0, FORM,
-        "Write the part before" if SEVERAL_PARTS => Local(|m| m.over.change_top(|form: &mut SaveForm| form.step_part(false)));
-    "save" [ENTER] "write it", 1, FORM,
+    "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
+        "Choose the next of the line: what is exported, of which reports, in which format"
+        if A_CHOICE => Local(|m| m.over.change_top(|form: &mut SaveForm| form.change(true)));
+    "previous-choice" [LEFT, key('h')] "choice before", 0, CHOICE,
+        "Choose the one before" if A_CHOICE => Local(|m| m.over.change_top(|form: &mut SaveForm| form.change(false)));
+    "save" [ENTER] "write it", 1, FORMED,
         "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
     "artifacts" [key('d')] "artifacts", 6, FILE,

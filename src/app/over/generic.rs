@@ -1,7 +1,7 @@
 //! The two generic overlays: a list whose rows are filtered, chosen and gone to, and a form of text fields; and what each kind adds to these.
 
 use crate::app::field::TextField;
-use crate::app::find::Quest;
+use crate::app::find::{Quest, in_circle};
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
 use crate::app::panes::{Move, Scroll};
 use crate::app::{Effect, Failure, Key, Model, OpenReport, Place, Size};
@@ -194,11 +194,25 @@ pub trait FormSource: Sized {
 
     fn go(form: &mut InputForm<Self>, movement: Move) {
         match movement {
-            Move::Down(_) => form.step(1),
-            Move::Up(1..) => form.step(-1),
+            Move::Down(1..) => form.step(true),
+            Move::Up(1..) => form.step(false),
             _ => {}
         }
     }
+
+    /// The lines above its fields that are chosen and not typed.
+    fn choices(_: &InputForm<Self>) -> Vec<ChoiceLine> {
+        Vec::new()
+    }
+}
+
+#[derive(Debug)]
+pub struct ChoiceLine {
+    pub label: &'static str,
+    pub chosen: String,
+    /// What that means.
+    pub about: String,
+    pub has_other: bool,
 }
 
 #[derive(Debug)]
@@ -210,7 +224,7 @@ pub struct InputForm<S> {
     pub failure: Option<Failure>,
 }
 
-impl<S> InputForm<S> {
+impl<S: FormSource> InputForm<S> {
     pub fn new(source: S, text: String) -> Self {
         Self { fields: vec![text.into()], ..Self::with_fields(source, 0) }
     }
@@ -223,15 +237,18 @@ impl<S> InputForm<S> {
         self.fields.first().map_or("", |field| &field.text)
     }
 
-    pub fn step(&mut self, by: isize) {
-        let count = self.fields.len().max(1).cast_signed();
-        self.chosen = (self.chosen.cast_signed() + by).rem_euclid(count).unsigned_abs();
+    /// Goes to the next line that can be changed, or to the one before.
+    pub fn step(&mut self, forward: bool) {
+        let choices = S::choices(self);
+        let can_change = |line: &usize| choices.get(*line).is_none_or(|choice| choice.has_other);
+        let mut lines = in_circle(self.chosen, choices.len() + self.fields.len(), forward);
+        self.chosen = lines.find(can_change).unwrap_or(self.chosen);
     }
 }
 
 impl<S: FormSource> OverlayScreen for InputForm<S> {
     fn place(&self) -> Place {
-        Place::Form
+        if self.chosen < S::choices(self).len() { Place::Choice } else { Place::Form }
     }
 
     fn height(&self, columns: usize) -> usize {
@@ -239,7 +256,8 @@ impl<S: FormSource> OverlayScreen for InputForm<S> {
     }
 
     fn field(&mut self) -> Option<&mut TextField> {
-        self.fields.get_mut(self.chosen)
+        let field = self.chosen.checked_sub(S::choices(self).len())?;
+        self.fields.get_mut(field)
     }
 
     fn press(&mut self, key: Key) -> bool {

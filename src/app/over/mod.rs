@@ -12,7 +12,7 @@ pub mod spots;
 
 pub use detail::{AnswerTree, Detail, DetailRow};
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
-pub use generic::{FormSource, InputForm, ListSource, ListView};
+pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
 pub use held::{AgeForm, AgeInDays, AllNotes, HeldScreen, NoteForm, StoreContents, TypedNote};
 pub use indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList};
 pub use palette::{CommandList, Palette};

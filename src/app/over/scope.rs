@@ -37,7 +37,7 @@ impl Model {
     }
 
     /// The stored reports of the file, with their places in the list.
-    fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+    pub(in crate::app) fn held_here(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.report().is_some())
     }
