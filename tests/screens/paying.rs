@@ -328,7 +328,7 @@ fn assert_priced(stage: &mut Stage, unseen: &mut BTreeSet<&'static str>) {
         let is_shown = |key: &behaview::app::Key| bar.contains(&format!(" {key} "));
         let costs = |command: &Command| command.can_cost() && !model.tag(command).is_free();
         let (priced, free): (Vec<_>, Vec<_>) = Command::applying(model).partition(|(_, command)| costs(command));
-        for (key, command) in priced.iter().filter(|(key, _)| is_shown(key)) {
+        for (_, command) in priced.iter().filter(|(key, _)| is_shown(key)) {
             let tag = model.tag(command);
             let words = tag.words();
             let price = if width < 60 { tag.short() } else { words.trim_start_matches("0 now, ").to_owned() };
