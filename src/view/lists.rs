@@ -349,31 +349,41 @@ impl DrawList for Artefacts {
     }
 }
 
+/// Columns from which on the commands have their subjects beside them.
+const ROOMY: usize = 90;
+
 impl DrawList for CommandList {
-    /// Where the names begin, and the words.
-    type Columns = (usize, usize);
+    /// Where the keys begin, the names, and the words.
+    type Columns = (usize, usize, usize);
 
     fn title(list: &Palette, _: &Model) -> String {
-        list.source.title().to_owned()
+        let subject = list.chosen().filter(|_| list.filter.typed.is_empty()).map(|item| format!(" · {}", item.subject));
+        format!("Keys and commands{}", subject.unwrap_or_default())
     }
 
-    fn prompt(list: &Palette) -> String {
-        if list.source.is_help { "/" } else { ":" }.to_owned()
+    fn prompt(_: &Palette) -> String {
+        ":".to_owned()
     }
 
-    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> (usize, usize) {
+    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> (usize, usize, usize) {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
-        let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 2;
-        (keys, keys + widest(|item| item.name).min(room / 3) + 2)
+        let keys = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
+        let names = keys + widest(|item| &item.keys).clamp(4, (room / 6).max(4)) + 2;
+        (keys, names, names + widest(|item| item.name).min(room / 4) + 2)
     }
 
     fn draw_row(
-        _: &Palette,
+        list: &Palette,
         mut line: LineWriter<'_, '_>,
-        (names, words): &(usize, usize),
+        (keys, names, words): &(usize, usize, usize),
         item: &PaletteItem,
         _: &Model,
     ) {
+        let is_first = list.shown(list.scroll.top).next().is_some_and(|first| std::ptr::eq(first, item));
+        if *keys > 0 && (item.is_head || is_first) {
+            line.own(item.subject, Tint::Strong);
+        }
+        line.tab(*keys);
         let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
         line.within(names - 1, |line| line.own(&item.keys, key));
         line.tab(*names);

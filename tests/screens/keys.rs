@@ -92,6 +92,15 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
     screen!("help_typed_with_what_is_off", stage);
     stage.keys("enter");
     assert!(stage.screen().contains("▸"), "{}", stage.screen());
+    let words =
+        [("ioc", "indicators"), ("mitre", "pane-techniques"), ("attack", "pane-techniques"), ("pcap", "artifacts")];
+    let others =
+        [("download", "artifacts"), ("theme", "settings"), ("verdict", "pane-overview"), ("history", "ledger")];
+    for (word, command) in words.into_iter().chain(others) {
+        let letters: Vec<_> = word.chars().map(String::from).collect();
+        stage.keys("esc").keys(&format!(": {}", letters.join(" ")));
+        assert_eq!(stage.session.model.chosen_item().unwrap().name, command, "{word}");
+    }
 }
 
 #[test]

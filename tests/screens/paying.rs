@@ -309,7 +309,7 @@ fn every_key_that_can_cost_is_priced_though_it_asks_first() {
         let words = format!("{key:<14}{label} · 0 now, then {price}");
         assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());
     }
-    stage.keys("esc ?");
+    stage.size(120, 100).keys("esc ?");
     for (_, _, price) in priced {
         let words = format!("0 now, then {price}");
         assert!(stage.screen().contains(&words), "{words}\n{}", stage.screen());

@@ -211,7 +211,7 @@ fn in_ascii_nothing_else_reaches_the_terminal() {
     let mut terminal = Terminal::start(&["demo", "--ascii"]);
     terminal.wait_for("Sandboxes 4 of 6");
     terminal.press("\r?");
-    terminal.wait_for("Keys that apply here");
+    terminal.wait_for("Keys and commands");
     terminal.press("\u{1b}");
     terminal.wait_for("+= 1 Processes");
     terminal.quit();

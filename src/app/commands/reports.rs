@@ -297,6 +297,9 @@ commands! {
         if A_SERVICE => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
+    "settings" [key(',')] "settings", 0, OPEN,
+        "Show every setting, such as theme, keys, budget and mouse, and what it is set with"
+        => Local(|m| m.over.put(Sheet::settings(m.overlay_room().width.into())));
     "stored" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));

@@ -1,5 +1,4 @@
-//! The palette and the help, which are one list: what can be done, with keys, prices and reasons, found by typing some of its
-//! letters.
+//! Help and palette, which are one list: what can be done by subject, with keys, prices and reasons; words find it.
 
 use crate::app::find::Quest;
 use crate::app::keys::CHOSEN;
@@ -11,11 +10,10 @@ use crate::text::Columns;
 
 pub type Palette = ListView<CommandList>;
 
-/// A list of keys and commands: everything, or what a key does right here.
+/// Everything that can be done: the main keys of the screen, what else applies by subject, then what does not apply.
 #[derive(Debug)]
 pub struct CommandList {
     items: Vec<PaletteItem>,
-    pub is_help: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -30,7 +28,57 @@ pub struct PaletteItem {
     pub requests: Vec<Request>,
     /// Why it does not apply right now; none if it does.
     pub off: Option<String>,
+    pub subject: &'static str,
+    /// Whether it is the first of its subject.
+    pub is_head: bool,
 }
+
+/// How many keys of the screen come before all subjects.
+const MAIN_KEYS: usize = 10;
+
+const MAIN: &str = "this screen";
+const REQUESTS: &str = "requests";
+const OFF: &str = "off here";
+
+/// The subjects in their order, each with the beginnings of its commands' names; the first has all others.
+const SUBJECTS: [(&str, &str); 8] = [
+    ("report", ""),
+    (
+        "panes",
+        "pane- next-pane previous-pane next-group previous-group zoom list- upper- left right fold unfold next-kind \
+         previous-kind down up page- first last",
+    ),
+    (
+        "sandboxes",
+        "list next-page open refetch relist stop other-file next-file file- close-file follow submit delete stored",
+    ),
+    ("search", "find filter keep- drop- next-hit previous-hit expression case go-to-hit"),
+    ("compare", "compare"),
+    ("output", "export copy note"),
+    ("quota", "counters usage ledger planner prices"),
+    ("program", "help palette settings back cancel shell quit"),
+];
+
+/// Other words by which commands are found.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("indicators", "iocs hashes hosts domains ips urls observables"),
+    ("pane-techniques", "mitre attack ttps tactics techniques sigma yara ids"),
+    ("pane-network", "dns http tls traffic c2"),
+    ("pane-overview", "verdict score malware labels confidence"),
+    ("findings", "persistence evasion injection rules alerts"),
+    ("artifacts", "pcap download capture evtx memdump memory html"),
+    ("export", "save write stix misp csv json markdown"),
+    ("ledger", "history spent calls log"),
+    ("counters", "quota balance limits left remaining"),
+    ("prices", "cost why rules"),
+    ("planner", "cost estimate"),
+    ("compare", "diff"),
+    ("stored", "cache delete purge offline"),
+    ("settings", "theme config options colours colors keys mouse ascii budget preferences"),
+    ("note", "comment annotate"),
+    ("submit-file", "upload detonate"),
+    ("quit", "exit leave"),
+];
 
 #[derive(Debug, Clone, Copy)]
 pub enum PaletteAction {
@@ -38,32 +86,19 @@ pub enum PaletteAction {
     Ask(&'static Ask),
 }
 
-impl Palette {
-    /// Every command and question, those that are off last; as help, the keys that do something right here.
-    fn of(model: &Model, is_help: bool) -> Self {
-        let list = CommandList { items: items(model, is_help), is_help };
-        if is_help { Self::new(list) } else { Self::typing(list, Quest::default()) }
-    }
-}
-
 /// Opens the list, in place of one that is open.
 pub(in crate::app) fn open(model: &mut Model, is_help: bool) {
     model.over.all.pop_if(|top| matches!(top, Overlay::Palette(_)));
-    model.over.put(Palette::of(model, is_help));
+    let list = CommandList { items: items(model) };
+    model.over.put(if is_help { Palette::new(list) } else { Palette::typing(list, Quest::default()) });
 }
 
-impl CommandList {
-    pub fn title(&self) -> &'static str {
-        if self.is_help { "Keys" } else { "What to do?" }
-    }
-}
-
-fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
+/// Every command and question, by subject; those that are off last.
+fn items(model: &Model) -> Vec<PaletteItem> {
+    let applies = |command: &&'static Command| command.off(model).is_none() && command.place != CHOSEN;
+    let main: Vec<_> = Command::told_at(model.place()).filter(applies).take(MAIN_KEYS).collect();
     // What chooses a row is no row.
     let commands = Command::all().filter(|command| command.place != CHOSEN).map(|command| item(command, model));
-    if is_help {
-        return commands.filter(|item| !item.keys.is_empty()).collect();
-    }
     let off = model.is_document().then(|| "it needs a service".to_owned());
     let questions = ASKS.iter().map(|ask| {
         // What asks for no words has its price already.
@@ -78,9 +113,34 @@ fn items(model: &Model, is_help: bool) -> Vec<PaletteItem> {
             tag: tag.map(|tag| Tag { is_later: true, ..tag }).unwrap_or_default(),
             requests: Vec::new(),
             off: off.clone(),
+            subject: if off.is_some() { OFF } else { REQUESTS },
+            is_head: false,
         }
     });
-    commands.chain(questions).collect()
+    let mut items: Vec<_> = commands.chain(questions).collect();
+    let rank = |item: &PaletteItem| main.iter().position(|command| command.name == item.name);
+    for item in items.iter_mut().filter(|item| rank(item).is_some()) {
+        item.subject = MAIN;
+    }
+    let subject = |item: &PaletteItem| SUBJECTS.iter().position(|(subject, _)| *subject == item.subject);
+    items.sort_by_key(|item| match item.subject {
+        MAIN => (0, rank(item)),
+        REQUESTS => (2, None),
+        OFF => (3, None),
+        _ => (1, subject(item)),
+    });
+    let mut before = "";
+    for item in &mut items {
+        item.is_head = std::mem::replace(&mut before, item.subject) != item.subject;
+    }
+    items
+}
+
+/// What a command that applies is about.
+fn subject(name: &str) -> &'static str {
+    let begins =
+        |(_, names): &&(&str, &str)| names.split(' ').any(|start| !start.is_empty() && name.starts_with(start));
+    SUBJECTS.iter().find(begins).map_or("report", |(subject, _)| subject)
 }
 
 /// Rows for the whole text of the chosen item.
@@ -100,7 +160,7 @@ impl ListSource for CommandList {
         &self.items
     }
 
-    /// The items that match what has been typed, the best first; those that are off after all others.
+    /// The items that match what has been typed, the best first and those that are off last; all by subject, while nothing is.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
             let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
@@ -130,6 +190,8 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
         help: command.help,
         tag: if off.is_none() { model.tag(command) } else { Tag::default() },
         requests: if off.is_none() { command.requests(model) } else { Vec::new() },
+        subject: if off.is_none() { subject(command.name) } else { OFF },
+        is_head: false,
         off,
     }
 }
@@ -173,14 +235,15 @@ impl Model {
     pub(in crate::app) fn refresh_palette(&mut self) {
         // Prices depend on the place below the palette.
         if let Some(Overlay::Palette(mut palette)) = self.over.all.pop_if(|top| matches!(top, Overlay::Palette(_))) {
-            let items = items(self, palette.source.is_help);
+            let items = items(self);
             palette.change(None, |list| list.items = items);
             self.over.put(palette);
         }
     }
 }
 
-/// How well letters match: as key, in the name, in the bar's label, spread in the name, in the help; none where not at all.
+/// How well letters match: as key, in the name, in another word for it, in the bar's label, spread in the name, in the help; none
+/// where not at all.
 fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);
@@ -189,7 +252,10 @@ fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     let help = item.help.to_lowercase();
     let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
     let at_once = item.name.find(&typed).map(|at| 1 + at);
+    let synonyms = SYNONYMS.iter().find(|(name, _)| *name == item.name).map_or("", |(_, synonyms)| synonyms);
+    let is_synonym = synonyms.split(' ').any(|word| word.starts_with(&typed));
     at_once
+        .or_else(|| is_synonym.then_some(40))
         .or_else(|| item.label.to_lowercase().find(&typed).map(|at| 50 + at))
         .or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps))
         .or_else(|| help.contains(&typed).then_some(500))

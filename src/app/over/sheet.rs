@@ -86,6 +86,26 @@ impl Sheet {
         ));
         Self::new("What keys cost here, and why", paragraphs, columns)
     }
+
+    /// Every setting with its words, as the config file has them.
+    pub(in crate::app) fn settings(columns: usize) -> Self {
+        let ways =
+            "`behaview config init` writes the config file, `config path` says where it is, `config show` what holds.";
+        let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
+        let (mut section, mut words) = (String::new(), String::new());
+        let lines = include_str!("../../../assets/config.toml").lines().skip_while(|line| !line.is_empty());
+        for line in lines.filter_map(|line| line.strip_prefix('#')) {
+            match (line.strip_prefix(' '), line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))) {
+                (Some(text), _) => words.push_str(text),
+                (None, Some(name)) => section = name.to_owned(),
+                (None, None) => {
+                    let text = format!("{line}: {}", std::mem::take(&mut words));
+                    paragraphs.push(paragraph(&std::mem::take(&mut section), text));
+                }
+            }
+        }
+        Self::new("Settings", paragraphs, columns)
+    }
 }
 
 impl OverlayScreen for Sheet {
