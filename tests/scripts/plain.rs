@@ -23,7 +23,7 @@ fn a_report_is_read_by_number_and_name() {
         "== 4 Files",
         "> 3: dropped",
         "== files_dropped",
-        "== Keys that apply here",
+        "== Keys and commands",
     ] {
         assert!(text.contains(words), "{words} is missing:\n{text}");
     }

@@ -209,7 +209,7 @@ fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
         format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
     let mut terminal = Terminal::start_with(&[&Demo::files()[0].sha256], &config);
     // A key before the frame with its price asks for nothing.
-    terminal.wait_for("1 req: enter list");
+    terminal.wait_for("1 request: enter list");
     terminal.press("\r");
     terminal.wait_until("nothing was asked", || demo.seen().iter().any(|call| call.charged > 0));
     (terminal, demo, threads)

@@ -172,7 +172,7 @@ fn hostile_strings_reach_the_terminal_as_text_only() {
     let hostile =
         behaview::demo::Demo::files().into_iter().find(|file| file.title.contains("Unfriendly")).unwrap().sha256;
     terminal.press(&format!("\u{1b}[200~{hostile}\u{1b}[201~\r"));
-    terminal.wait_for("1 req: enter list");
+    terminal.wait_for("1 request: enter list");
     terminal.press("\r");
     terminal.wait_for("Wrong Types");
     terminal.press("\r]]]");

@@ -46,7 +46,7 @@ const SUBJECTS: [(&str, &str); 8] = [
     (
         "panes",
         "pane- next-pane previous-pane next-group previous-group zoom list- upper- left right fold unfold next-kind \
-         previous-kind down up page- first last",
+         previous-kind",
     ),
     (
         "sandboxes",
@@ -56,7 +56,7 @@ const SUBJECTS: [(&str, &str); 8] = [
     ("compare", "compare"),
     ("output", "export copy note"),
     ("quota", "counters usage ledger planner prices"),
-    ("program", "help palette settings back cancel shell quit"),
+    ("program", "help palette settings back cancel shell quit down up page- first last"),
 ];
 
 /// Other words by which commands are found.
