@@ -101,7 +101,7 @@ pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
         let branch = state.branch(report, place).map_or(0, |branch| 2 * branch.guides.len() + 2);
         row.label.width() + row.pieces.iter().map(Piece::width).sum::<usize>() + branch
     };
-    let mut widths: Vec<usize> = state.places(report, pane, 0..SAMPLE).into_iter().map(width).collect();
+    let mut widths: Vec<usize> = state.places(report, pane, 0..SAMPLE).map(width).collect();
     widths.sort_unstable();
     let most = widths.get(widths.len() * 9 / 10).map_or(0, |width| width + 4);
     u16::try_from(most).unwrap_or(u16::MAX)
