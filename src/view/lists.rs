@@ -199,7 +199,7 @@ impl DrawList for FoundIndicators {
         if !list.source.is_complete() {
             return format!("Indicators of {whose} · looking …");
         }
-        let all = list.source.choices().into_iter().find(|(choice, _)| choice == what).map_or(0, |(_, count)| count);
+        let all = list.source.choices.iter().find(|(choice, _)| choice == what).map_or(0, |(_, count)| *count);
         let shown = thousands(list.counts().0 as u64);
         let of = if list.filter.rows() > 0 { format!(" of {}", thousands(all as u64)) } else { String::new() };
         format!("Indicators of {whose} · {} {shown}{of}", choice_name(what))
@@ -225,9 +225,9 @@ impl DrawList for FoundIndicators {
     fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &IndicatorColumns, _: &Model) {
         let mut line = LineWriter::new(buffer, area, 0);
         // Brackets mark what is shown, for terminals without colour.
-        for (what, count) in list.source.choices() {
-            let text = format!("{} {}", choice_name(&what), thousands(count as u64));
-            match what == list.source.what {
+        for (what, count) in &list.source.choices {
+            let text = format!("{} {}", choice_name(what), thousands(*count as u64));
+            match *what == list.source.what {
                 true => line.own(&format!("[{text}]"), Tint::Focus),
                 false => line.own(&format!(" {text} "), Tint::Text),
             }

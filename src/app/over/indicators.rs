@@ -7,7 +7,7 @@ use crate::app::panes::Scroll;
 use crate::app::{Failure, Job, JobNumber, ListEntry, Model, Overlay, ReportJob, Size};
 use crate::export::{What, file};
 use crate::report::identifier::Identifier;
-use crate::report::indicators::{Kind, MergedIndicator};
+use crate::report::indicators::MergedIndicator;
 use crate::report::{Place, Report, Section};
 use crate::request::{Artefact, Request};
 use crate::text::{Untrusted, count, words_in_rows};
@@ -30,6 +30,8 @@ pub struct FoundIndicators {
     pub scope: Scope,
     /// Those that are shown: all, those to block, or those of one kind.
     pub what: What,
+    /// What can be shown, and how many indicators that are.
+    pub choices: Vec<(What, usize)>,
     found: Vec<MergedIndicator>,
     /// The sandbox of each report, and the way to it.
     pub sandboxes: Vec<(Untrusted, Target)>,
@@ -42,15 +44,6 @@ pub struct FoundIndicators {
 const TALL: u16 = 14;
 
 impl FoundIndicators {
-    /// What can be shown, and how many indicators that are.
-    pub fn choices(&self) -> Vec<(What, usize)> {
-        let kinds = Kind::ALL.into_iter().map(What::OfKind);
-        let all = [What::Indicators, What::ToBlock].into_iter().chain(kinds);
-        let count = |what: &What| self.found.iter().filter(|found| what.has(found)).count();
-        let counted = all.map(|what| (what.clone(), count(&what)));
-        counted.filter(|(what, count)| *count > 0 || *what == What::Indicators).collect()
-    }
-
     pub fn is_complete(&self) -> bool {
         self.reports.len() == self.sandboxes.len()
     }
@@ -84,6 +77,16 @@ impl FoundIndicators {
     }
 }
 
+/// Counts all, those to block, and those of each kind, where there are any; in one pass, for there may be millions.
+fn choices(found: &[MergedIndicator]) -> Vec<(What, usize)> {
+    let to_block = found.iter().filter(|found| found.is_to_block()).count();
+    let mut choices = vec![(What::Indicators, found.len()), (What::ToBlock, to_block)];
+    let kinds = found.chunk_by(|one, other| one.kind() == other.kind());
+    choices.extend(kinds.filter_map(|kind| Some((What::OfKind(kind.first()?.kind()), kind.len()))));
+    choices.retain(|(what, count)| *count > 0 || *what == What::Indicators);
+    choices
+}
+
 impl ListSource for FoundIndicators {
     type Row = MergedIndicator;
 
@@ -110,7 +113,7 @@ impl ListSource for FoundIndicators {
 
 impl IndicatorList {
     pub fn step(&mut self, forward: bool) {
-        let choices = self.source.choices();
+        let choices = &self.source.choices;
         let here = choices.iter().position(|(what, _)| *what == self.source.what).unwrap_or(0);
         let next = in_circle(here, choices.len(), forward).next().and_then(|at| choices.get(at));
         if let Some((what, _)) = next.cloned() {
@@ -137,15 +140,23 @@ impl Model {
         }
         let (scope, rules, job) = (self.scope(), self.rules.clone(), Job::default());
         let ticket = job.ticket();
-        let (found, reports) = (Vec::new(), Vec::new());
+        let (choices, found, reports) = (Vec::new(), Vec::new(), Vec::new());
         match self.over.top_as_mut::<IndicatorList>() {
             Some(list) => list.change(None, |source| {
                 let what = source.what.clone();
-                *source = FoundIndicators { scope, what, found, sandboxes, reports, job };
+                *source = FoundIndicators { scope, what, choices, found, sandboxes, reports, job };
             }),
             None => {
                 let what = What::Indicators;
-                self.over.put(IndicatorList::new(FoundIndicators { scope, what, found, sandboxes, reports, job }));
+                self.over.put(IndicatorList::new(FoundIndicators {
+                    scope,
+                    what,
+                    choices,
+                    found,
+                    sandboxes,
+                    reports,
+                    job,
+                }));
             }
         }
         self.emit(ReportJob::FindIndicators { ticket, sources, rules });
@@ -155,7 +166,13 @@ impl Model {
     pub(in crate::app) fn indicated(&mut self, job: JobNumber, result: Result<Merged, String>) {
         let Some(list) = self.over.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else { return };
         match result {
-            Ok((found, reports)) => list.change(None, |source| (source.found, source.reports) = (found, reports)),
+            Ok((found, reports)) => list.change(None, |source| {
+                source.choices = choices(&found);
+                if !source.choices.iter().any(|(what, _)| *what == source.what) {
+                    source.what = What::Indicators;
+                }
+                (source.found, source.reports) = (found, reports);
+            }),
             Err(why) => {
                 self.over.close();
                 return self.warn(format!("The indicators could not be found: {why}"));
