@@ -8,12 +8,11 @@ use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint, width_o
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
-use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK};
+use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK, What};
 use crate::app::over::palette::{CommandList, Palette, PaletteItem};
 use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
 use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
-use crate::export::What;
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
 use crate::report::{Held, Holding, Retention, Row};
