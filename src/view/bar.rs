@@ -7,7 +7,7 @@ use crate::app::keys::ENTER;
 use crate::app::over::Overlay;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::spending::{Obstacle, Tag};
-use crate::app::{Area, Key, Model};
+use crate::app::{Area, Key, Model, Place};
 use crate::quota::{Holder, Period, Spent, Unit, in_units};
 use crate::text::{Columns, thousands};
 
@@ -144,7 +144,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
-        "scope" => model.scope().other().label(),
+        "scope" if model.place() == Place::Picker => model.scope().other().label(),
         _ => way_back(model, command).unwrap_or(command.label),
     }
 }
