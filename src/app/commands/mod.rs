@@ -396,7 +396,7 @@ mod tests {
     }
 
     /// Keys that mean several things, and why.
-    const SEVERAL: [(&str, &str); 8] = [
+    const SEVERAL: [(&str, &str); 12] = [
         ("enter", "the main action of what is chosen, which its label names"),
         ("esc", "one step back: the filter of a pane goes before the pane does"),
         ("q", "leaves: an overlay, or where none is open the program"),
@@ -405,6 +405,10 @@ mod tests {
         ("t", "no report is open on the start screen, where the demo has it"),
         ("tab", "the next pane, or where fields are open the next field"),
         ("shift-tab", "the same, backwards"),
+        ("right", "to the right; in a form that is to the next choice, which its label says"),
+        ("left", "the same, to the left"),
+        ("l", "as right"),
+        ("h", "as left"),
     ];
 
     #[test]
