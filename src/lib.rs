@@ -62,7 +62,7 @@
 //! [`app::Effect`]s that come out.
 //!
 //! # To add something
-//! - an attribute: a row of [`report::ATTRIBUTES`]
+//! - an attribute: a line of `assets/attributes.tsv`
 //! - a pane: a row of `panes!` with its name and titles, what makes two of its values the same
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]

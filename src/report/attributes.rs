@@ -1,12 +1,8 @@
-//! The table of report attributes: the pane and the form in which each is shown, when two of its
-//! values are the same, and which indicators its values contain. An attribute without a row in the
+//! The table of report attributes, `assets/attributes.tsv`: the pane and the form in which each is shown, when two of its
+//! values are the same, and which indicators its values contain. An attribute without a line in the
 //! table goes whole to the pane "Other".
 
 use super::indicators::Kind;
-use Pane::{
-    Commands, Files, Mobile, Modules, Network, Overview, Processes, Registry, Services, Tags, Techniques, Text,
-};
-use Shape::{Moment, ProcessTree, Value};
 use std::sync::LazyLock;
 
 /// The techniques that the service's answer to `behaviour_mitre_trees` names for a sandbox; no report has a member of this name.
@@ -144,6 +140,17 @@ impl Sameness {
             Pane::Text | Pane::Mobile | Pane::Other => Self::Exact,
         }
     }
+
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "never" => Self::Never,
+            "exact" => Self::Exact,
+            "case" => Self::Case,
+            "path" => Self::Path,
+            "program" => Self::Program,
+            _ => return None,
+        })
+    }
 }
 
 /// Where in the values of an attribute something stands that others can look for.
@@ -154,6 +161,23 @@ pub struct Source {
     pub meaning: Meaning,
     /// Whether the sample left it behind. A file that was only opened or deleted is not a trace.
     pub is_left: bool,
+}
+
+impl Source {
+    /// A source as the table writes it, such as `path=!path`.
+    fn from_word(word: &'static str) -> Option<Self> {
+        let (member, kind) = word.split_once('=').unwrap_or(("", word));
+        let name = kind.trim_start_matches('!');
+        let meaning = match name {
+            "module" => Meaning::Module,
+            "words" => Meaning::Words,
+            "others" => Meaning::Others,
+            "data" => Meaning::Data,
+            "encoded" => Meaning::Encoded,
+            _ => Meaning::Is(Kind::ALL.into_iter().find(|kind| kind.name() == name)?),
+        };
+        Some(Self { member, meaning, is_left: name != kind })
+    }
 }
 
 /// What a value is known to be by its place.
@@ -190,6 +214,19 @@ pub enum Shape {
     ProcessTree,
 }
 
+impl Shape {
+    /// The shape of this name, or else that of a record with these fields.
+    fn named(name: &'static str) -> Self {
+        match name {
+            "value" => Self::Value,
+            "moment" => Self::Moment,
+            "list" => Self::Strings,
+            "tree" => Self::ProcessTree,
+            fields => Self::Records(Field::all(fields)),
+        }
+    }
+}
+
 /// One field of a record, as shown in its row.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Field {
@@ -213,8 +250,7 @@ pub enum Role {
 }
 
 impl Field {
-    /// The fields of a row: `{name}`, each with the text before it; `*` marks [`Role::About`], `!` [`Role::Severity`], `?`
-    /// [`Role::Evidence`].
+    /// The fields of a row, as the table writes them.
     fn all(row: &'static str) -> Vec<Self> {
         let parts = row.split_terminator('}').filter_map(|part| part.split_once('{'));
         let field = |(before, name): (&'static str, &'static str)| {
@@ -250,245 +286,26 @@ impl Attribute {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
 
-    /// The groups of fields that say which object it is, parted by `|`.
-    fn told_by(self, groups: &'static str) -> Self {
-        Self { told_by: groups.split('|').map(|group| group.split(' ').collect()).collect(), ..self }
+    /// An attribute by its line of the table; none for a remark.
+    fn from_line(line: &'static str) -> Option<Self> {
+        let columns: Vec<_> = line.split('\t').map(|column| if column == "-" { "" } else { column }).collect();
+        let [name, pane, label, shape, sameness, told_by, holds] = columns.try_into().ok()?;
+        let pane = Pane::named(pane)?;
+        Some(Self {
+            name,
+            pane,
+            label,
+            shape: Shape::named(shape),
+            sameness: Sameness::named(sameness).unwrap_or(Sameness::of(pane)),
+            told_by: told_by.split_terminator('|').map(|group| group.split(' ').collect()).collect(),
+            holds: holds.split_whitespace().map(Source::from_word).collect::<Option<_>>()?,
+        })
     }
-
-    fn same(self, sameness: Sameness) -> Self {
-        Self { sameness, ..self }
-    }
-
-    fn holds(self, holds: &[Source]) -> Self {
-        Self { holds: holds.to_vec(), ..self }
-    }
 }
 
-/// A row with the pane's default sameness and nothing else set.
-const fn row(name: &'static str, pane: Pane, label: &'static str, shape: Shape) -> Attribute {
-    Attribute { name, pane, label, shape, sameness: Sameness::of(pane), told_by: Vec::new(), holds: Vec::new() }
-}
-
-const fn list(name: &'static str, pane: Pane, label: &'static str) -> Attribute {
-    row(name, pane, label, Shape::Strings)
-}
-
-/// A list of objects, by the fields of their rows.
-fn records(name: &'static str, pane: Pane, label: &'static str, fields: &'static str) -> Attribute {
-    row(name, pane, label, Shape::Records(Field::all(fields)))
-}
-
-const fn is(member: &'static str, kind: Kind) -> Source {
-    Source { member, meaning: Meaning::Is(kind), is_left: false }
-}
-
-/// The sample left it behind.
-const fn left(member: &'static str, kind: Kind) -> Source {
-    Source { member, meaning: Meaning::Is(kind), is_left: true }
-}
-
-const fn words(member: &'static str) -> Source {
-    Source { member, meaning: Meaning::Words, is_left: false }
-}
-
-const WORDS: &[Source] = &[words("")];
-const OTHERS: &[Source] = &[Source { member: "", meaning: Meaning::Others, is_left: false }];
-const DATA: Source = Source { member: "value", meaning: Meaning::Data, is_left: false };
-const MODULES: &[Source] = &[Source { member: "", meaning: Meaning::Module, is_left: false }];
-const PROCESS: &[Source] = &[
-    is("files_opened", Kind::Path),
-    left("files_written", Kind::Path),
-    Source { member: "name", meaning: Meaning::Encoded, is_left: false },
-];
-const PATHS: &[Source] = &[is("", Kind::Path)];
-const LEFT_PATHS: &[Source] = &[left("", Kind::Path)];
-const KEYS: &[Source] = &[is("", Kind::Key)];
-const ALERT: &[Source] =
-    &[is("hostname", Kind::Host), is(ORIGIN, Kind::Address), is(DESTINATION, Kind::Address), is("url", Kind::Url)];
-
-/// Every known attribute. Within a pane, rows are shown in this order: the most informative first.
-pub static ATTRIBUTES: LazyLock<Vec<Attribute>> = LazyLock::new(|| {
-    vec![
-        row("sandbox_name", Overview, "sandbox", Value).same(Sameness::Never),
-        row("id", Overview, "identifier", Value).same(Sameness::Never),
-        row("type", Overview, "type", Value).same(Sameness::Never),
-        list("verdicts", Overview, "verdict"),
-        list("verdict_labels", Overview, "labelled"),
-        row("owner", Overview, "owner", Value).same(Sameness::Never),
-        row("verdict_confidence", Overview, "confidence", Value),
-        row("analysis_date", Overview, "analysed", Moment).same(Sameness::Never),
-        row("last_modification_date", Overview, "modified", Moment).same(Sameness::Never),
-        row("behash", Overview, "behash", Value),
-        row("has_html_report", Overview, "HTML report", Value),
-        row("has_pcap", Overview, "capture", Value),
-        row("has_evtx", Overview, "event log", Value),
-        row("has_memdump", Overview, "memory dump", Value),
-        row("html_report_link", Overview, "HTML report at", Value).same(Sameness::Never),
-        row("pcap_link", Overview, "capture at", Value).same(Sameness::Never),
-        row("evtx_link", Overview, "event log at", Value).same(Sameness::Never),
-        row("memdump_link", Overview, "memory dump at", Value).same(Sameness::Never),
-        row("processes_tree", Processes, "", ProcessTree).same(Sameness::Program).holds(PROCESS),
-        records(PROCESS_LIST, Processes, "", "{name}  {process_id} · parent {parent_process_id}")
-            .told_by("name")
-            .same(Sameness::Program)
-            .holds(PROCESS),
-        list("processes_injected", Processes, "injected").holds(OTHERS),
-        list("processes_created", Processes, "created").holds(WORDS),
-        list("processes_killed", Processes, "killed"),
-        list("processes_terminated", Processes, "ended"),
-        records("memory_dumps", Processes, "dumped", "{process} · {process_id} · {stage} → {file_name}")
-            .told_by("process|file_name")
-            .same(Sameness::Program),
-        list("tags", Tags, ""),
-        records("registry_keys_set", Registry, "set", "{key} = {value}")
-            .told_by("key")
-            .holds(&[left("key", Kind::Key), DATA]),
-        list("registry_keys_deleted", Registry, "deleted").holds(KEYS),
-        list("registry_keys_opened", Registry, "opened").holds(KEYS),
-        records("files_dropped", Files, "dropped", "{path} · {type} · by {process_name} · {sha256}")
-            .told_by("path|sha256")
-            .holds(&[left("sha256", Kind::Hash), left("path", Kind::Path)]),
-        list("files_written", Files, "written").holds(LEFT_PATHS),
-        list("files_deleted", Files, "deleted").holds(PATHS),
-        records("files_copied", Files, "copied", "{source} → {destination}")
-            .told_by("source destination")
-            .holds(&[is("source", Kind::Path), left("destination", Kind::Path)]),
-        list("files_attribute_changed", Files, "changed").holds(PATHS),
-        list("files_opened", Files, "opened").holds(PATHS),
-        records("ids_alerts", Network, "alert", "{!alert_severity} · {rule_msg} · {rule_category}")
-            .told_by("rule_msg|rule_id")
-            .holds(ALERT),
-        records("ids_results", Network, "IDS result", "{!alert_severity} · {rule_msg} · {rule_category}")
-            .told_by("rule_msg|rule_id")
-            .holds(ALERT),
-        records("dns_lookups", Network, "name", "{hostname} → {resolved_ips} · txt {txt_records}")
-            .told_by("hostname")
-            .holds(&[is("hostname", Kind::Host), is("resolved_ips", Kind::Address)]),
-        records("http_conversations", Network, "http", "{request_method} {*url} → {response_status_code}")
-            .told_by("request_method url")
-            .same(Sameness::Exact)
-            .holds(&[is("url", Kind::Url)]),
-        records(
-            "ip_traffic",
-            Network,
-            "address",
-            "{destination_ip}:{destination_port} {transport_layer_protocol} · AS{destination_ip_asn}",
-        )
-        .told_by("destination_ip destination_port transport_layer_protocol")
-        .holds(&[is("destination_ip", Kind::Address)]),
-        records(
-            "smtp_conversations",
-            Network,
-            "smtp",
-            "{smtp_from} → {smtp_to} · {subject} · {*hostname} · {*destination_ip}:{destination_port}",
-        )
-        .told_by("hostname destination_ip smtp_to subject")
-        .holds(&[
-            is("hostname", Kind::Host),
-            is("destination_ip", Kind::Address),
-            is("smtp_from", Kind::Mail),
-            is("smtp_to", Kind::Mail),
-            words("message_from"),
-            words("message_to"),
-            words("txt_body"),
-            words("html_body"),
-            is("sha256", Kind::Hash),
-        ]),
-        records("tls", Network, "tls", "{*sni} · {version} · {*thumbprint} · ja4 {ja4}")
-            .told_by("sni thumbprint")
-            .holds(&[
-                is("sni", Kind::Host),
-                is("thumbprint", Kind::Certificate),
-                is("ja3", Kind::Ja3),
-                is("ja3s", Kind::Ja3s),
-                is("ja4", Kind::Ja4),
-            ]),
-        list("ja3_digests", Network, "ja3").holds(&[is("", Kind::Ja3)]),
-        list("memory_pattern_domains", Network, "name in memory").holds(&[is("", Kind::Memory)]),
-        list("memory_pattern_urls", Network, "URL in memory").same(Sameness::Exact).holds(&[is("", Kind::Memory)]),
-        list("memory_pattern_ips", Network, "IP in memory").holds(&[is("", Kind::Memory)]),
-        list("command_executions", Commands, "").holds(WORDS),
-        list("calls_highlighted", Modules, "call").same(Sameness::Exact),
-        // On Windows these are calls of WMI.
-        list("system_property_lookups", Modules, "property").same(Sameness::Exact),
-        records("system_property_sets", Modules, "property set", "{key} = {value}")
-            .told_by("key")
-            .same(Sameness::Exact),
-        list("modules_loaded", Modules, "loaded").holds(MODULES),
-        list("invokes", Modules, "invoked").same(Sameness::Exact),
-        list("signals_observed", Modules, "signal").same(Sameness::Exact),
-        list("signals_hooked", Modules, "hooked").same(Sameness::Exact),
-        list("permissions_requested", Services, "permission").same(Sameness::Exact),
-        records("permissions_checked", Services, "checked", "{permission} · {owner}")
-            .told_by("permission")
-            .same(Sameness::Exact),
-        list("services_created", Services, "created"),
-        list("services_started", Services, "started"),
-        list("services_stopped", Services, "stopped"),
-        list("services_deleted", Services, "deleted"),
-        list("services_bound", Services, "bound"),
-        list("services_opened", Services, "opened"),
-        list("mutexes_created", Services, "mutex made").same(Sameness::Exact).holds(&[left("", Kind::Mutex)]),
-        list("mutexes_opened", Services, "mutex opened").same(Sameness::Exact).holds(&[is("", Kind::Mutex)]),
-        list("windows_searched", Services, "window sought").same(Sameness::Exact),
-        list("windows_hidden", Services, "window hidden").same(Sameness::Exact),
-        records(
-            "mitre_attack_techniques",
-            Techniques,
-            TECHNIQUE,
-            "{!severity} · {id} {signature_description} ← {?refs}",
-        )
-        .told_by("id"),
-        records("attack_techniques", Techniques, TECHNIQUE, "{!severity} · {id} {description} ← {?refs}").told_by("id"),
-        records(TREE_TECHNIQUES, Techniques, TECHNIQUE, "{!severity} · {id} {description}").told_by("id"),
-        records(
-            "signature_matches",
-            Techniques,
-            "signature",
-            "{!severity} · {name} · {id} · {description} ← {?match_data} ← {?events} ← {?refs}",
-        )
-        .told_by("id|name|description")
-        .holds(&[words("match_data")]),
-        records(
-            "sigma_analysis_results",
-            Techniques,
-            "sigma",
-            "{!rule_level} · {rule_title} · {rule_source} ← {?match_context}",
-        )
-        .told_by("rule_id|rule_title"),
-        records("mbc", Techniques, "mbc", "{id} {behavior} · {method} · {objective} ← {?refs}")
-            .told_by("id|behavior method"),
-        list("text_highlighted", Text, "seen").holds(WORDS),
-        list("text_decoded", Text, "decoded").holds(WORDS),
-        list("crypto_algorithms_observed", Text, "algorithm"),
-        list("crypto_keys", Text, "key"),
-        list("crypto_plain_text", Text, "plain text").holds(WORDS),
-        list("encoding_algorithms_observed", Text, "encoding"),
-        records("sms_sent", Mobile, "sms", "{destination} · {body}")
-            .told_by("destination body")
-            .holds(&[words("body")]),
-        list("activities_started", Mobile, "activity"),
-        list("content_model_observers", Mobile, "observes"),
-        records("content_model_sets", Mobile, "content", "{key} = {value}").told_by("key").holds(&[words("value")]),
-        list("databases_opened", Mobile, "database").holds(PATHS),
-        list("databases_deleted", Mobile, "database gone").holds(PATHS),
-        records("shared_preferences_sets", Mobile, "preference", "{key} = {value}").told_by("key").holds(&[DATA]),
-        list("shared_preferences_lookups", Mobile, "looked up"),
-        row("context_attributes", Pane::Other, "context", Value).holds(&[
-            is("sha256", Kind::Hash),
-            is("sha1", Kind::Hash),
-            is("md5", Kind::Hash),
-            is("filename", Kind::Path),
-            is("name", Kind::Path),
-            is("names", Kind::Path),
-            is("type_description", Kind::FileType),
-            is("type_tag", Kind::FileType),
-            is("url", Kind::Url),
-            is("hostname", Kind::Host),
-        ]),
-        row("hosts_file", Text, "hosts file", Value).holds(WORDS),
-    ]
-});
+/// Every known attribute, in the order of `assets/attributes.tsv`.
+pub static ATTRIBUTES: LazyLock<Vec<Attribute>> =
+    LazyLock::new(|| include_str!("../../assets/attributes.tsv").lines().filter_map(Attribute::from_line).collect());
 
 #[cfg(test)]
 mod tests {
@@ -496,9 +313,15 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn every_name_stands_once() {
+    fn every_line_of_the_table_is_an_attribute() {
+        let lines = include_str!("../../assets/attributes.tsv").lines().filter(|line| !line.starts_with('#'));
         let names: HashSet<_> = ATTRIBUTES.iter().map(|row| row.name).collect();
-        assert_eq!(names.len(), ATTRIBUTES.len());
+        assert_eq!((names.len(), lines.count()), (ATTRIBUTES.len(), ATTRIBUTES.len()));
+        let shapes = ATTRIBUTES.iter().filter_map(|row| match &row.shape {
+            Shape::Records(fields) => Some(fields),
+            _ => None,
+        });
+        shapes.for_each(|fields| assert!(!fields.is_empty()));
     }
 
     #[test]
