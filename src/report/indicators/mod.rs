@@ -13,7 +13,6 @@ use super::attributes::{DESTINATION, Meaning, ORIGIN, Source};
 use super::canonical::{spell_out, spell_out_str};
 use super::command_line;
 use super::identifier::Sha256;
-use super::index::Section;
 use super::json::{Kind as JsonKind, Raw};
 use super::rows::records::{Record, Step, leaves};
 use super::rows::{Place, Report};
@@ -151,11 +150,6 @@ pub struct Indicators {
 }
 
 impl Indicators {
-    /// Collects the indicators of a whole report. `mark` gives the severity of a row.
-    pub fn of(report: &Report, mark: &dyn Fn(Place) -> Option<Severity>, cancel: &Cancel) -> io::Result<Self> {
-        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, cancel)
-    }
-
     /// Collects the indicators of some rows of each section. `mark` gives the severity of a row.
     pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
@@ -189,17 +183,6 @@ impl Indicators {
             return self;
         };
         self.found.insert(0, Indicator::new(Kind::Hash, value));
-        self
-    }
-
-    /// Every indicator: kind by kind, in each in the order of the report.
-    pub fn all(&self) -> &[Indicator] {
-        &self.found
-    }
-
-    /// Nothing but those that are meant.
-    pub fn only(mut self, is_meant: impl FnMut(&Indicator) -> bool) -> Self {
-        self.found.retain(is_meant);
         self
     }
 
@@ -240,6 +223,11 @@ fn compared(kind: Kind, value: &Untrusted) -> Cow<'_, [u8]> {
         Kind::Path => trimmed.into(),
         _ => value.into(),
     }
+}
+
+/// A text with the placeholders in it spelled out.
+fn spelled(text: &str) -> Cow<'_, str> {
+    if text.contains('<') { spell_out_str(text) } else { Cow::Borrowed(text) }
 }
 
 /// Whether a character at the end of a value is no part of it: sandboxes copy strings with the NUL behind them.
@@ -387,28 +375,21 @@ impl Collector {
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: IndicatorRow) {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default();
         let plain = plain.trim_matches(|c: char| c.is_whitespace() || is_padding(c));
-        match kind {
-            Kind::Hash => self.add(kind, hash(text), seen),
-            Kind::Host if servers::is_address(plain) => self.add(Kind::Address, servers::address(plain), seen),
-            Kind::Host => self.add(kind, servers::host(plain), seen),
-            Kind::Address => self.add(kind, servers::address(plain), seen),
-            Kind::Url => self.url(plain, seen),
-            Kind::Mail => self.add(kind, servers::mail(plain), seen),
-            Kind::Path if plain.contains('<') => {
-                let spelled = spell_out_str(plain);
-                self.add(kind, Some(Untrusted::from(words::unprefixed(&spelled))), seen);
-            }
-            Kind::Path if !plain.is_empty() => self.add(kind, Some(Untrusted::from(words::unprefixed(plain))), seen),
-            Kind::Key if !plain.is_empty() => self.add(kind, Some(Untrusted::from(plain)), seen),
-            Kind::Certificate => self.add(kind, hash(&Untrusted::from(plain.replace(':', ""))), seen),
-            Kind::Ja3 | Kind::Ja3s => self.add(kind, hash(text).filter(|hash| hash.as_bytes().len() == 32), seen),
-            Kind::Ja4 | Kind::FileType | Kind::Memory => {
-                self.add(kind, Some(Untrusted::from(plain)).filter(|text| !text.is_empty()), seen);
-            }
-            Kind::Path | Kind::Key | Kind::Mutex => {
-                self.add(kind, Some(text.clone()).filter(|text| !text.is_empty()), seen);
-            }
-        }
+        let value = match kind {
+            Kind::Host if servers::is_address(plain) => return self.add(Kind::Address, servers::address(plain), seen),
+            Kind::Url => return self.url(plain, seen),
+            Kind::Hash => hash(text),
+            Kind::Host => servers::host(plain),
+            Kind::Address => servers::address(plain),
+            Kind::Mail => servers::mail(plain),
+            Kind::Certificate => hash(&Untrusted::from(plain.replace(':', ""))),
+            Kind::Ja3 | Kind::Ja3s => hash(text).filter(|hash| hash.as_bytes().len() == 32),
+            Kind::Path if !plain.is_empty() => Some(Untrusted::from(words::unprefixed(&spelled(plain)))),
+            Kind::Key if !plain.is_empty() => Some(Untrusted::from(plain)),
+            Kind::Ja4 | Kind::FileType | Kind::Memory => Some(Untrusted::from(plain)),
+            Kind::Path | Kind::Key | Kind::Mutex => Some(text.clone()),
+        };
+        self.add(kind, value.filter(|value| !value.is_empty()), seen);
     }
 
     /// A URL, and the host or address in it, of which the URL's mark says nothing: much lies on one machine.
@@ -441,8 +422,7 @@ impl Collector {
     fn words(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: Meaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         // Placeholders in angle brackets would split the path that contains them.
-        let spelled = if plain.contains('<') { spell_out_str(plain) } else { Cow::Borrowed(plain) };
-        let plain = &*spelled;
+        let plain = &*spelled(plain);
         for (kind, word) in words::named(plain) {
             // Binary data in hexadecimal digits is no hash of a file.
             if kind == Kind::Hash && meaning == Meaning::Data {

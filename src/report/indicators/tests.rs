@@ -1,12 +1,24 @@
 use super::super::attributes::Meaning;
 use super::super::{ATTRIBUTES, Body, Index};
 use super::*;
+use crate::report::Section;
+
+impl Indicators {
+    /// Those of a whole report.
+    pub(in crate::report) fn of(
+        report: &Report,
+        mark: &dyn Fn(Place) -> Option<Severity>,
+        cancel: &Cancel,
+    ) -> io::Result<Self> {
+        Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, cancel)
+    }
+}
 
 fn found(json: &str) -> Vec<String> {
     let body = Body::in_memory(json.as_bytes().to_vec());
     let index = Index::of(&body);
     let found = Indicators::of(&Report::new(body, index), &|_| None, &Cancel::default()).unwrap();
-    found.all().iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
+    found.found.iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
 }
 
 #[test]
