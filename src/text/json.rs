@@ -3,54 +3,34 @@
 use super::escape::{VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
-/// A JSON string literal, its quotes included; none for bytes that are no Unicode, which no JSON can hold.
-pub(super) fn encode(units: VisibleUnits<'_>) -> Option<String> {
-    let mut literal = String::from("\"");
-    for unit in units {
-        match unit {
-            VisibleUnit::Shown { text, .. } => {
-                literal.push_str(if text.starts_with(['"', '\\']) { "\\" } else { "" });
-                literal.push_str(text);
-            }
-            VisibleUnit::Byte(byte) if byte.is_ascii() => push_escape(char::from(byte), &mut literal),
-            VisibleUnit::Byte(_) => return None,
-            VisibleUnit::CodePoint(code) => push_escape(char::from_u32(code)?, &mut literal),
-        }
-    }
-    literal.push('"');
-    Some(literal)
-}
-
 /// The same JSON without controls in its strings: what cannot be seen stands as `\uXXXX`.
 pub fn escaped_json(json: &str) -> String {
+    escaped(json, false)
+}
+
+/// The same; in ASCII alone, if that is asked for.
+pub(super) fn escaped(json: &str, is_ascii: bool) -> String {
     let mut escaped = String::with_capacity(json.len());
-    for unit in VisibleUnits::new(json.as_bytes(), false) {
-        match unit {
-            VisibleUnit::Shown { text, .. } => escaped.push_str(text),
+    for unit in VisibleUnits::new(json.as_bytes(), is_ascii) {
+        let hidden = match unit {
+            VisibleUnit::Shown { text, .. } => {
+                escaped.push_str(text);
+                continue;
+            }
             // What stands between values, and what begins an escape already.
-            VisibleUnit::Byte(byte @ (b'\n' | b'\\' | b' ')) => escaped.push(char::from(byte)),
-            VisibleUnit::Byte(byte) => push_escape(char::from(byte), &mut escaped),
-            VisibleUnit::CodePoint(code) => char::from_u32(code).into_iter().for_each(|c| push_escape(c, &mut escaped)),
+            VisibleUnit::Byte(byte @ (b'\n' | b'\\' | b' ')) => {
+                escaped.push(char::from(byte));
+                continue;
+            }
+            VisibleUnit::Byte(byte) => Some(char::from(byte)),
+            VisibleUnit::CodePoint(code) => char::from_u32(code),
+        };
+        for unit in hidden.into_iter().flat_map(|hidden| hidden.encode_utf16(&mut [0; 2]).to_vec()) {
+            // Writing to a String does not fail.
+            _ = write!(escaped, r"\u{unit:04x}");
         }
     }
     escaped
-}
-
-fn push_escape(character: char, literal: &mut String) {
-    match character {
-        '\\' => literal.push_str(r"\\"),
-        '\n' => literal.push_str(r"\n"),
-        '\r' => literal.push_str(r"\r"),
-        '\t' => literal.push_str(r"\t"),
-        // Its place at the end of a text is what it is escaped for elsewhere.
-        ' ' => literal.push(' '),
-        other => {
-            for unit in other.encode_utf16(&mut [0; 2]) {
-                // Writing to a String does not fail.
-                _ = write!(literal, r"\u{unit:04x}");
-            }
-        }
-    }
 }
 
 /// Appends the decoded inside of a literal; invalid escapes stay as they are.

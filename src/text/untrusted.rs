@@ -60,7 +60,9 @@ impl Untrusted {
     ///
     /// What the visible form shows stands as it is, all else as `\uXXXX`: a literal holds no control.
     pub fn json(&self) -> Option<String> {
-        json::encode(self.units())
+        let literal = serde_json::to_string(str::from_utf8(&self.bytes).ok()?).ok()?;
+        // A mark at its beginning would be one of the quote's.
+        Some(format!("\"{}", json::escaped(literal.strip_prefix('"')?, is_ascii())))
     }
 
     /// The text for another program: as it is where all of it can be seen, and else in its visible form.
