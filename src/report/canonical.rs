@@ -126,15 +126,9 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The key by which two paths, registry keys or command lines are one thing: spelled out, in small letters, with `*` for the
-/// user's name, the current user's hive for that of a logged-in user, and the current control set for any.
-pub fn folded(text: &[u8]) -> Vec<u8> {
-    let mut key = text.to_ascii_lowercase();
-    fold(&mut key, 0);
-    key
-}
-
-/// [`folded`] in place: of the text, already in small letters, that `out` holds from `start` on.
+/// Makes the text in small letters that `out` has from `start` on the key by which two paths, registry keys or command lines
+/// are one thing: spelled out, with `*` for the user's name, the current user's hive for that of a logged-in user, and the
+/// current control set for any.
 pub(crate) fn fold(out: &mut Vec<u8>, start: usize) {
     if let Cow::Owned(mut spelled) = spell_out(out.get(start..).unwrap_or_default()) {
         spelled.make_ascii_lowercase();
@@ -231,7 +225,12 @@ mod tests {
 
     #[test]
     fn folded_values_of_one_thing_are_equal() {
-        let same = |a: &str, b: &str| folded(a.as_bytes()) == folded(b.as_bytes());
+        let folded = |text: &str| {
+            let mut key = text.to_ascii_lowercase().into_bytes();
+            fold(&mut key, 0);
+            key
+        };
+        let same = |a: &str, b: &str| folded(a) == folded(b);
         assert!(same(r"C:\Users\<USER>\AppData\Roaming\a.DLL", r"%appdata%\A.dll"));
         assert!(same(r#"x "C:\Users\a\b.exe" /q"#, r#"X "C:\Users\Bob\B.exe" /Q"#));
         assert!(!same(r"C:\Users\Public\a", r"C:\Users\admin\a") && !same(r"C:\a", r"D:\a"));

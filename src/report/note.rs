@@ -90,24 +90,9 @@ impl Notes {
         if self.items.is_empty() { None } else { self.on_item(&report.item(section, row)?) }
     }
 
-    pub fn at(&self, report: &Report, place: Place) -> Option<&Note> {
-        if self.items.is_empty() {
-            return None;
-        }
-        self.on_row(report, place.section, &report.row(place.section, place.row))
-    }
-
     /// Every note on an item, with the item, in its order.
     pub fn items(&self) -> impl Iterator<Item = (&Item, &Note)> {
         self.items.iter()
-    }
-
-    pub fn len(&self) -> usize {
-        self.items.len() + usize::from(self.whole.is_some())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 }
 

@@ -110,10 +110,6 @@ impl Matrix {
         joined.sorted()
     }
 
-    pub fn columns(&self) -> usize {
-        self.columns.len()
-    }
-
     pub fn items(&self) -> &[ComparedItem] {
         &self.items
     }

@@ -23,7 +23,7 @@ fn text(row: &Row) -> String {
 
 /// Items with the numbers of the reports that saw them.
 fn rows(matrix: &Matrix) -> Vec<(String, Vec<usize>)> {
-    let seen = |item: &ComparedItem| (0..matrix.columns()).filter(|n| item.seen >> n & 1 == 1).collect();
+    let seen = |item: &ComparedItem| (0..matrix.columns.len()).filter(|n| item.seen >> n & 1 == 1).collect();
     matrix.items().iter().map(|item| (text(&matrix.row(item)), seen(item))).collect()
 }
 

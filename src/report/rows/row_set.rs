@@ -46,15 +46,6 @@ impl RowSet {
         other.sections.iter().for_each(|(section, more)| self.append(*section, more));
     }
 
-    pub fn intersection(&self, other: &Self) -> Self {
-        let both = |(section, rows): (usize, &[u32])| {
-            let others = other.rows(section);
-            let rows = rows.iter().copied().filter(|row| others.binary_search(row).is_ok()).collect();
-            (section, rows)
-        };
-        Self { sections: self.sections().map(both).collect() }
-    }
-
     /// The rows of a section, in order.
     pub fn rows(&self, section: usize) -> &[u32] {
         self.sections.get(&section).map(Vec::as_slice).unwrap_or_default()
@@ -90,8 +81,8 @@ impl FromIterator<(usize, u32)> for RowSet {
 /// order of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
-    /// For each section the row at each position, and the position of each row.
-    sections: BTreeMap<usize, [Vec<u32>; 2]>,
+    /// For each section the position of each row.
+    sections: BTreeMap<usize, Vec<u32>>,
 }
 
 impl Order {
@@ -108,15 +99,14 @@ impl Order {
                 let text = |name| raw.member(name).map(Raw::text).unwrap_or_default();
                 (is_technique.then(|| attack::rank(&text("id"))), severity_rank(text(name)))
             });
-            let mut ranked: Vec<_> = ranks.zip(0..).collect();
+            let mut ranked: Vec<_> = ranks.zip(0_u32..).collect();
             if ranked.is_sorted() {
                 continue;
             }
             ranked.sort();
-            let rows: Vec<u32> = ranked.into_iter().map(|(_, row)| row).collect();
-            let mut positions: Vec<(u32, u32)> = rows.iter().copied().zip(0..).collect();
+            let mut positions: Vec<_> = ranked.into_iter().map(|(_, row)| row).zip(0..).collect();
             positions.sort();
-            order.sections.insert(number, [rows, positions.into_iter().map(|(_, position)| position).collect()]);
+            order.sections.insert(number, positions.into_iter().map(|(_, position)| position).collect());
         }
         Ok(order)
     }
@@ -126,13 +116,8 @@ impl Order {
         self.sections.keys().copied()
     }
 
-    pub fn row(&self, section: usize, position: usize) -> usize {
-        let found = self.sections.get(&section).and_then(|[rows, _]| rows.get(position));
-        found.map_or(position, |row| *row as usize)
-    }
-
     pub fn position(&self, section: usize, row: usize) -> usize {
-        let found = self.sections.get(&section).and_then(|[_, positions]| positions.get(row));
+        let found = self.sections.get(&section).and_then(|positions| positions.get(row));
         found.map_or(row, |position| *position as usize)
     }
 }

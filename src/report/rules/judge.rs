@@ -18,7 +18,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Marks {
     /// Notable rows, in order, each with the number of the rule that matters most.
-    notable: Vec<(Place, u16)>,
+    notable: BTreeMap<Place, u16>,
     /// Rows that are noise, and nothing else.
     noise: RowSet,
     order: Arc<Order>,
@@ -37,8 +37,7 @@ impl Marks {
 
     /// The number of the rule that marks a row.
     pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
-        let at = self.notable.binary_search_by_key(&Place { section, row }, |(place, _)| *place).ok()?;
-        self.notable.get(at).map(|(_, rule)| *rule)
+        self.notable.get(&Place { section, row }).copied()
     }
 
     /// Every notable row: section, row, rule.
@@ -57,19 +56,14 @@ impl Marks {
 
     /// Marks further rows, each by the rule that matters most.
     fn add(&mut self, rules: &Rules, rows: Vec<(Place, u16)>) {
-        if rows.is_empty() {
-            return;
-        }
-        let mut best: BTreeMap<Place, u16> = self.notable.iter().copied().collect();
         let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
         for (place, number) in &rows {
-            let rule = best.entry(*place).or_insert(*number);
+            let rule = self.notable.entry(*place).or_insert(*number);
             if severity(*number) < severity(*rule) {
                 *rule = *number;
             }
         }
         self.across.extend(rows);
-        self.notable = best.into_iter().collect();
     }
 }
 
@@ -120,7 +114,7 @@ impl Rules {
                     Some((Severity::Noise, _)) => {
                         marks.noise.insert(number, u32::try_from(place.row).unwrap_or(u32::MAX))
                     }
-                    Some((_, rule)) => marks.notable.push((place, rule)),
+                    Some((_, rule)) => drop(marks.notable.insert(place, rule)),
                     None => {}
                 }
                 trail.add(name, best, place, &text, || match hidden.as_slice() {
