@@ -337,7 +337,7 @@ impl Compare {
             self.change(None, |compare| compare.found = None);
             return None;
         };
-        Some(SearchJob::Comparison { ticket: self.filter.begin(), matrix, sought })
+        Some(SearchJob::Comparison(self.filter.begin(), matrix, sought))
     }
 
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {

@@ -456,7 +456,7 @@ impl ListEntry {
             state.filter = Some(Filter { before, ..filter });
         }
         let ticket = self.open.insert(open).job.ticket();
-        ReportJob::Index { ticket, body }
+        ReportJob::Index(ticket, body)
     }
 }
 

@@ -62,10 +62,9 @@ carried_by! {
 pub enum TerminalEvent {
     /// A key whose price was on the screen.
     Key(Key),
-    /// A key as the keyboard delivers it.
+    /// A key as the keyboard delivers it, with the last frame whose drawing had begun when it was read.
     KeyInput {
         key: Key,
-        /// The last frame whose drawing had begun when the key was read.
         frame: u64,
     },
     Pointer(Pointer),
@@ -84,21 +83,15 @@ pub enum TerminalEvent {
 
 #[derive(Debug)]
 pub enum ServiceEvent {
+    /// Bytes of a response that have come, of its announced length.
     Progress {
         request: Request,
         bytes: u64,
-        /// The announced length.
         total: Option<u64>,
     },
     /// The first bytes of a report are here: the body takes in the others as they come.
-    ReportBegun {
-        request: Request,
-        body: Body,
-    },
-    Ended {
-        request: Request,
-        result: Result<Response, Failure>,
-    },
+    ReportBegun(Request, Body),
+    Ended(Request, Result<Response, Failure>),
     /// What this run has spent, and all runs of this day where that is limited.
     Spent(BTreeMap<Unit, Spent>, Option<Spent>),
     /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
@@ -110,12 +103,8 @@ pub enum ServiceEvent {
 #[derive(Debug)]
 pub enum Response {
     Report(LoadedReport),
-    Page {
-        page: Page,
-        received: Timestamp,
-        /// Why it could not be stored, if so.
-        unkept: Option<String>,
-    },
+    /// A page, when it was received, and why it could not be stored, if so.
+    Page(Page, Timestamp, Option<String>),
     Balances(Balances),
     Usage(Usage),
     Entitlements(Entitlements),
@@ -133,28 +122,13 @@ pub enum Response {
 #[derive(Debug)]
 pub enum StoreEvent {
     RecentFiles(Vec<Recent>),
-    FileLoaded {
-        file: Sha256,
-        loaded: LoadedFile,
-        /// Its scan, while the user has not seen its end.
-        scan: Option<PendingScan>,
-    },
-    CompareFileLoaded {
-        file: Sha256,
-        loaded: LoadedFile,
-    },
+    /// A file, and its scan while the user has not seen its end.
+    FileLoaded(Sha256, LoadedFile, Option<PendingScan>),
+    CompareFileLoaded(Sha256, LoadedFile),
     /// A large report of a file that was loaded is here to its end.
-    ReportRead {
-        identifier: Identifier,
-        verdict: Option<Untrusted>,
-    },
-    Checked {
-        request: Request,
-        /// When its response was stored.
-        since: Option<Timestamp>,
-        /// Of several hashes those without a stored response, where others have one.
-        missing: Option<Vec<FileHash>>,
-    },
+    ReportRead(Identifier, Option<Untrusted>),
+    /// When the response to a request was stored; of several hashes those without one, where others have one.
+    Checked(Request, Option<Timestamp>, Option<Vec<FileHash>>),
     /// A note or a deletion was written or refused.
     WriteFinished,
     Notes(Vec<Note>),
@@ -162,90 +136,49 @@ pub enum StoreEvent {
     NoteConflict(Note),
     Ledger(LedgerPage),
     Inventory(Vec<Holding>),
-    Deleted {
-        words: String,
-        lines: Vec<Holding>,
-    },
+    Deleted(String, Vec<Holding>),
     /// Nothing was deleted: the store differs from what the user confirmed.
-    DeleteConflict {
-        what: Vec<Purge>,
-        lines: Vec<Holding>,
-    },
+    DeleteConflict(Vec<Purge>, Vec<Holding>),
     Uploads(Uploads),
 }
 
 #[derive(Debug)]
 pub enum ReportEvent {
-    Indexed {
-        job: JobNumber,
-        batch: Batch,
-    },
-    Evaluated {
-        job: JobNumber,
-        marks: Marks,
-    },
-    Indicators {
-        job: JobNumber,
-        result: Result<Merged, String>,
-    },
-    RulesLoaded {
-        rules: Arc<Rules>,
-        problems: Vec<String>,
-    },
-    AllEvaluated {
-        job: JobNumber,
-        found: Vec<FindingRow>,
-    },
-    Compared {
-        job: JobNumber,
-        matrix: Arc<Matrix>,
-    },
+    Indexed(JobNumber, Batch),
+    Evaluated(JobNumber, Marks),
+    Indicators(JobNumber, Result<Merged, String>),
+    RulesLoaded(Arc<Rules>, Vec<String>),
+    AllEvaluated(JobNumber, Vec<FindingRow>),
+    Compared(JobNumber, Arc<Matrix>),
     /// What a document has that was shown before all of it was read.
-    DocumentRead {
-        reports: DocumentReports,
-        problems: String,
-    },
+    DocumentRead(DocumentReports, String),
 }
 
 #[derive(Debug)]
 pub enum SearchEvent {
-    Rows {
-        job: JobNumber,
-        rows: RowSet,
-        ended: SearchEnd,
-    },
+    Rows(JobNumber, RowSet, SearchEnd),
+    /// Hits, with how many reports have been searched, and how many there are.
     Hits {
         job: JobNumber,
         groups: Vec<HitGroup>,
-        /// Reports that have been searched, and reports in all.
         searched: (u64, u64),
         ended: SearchEnd,
     },
-    ComparisonFiltered {
-        job: JobNumber,
-        found: Vec<u32>,
-    },
+    ComparisonFiltered(JobNumber, Vec<u32>),
 }
 
 #[derive(Debug)]
 pub enum FileEvent {
+    /// A file's hash and its size in bytes, and when it was uploaded before without a response.
     Inspected {
         path: PathBuf,
-        /// Its hash and its size in bytes.
         result: Result<(Sha256, u64), String>,
-        /// When it was uploaded before without a response.
         sent: Option<Timestamp>,
         before: Option<String>,
     },
-    HashesCounted {
-        path: PathBuf,
-        result: Result<Hashes, String>,
-    },
-    Copied {
-        what: String,
-        /// By which way.
-        result: Result<String, String>,
-    },
+    HashesCounted(PathBuf, Result<Hashes, String>),
+    /// By which way something was copied.
+    Copied(String, Result<String, String>),
     Written(Result<String, NotSaved>),
 }
 
@@ -397,15 +330,9 @@ pub enum StoreJob {
     Check(Request),
     RecordFile(Sha256),
     /// Records a running scan for the next run of the program, or its end.
-    RecordScan {
-        file: Sha256,
-        scan: Option<PendingScan>,
-    },
-    WriteNote {
-        note: Note,
-        /// The text of the note that this one replaces.
-        known: Option<Untrusted>,
-    },
+    RecordScan(Sha256, Option<PendingScan>),
+    /// Writes a note, in place of one with this known text.
+    WriteNote(Note, Option<Untrusted>),
     /// Deletes a note unless it has changed.
     DeleteNote(Note),
     LoadInventory,
@@ -418,43 +345,26 @@ pub enum StoreJob {
 impl StoreJob {
     /// Whether it writes what must survive the end of the program; [`super::StoreEvent::WriteFinished`] answers it.
     pub fn is_write(&self) -> bool {
-        matches!(self, Self::WriteNote { .. } | Self::DeleteNote(_) | Self::Delete(_))
+        matches!(self, Self::WriteNote(..) | Self::DeleteNote(_) | Self::Delete(_))
     }
 }
 
 #[derive(Debug)]
 pub enum ReportJob {
-    Index {
-        ticket: Ticket,
-        body: Body,
-    },
+    Index(Ticket, Body),
+    /// Applies the rules; where none are loaded, after the user's own.
     Evaluate {
         ticket: Ticket,
         report: Report,
         rules: Option<Arc<Rules>>,
-        /// The user's own rules, where none are loaded.
         own: Option<PathBuf>,
     },
-    EvaluateAll {
-        ticket: Ticket,
-        reports: Vec<ReportToEvaluate>,
-        rules: Arc<Rules>,
-    },
-    FindIndicators {
-        ticket: Ticket,
-        sources: Vec<ExportSource>,
-        rules: Option<Arc<Rules>>,
-    },
+    EvaluateAll(Ticket, Vec<ReportToEvaluate>, Arc<Rules>),
+    FindIndicators(Ticket, Vec<ExportSource>, Option<Arc<Rules>>),
     /// Looks at a document that is shown while it is being read.
-    CheckDocument {
-        body: Body,
-        received: Timestamp,
-    },
+    CheckDocument(Body, Timestamp),
     /// Compares reports; none means one that is not stored.
-    Compare {
-        ticket: Ticket,
-        bodies: Vec<Option<Body>>,
-    },
+    Compare(Ticket, Vec<Option<Body>>),
 }
 
 #[derive(Debug)]
@@ -465,22 +375,15 @@ pub enum SearchJob {
         pattern: Arc<Pattern>,
         scope: SearchScope,
     },
+    /// Searches all panes; a row with another number than that of the process that is meant is no hit.
     Panes {
         ticket: Ticket,
         report: Report,
         pattern: Arc<Pattern>,
-        /// The one process that is meant: a row with another process number is no hit.
         process: Option<ProcessRef>,
     },
-    Stored {
-        ticket: Ticket,
-        pattern: Arc<Pattern>,
-    },
-    Comparison {
-        ticket: Ticket,
-        matrix: Arc<Matrix>,
-        sought: String,
-    },
+    Stored(Ticket, Arc<Pattern>),
+    Comparison(Ticket, Arc<Matrix>, String),
 }
 
 #[derive(Debug)]

@@ -123,7 +123,7 @@ impl Model {
             && !report.body.is_whole()
         {
             let (body, received) = (report.body.clone(), report.received);
-            self.emit(ReportJob::CheckDocument { body, received });
+            self.emit(ReportJob::CheckDocument(body, received));
         }
         let entries = documents.into_iter().flat_map(|(name, reports)| {
             let document = several.map(|_| Untrusted::from(name));

@@ -46,7 +46,7 @@ impl Model {
     fn on_response(&mut self, request: &Request, call: Option<InFlightCall>, response: Response) {
         match (response, request) {
             (Response::Report(report), Request::Behaviour { identifier }) => self.on_report(identifier, report),
-            (Response::Page { page, received, unkept }, Request::Behaviours { file, cursor, .. }) => {
+            (Response::Page(page, received, unkept), Request::Behaviours { file, cursor, .. }) => {
                 self.on_page(file, cursor.as_ref(), page, received, unkept);
                 self.on_page_while_following(file);
             }

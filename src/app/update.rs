@@ -93,19 +93,19 @@ impl Model {
             Message::Store(event) => self.on_store(event),
             Message::Report(event) => self.on_report_event(event),
             Message::Search(event) => match event {
-                SearchEvent::Rows { job, rows, ended } => {
+                SearchEvent::Rows(job, rows, ended) => {
                     let is_it = |open: &&mut OpenReport| open.panes.values().any(|state| state.runs(job));
                     let open = self.files.reports_mut().find(is_it);
                     let further = open.map(|open| open.take_found(job, rows, ended));
                     self.emit_all(further.into_iter().flatten());
                 }
                 SearchEvent::Hits { job, groups, searched, ended } => self.hits(job, groups, searched, ended),
-                SearchEvent::ComparisonFiltered { job, found } => self.comparison_filtered(job, found),
+                SearchEvent::ComparisonFiltered(job, found) => self.comparison_filtered(job, found),
             },
             Message::File(event) => match event {
                 FileEvent::Inspected { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
-                FileEvent::HashesCounted { path, result } => self.counted(&path, result),
-                FileEvent::Copied { what, result } => self.copied(&what, result),
+                FileEvent::HashesCounted(path, result) => self.counted(&path, result),
+                FileEvent::Copied(what, result) => self.copied(&what, result),
                 FileEvent::Written(result) => self.saved(result),
             },
             Message::Notice(text) => self.warn(text),
@@ -144,8 +144,8 @@ impl Model {
     fn on_service(&mut self, event: ServiceEvent) {
         match event {
             ServiceEvent::Progress { request, bytes, total } => self.calls.receive(&request, bytes, total),
-            ServiceEvent::ReportBegun { request, body } => self.on_report_begun(&request, &body),
-            ServiceEvent::Ended { request, result } => self.call_ended(&request, result),
+            ServiceEvent::ReportBegun(request, body) => self.on_report_begun(&request, &body),
+            ServiceEvent::Ended(request, result) => self.call_ended(&request, result),
             ServiceEvent::Spent(spent, today) => {
                 if let Some(today) = today {
                     self.figures.allowance.count(today, spent.values().copied().sum(), self.now);
@@ -160,15 +160,15 @@ impl Model {
     fn on_store(&mut self, event: StoreEvent) {
         match event {
             StoreEvent::RecentFiles(recent) => self.start.recent = recent,
-            StoreEvent::FileLoaded { file, loaded, scan } => {
+            StoreEvent::FileLoaded(file, loaded, scan) => {
                 self.take_loaded(&file, loaded);
                 self.recall_scan(&file, scan);
             }
-            StoreEvent::CompareFileLoaded { file, loaded } => self.take_compare_file(&file, loaded),
-            StoreEvent::ReportRead { identifier, verdict } => {
+            StoreEvent::CompareFileLoaded(file, loaded) => self.take_compare_file(&file, loaded),
+            StoreEvent::ReportRead(identifier, verdict) => {
                 self.files.each_entry_mut(&identifier).for_each(|entry| entry.take_verdict(verdict.as_ref()));
             }
-            StoreEvent::Checked { request, since, missing } => self.looked_up(request, since, missing),
+            StoreEvent::Checked(request, since, missing) => self.looked_up(request, since, missing),
             StoreEvent::WriteFinished => {
                 self.writes = self.writes.saturating_sub(1);
                 self.leave();
@@ -180,31 +180,31 @@ impl Model {
                 self.show_figures(Sheet::ledger(&page, self.now, columns), !self.place().has_line());
             }
             StoreEvent::Inventory(lines) => self.show_held(lines),
-            StoreEvent::Deleted { words, lines } => self.purged(words, lines),
-            StoreEvent::DeleteConflict { what, lines } => self.purge_differs(what, lines),
+            StoreEvent::Deleted(words, lines) => self.purged(words, lines),
+            StoreEvent::DeleteConflict(what, lines) => self.purge_differs(what, lines),
             StoreEvent::Uploads(uploads) => self.figures.entitlements.uploads = uploads,
         }
     }
 
     fn on_report_event(&mut self, event: ReportEvent) {
         match event {
-            ReportEvent::Indexed { job, batch } => {
+            ReportEvent::Indexed(job, batch) => {
                 self.indexed(job, batch);
                 let further = self.files.opened_mut(job).map(OpenReport::seek_further);
                 self.emit_all(further.into_iter().flatten());
                 self.arrive();
             }
-            ReportEvent::Evaluated { job, marks } => self.judged(job, marks),
-            ReportEvent::Indicators { job, result } => self.indicated(job, result),
-            ReportEvent::RulesLoaded { rules, problems } => {
+            ReportEvent::Evaluated(job, marks) => self.judged(job, marks),
+            ReportEvent::Indicators(job, result) => self.indicated(job, result),
+            ReportEvent::RulesLoaded(rules, problems) => {
                 self.rules = Some(rules);
                 if !problems.is_empty() {
                     self.warn(problems.join(" "));
                 }
             }
-            ReportEvent::AllEvaluated { job, found } => self.show_findings(job, found),
-            ReportEvent::Compared { job, matrix } => self.compared(job, matrix),
-            ReportEvent::DocumentRead { reports, problems } => self.document_read(reports, &problems),
+            ReportEvent::AllEvaluated(job, found) => self.show_findings(job, found),
+            ReportEvent::Compared(job, matrix) => self.compared(job, matrix),
+            ReportEvent::DocumentRead(reports, problems) => self.document_read(reports, &problems),
         }
     }
 

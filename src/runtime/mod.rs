@@ -249,7 +249,7 @@ where
                 Effect::File(FileJob::Copy(copied)) => {
                     // Here, as drawing is the loop's as well: nothing else writes to the terminal meanwhile.
                     let result = self.clipboard.copy(&copied.bytes);
-                    self.take(FileEvent::Copied { what: copied.what, result });
+                    self.take(FileEvent::Copied(copied.what, result));
                 }
                 work => self.performer.perform(work),
             }

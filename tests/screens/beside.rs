@@ -175,8 +175,8 @@ fn list_by_identifier(stage: &mut Stage, identifier: &Identifier) {
     let page = Page::of(&Body::in_memory(listed.into_bytes())).unwrap();
     let request =
         Request::Behaviours { file: file("Parcel"), listing: stage.session.model.service.listing, cursor: None };
-    let page = Response::Page { page, received: Timestamp::UNIX_EPOCH, unkept: None };
-    stage.session.take(ServiceEvent::Ended { request, result: Ok(page) });
+    let page = Response::Page(page, Timestamp::UNIX_EPOCH, None);
+    stage.session.take(ServiceEvent::Ended(request, Ok(page)));
     stage.rest();
 }
 

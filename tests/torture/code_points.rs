@@ -169,7 +169,7 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
     });
     let reports = reports.collect();
     let loaded = LoadedFile { pages: vec![(now(), page)], reports, absent: Vec::new() };
-    stage.take(StoreEvent::FileLoaded { file: file(), loaded, scan: None });
+    stage.take(StoreEvent::FileLoaded(file(), loaded, None));
     stage
 }
 
@@ -271,7 +271,7 @@ fn words_of_a_refusal_show_every_code_point() {
             let body = format!("{{\"error\":{{\"code\":\"X\",\"message\":\"{message}\"}}}}");
             let refusal = behaview::service::error::Refusal::of(404, None, body.as_bytes(), now());
             let failure = Failure { what: refusal.to_string(), ..Failure::default() };
-            stage.take(ServiceEvent::Ended { request: Request::Behaviour { identifier }, result: Err(failure) });
+            stage.take(ServiceEvent::Ended(Request::Behaviour { identifier }, Err(failure)));
             let shown = stage.draw_safely("refusal");
             stage.keys("j");
             shown

@@ -42,7 +42,7 @@ impl Model {
         compare.change(None, |compare| compare.renew(list));
         let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
         let ticket = compare.source.job.ticket();
-        self.emit(ReportJob::Compare { ticket, bodies });
+        self.emit(ReportJob::Compare(ticket, bodies));
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.

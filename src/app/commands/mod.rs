@@ -164,19 +164,17 @@ pub enum Act {
         price: fn(&Model) -> Plan,
     },
     Chosen,
-    /// Asks the service several questions, one after another.
+    /// Asks the service several questions, one after another: the requests, or their subject, are what the user confirms.
     Each {
-        /// The requests, or their subject: what the user confirms.
         requests: fn(&Model) -> Vec<Request>,
         price: fn(&Model) -> Plan,
         begin: fn(&mut Model),
     },
-    /// Sends a request unless its response is stored.
+    /// Sends a request unless its response is stored, or even then.
     Ask {
         request: fn(&Model) -> Option<Request>,
         is_held: fn(&Model) -> bool,
         with_held: fn(&mut Model),
-        /// Whether to send though a response may be stored.
         anew: bool,
     },
 }

@@ -64,7 +64,7 @@ impl Model {
     pub(super) fn stop_following(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         self.end_following(&file, "Stopped following.");
-        self.emit(StoreJob::RecordScan { file, scan: None });
+        self.emit(StoreJob::RecordScan(file, None));
     }
 
     /// Offers to follow a scan further whose end was not seen when its file was left; nothing is asked.
@@ -149,7 +149,7 @@ impl Model {
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };
             self.say(format!("The scan of {} is done, and {listed}: {calls} made.{open}", file.short()));
-            self.emit(StoreJob::RecordScan { file: file.clone(), scan: None });
+            self.emit(StoreJob::RecordScan(file.clone(), None));
         }
         self.next_poll();
     }

@@ -352,7 +352,7 @@ impl Model {
         let ticket = job.ticket();
         (list.source.scope, list.source.reports) = (scope, reports.len());
         (list.source.is_complete, list.source.job) = (false, job);
-        self.emit(ReportJob::EvaluateAll { ticket, reports, rules });
+        self.emit(ReportJob::EvaluateAll(ticket, reports, rules));
     }
 
     pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: Vec<FindingRow>) {

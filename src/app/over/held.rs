@@ -342,7 +342,7 @@ impl Model {
             (false, known) => {
                 let note = note(Untrusted::from(typed));
                 self.over.close();
-                self.emit(StoreJob::WriteNote { note, known });
+                self.emit(StoreJob::WriteNote(note, known));
             }
         }
     }

@@ -160,7 +160,7 @@ impl Model {
                 }));
             }
         }
-        self.emit(ReportJob::FindIndicators { ticket, sources, rules });
+        self.emit(ReportJob::FindIndicators(ticket, sources, rules));
     }
 
     /// Shows the indicators that were found, in the list that waits for them.

@@ -209,7 +209,7 @@ impl Follows {
     /// Notes for the next run of the program that the end of a file's scan is still to be seen.
     pub(in crate::app) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
         let scan = PendingScan { identifier: self.scans.get(file).cloned(), since };
-        StoreJob::RecordScan { file: file.clone(), scan: Some(scan) }
+        StoreJob::RecordScan(file.clone(), Some(scan))
     }
 
     /// The one whose next call is due.

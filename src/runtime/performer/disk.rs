@@ -37,10 +37,10 @@ impl Performer {
         let Some(gateway) = self.gateway.clone() else { return };
         let is_write = job.is_write();
         let failed = match job {
-            StoreJob::WriteNote { .. } => "The note could not be stored: ",
+            StoreJob::WriteNote(..) => "The note could not be stored: ",
             StoreJob::Delete(_) => "It was deleted. What is left could not be read: ",
             StoreJob::DeleteNote(_) => "The note could not be deleted: ",
-            StoreJob::RecordScan { .. } => "The scan is not remembered: ",
+            StoreJob::RecordScan(..) => "The scan is not remembered: ",
             _ => "",
         };
         self.spawn(move |work| {
@@ -60,7 +60,7 @@ impl Performer {
             FileJob::CountHashes(path) => {
                 let list = files::read(&path, LARGEST_LIST).map_err(|error| error.to_string());
                 let result = list.and_then(|list| Hashes::of(&list));
-                work.send(FileEvent::HashesCounted { path, result });
+                work.send(FileEvent::HashesCounted(path, result));
             }
             FileJob::Write { save, cancel } => {
                 work.send(FileEvent::Written(write(save, gateway.as_deref(), &cancel)));
@@ -79,7 +79,7 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         StoreJob::LoadFile(file) => {
             let (loaded, unread) = load_file(gateway, &file)?;
             let scan = store.pending_scan(service, &file)?;
-            work.send(StoreEvent::FileLoaded { file: file.clone(), loaded, scan });
+            work.send(StoreEvent::FileLoaded(file.clone(), loaded, scan));
             let why = why_unlisted(gateway, &file).unwrap_or_else(|error| Some(words(&error)));
             why.into_iter().for_each(|why| work.send(Message::Notice(why)));
             work.send(StoreEvent::Notes(store.notes()?));
@@ -87,24 +87,24 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::LoadCompareFile(file) => {
             let (loaded, unread) = load_file(gateway, &file)?;
-            work.send(StoreEvent::CompareFileLoaded { file, loaded });
+            work.send(StoreEvent::CompareFileLoaded(file, loaded));
             send_rest(gateway, work, unread)?;
         }
         StoreJob::Check(request) => {
             let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
             let missing = gateway.missing_hashes(&request);
             let remarks = [gateway.missing(&request)?, gateway.published_before(&request)?];
-            work.send(StoreEvent::Checked { request, since, missing });
+            work.send(StoreEvent::Checked(request, since, missing));
             remarks.into_iter().flatten().for_each(|remark| work.send(Message::Notice(sentence(&remark))));
         }
         StoreJob::RecordFile(file) if is_key(&file) => work.send(Message::Notice(GatewayError::NamesKey.to_string())),
         StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
-        StoreJob::RecordScan { file, .. } if is_key(&file) => {}
-        StoreJob::RecordScan { file, scan } => store.note_scan(service, &file, scan.as_ref())?,
-        StoreJob::WriteNote { note, .. } if gateway.client.has_key(note.text.as_bytes()) => {
+        StoreJob::RecordScan(file, ..) if is_key(&file) => {}
+        StoreJob::RecordScan(file, scan) => store.note_scan(service, &file, scan.as_ref())?,
+        StoreJob::WriteNote(note, ..) if gateway.client.has_key(note.text.as_bytes()) => {
             work.send(Message::Notice("The note was not stored: it contains the API key.".to_owned()));
         }
-        StoreJob::WriteNote { note, known } => {
+        StoreJob::WriteNote(note, known) => {
             let is_written = store.write_note(&note, known.as_ref())?;
             work.send(StoreEvent::Notes(store.notes()?));
             if !is_written {
@@ -190,13 +190,13 @@ fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
 fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> {
     match gateway.store.purge(&deletion) {
         Ok(true) => {}
-        Ok(false) => return Ok(StoreEvent::DeleteConflict { lines: inventory(gateway)?, what: deletion.what }.into()),
+        Ok(false) => return Ok(StoreEvent::DeleteConflict(deletion.what, inventory(gateway)?).into()),
         Err(error) => {
             return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error))));
         }
     }
     let words = format!("Deleted: {}. The ledger stays.", deletion_words(&deletion));
-    Ok(StoreEvent::Deleted { words, lines: inventory(gateway)? }.into())
+    Ok(StoreEvent::Deleted(words, inventory(gateway)?).into())
 }
 
 /// Loads a file's stored list pages and reports; no request is sent.
@@ -238,11 +238,11 @@ fn send_rest(gateway: &Gateway, work: &Work, unread: Vec<(StoredReport, Rest)>) 
         work.send(match body {
             Ok(body) => {
                 let verdict = LoadedReport::new(received, body, None).verdict;
-                StoreEvent::ReportRead { identifier, verdict }
+                StoreEvent::ReportRead(identifier, verdict)
             }
             Err(why) => {
                 let words = format!("{} cannot be read: {why}", identifier.text().visible_cut(100));
-                StoreEvent::Deleted { words, lines: inventory(gateway)? }
+                StoreEvent::Deleted(words, inventory(gateway)?)
             }
         });
     }

@@ -118,7 +118,7 @@ impl Performer {
         // A panic in the call must not leave it in flight forever.
         self.watch(call, move |bug| {
             let request = quote.request().clone();
-            ServiceEvent::Ended { result: response(&quote, Err(bug)), request }.into()
+            ServiceEvent::Ended(request, response(&quote, Err(bug))).into()
         });
     }
 
@@ -152,7 +152,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     let progress = |received| {
         let request = request.clone();
         work.send(match received {
-            Received::Begun(body) => ServiceEvent::ReportBegun { request, body },
+            Received::Begun(body) => ServiceEvent::ReportBegun(request, body),
             Received::Bytes { bytes, total } => ServiceEvent::Progress { request, bytes, total },
             Received::NotBefore(at) => ServiceEvent::RateLimitedUntil(at),
         });
@@ -191,7 +191,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         None => failure,
     });
     let result = result.map(|response| completed(gateway, response, is_stored));
-    work.send(ServiceEvent::Ended { request, result });
+    work.send(ServiceEvent::Ended(request, result));
 }
 
 /// Adds what the store knows beside a response: the limit of a minute, the reports of a stored page.
@@ -200,9 +200,9 @@ fn completed(gateway: &Gateway, response: Response, is_stored: bool) -> Response
         Response::Balances(balances) => {
             Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
         }
-        Response::Page { mut page, received, unkept } if is_stored => {
+        Response::Page(mut page, received, unkept) if is_stored => {
             disk::load_reports(gateway, &mut page);
-            Response::Page { page, received, unkept }
+            Response::Page(page, received, unkept)
         }
         other => other,
     }
@@ -253,7 +253,7 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
         Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, answer.remark))),
         Request::Behaviours { file, .. } => {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
-            Ok(Response::Page { page, received, unkept: answer.remark })
+            Ok(Response::Page(page, received, answer.remark))
         }
         Request::Artefact { .. } => Ok(Response::Artefact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),

@@ -24,38 +24,38 @@ impl Performer {
 
 fn run(work: &Work, job: ReportJob) {
     match job {
-        ReportJob::Index { ticket, body } => index(work, &ticket, body),
+        ReportJob::Index(ticket, body) => index(work, &ticket, body),
         // The rules are read where that has not been done.
         ReportJob::Evaluate { ticket: Ticket { number: job, cancel }, report, rules, own } => {
             let rules = rules.unwrap_or_else(|| {
                 let (rules, problems) = read_rules(own.as_deref());
-                work.send(ReportEvent::RulesLoaded { rules: Arc::clone(&rules), problems });
+                work.send(ReportEvent::RulesLoaded(Arc::clone(&rules), problems));
                 rules
             });
             if let Ok(marks) = rules.judge(&report, &cancel) {
-                work.send(ReportEvent::Evaluated { job, marks });
+                work.send(ReportEvent::Evaluated(job, marks));
             }
         }
-        ReportJob::EvaluateAll { ticket: Ticket { number: job, cancel }, reports, rules } => {
+        ReportJob::EvaluateAll(Ticket { number: job, cancel }, reports, rules) => {
             if let Ok(found) = FindingRow::find_all(&reports, &rules, &cancel) {
-                work.send(ReportEvent::AllEvaluated { job, found });
+                work.send(ReportEvent::AllEvaluated(job, found));
             }
         }
-        ReportJob::FindIndicators { ticket: Ticket { number: job, cancel }, sources, rules } => {
+        ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
             let (rules, what) = (rules.unwrap_or_else(Rules::shipped), What::Indicators);
             // As exports find them.
             let result = Export { sources: &sources, what, rules: &rules, cancel: &cancel }.merged();
-            work.send(ReportEvent::Indicators { job, result: result.map_err(|error| error.to_string()) });
+            work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
         }
-        ReportJob::CheckDocument { body, received } => {
+        ReportJob::CheckDocument(body, received) => {
             let (found, problems) = document::reports(&body);
             let loaded = |report: FoundReport| (report.identifier, LoadedReport::new(received, report.body, None));
             let reports = found.into_iter().map(loaded).collect();
             let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
-            work.send(ReportEvent::DocumentRead { reports, problems });
+            work.send(ReportEvent::DocumentRead(reports, problems));
         }
-        ReportJob::Compare { ticket, bodies } => {
-            work.send(ReportEvent::Compared { job: ticket.number, matrix: Arc::new(Matrix::of(&bodies)) });
+        ReportJob::Compare(ticket, bodies) => {
+            work.send(ReportEvent::Compared(ticket.number, Arc::new(Matrix::of(&bodies))));
         }
     }
 }
@@ -69,7 +69,7 @@ fn index(work: &Work, ticket: &Ticket, mut body: Body) {
         // A report that is larger is cut there.
         let more = body.window(read..body::LARGEST);
         if more.is_empty() {
-            return work.send(ReportEvent::Indexed { job, batch: indexer.finish() });
+            return work.send(ReportEvent::Indexed(job, indexer.finish()));
         }
         for window in more.chunks(body::WINDOW) {
             indexer.feed(window);
@@ -77,11 +77,11 @@ fn index(work: &Work, ticket: &Ticket, mut body: Body) {
                 return;
             }
             if pace.is_due() {
-                work.send(ReportEvent::Indexed { job, batch: indexer.take() });
+                work.send(ReportEvent::Indexed(job, indexer.take()));
             }
         }
         if !body.is_whole() {
-            work.send(ReportEvent::Indexed { job, batch: indexer.take() });
+            work.send(ReportEvent::Indexed(job, indexer.take()));
         }
     }
 }

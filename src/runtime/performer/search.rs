@@ -30,15 +30,15 @@ impl Performer {
                 let keep = |place| !process.as_ref().is_some_and(|process| process.is_other_than(&report, place));
                 find_hits(work, &ticket, &report, &pattern, &keep);
             }
-            SearchJob::Stored { ticket, pattern } => {
+            SearchJob::Stored(ticket, pattern) => {
                 let Some(gateway) = gateway else { return };
                 if let Err(error) = search_stored(work, &ticket, &gateway, &pattern) {
                     send_hits(work, &ticket, Vec::new(), (0, 0), Some(Err(error.to_string())));
                 }
             }
-            SearchJob::Comparison { ticket, matrix, sought } => {
+            SearchJob::Comparison(ticket, matrix, sought) => {
                 if let Ok(found) = matrix.find(sought.as_bytes(), &ticket.cancel) {
-                    work.send(SearchEvent::ComparisonFiltered { job: ticket.number, found });
+                    work.send(SearchEvent::ComparisonFiltered(ticket.number, found));
                 }
             }
         });
@@ -51,7 +51,7 @@ fn send_hits(work: &Work, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64
 
 fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
     let (mut found, mut pace) = (RowSet::default(), SendPace::default());
-    let send = |rows, ended| work.send(SearchEvent::Rows { job: ticket.number, rows, ended });
+    let send = |rows, ended| work.send(SearchEvent::Rows(ticket.number, rows, ended));
     find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
         found.extend(&rows);
         if !found.is_empty() && pace.is_due() {
