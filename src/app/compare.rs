@@ -6,9 +6,8 @@ use crate::app::over::spots::{RowPicker, Spot, Spots, Target};
 use crate::app::{Effect, Job, List, ListEntry, Model, OpenReport, Place, SearchJob, Size};
 use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{self, Body, Pane, Recent, Report, Row};
+use crate::report::{self, Body, Pane, Recent, Row};
 use crate::text::{Untrusted, thousands};
-use jiff::Timestamp;
 use std::sync::Arc;
 
 pub use crate::report::compare::Only;
@@ -68,7 +67,7 @@ impl ListSource for OtherFiles {
         &self.0
     }
 
-    fn text(file: &Recent, _: Option<&Report>) -> String {
+    fn text(file: &Recent) -> String {
         let name = file.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
         format!("{} {name}", file.file)
     }
@@ -163,7 +162,7 @@ impl ListSource for Comparison {
         (model.compare_head(self).len() + 1, 0)
     }
 
-    fn on_typed(list: &mut Compare, _: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+    fn on_typed(list: &mut Compare, _: Option<&OpenReport>) -> Option<Effect> {
         list.find_items().map(Effect::from)
     }
 }
@@ -334,7 +333,7 @@ impl Compare {
         let sought = self.filter.typed.text.clone();
         let Some(matrix) = self.source.matrix.clone().filter(|_| !sought.is_empty()) else {
             self.filter.run = None;
-            self.change(None, |compare| compare.found = None);
+            self.change(|compare| compare.found = None);
             return None;
         };
         Some(SearchJob::Comparison(self.filter.begin(), matrix, sought))

@@ -1,7 +1,7 @@
 //! The text field: how keys become text in forms, lists, filters and on the start screen.
 
 use crate::app::Key;
-use crate::app::keys::KeyName;
+use crate::app::keys::BACKSPACE;
 use std::fmt;
 
 /// The longest text that is typed key by key, in bytes: a search runs after each of them.
@@ -59,7 +59,7 @@ impl TextField {
         match key {
             Key::Char(c) if self.text.len() < most => self.text.push(c),
             Key::Char(_) => {}
-            Key::Named(KeyName::Backspace) => drop(self.text.pop()),
+            BACKSPACE => drop(self.text.pop()),
             Key::Ctrl('w') => self.take_word(),
             Key::Ctrl('u') => self.text.clear(),
             _ => return false,
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(field.text, "b".repeat(LONGEST_TYPED));
         field.paste("c\td e\n");
         assert!(field.text.ends_with("bc d e"));
-        assert!(field.press(Key::Ctrl('w')) && field.press(Key::Named(KeyName::Backspace)));
-        assert!(field.text.ends_with("bc d") && !field.press(Key::Named(KeyName::Enter)));
+        assert!(field.press(Key::Ctrl('w')) && field.press(BACKSPACE));
+        assert!(field.text.ends_with("bc d") && !field.press(crate::app::keys::ENTER));
     }
 }

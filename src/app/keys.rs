@@ -17,56 +17,19 @@ pub enum Key {
     Ctrl(char),
     Alt(char),
     F(u8),
-    Named(KeyName),
+    /// Any other key, by the name that help shows.
+    Named(&'static str),
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum KeyName {
-    Enter,
-    Esc,
-    Tab,
-    BackTab,
-    Backspace,
-    Delete,
-    Insert,
-    Up,
-    Down,
-    Left,
-    Right,
-    Home,
-    End,
-    PageUp,
-    PageDown,
-}
-
-const NAMES: &[(Key, &str)] = &[
-    (Key::Named(KeyName::Enter), "enter"),
-    (Key::Named(KeyName::Esc), "esc"),
-    (Key::Named(KeyName::Tab), "tab"),
-    (Key::Named(KeyName::BackTab), "shift-tab"),
-    (Key::Named(KeyName::Backspace), "backspace"),
-    (Key::Named(KeyName::Delete), "delete"),
-    (Key::Named(KeyName::Insert), "insert"),
-    (Key::Named(KeyName::Up), "up"),
-    (Key::Named(KeyName::Down), "down"),
-    (Key::Named(KeyName::Left), "left"),
-    (Key::Named(KeyName::Right), "right"),
-    (Key::Named(KeyName::Home), "home"),
-    (Key::Named(KeyName::End), "end"),
-    (Key::Named(KeyName::PageUp), "pgup"),
-    (Key::Named(KeyName::PageDown), "pgdn"),
-    (Key::Char(' '), "space"),
-];
 
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (NAMES.iter().find(|(key, _)| key == self), self) {
-            (Some((_, name)), _) => f.write_str(name),
-            (None, Self::Ctrl(c)) => write!(f, "ctrl-{c}"),
-            (None, Self::Alt(c)) => write!(f, "alt-{c}"),
-            (None, Self::F(number)) => write!(f, "f{number}"),
-            (None, Self::Char(c)) => write!(f, "{c}"),
-            (None, Self::Named(_)) => Ok(()),
+        match self {
+            Self::Char(' ') => f.write_str("space"),
+            Self::Char(c) => write!(f, "{c}"),
+            Self::Ctrl(c) => write!(f, "ctrl-{c}"),
+            Self::Alt(c) => write!(f, "alt-{c}"),
+            Self::F(number) => write!(f, "f{number}"),
+            Self::Named(name) => f.write_str(name),
         }
     }
 }
@@ -79,8 +42,9 @@ impl FromStr for Key {
     type Err = UnknownKey;
 
     fn from_str(name: &str) -> Result<Self, UnknownKey> {
-        if let Some((key, _)) = NAMES.iter().find(|(_, known)| *known == name) {
-            return Ok(*key);
+        let is_it = |key: &Self| matches!(key, Self::Named(known) if *known == name);
+        if let Some(key) = NAMED_KEYS.into_iter().find(is_it) {
+            return Ok(key);
         }
         let function = name.strip_prefix('f').and_then(|number| number.parse().ok());
         if let Some(number @ 1..=24) = function {
@@ -89,6 +53,7 @@ impl FromStr for Key {
         let (rest, with): (_, fn(char) -> Self) = match (name.strip_prefix("ctrl-"), name.strip_prefix("alt-")) {
             (Some(rest), _) => (rest, |c| Self::Ctrl(c.to_ascii_lowercase())),
             (None, Some(rest)) => (rest, Self::Alt),
+            (None, None) if name == "space" => (" ", Self::Char),
             (None, None) => (name, Self::Char),
         };
         let mut characters = rest.chars();
@@ -103,19 +68,24 @@ pub(in crate::app) const fn key(c: char) -> Key {
     Key::Char(c)
 }
 
-pub const ENTER: Key = Key::Named(KeyName::Enter);
-pub(in crate::app) const ESC: Key = Key::Named(KeyName::Esc);
-pub(in crate::app) const TAB: Key = Key::Named(KeyName::Tab);
-pub(in crate::app) const BACK_TAB: Key = Key::Named(KeyName::BackTab);
-pub(in crate::app) const DELETE: Key = Key::Named(KeyName::Delete);
-pub(in crate::app) const UP: Key = Key::Named(KeyName::Up);
-pub(in crate::app) const DOWN: Key = Key::Named(KeyName::Down);
-pub(in crate::app) const LEFT: Key = Key::Named(KeyName::Left);
-pub(in crate::app) const RIGHT: Key = Key::Named(KeyName::Right);
-pub(in crate::app) const HOME: Key = Key::Named(KeyName::Home);
-pub(in crate::app) const END: Key = Key::Named(KeyName::End);
-pub(in crate::app) const PAGE_UP: Key = Key::Named(KeyName::PageUp);
-pub(in crate::app) const PAGE_DOWN: Key = Key::Named(KeyName::PageDown);
+pub const ENTER: Key = Key::Named("enter");
+pub const ESC: Key = Key::Named("esc");
+pub const TAB: Key = Key::Named("tab");
+pub const BACK_TAB: Key = Key::Named("shift-tab");
+pub const BACKSPACE: Key = Key::Named("backspace");
+pub const DELETE: Key = Key::Named("delete");
+pub const INSERT: Key = Key::Named("insert");
+pub const UP: Key = Key::Named("up");
+pub const DOWN: Key = Key::Named("down");
+pub const LEFT: Key = Key::Named("left");
+pub const RIGHT: Key = Key::Named("right");
+pub const HOME: Key = Key::Named("home");
+pub const END: Key = Key::Named("end");
+pub const PAGE_UP: Key = Key::Named("pgup");
+pub const PAGE_DOWN: Key = Key::Named("pgdn");
+
+const NAMED_KEYS: [Key; 15] =
+    [ENTER, ESC, TAB, BACK_TAB, BACKSPACE, DELETE, INSERT, UP, DOWN, LEFT, RIGHT, HOME, END, PAGE_UP, PAGE_DOWN];
 
 /// What becomes of letters in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,7 +190,7 @@ impl Place {
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
-            (place, Key::Char(_) | Key::Ctrl('u' | 'w') | Key::Named(KeyName::Backspace)) => place.has_line(),
+            (place, Key::Char(_) | Key::Ctrl('u' | 'w') | BACKSPACE) => place.has_line(),
             _ => false,
         }
     }
@@ -464,7 +434,7 @@ mod tests_names {
     fn every_name_is_read_back() {
         let plain =
             [Key::Char('?'), Key::Char('G'), Key::Ctrl('c'), Key::Char('-'), Key::Alt('X'), Key::F(12), Key::Char('f')];
-        for key in NAMES.iter().map(|(key, _)| *key).chain(plain) {
+        for key in NAMED_KEYS.into_iter().chain(plain) {
             assert_eq!(key.to_string().parse(), Ok(key));
         }
         assert!("".parse::<Key>().is_err() && "hyper-x".parse::<Key>().is_err());

@@ -5,7 +5,9 @@
 
 use super::signals::{self, BlockedSignals, Ending, ExitGuard, Signals};
 use super::{Exit, LoopExit, Outbox, Session};
-use crate::app::keys::KeyName;
+use crate::app::keys::{
+    BACK_TAB, BACKSPACE, DELETE, DOWN, END, ENTER, ESC, HOME, INSERT, LEFT, PAGE_DOWN, PAGE_UP, RIGHT, TAB, UP,
+};
 use crate::app::pointer::{MouseAction, Pointer};
 use crate::app::{Key, Model, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
@@ -311,34 +313,31 @@ fn key(event: KeyEvent) -> Option<Key> {
     }
     // AltGr arrives on Windows as Ctrl and Alt together, and makes a character.
     let is_alt_gr = cfg!(windows) && modifiers.contains(KeyModifiers::CONTROL | KeyModifiers::ALT);
-    let named = match code {
+    Some(match code {
         KeyCode::Char(c) if c.is_control() => return None,
-        KeyCode::Char(c) if is_alt_gr => return Some(Key::Char(c)),
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => {
-            return Some(Key::Ctrl(c.to_ascii_lowercase()));
-        }
-        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => return Some(Key::Alt(c)),
+        KeyCode::Char(c) if is_alt_gr => Key::Char(c),
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::CONTROL) => Key::Ctrl(c.to_ascii_lowercase()),
+        KeyCode::Char(c) if modifiers.contains(KeyModifiers::ALT) => Key::Alt(c),
         KeyCode::Char(_) if modifiers.contains(KeyModifiers::META) => return None,
-        KeyCode::Char(c) => return Some(Key::Char(c)),
-        KeyCode::F(number) => return Some(Key::F(number)),
-        KeyCode::Enter => KeyName::Enter,
-        KeyCode::Esc => KeyName::Esc,
-        KeyCode::Tab => KeyName::Tab,
-        KeyCode::BackTab => KeyName::BackTab,
-        KeyCode::Backspace => KeyName::Backspace,
-        KeyCode::Delete => KeyName::Delete,
-        KeyCode::Insert => KeyName::Insert,
-        KeyCode::Up => KeyName::Up,
-        KeyCode::Down => KeyName::Down,
-        KeyCode::Left => KeyName::Left,
-        KeyCode::Right => KeyName::Right,
-        KeyCode::Home => KeyName::Home,
-        KeyCode::End => KeyName::End,
-        KeyCode::PageUp => KeyName::PageUp,
-        KeyCode::PageDown => KeyName::PageDown,
+        KeyCode::Char(c) => Key::Char(c),
+        KeyCode::F(number) => Key::F(number),
+        KeyCode::Enter => ENTER,
+        KeyCode::Esc => ESC,
+        KeyCode::Tab => TAB,
+        KeyCode::BackTab => BACK_TAB,
+        KeyCode::Backspace => BACKSPACE,
+        KeyCode::Delete => DELETE,
+        KeyCode::Insert => INSERT,
+        KeyCode::Up => UP,
+        KeyCode::Down => DOWN,
+        KeyCode::Left => LEFT,
+        KeyCode::Right => RIGHT,
+        KeyCode::Home => HOME,
+        KeyCode::End => END,
+        KeyCode::PageUp => PAGE_UP,
+        KeyCode::PageDown => PAGE_DOWN,
         _ => return None,
-    };
-    Some(Key::Named(named))
+    })
 }
 
 /// How often a signal that asks for the end is checked for while a password is typed.
@@ -370,11 +369,11 @@ fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
         }
         let Event::Key(event) = event::read()? else { continue };
         match key(event) {
-            Some(Key::Named(KeyName::Enter)) => return Ok(typed),
+            Some(ENTER) => return Ok(typed),
             Some(Key::Ctrl('c' | 'd')) => break,
             Some(Key::Ctrl('u')) => typed.clear(),
             Some(Key::Char(letter)) => typed.push(letter),
-            Some(Key::Named(KeyName::Backspace)) => drop(typed.pop()),
+            Some(BACKSPACE) => drop(typed.pop()),
             _ => {}
         }
     }

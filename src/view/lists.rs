@@ -10,14 +10,13 @@ use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
 use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK, What};
 use crate::app::over::palette::{CommandList, Palette, PaletteItem};
-use crate::app::over::spots::{RowPicker, Shows, Spot, Spots};
+use crate::app::over::spots::{RowPicker, Spot, Spots};
 use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
-use crate::report::{Held, Holding, Retention, Row};
+use crate::report::{Held, Holding, Retention};
 use crate::text::{Columns, Untrusted, bytes, count, thousands};
-use std::borrow::Cow;
 
 /// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
 type HeldColumns = [Option<usize>; 7];
@@ -129,8 +128,8 @@ impl DrawList for RowPicker {
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(_: &Spots, rows: &[&Spot], room: usize, model: &Model) -> (usize, usize) {
-        let shown: Vec<_> = rows.iter().filter_map(|spot| row_of(spot, model)).collect();
+    fn columns(_: &Spots, rows: &[&Spot], room: usize, _: &Model) -> (usize, usize) {
+        let shown: Vec<_> = rows.iter().filter_map(|spot| spot.row.as_ref()).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
@@ -139,28 +138,14 @@ impl DrawList for RowPicker {
         (heads.min(spare) + 1, labels)
     }
 
-    fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, at: &(usize, usize), spot: &Spot, model: &Model) {
-        let (label, labels) = *at;
+    fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, &(label, labels): &(usize, usize), spot: &Spot, _: &Model) {
         let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
         line.own_cut(&spot.head, label.saturating_sub(1), meaning);
         line.tab(label);
-        if let Shows::Words(words) = &spot.shows {
-            line.own(words, Tint::Faint);
-        }
-        if let Some(row) = row_of(spot, model) {
+        line.own(&spot.words, Tint::Faint);
+        if let Some(row) = &spot.row {
             draw_labelled(&mut line, label, labels, &row.label);
             draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
-        }
-    }
-}
-
-/// The row that a spot shows; none where it has words of our own.
-fn row_of<'a>(spot: &'a Spot, model: &Model) -> Option<Cow<'a, Row>> {
-    match &spot.shows {
-        Shows::Words(_) => None,
-        Shows::Row(row) => Some(Cow::Borrowed(row)),
-        Shows::Open(place) => {
-            Some(Cow::Owned(model.open().map(|open| open.report.row(place.section, place.row)).unwrap_or_default()))
         }
     }
 }

@@ -12,7 +12,7 @@ impl Model {
     /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
     pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
         if let Some(compare) = self.over.find_mut::<Compare>() {
-            compare.change(None, change);
+            compare.change(change);
         }
     }
 
@@ -39,7 +39,7 @@ impl Model {
     pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.files.shown().map(|file| &file.list);
         let Some(compare) = self.over.find_mut::<Compare>() else { return };
-        compare.change(None, |compare| compare.renew(list));
+        compare.change(|compare| compare.renew(list));
         let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
         let ticket = compare.source.job.ticket();
         self.emit(ReportJob::Compare(ticket, bodies));

@@ -3,7 +3,8 @@
 
 use crate::app::away::{Copied, ExportChoice, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};
 use crate::app::list::ListOrigin;
-use crate::app::over::{IndicatorList, Shows};
+use crate::app::over::findings::MarkedRow;
+use crate::app::over::{IndicatorList, Spot, Target};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, ListEntry, Model, Overlay, Screen};
 use crate::export::{self, ExportSource, What};
@@ -264,32 +265,27 @@ fn value(report: &Report, place: Place) -> Option<Untrusted> {
 
 /// The row that a list over the screen has chosen, and the pane by whose rules it is made harmless.
 fn listed_row(model: &Model) -> Option<(Pane, Row)> {
-    let open = model.open();
     match model.over.top()? {
         Overlay::Findings(list) => {
-            let finding = list.chosen()?.finding()?;
-            let is_of_open = model.list().is_some_and(|list| list.scroll.cursor == finding.target.entry);
-            let place = finding.target.place.filter(|_| is_of_open);
-            let whole = open.zip(place).map(|(open, place)| open.report.whole_row(place));
-            Some((finding.pane, whole.unwrap_or_else(|| finding.row.clone())))
+            let MarkedRow { pane, row, target, .. } = list.chosen()?.finding()?;
+            Some(whole_row(model, target).unwrap_or_else(|| (*pane, row.clone())))
         }
         Overlay::Spots(spots) => {
-            let spot = spots.chosen()?;
-            let report = open.map(|open| &open.report);
-            let place = spot.target.as_ref()?.place;
-            let pane = place.and_then(|place| Some(report?.section(place.section)?.pane()));
-            let row = match &spot.shows {
-                Shows::Row(row) => row.clone(),
-                Shows::Open(place) => report?.whole_row(*place),
-                Shows::Words(_) => return None,
-            };
+            let Spot { row, target, .. } = spots.chosen()?;
             // What another report names is made harmless as hosts are: no dot of an address stays as it was.
-            let pane = pane.filter(|_| matches!(spot.shows, Shows::Open(_))).unwrap_or(Pane::Network);
-            Some((pane, row))
+            whole_row(model, target.as_ref()?).or_else(|| Some((Pane::Network, row.clone()?)))
         }
         Overlay::Compare(compare) => compare.chosen_row(),
         _ => None,
     }
+}
+
+/// The whole row that a target leads to in the open report, and its pane.
+fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
+    let here = model.list()?.scroll.cursor;
+    let place = target.place.filter(|_| target.file.is_none() && target.entry == here)?;
+    let report = &model.open()?.report;
+    Some((report.section(place.section)?.pane(), report.whole_row(place)))
 }
 
 fn first_value(row: &Row) -> Option<Untrusted> {

@@ -12,7 +12,6 @@ use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
 use crate::report::{Cancel, Pane, Piece, Place, Report, Row, RowSet};
 use crate::text::Untrusted;
-use jiff::Timestamp;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -266,7 +265,7 @@ impl ListSource for FoundHits {
         (1, 0)
     }
 
-    fn on_typed(list: &mut Finder, open: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+    fn on_typed(list: &mut Finder, open: Option<&OpenReport>) -> Option<Effect> {
         list.source.process = None;
         list.search(open).map(Effect::from)
     }
@@ -345,7 +344,7 @@ impl Finder {
     }
 
     pub(super) fn forget_hits(&mut self) {
-        self.change(None, |found| {
+        self.change(|found| {
             found.groups.clear();
             found.rows.clear();
             found.searched = (0, 0);
@@ -354,12 +353,12 @@ impl Finder {
     }
 
     pub(super) fn add(&mut self, more: Vec<HitGroup>) {
-        self.change(None, |found| found.add(more));
+        self.change(|found| found.add(more));
     }
 
     /// Shows the hits of one pane only; where that is done already, those of all.
     pub(super) fn show_pane(&mut self, pane: Pane) {
-        self.change(None, |found| found.pane = Some(pane).filter(|pane| found.pane != Some(*pane)));
+        self.change(|found| found.pane = Some(pane).filter(|pane| found.pane != Some(*pane)));
     }
 
     /// The hit under the cursor; of the head of a group its first, of the row below its hits the last.

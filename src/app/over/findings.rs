@@ -2,13 +2,12 @@
 
 use crate::app::over::{ListSource, ListView, Scope, Target, text_of};
 use crate::app::panes::Scroll;
-use crate::app::{Job, JobNumber, ListEntry, Model, OpenReport, ReportJob, Size};
+use crate::app::{Effect, Job, JobNumber, ListEntry, Model, OpenReport, ReportJob, Size};
 use crate::export::What;
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Pane, Place, Report, Row, RowSet};
 use crate::text::{Untrusted, Visible, said};
-use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -246,7 +245,7 @@ impl ListSource for Findings {
         &self.rows
     }
 
-    fn text(row: &FindingRow, _: Option<&Report>) -> String {
+    fn text(row: &FindingRow) -> String {
         match row {
             FindingRow::Subject(_) | FindingRow::More(..) => String::new(),
             FindingRow::Rule(found) => found.words.to_string(),
@@ -277,9 +276,9 @@ impl ListSource for Findings {
         if room.height >= TALL { (1, 2) } else { (0, 1) }
     }
 
-    fn on_typed(list: &mut FindingList, open: Option<&OpenReport>, _: Timestamp) -> Option<crate::app::Effect> {
+    fn on_typed(list: &mut FindingList, _: Option<&OpenReport>) -> Option<Effect> {
         list.source.folded.clear();
-        list.apply_filter(open.map(|open| &open.report));
+        list.apply_filter();
         list.go_to_first();
         None
     }
@@ -294,7 +293,7 @@ impl FindingList {
     pub(in crate::app) fn toggle(&mut self) {
         let Some(rules) = self.chosen().map(|row| row.rules().to_vec()) else { return };
         let is_filtered = self.is_filtered();
-        self.change(None, |source| source.toggle(&rules, is_filtered));
+        self.change(|source| source.toggle(&rules, is_filtered));
     }
 
     /// Puts the cursor on the first rule, or on the first row that a filter matches.
@@ -320,8 +319,7 @@ impl FindingList {
     /// The rows that its filter leaves, folded or not: of each report by its place in the list.
     fn filtered_rows(&self) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
-        for row in self.source.rows().iter().filter(|row| self.filter.is_in(&Findings::text(row, None).to_lowercase()))
-        {
+        for row in self.source.rows().iter().filter(|row| self.filter.is_in(&Findings::text(row).to_lowercase())) {
             match row {
                 FindingRow::Rule(of) => {
                     of.places.iter().for_each(|(entry, more)| rows.entry(*entry).or_default().extend(more))
@@ -357,7 +355,7 @@ impl Model {
 
     pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: Vec<FindingRow>) {
         let Some(list) = self.over.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
-        list.change(None, |source| (source.rows, source.is_complete) = (found, true));
+        list.change(|source| (source.rows, source.is_complete) = (found, true));
         list.go_to_first();
         let is_of_file = list.source.scope == Scope::File;
         if let Some(words) = self.not_judged().filter(|_| is_of_file && self.notice.is_none()) {

@@ -5,7 +5,6 @@ use crate::app::find::{Quest, in_circle};
 use crate::app::over::{OverlayScreen, RowWindow, SMALL};
 use crate::app::panes::{Move, Scroll};
 use crate::app::{Effect, Failure, Key, Model, OpenReport, Place, Size};
-use crate::report::Report;
 use jiff::Timestamp;
 
 pub trait ListSource: Sized {
@@ -24,8 +23,8 @@ pub trait ListSource: Sized {
         None
     }
 
-    /// What a row is filtered by; rows of the open report are read in it.
-    fn text(_: &Self::Row, _open: Option<&Report>) -> String {
+    /// What a row is filtered by.
+    fn text(_: &Self::Row) -> String {
         String::new()
     }
 
@@ -49,8 +48,8 @@ pub trait ListSource: Sized {
     }
 
     /// Shows the rows for changed words; returns what finds them beside the loop, where that takes long.
-    fn on_typed(list: &mut ListView<Self>, open: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
-        list.apply_filter(open.map(|open| &open.report));
+    fn on_typed(list: &mut ListView<Self>, _: Option<&OpenReport>) -> Option<Effect> {
+        list.apply_filter();
         if Self::IS_RANKED {
             list.scroll = Scroll::default();
         }
@@ -74,7 +73,7 @@ impl<S: ListSource> ListView<S> {
     pub fn new(source: S) -> Self {
         let scroll = Scroll { cursor: source.first(), top: 0 };
         let mut list = Self { source, scroll, filter: Quest::default(), shown: Vec::new(), texts: Vec::new() };
-        list.shown = list.matching(None);
+        list.shown = list.matching();
         list
     }
 
@@ -114,19 +113,19 @@ impl<S: ListSource> ListView<S> {
     }
 
     /// Changes what the list is of; the cursor stays on its row, or near it.
-    pub fn change(&mut self, open: Option<&Report>, change: impl FnOnce(&mut S)) {
+    pub fn change(&mut self, change: impl FnOnce(&mut S)) {
         change(&mut self.source);
         self.texts.clear();
-        self.apply_filter(open);
+        self.apply_filter();
     }
 
-    pub(super) fn apply_filter(&mut self, open: Option<&Report>) {
+    pub(super) fn apply_filter(&mut self) {
         let chosen = self.chosen_number().filter(|_| !S::IS_RANKED);
-        self.shown = self.matching(open);
+        self.shown = self.matching();
         chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
     }
 
-    fn matching(&mut self, open: Option<&Report>) -> Vec<u32> {
+    fn matching(&mut self) -> Vec<u32> {
         if let Some(found) = self.source.matching(&self.filter.typed.text) {
             return found;
         }
@@ -135,7 +134,7 @@ impl<S: ListSource> ListView<S> {
             return self.source.arrange((0..).take(rows.len()).collect(), false);
         }
         if self.texts.len() != rows.len() {
-            self.texts = rows.iter().map(|row| S::text(row, open).to_lowercase()).collect();
+            self.texts = rows.iter().map(|row| S::text(row).to_lowercase()).collect();
         }
         let found = (0..).zip(&self.texts).filter(|(_, text)| self.filter.is_in(text));
         self.source.arrange(found.map(|(number, _)| number).collect(), true)
@@ -163,8 +162,8 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
         Some(&mut self.filter)
     }
 
-    fn on_typed(&mut self, open: Option<&OpenReport>, now: Timestamp) -> Option<Effect> {
-        S::on_typed(self, open, now)
+    fn on_typed(&mut self, open: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        S::on_typed(self, open)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::{Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, About, Note, Notes};
 use crate::report::rows::Line;
-use crate::report::{Deletion, Held, Holding, Place, Purge, Report, whose};
+use crate::report::{Deletion, Held, Holding, Place, Purge, whose};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -84,7 +84,7 @@ impl ListSource for StoreContents {
         &self.lines
     }
 
-    fn text(thing: &Holding, _: Option<&Report>) -> String {
+    fn text(thing: &Holding) -> String {
         let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
         let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
         let imported = thing.imported.as_ref().map(|imported| imported.words()).unwrap_or_default();
@@ -109,7 +109,7 @@ impl Model {
     pub(in crate::app) fn show_held(&mut self, lines: Vec<Holding>) {
         let (now, has_line) = (self.now, self.place().has_line());
         match self.held_mut() {
-            Some(held) => held.change(None, |all| {
+            Some(held) => held.change(|all| {
                 all.lines = lines;
                 all.sort(now);
             }),
@@ -134,7 +134,7 @@ impl Model {
     pub(in crate::app) fn sort_held(&mut self) {
         let now = self.now;
         if let Some(held) = self.held_mut() {
-            held.change(None, |all| {
+            held.change(|all| {
                 all.order += 1;
                 all.sort(now);
             });

@@ -100,7 +100,7 @@ impl ListSource for FoundIndicators {
         found
     }
 
-    fn text(found: &MergedIndicator, _: Option<&Report>) -> String {
+    fn text(found: &MergedIndicator) -> String {
         let to_block = if found.is_to_block() { TO_BLOCK } else { "" };
         // There may be hundreds of thousands: none is made visible only to be passed over.
         format!("{} {to_block} {}", found.kind().name(), String::from_utf8_lossy(found.value().as_bytes()))
@@ -118,7 +118,7 @@ impl IndicatorList {
         let here = choices.iter().position(|(what, _)| *what == self.source.what).unwrap_or(0);
         let next = in_circle(here, choices.len(), forward).next().and_then(|at| choices.get(at));
         if let Some((what, _)) = next.cloned() {
-            self.change(None, |source| source.what = what);
+            self.change(|source| source.what = what);
             self.scroll = Scroll::default();
         }
     }
@@ -143,7 +143,7 @@ impl Model {
         let ticket = job.ticket();
         let (choices, found, reports) = (Vec::new(), Vec::new(), Vec::new());
         match self.over.top_as_mut::<IndicatorList>() {
-            Some(list) => list.change(None, |source| {
+            Some(list) => list.change(|source| {
                 let what = source.what.clone();
                 *source = FoundIndicators { scope, what, choices, found, sandboxes, reports, job };
             }),
@@ -167,7 +167,7 @@ impl Model {
     pub(in crate::app) fn indicated(&mut self, job: JobNumber, result: Result<Merged, String>) {
         let Some(list) = self.over.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else { return };
         match result {
-            Ok((found, reports)) => list.change(None, |source| {
+            Ok((found, reports)) => list.change(|source| {
                 source.choices = choices(&found);
                 if !source.choices.iter().any(|(what, _)| *what == source.what) {
                     source.what = What::Indicators;
@@ -234,7 +234,7 @@ impl ListSource for Artefacts {
         &self.rows
     }
 
-    fn text((artefact, _): &Self::Row, _: Option<&Report>) -> String {
+    fn text((artefact, _): &Self::Row) -> String {
         artefact.words().to_owned()
     }
 

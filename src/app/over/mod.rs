@@ -20,7 +20,7 @@ pub use scope::Scope;
 pub(super) use sheet::paragraph;
 pub use sheet::{Sheet, SheetRow};
 pub(in crate::app) use spots::text_of;
-pub use spots::{RowPicker, Shows, Spot, Spots, Target};
+pub use spots::{RowPicker, Spot, Spots, Target};
 
 use crate::app::away::SaveForm;
 use crate::app::compare::{Compare, OtherFile};

@@ -236,7 +236,7 @@ impl Model {
         // Prices depend on the place below the palette.
         if let Some(Overlay::Palette(mut palette)) = self.over.all.pop_if(|top| matches!(top, Overlay::Palette(_))) {
             let items = items(self);
-            palette.change(None, |list| list.items = items);
+            palette.change(|list| list.items = items);
             self.over.put(palette);
         }
     }

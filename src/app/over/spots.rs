@@ -6,7 +6,7 @@ use crate::app::{JobNumber, List, Model, OpenReport, Screen};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::Label;
 use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
-use crate::report::{Attribute, Order, Pane, Place, Report, Row, RowSet, Section};
+use crate::report::{Attribute, Order, Pane, Place, Row, RowSet, Section};
 use crate::text::{count, thousands};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -25,17 +25,11 @@ pub struct RowPicker {
 pub struct Spot {
     /// Our own words before it.
     pub head: Cow<'static, str>,
-    pub shows: Shows,
+    /// Our own words in the place of a row.
+    pub words: Cow<'static, str>,
+    pub row: Option<Row>,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
-}
-
-#[derive(Debug, Clone)]
-pub enum Shows {
-    Words(Cow<'static, str>),
-    Row(Row),
-    /// A row of the open report, decoded when it is looked at.
-    Open(Place),
 }
 
 /// A row of a report, open or not.
@@ -52,11 +46,11 @@ pub struct Target {
 
 impl Spot {
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
-        Self { head: head.into(), shows: Shows::Words(words.into()), target: None }
+        Self { head: head.into(), words: words.into(), row: None, target: None }
     }
 
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
-        Self { shows: Shows::Row(row), target: Some(target), ..Self::words(head, "") }
+        Self { row: Some(row), target: Some(target), ..Self::words(head, "") }
     }
 }
 
@@ -81,14 +75,8 @@ impl ListSource for RowPicker {
         &self.spots
     }
 
-    fn text(spot: &Spot, open: Option<&Report>) -> String {
-        let shown = match (&spot.shows, open) {
-            (Shows::Words(words), _) => words.to_string(),
-            (Shows::Row(row), _) => text_of(row),
-            (Shows::Open(place), Some(report)) => text_of(&report.row(place.section, place.row)),
-            (Shows::Open(_), None) => String::new(),
-        };
-        format!("{} {shown}", spot.head)
+    fn text(spot: &Spot) -> String {
+        format!("{} {}{}", spot.head, spot.words, spot.row.as_ref().map(text_of).unwrap_or_default())
     }
 
     fn first(&self) -> usize {

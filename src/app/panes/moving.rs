@@ -1,7 +1,7 @@
 //! Moving through rows, panes and groups of panes, and to the rows that others name; and keeping every cursor among its rows.
 
 use crate::app::find::{Finder, Quest};
-use crate::app::over::{AnswerTree, RowPicker, Shows, Spot, Spots};
+use crate::app::over::{AnswerTree, RowPicker, Spot, Spots};
 use crate::app::panes::{FoldStep, Move, facts};
 use crate::app::{Layout, Model, Overlay, Screen, Sizes};
 use crate::report::{Pane, Place, Report};
@@ -123,14 +123,10 @@ impl Model {
                 self.show_row(*place);
             }
             several => {
-                let spots = several.iter().map(|place| Spot {
-                    shows: Shows::Open(*place),
-                    target: Some(self.target_here(*place)),
+                let spots = several.iter().map(|place| {
                     // One word before all of them would not distinguish them.
-                    ..Spot::words(
-                        facts::apart(report, *place).unwrap_or_else(|| Pane::Processes.short().to_owned()),
-                        "",
-                    )
+                    let head = facts::apart(report, *place).unwrap_or_else(|| Pane::Processes.short().to_owned());
+                    Spot::row(head, report.row(place.section, place.row), self.target_here(*place))
                 });
                 let spots = spots.collect();
                 self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));

@@ -1,7 +1,7 @@
 //! The table of questions that are typed in full: every operation the specification names beside the private reports (§4.2), for
 //! the palette and `behaview call`; and the planner, which adds operations up before any is asked.
 
-use crate::app::keys::KeyName;
+use crate::app::keys::{BACKSPACE, TAB};
 use crate::app::over::{FormSource, InputForm, SMALL, SheetRow, paragraph};
 use crate::app::panes::Move;
 use crate::app::panes::scroll::scrolled;
@@ -266,8 +266,8 @@ impl FormSource for PlannedOperations {
     /// Backspace takes the last operation back where the line is empty; tab completes a name.
     fn press(form: &mut Planner, key: Key) -> bool {
         match key {
-            Key::Named(KeyName::Backspace) if form.text().is_empty() => form.source.items.pop().is_some(),
-            Key::Named(KeyName::Tab) => {
+            BACKSPACE if form.text().is_empty() => form.source.items.pop().is_some(),
+            TAB => {
                 let first = form.offered().next();
                 first.map(|kind| form.set(format!("{} ", kind.name()))).is_some()
             }
@@ -373,7 +373,7 @@ mod planner_tests {
         let planner = typed("report");
         assert!(text(&planner).contains("tab takes the first of these\n|  v2-file-report\n"), "{}", text(&planner));
         let mut planner = typed("v2-file-rep");
-        assert!(planner.press(Key::Named(KeyName::Tab)) && planner.text() == "v2-file-report ");
+        assert!(planner.press(TAB) && planner.text() == "v2-file-report ");
         let planner = typed("v3-file many");
         assert!(text(&planner).contains("many is no number"));
     }
