@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 /// The most files that are open at once; the one that was opened first is closed for another.
 pub(super) const MOST_FILES: usize = 20;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct OpenFile {
     pub list: List,
     /// The pane that has the focus; none while the list has it.
@@ -39,33 +39,16 @@ pub struct OpenFile {
 #[derive(Debug)]
 pub(super) enum ReturnPoint {
     Finder,
-    /// Where an item of the comparison was seen.
-    Compare {
-        /// The file whose comparison it is: the row may be of the one that it was compared with. None for a document.
-        file: Option<Sha256>,
-        spots: Box<Spots>,
-    },
-    Other {
-        /// The open report whose rows it shows, where it is of that alone.
-        of: Option<JobNumber>,
-        /// The list, above what it was opened from.
-        over: Vec<Overlay>,
-    },
+    /// Where an item of the comparison was seen, and the file whose comparison it is: the row may be of the one that it was
+    /// compared with. None for a document.
+    Compare(Option<Sha256>, Box<Spots>),
+    /// The open report whose rows the list shows, where it is of that alone; the list, above what it was opened from.
+    Other(Option<JobNumber>, Vec<Overlay>),
 }
 
 impl OpenFile {
     pub fn new(list: List) -> Self {
-        Self {
-            list,
-            focus: None,
-            group: 0,
-            is_large: false,
-            is_zoomed: false,
-            compared: None,
-            finder: None,
-            left: None,
-            is_scanned: false,
-        }
+        Self { list, ..Self::default() }
     }
 
     pub fn open(&self) -> Option<&OpenReport> {

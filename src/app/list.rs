@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 /// The sandboxes of one file, or the reports of one opened document.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct List {
     pub origin: ListOrigin,
     pub entries: Vec<ListEntry>,
@@ -44,9 +44,16 @@ pub enum ListOrigin {
     Document(String),
 }
 
+impl Default for ListOrigin {
+    fn default() -> Self {
+        Self::Document(String::new())
+    }
+}
+
 /// What comes after the last entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Next {
+    #[default]
     Nothing,
     /// A page that has not been asked for; the word is none for the first page.
     Page(Option<Untrusted>),
@@ -66,17 +73,7 @@ impl Next {
 
 impl List {
     fn new(origin: ListOrigin, next: Next) -> Self {
-        Self {
-            origin,
-            entries: Vec::new(),
-            places: HashMap::new(),
-            next,
-            since: None,
-            total: None,
-            scroll: Scroll::default(),
-            failure: None,
-            used_cursors: Vec::new(),
-        }
+        Self { origin, next, ..Self::default() }
     }
 
     pub fn unasked(file: Sha256) -> Self {

@@ -159,8 +159,8 @@ fn is_named(name: &str, file: Option<&Sha256>, identifier: &Identifier) -> bool 
 /// A hit; one of a document has the document's name, and the identifier of its report.
 fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit: &Hit) -> FoundRow {
     let (file, identifier, held_for) = match of {
-        HitSource::Report { file, identifier, elsewhere } => (file.as_ref(), Some(identifier), elsewhere.clone()),
-        HitSource::Notes { file, identifier } => (file.as_ref(), Some(identifier), None),
+        HitSource::Report(file, identifier, elsewhere) => (file.as_ref(), Some(identifier), elsewhere.clone()),
+        HitSource::Notes(file, identifier) => (file.as_ref(), Some(identifier), None),
         HitSource::Pane(_) => (None, document.and_then(|(_, identifier)| identifier), None),
     };
     let file = file.map(ToString::to_string);

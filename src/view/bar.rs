@@ -56,7 +56,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
 }
 
-fn write(mut line: LineWriter<'_, '_>, pieces: &[Words]) {
+fn write(mut line: LineWriter<'_>, pieces: &[Words]) {
     for (text, meaning) in pieces {
         line.own(text, *meaning);
     }

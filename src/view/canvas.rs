@@ -125,8 +125,9 @@ pub(super) fn fitting(mut rows: Vec<Words>, height: u16) -> Vec<Words> {
 }
 
 /// A writer over one row.
-pub(super) struct LineWriter<'a, 'c> {
-    buffer: &'a mut Canvas<'c>,
+pub(super) struct LineWriter<'a> {
+    buffer: &'a mut Buffer,
+    look: Appearance,
     start: u16,
     x: u16,
     y: u16,
@@ -140,18 +141,29 @@ pub(super) struct LineWriter<'a, 'c> {
     pub(super) shows_sought: bool,
 }
 
-impl<'a, 'c> LineWriter<'a, 'c> {
+impl<'a> LineWriter<'a> {
     /// Writes into a row of an area; a row outside of it has no room.
-    pub(super) fn new(buffer: &'a mut Canvas<'c>, area: Area, row: u16) -> Self {
+    pub(super) fn new(canvas: &'a mut Canvas<'_>, area: Area, row: u16) -> Self {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
-        let cells = rect(row).intersection(buffer.area);
+        let cells = rect(row).intersection(canvas.area);
         let end = if cells.height == 0 { cells.x } else { cells.right() };
         let (start, x, y) = (cells.x, cells.x, cells.y);
-        Self { buffer, start, x, y, end, is_cut: false, base: None, sought: None, shows_sought: false }
+        Self {
+            buffer: canvas.buffer,
+            look: canvas.look,
+            start,
+            x,
+            y,
+            end,
+            is_cut: false,
+            base: None,
+            sought: None,
+            shows_sought: false,
+        }
     }
 
-    pub(super) fn of_list(buffer: &'a mut Canvas<'c>, area: Area, row: u16, is_chosen: bool) -> Self {
-        let line = Self::new(buffer, area, row);
+    pub(super) fn of_list(canvas: &'a mut Canvas<'_>, area: Area, row: u16, is_chosen: bool) -> Self {
+        let line = Self::new(canvas, area, row);
         if is_chosen { line.base(Tint::Cursor) } else { line }
     }
 
@@ -159,8 +171,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     pub(super) fn base(self, meaning: Tint) -> Self {
         let line = self.under(meaning);
         if matches!(meaning, Tint::Cursor | Tint::Strong) && line.x > 0 && line.room() > 0 {
-            let style = opaque(line.buffer.look.style(meaning));
-            line.buffer.buffer.set_string(line.x - 1, line.y, text::own("›"), style);
+            let style = opaque(line.look.style(meaning));
+            line.buffer.set_string(line.x - 1, line.y, text::own("›"), style);
         }
         line
     }
@@ -168,9 +180,9 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Gives the whole row a meaning, under those of its pieces, without a sign.
     pub(super) fn under(mut self, meaning: Tint) -> Self {
         self.base = Some(meaning);
-        let style = self.buffer.look.style(meaning);
+        let style = self.look.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
-        self.buffer.buffer.set_style(row, style);
+        self.buffer.set_style(row, style);
         self
     }
 
@@ -193,7 +205,7 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     /// Writes text in the style of its meaning, and what matches in the style of a match.
     fn write(&mut self, text: &str, meaning: Tint, matches: &[Range<usize>]) {
         let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Tint::Found));
-        let cells = &mut self.buffer.buffer;
+        let cells = &mut self.buffer;
         let (end, _) = cells.set_stringn(self.x, self.y, text::own(text), room, style);
         let written = Rect { x: self.x, y: self.y, width: end - self.x, height: 1 };
         for span in matches {
@@ -306,8 +318,8 @@ impl<'a, 'c> LineWriter<'a, 'c> {
     }
 
     fn style(&self, meaning: Tint) -> Style {
-        let style = self.buffer.look.style(meaning);
-        match self.base.map(|base| self.buffer.look.style(base)) {
+        let style = self.look.style(meaning);
+        match self.base.map(|base| self.look.style(base)) {
             None => style,
             // A reversed row is marked as one: the rows around it show what its pieces mean.
             Some(base) if base.add_modifier.contains(Modifier::REVERSED) => base,

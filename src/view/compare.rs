@@ -56,7 +56,7 @@ impl DrawList for Comparison {
         }
     }
 
-    fn draw_row(list: &Compare, line: LineWriter<'_, '_>, (): &(), item: &ComparedItem, _: &Model) {
+    fn draw_row(list: &Compare, line: LineWriter<'_>, (): &(), item: &ComparedItem, _: &Model) {
         if let Some(matrix) = &list.source.matrix {
             draw_item(line, &list.source, matrix, item);
         }
@@ -67,7 +67,7 @@ fn cell(compare: &Comparison) -> usize {
     if compare.columns.len() > 9 { 3 } else { 2 }
 }
 
-fn draw_item(mut line: LineWriter<'_, '_>, compare: &Comparison, matrix: &Matrix, item: &ComparedItem) {
+fn draw_item(mut line: LineWriter<'_>, compare: &Comparison, matrix: &Matrix, item: &ComparedItem) {
     for (n, column) in compare.columns.iter().enumerate() {
         line.tab(n * cell(compare));
         let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
@@ -104,7 +104,7 @@ impl DrawList for OtherFiles {
         "Compare with which file?".to_owned()
     }
 
-    fn draw_row(_: &OtherFile, mut line: LineWriter<'_, '_>, (): &(), recent: &Recent, model: &Model) {
+    fn draw_row(_: &OtherFile, mut line: LineWriter<'_>, (): &(), recent: &Recent, model: &Model) {
         draw_earlier(&mut line, recent, model);
     }
 }
@@ -157,7 +157,7 @@ impl DrawList for FoundHits {
         LineWriter::new(buffer, area, 0).own(&words, meaning);
     }
 
-    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a, '_>, (): &(), row: &HitRow, model: &Model) {
+    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a>, (): &(), row: &HitRow, model: &Model) {
         let Some(group) = list.source.groups.get(row.group) else { return };
         let Some(number) = row.at.checked_sub(1) else { return draw_group(&mut line, group, model) };
         let Some(hit) = group.hits.get(number) else {
@@ -165,7 +165,7 @@ impl DrawList for FoundHits {
             return line.own(&format!("  and {} more", thousands(more)), Tint::Faint);
         };
         line.own("  ", Tint::Text);
-        if let (Some(pane), HitSource::Report { .. }) = (hit.pane(), &group.of) {
+        if let (Some(pane), HitSource::Report(..)) = (hit.pane(), &group.of) {
             line.own(&format!("{} ", pane.short()), Tint::Key);
         }
         draw_label(&mut line, &hit.row.label);
@@ -174,21 +174,21 @@ impl DrawList for FoundHits {
     }
 }
 
-fn draw_group(line: &mut LineWriter<'_, '_>, group: &HitGroup, model: &Model) {
+fn draw_group(line: &mut LineWriter<'_>, group: &HitGroup, model: &Model) {
     match &group.of {
         HitSource::Pane(pane) => {
             line.own(&key(*pane, model), Tint::Key);
             line.own(" ", Tint::Key);
             line.own(pane.title(), Tint::Strong);
         }
-        HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
-            if matches!(group.of, HitSource::Notes { .. }) {
+        HitSource::Report(file, identifier, _) | HitSource::Notes(file, identifier) => {
+            if matches!(group.of, HitSource::Notes(..)) {
                 line.own(&format!("{MARK} "), Tint::Key);
             }
             line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Tint::Strong);
             line.own(" · ", Tint::Faint);
             line.visible(&identifier.parts().sandbox.visible_cut(40), Tint::Strong);
-            if let HitSource::Report { elsewhere: Some(profile), .. } = &group.of {
+            if let HitSource::Report(.., Some(profile)) = &group.of {
                 line.own(" · stored for profile ", Tint::Faint);
                 line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Tint::Strong);
             }

@@ -117,13 +117,7 @@ impl DrawList for Findings {
         }
     }
 
-    fn draw_row(
-        list: &FindingList,
-        mut line: LineWriter<'_, '_>,
-        at: &FindingColumns,
-        row: &FindingRow,
-        model: &Model,
-    ) {
+    fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &FindingColumns, row: &FindingRow, model: &Model) {
         match row {
             FindingRow::Subject(subject) => {
                 let (rows, rules) = (subject.count as u64, subject.rules.len() as u64);
@@ -161,12 +155,7 @@ fn rule(number: u16, model: &Model) -> Option<&Rule> {
     model.rules.as_ref()?.rule(number)
 }
 
-fn draw_rule(
-    list: &FindingList,
-    line: &mut LineWriter<'_, '_>,
-    at: &FindingColumns,
-    (rule, of): (&Rule, &RuleFindings),
-) {
+fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &FindingColumns, (rule, of): (&Rule, &RuleFindings)) {
     let meaning = severity_tint(rule.severity);
     line.own(rule.severity.sign(), meaning);
     if at.title > SEVERITY {
@@ -186,14 +175,14 @@ fn draw_rule(
     draw_cell(line, at.technique, &words, Tint::Detail);
 }
 
-fn draw_cell(line: &mut LineWriter<'_, '_>, column: usize, words: &str, meaning: Tint) {
+fn draw_cell(line: &mut LineWriter<'_>, column: usize, words: &str, meaning: Tint) {
     if column != NOWHERE {
         line.tab(column);
         line.own_cut(words, line.room(), meaning);
     }
 }
 
-fn draw_finding(list: &FindingList, mut line: LineWriter<'_, '_>, at: &FindingColumns, finding: &MarkedRow) {
+fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &FindingColumns, finding: &MarkedRow) {
     line.tab(at.title);
     if list.source.scope == Scope::File {
         line.visible(&finding.seen_by, Tint::Detail);

@@ -60,7 +60,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     S::draw_rest(form, buffer, Area { y: inside.y + end, height: inside.height - end, ..inside }, model);
 }
 
-fn draw_choice(line: &mut LineWriter<'_, '_>, (choice, column): (&ChoiceLine, usize), is_chosen: bool) {
+fn draw_choice(line: &mut LineWriter<'_>, (choice, column): (&ChoiceLine, usize), is_chosen: bool) {
     line.own(choice.label, if is_chosen { Tint::Focus } else { Tint::Key });
     line.tab(column);
     let [before, after] = if is_chosen { ["‹ ", " ›"] } else { ["  ", "  "] };
@@ -70,7 +70,7 @@ fn draw_choice(line: &mut LineWriter<'_, '_>, (choice, column): (&ChoiceLine, us
     line.own(&format!("  {}", choice.about), Tint::Faint);
 }
 
-fn draw_field(mut line: LineWriter<'_, '_>, (label, column): (&ScanField, usize), field: &TextField, is_chosen: bool) {
+fn draw_field(mut line: LineWriter<'_>, (label, column): (&ScanField, usize), field: &TextField, is_chosen: bool) {
     // A password is seen as long as it is, and no more.
     let shown = match label.option {
         Some(ScanOption::Password) => TextField::from("*".repeat(field.text.chars().count())),

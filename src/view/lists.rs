@@ -63,7 +63,7 @@ impl DrawList for StoreContents {
         }
     }
 
-    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_, '_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
+    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
         // A narrow screen shows dates without the year.
         let (received, year) = (since(thing.received, model.now), if columns[3].is_some() { 0 } else { 5 });
         let cells = [
@@ -138,7 +138,7 @@ impl DrawList for RowPicker {
         (heads.min(spare) + 1, labels)
     }
 
-    fn draw_row(_: &Spots, mut line: LineWriter<'_, '_>, &(label, labels): &(usize, usize), spot: &Spot, _: &Model) {
+    fn draw_row(_: &Spots, mut line: LineWriter<'_>, &(label, labels): &(usize, usize), spot: &Spot, _: &Model) {
         let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
         line.own_cut(&spot.head, label.saturating_sub(1), meaning);
         line.tab(label);
@@ -220,7 +220,7 @@ impl DrawList for FoundIndicators {
 
     fn draw_row(
         list: &IndicatorList,
-        mut line: LineWriter<'_, '_>,
+        mut line: LineWriter<'_>,
         columns: &IndicatorColumns,
         found: &MergedIndicator,
         _: &Model,
@@ -313,7 +313,7 @@ impl DrawList for Artefacts {
         "Downloads".to_owned()
     }
 
-    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_, '_>, (): &(), row: &Self::Row, model: &Model) {
+    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_>, (): &(), row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
         let request = list.source.request(*artefact);
         line.own(artefact.words(), Tint::Text);
@@ -358,7 +358,7 @@ impl DrawList for CommandList {
 
     fn draw_row(
         list: &Palette,
-        mut line: LineWriter<'_, '_>,
+        mut line: LineWriter<'_>,
         (keys, names, words): &(usize, usize, usize),
         item: &PaletteItem,
         _: &Model,

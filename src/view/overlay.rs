@@ -229,7 +229,7 @@ pub(super) trait DrawList: ListSource + Sized {
 
     fn draw_row<'a>(
         list: &'a ListView<Self>,
-        line: LineWriter<'a, '_>,
+        line: LineWriter<'a>,
         columns: &Self::Columns,
         row: &Self::Row,
         model: &Model,

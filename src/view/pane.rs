@@ -167,7 +167,7 @@ impl PaneRows<'_> {
     /// Draws a row, elided where wanted and not scrolled; true if a match is in sight.
     fn draw_row<'l>(
         &'l self,
-        mut line: LineWriter<'l, '_>,
+        mut line: LineWriter<'l>,
         place: Place,
         found: &Row,
         branch: Option<&Branch>,
@@ -211,7 +211,7 @@ fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
 }
 
 /// The last row of a pane, for words that rows give way to.
-fn last_row<'a, 'c>(buffer: &'a mut Canvas<'c>, inside: Area) -> LineWriter<'a, 'c> {
+fn last_row<'a>(buffer: &'a mut Canvas<'_>, inside: Area) -> LineWriter<'a> {
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
     buffer.clear(last);
     LineWriter::new(buffer, last, 0)
@@ -306,7 +306,7 @@ fn widest(widths: impl Iterator<Item = usize>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
 
-pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
+pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
     match label {
         Label::Known(word) => line.own(word, Tint::Faint),
         Label::Named(name) => line.visible(&name.visible_cut(LABELS), Tint::Faint),
@@ -314,7 +314,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_, '_>, label: &Label) {
 }
 
 /// Draws a row's label, and the gap up to this many columns; a longer label reaches into its row's value.
-pub(super) fn draw_labelled(line: &mut LineWriter<'_, '_>, from: usize, columns: usize, label: &Label) {
+pub(super) fn draw_labelled(line: &mut LineWriter<'_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
     if columns > 0 && line.is_past(from + columns) {
         line.own(" ", Tint::Text);
@@ -328,7 +328,7 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
 
 /// Draws a row's text, matches marked: from this column on, or whole with its first value shortened.
 pub(super) fn draw_pieces<'a>(
-    line: &mut LineWriter<'a, '_>,
+    line: &mut LineWriter<'a>,
     pieces: &[Piece],
     value: Tint,
     shift: Option<usize>,
@@ -378,7 +378,7 @@ pub(super) fn width_of(pieces: &[Piece]) -> usize {
     pieces.iter().map(Piece::width).sum()
 }
 
-fn draw_branch(line: &mut LineWriter<'_, '_>, branch: &Branch, is_wanted: bool) {
+fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch, is_wanted: bool) {
     let depth = branch.guides.len();
     if depth > GUIDES {
         line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Tint::Faint);

@@ -352,7 +352,7 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
 }
 
-pub(super) fn draw_earlier(line: &mut LineWriter<'_, '_>, recent: &Recent, model: &Model) {
+pub(super) fn draw_earlier(line: &mut LineWriter<'_>, recent: &Recent, model: &Model) {
     let hash = if model.size.width >= 140 { recent.file.to_string() } else { recent.file.short() };
     line.own(&format!("{hash}  "), Tint::Text);
     if let Some(name) = &recent.name {

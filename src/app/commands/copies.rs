@@ -174,7 +174,7 @@ impl Model {
 
     fn writes_report(&self) -> bool {
         let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_)));
-        self.listed_scope().is_some() || is_over_it && self.open().is_some() && self.screen == Screen::File
+        self.is_listed() == Some(true) || is_over_it && self.open().is_some() && self.screen == Screen::File
     }
 
     fn written_value(&self) -> Option<Part> {

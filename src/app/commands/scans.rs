@@ -1,6 +1,6 @@
 //! What keys and responses do about scans: submitting a file, following its scan to its end, deleting the file at the service.
 
-use crate::app::over::{Sheet, SheetRow};
+use crate::app::over::{Sheet, SheetRow, paragraph};
 use crate::app::scan::follow::{Follow, polls};
 use crate::app::scan::{InspectedFile, SubmitForm, price_of, unsent};
 use crate::app::spending::{Consent, KeyedAnswer};
@@ -159,7 +159,6 @@ impl Model {
     }
 
     pub fn following_rows(&self) -> Vec<SheetRow> {
-        let row = |head: &str, text: String| SheetRow { head: head.to_owned(), text };
         let Some(follow) = self.following() else {
             let is_done = self.files.shown().is_some_and(|file| file.is_scanned);
             let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
@@ -168,21 +167,23 @@ impl Model {
                 (true, false) => "done, and no report of it is listed",
                 (false, _) => "not followed any more",
             };
-            return vec![row("scan", format!("{ended}: nothing further is sent"))];
+            return vec![paragraph("scan", format!("{ended}: nothing further is sent"))];
         };
         let (seconds, price) =
             (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.figures.entitlements));
         let mut rows = vec![
-            row("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop"))),
-            row("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
+            paragraph("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop"))),
+            paragraph("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
         ];
         match &follow.seen {
-            None => rows.push(row("scan", "nothing is known of it yet".to_owned())),
+            None => rows.push(paragraph("scan", "nothing is known of it yet".to_owned())),
             Some(seen) => {
                 let began = seen.began.map_or_else(String::new, |when| format!(", begun {}", moment(when)));
-                rows.push(row("scan", format!("{}{began}", seen.progress.words())));
+                rows.push(paragraph("scan", format!("{}{began}", seen.progress.words())));
                 let runs = seen.sandboxes.iter();
-                rows.extend(runs.map(|run| row("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))));
+                rows.extend(
+                    runs.map(|run| paragraph("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))),
+                );
             }
         }
         rows

@@ -103,13 +103,7 @@ impl Model {
         self.emit_all(job);
     }
 
-    pub(in crate::app) fn hits(
-        &mut self,
-        job: JobNumber,
-        groups: Vec<HitGroup>,
-        searched: (u64, u64),
-        ended: SearchEnd,
-    ) {
+    pub(in crate::app) fn hits(&mut self, job: JobNumber, found: Vec<HitGroup>, searched: (u64, u64), end: SearchEnd) {
         let over = self.over.find_mut::<Finder>();
         let finders = over.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
@@ -117,9 +111,9 @@ impl Model {
             if std::mem::take(&mut run.is_new) {
                 finder.forget_hits();
             }
-            finder.add(groups);
+            finder.add(found);
             finder.source.searched = searched;
-            if let Some(end) = ended {
+            if let Some(end) = end {
                 finder.filter.run = None;
                 finder.filter.problem = end.err();
             }
@@ -149,7 +143,7 @@ impl Model {
                 let entry = self.list().map_or(0, |list| list.scroll.cursor);
                 self.go_to(Target { file: None, identifier: None, entry, place })
             }
-            HitSource::Report { file, identifier, .. } | HitSource::Notes { file, identifier } => {
+            HitSource::Report(file, identifier, _) | HitSource::Notes(file, identifier) => {
                 self.go_to(Target { file, identifier: Some(identifier), entry: 0, place });
                 self.prefer_held_search();
             }
@@ -183,11 +177,11 @@ impl Model {
         let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
         Some(match left {
             ReturnPoint::Finder => "back to the hits",
-            ReturnPoint::Compare { .. } => "back to the comparison",
-            ReturnPoint::Other { over, .. } if matches!(over.last(), Some(Overlay::Indicators(_))) => {
+            ReturnPoint::Compare(..) => "back to the comparison",
+            ReturnPoint::Other(_, over) if matches!(over.last(), Some(Overlay::Indicators(_))) => {
                 "back to the indicators"
             }
-            ReturnPoint::Other { .. } => "back to the list",
+            ReturnPoint::Other(..) => "back to the list",
         })
     }
 
@@ -195,11 +189,11 @@ impl Model {
     fn is_there(&self, left: &ReturnPoint) -> bool {
         match left {
             ReturnPoint::Finder => self.search().is_some(),
-            ReturnPoint::Compare { file, .. } => {
+            ReturnPoint::Compare(file, _) => {
                 let file = file.as_ref().map_or_else(|| self.files.shown(), |file| self.files.of(file));
                 file.is_some_and(|file| file.compared.is_some())
             }
-            ReturnPoint::Other { of, .. } => of.is_none() || *of == self.open().map(|open| open.job.number()),
+            ReturnPoint::Other(of, _) => of.is_none() || *of == self.open().map(|open| open.job.number()),
         }
     }
 
@@ -209,7 +203,7 @@ impl Model {
         match (over, below.pop()) {
             (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
                 self.files.keep_comparison(compare);
-                Some(ReturnPoint::Compare { file: self.file().cloned(), spots: Box::new(spots) })
+                Some(ReturnPoint::Compare(self.file().cloned(), Box::new(spots)))
             }
             (Overlay::Finder(mut finder), _) => {
                 finder.choose_hit();
@@ -222,7 +216,7 @@ impl Model {
                     |over: &Overlay| matches!(over, Overlay::Findings(list) if list.source.scope == Scope::Sandbox);
                 let is_of_report = over.iter().any(is_of_report);
                 let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);
-                Some(ReturnPoint::Other { of, over })
+                Some(ReturnPoint::Other(of, over))
             }
         }
     }
@@ -246,13 +240,13 @@ impl Model {
                     self.over.put(finder);
                 }
             }
-            Some(ReturnPoint::Compare { file, spots }) => {
+            Some(ReturnPoint::Compare(file, spots)) => {
                 file.into_iter().for_each(|file| self.open_files(&[file]));
                 let compare = self.files.shown_mut().and_then(|file| file.compared.take());
                 compare.into_iter().for_each(|compare| self.over.put(compare));
                 self.over.put(*spots);
             }
-            Some(ReturnPoint::Other { over, .. }) => over.into_iter().for_each(|over| self.over.put(over)),
+            Some(ReturnPoint::Other(_, over)) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}
         }
     }

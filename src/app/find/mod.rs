@@ -155,30 +155,23 @@ pub struct HitGroup {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HitSource {
     Pane(Pane),
-    Report {
-        file: Option<Sha256>,
-        identifier: Identifier,
-        /// The other profile that holds it, where it cannot be opened with this one.
-        elsewhere: Option<String>,
-    },
-    Notes {
-        file: Option<Sha256>,
-        identifier: Identifier,
-    },
+    /// A stored report, and the other profile that holds it where it cannot be opened with this one.
+    Report(Option<Sha256>, Identifier, Option<String>),
+    Notes(Option<Sha256>, Identifier),
 }
 
 impl HitSource {
     /// Why a hit cannot be gone to from here, if so. What another profile holds may be of another service: it is not mixed in.
     pub(super) fn out_of_reach(&self) -> Option<String> {
         match self {
-            Self::Report { elsewhere: Some(profile), .. } => {
+            Self::Report(.., Some(profile)) => {
                 let name = Untrusted::from(profile.as_str()).visible_cut(40);
                 Some(format!("Profile {name} holds this report: behaview --profile {name} opens it."))
             }
-            Self::Report { file: None, .. } | Self::Notes { file: None, .. } => {
+            Self::Report(None, ..) | Self::Notes(None, _) => {
                 Some("The report does not say which file it is of, so it cannot be opened here.".to_owned())
             }
-            Self::Pane(_) | Self::Report { .. } | Self::Notes { .. } => None,
+            Self::Pane(_) | Self::Report(..) | Self::Notes(..) => None,
         }
     }
 }
@@ -290,7 +283,7 @@ impl FoundHits {
         }
         self.groups.sort_by_key(|group| match group.of {
             HitSource::Pane(pane) => Some(pane),
-            HitSource::Report { .. } | HitSource::Notes { .. } => None,
+            HitSource::Report(..) | HitSource::Notes(..) => None,
         });
         let rows = self.groups.iter().enumerate().flat_map(|(number, group)| {
             let has_more = group.count > group.hits.len() as u64;

@@ -357,10 +357,8 @@ impl Model {
         let Some(list) = self.over.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
         list.change(|source| (source.rows, source.is_complete) = (found, true));
         list.go_to_first();
-        let is_of_file = list.source.scope == Scope::File;
-        if let Some(words) = self.not_judged().filter(|_| is_of_file && self.notice.is_none()) {
-            self.say(words);
-        }
+        let scope = list.source.scope;
+        self.say_not_covered(scope);
     }
 
     /// The findings that the top list shows, to be written to a file: of each report in the order of the list.

@@ -179,11 +179,8 @@ impl Model {
                 return self.warn(format!("The indicators could not be found: {why}"));
             }
         }
-        if list.source.scope == Scope::File
-            && let Some(words) = self.not_judged().filter(|_| self.notice.is_none())
-        {
-            self.say(words);
-        }
+        let scope = list.source.scope;
+        self.say_not_covered(scope);
     }
 
     /// Goes to the row that names the chosen indicator; where there are several, lists them.

@@ -48,11 +48,11 @@ impl Model {
         self.held_here().filter(move |(entry, _)| only.is_none_or(|only| only == *entry))
     }
 
-    /// The scope of the top list, where it has one and is complete.
-    pub(in crate::app) fn listed_scope(&self) -> Option<Scope> {
+    /// Whether the top list is complete; none where it does not follow the scope.
+    pub(in crate::app) fn is_listed(&self) -> Option<bool> {
         match self.over.top()? {
-            Overlay::Findings(list) => Some(list.source.scope).filter(|_| list.source.is_complete),
-            Overlay::Indicators(list) => Some(list.source.scope).filter(|_| list.source.is_complete()),
+            Overlay::Findings(list) => Some(list.source.is_complete),
+            Overlay::Indicators(list) => Some(list.source.is_complete()),
             _ => None,
         }
     }
@@ -60,9 +60,7 @@ impl Model {
     /// Whether the top list follows the scope, and there is a choice.
     pub(in crate::app) fn has_scope(&self) -> bool {
         let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
-        matches!(self.over.top(), Some(Overlay::Findings(_) | Overlay::Indicators(_)))
-            && is_stored
-            && self.held_here().nth(1).is_some()
+        self.is_listed().is_some() && is_stored && self.held_here().nth(1).is_some()
     }
 
     /// Lists what the other scope covers, and keeps that choice.

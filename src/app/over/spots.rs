@@ -1,6 +1,6 @@
 //! Lists of rows to go to, such as the places of an item, and the way there; and the marks of the rules in panes.
 
-use crate::app::over::{ListSource, ListView, Overlay, SheetRow};
+use crate::app::over::{ListSource, ListView, Overlay, Scope, SheetRow};
 use crate::app::panes::Move;
 use crate::app::{JobNumber, List, Model, OpenReport, Screen};
 use crate::report::identifier::{Identifier, Sha256};
@@ -272,13 +272,16 @@ impl Model {
         });
     }
 
-    pub(super) fn not_judged(&self) -> Option<String> {
+    /// Says which reports a list of all of them does not cover.
+    pub(super) fn say_not_covered(&mut self, scope: Scope) {
         let missing = self.files.missing_reports(&self.calls).len() as u64;
         let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));
         let has_more = self.list().is_some_and(List::has_more_pages);
         let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
         let words: Vec<_> = missing.into_iter().chain(pages).collect();
-        (!words.is_empty()).then(|| format!("Not in it: {}.", words.join(", and ")))
+        if scope == Scope::File && self.notice.is_none() && !words.is_empty() {
+            self.say(format!("Not in it: {}.", words.join(", and ")));
+        }
     }
 
     pub(in crate::app) fn reasons(&self, place: Place) -> Vec<SheetRow> {

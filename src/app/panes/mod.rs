@@ -122,20 +122,9 @@ pub struct Tab {
     pub area: Area,
 }
 
-/// What tabs show, from the widest form to the narrowest; a sign stands between two of them.
-struct TabForm {
-    padding: u16,
-    has_counts: bool,
-    has_empty: bool,
-}
-
-const FORMS: [TabForm; 5] = [
-    TabForm { padding: 1, has_counts: true, has_empty: true },
-    TabForm { padding: 0, has_counts: true, has_empty: true },
-    TabForm { padding: 0, has_counts: true, has_empty: false },
-    TabForm { padding: 0, has_counts: false, has_empty: true },
-    TabForm { padding: 0, has_counts: false, has_empty: false },
-];
+/// Forms of the tabs, the widest first: blanks on either side, whether they have counts, whether panes without rows have one.
+const FORMS: [(u16, bool, bool); 5] =
+    [(1, true, true), (0, true, true), (0, true, false), (0, false, true), (0, false, false)];
 
 impl Tab {
     /// The tabs of the open report in the widest form that fits.
@@ -146,11 +135,12 @@ impl Tab {
         let indent = if is_of_another_kind { columns(NO_REPORT) + 3 } else { 0 };
         let end = area.y.saturating_add(area.height);
         let mut all = Vec::new();
-        for form in &FORMS {
-            let has_empty = form.has_empty && !is_of_another_kind;
-            let tabs = Pane::ALL.into_iter().map(|pane| Self::of(pane, open.report.count(pane), form, model));
+        for (padding, has_counts, has_empty) in FORMS {
+            let has_empty = has_empty && !is_of_another_kind;
+            let tab = |pane| Self::of(pane, open.report.count(pane), (padding, has_counts), model);
+            let tabs = Pane::ALL.into_iter().map(tab);
             let tabs = tabs.filter(|tab| has_empty || !tab.is_empty || model.focused() == Some(tab.pane));
-            all = placed(tabs, area, indent, form.padding);
+            all = placed(tabs, area, indent, padding);
             if all.iter().all(|tab: &Self| tab.area.y < end) {
                 break;
             }
@@ -159,11 +149,11 @@ impl Tab {
         all
     }
 
-    fn of(pane: Pane, rows: usize, form: &TabForm, model: &Model) -> Self {
+    fn of(pane: Pane, rows: usize, (padding, has_counts): (u16, bool), model: &Model) -> Self {
         // The rows of the overview are facts: their number says nothing.
-        let is_counted = form.has_counts && rows > 0 && pane != Pane::Overview;
+        let is_counted = has_counts && rows > 0 && pane != Pane::Overview;
         let count = if is_counted { rounded(rows as u64) } else { String::new() };
-        let (key, padding) = (key(pane, model), form.padding);
+        let key = key(pane, model);
         let parts = [&*key, pane.short(), &*count].into_iter().filter(|part| !part.is_empty());
         let width = parts.map(|part| columns(part) + 1).sum::<u16>() - 1 + 2 * padding;
         Self { pane, key, count, is_empty: rows == 0, padding, area: Area { width, height: 1, ..Area::default() } }

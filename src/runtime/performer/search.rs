@@ -120,7 +120,7 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
         let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
         let file = note.file.or_else(|| identifier.parts().file);
-        let of = HitSource::Notes { file, identifier };
+        let of = HitSource::Notes(file, identifier);
         match groups.iter_mut().find(|group| group.of == of) {
             Some(group) => group.hits.push(hit),
             None => groups.push(HitGroup { of, count: 0, hits: vec![hit] }),
@@ -154,7 +154,7 @@ pub fn every_report(
             let report = Request::Behaviour { identifier: identifier.clone() }.words();
             format!("the {report} cannot be searched: {why}")
         })?;
-        let of = HitSource::Report { file, identifier, elsewhere };
+        let of = HitSource::Report(file, identifier, elsewhere);
         Ok(HitGroup::of_report(&Report::open(&body), of, pattern, most, cancel))
     };
     in_rounds(reports, TOGETHER, one, tell);
