@@ -141,24 +141,12 @@ impl Model {
         }
         let (scope, rules, job) = (self.scope(), self.rules.clone(), Job::default());
         let ticket = job.ticket();
+        let what = self.over.top_as::<IndicatorList>().map_or(What::Indicators, |list| list.source.what.clone());
         let (choices, found, reports) = (Vec::new(), Vec::new(), Vec::new());
+        let source = FoundIndicators { scope, what, choices, found, sandboxes, reports, job };
         match self.over.top_as_mut::<IndicatorList>() {
-            Some(list) => list.change(|source| {
-                let what = source.what.clone();
-                *source = FoundIndicators { scope, what, choices, found, sandboxes, reports, job };
-            }),
-            None => {
-                let what = What::Indicators;
-                self.over.put(IndicatorList::new(FoundIndicators {
-                    scope,
-                    what,
-                    choices,
-                    found,
-                    sandboxes,
-                    reports,
-                    job,
-                }));
-            }
+            Some(list) => list.change(|before| *before = source),
+            None => self.over.put(IndicatorList::new(source)),
         }
         self.emit(ReportJob::FindIndicators(ticket, sources, rules));
     }
