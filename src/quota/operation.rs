@@ -1,7 +1,6 @@
 //! All operations of the service, with the numbers that their prices need.
 
-use super::pool::names;
-use crate::text::count;
+use crate::text::{count, names};
 
 /// Declares the kinds of operations. A row has the kind, its name on the command line, its
 /// description, and the fields of [`Numbers`] that its price needs.

@@ -1,33 +1,8 @@
 //! The pools of quota, their units, and the periods after which they reset.
 
-use crate::text::{count, plural};
+use crate::text::{count, names, plural};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
-
-/// Declares an enum whose values have a name in JSON, in the ledger and on the command line.
-macro_rules! names {
-    ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $value:ident $name:literal,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-        pub enum $type {
-            $($(#[$doc])* #[serde(rename = $name)] $value,)*
-        }
-
-        impl $type {
-            /// Every value, in the order in which they are declared.
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$value => $name,)* }
-            }
-
-            pub fn named(name: &str) -> Option<Self> {
-                Self::ALL.into_iter().find(|value| value.name() == name)
-            }
-        }
-    };
-}
-pub(super) use names;
 
 names! {
     /// A kind of quota (§8.1.3).

@@ -1,10 +1,9 @@
 //! The price of an operation: the rule that applies, its units, its assumptions, and its settlement
 //! after the call.
 
-use super::pool::names;
 use super::rules::{GENERAL, Verdict, charged, general};
 use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
-use crate::text::{moment, thousands};
+use crate::text::{moment, names, thousands};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 //! table goes whole to the pane "Other".
 
 use super::indicators::Kind;
+use crate::text::names;
 use std::sync::LazyLock;
 
 /// The techniques that the service's answer to `behaviour_mitre_trees` names for a sandbox; no report has a member of this name.
@@ -36,22 +37,12 @@ pub fn is_perhaps_cut(rows: usize) -> bool {
 /// The panes of a report, in the order of the screen: variant, name in exports and on the command line, title for people.
 macro_rules! panes {
     ($($(#[$doc:meta])* $pane:ident, $name:literal, $short:literal, $title:literal;)*) => {
-        /// Attributes that an analyst reads together.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Pane {
-            $($(#[$doc])* $pane,)*
+        names! {
+            /// Attributes that an analyst reads together, in the order of the screen.
+            Pane { $($(#[$doc])* $pane $name,)* }
         }
 
         impl Pane {
-            /// Every pane, in the order of the screen.
-            pub const ALL: [Self; 13] = [$(Self::$pane),*];
-
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$pane => $name,)*
-                }
-            }
-
             /// Its title in one word.
             pub fn short(self) -> &'static str {
                 match self {
@@ -94,12 +85,6 @@ panes! {
     Overview, "overview", "Overview", "Overview";
 }
 
-impl Pane {
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|pane| pane.name() == name)
-    }
-}
-
 /// One report attribute (specification §2.1, and what the service adds to it).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
@@ -119,17 +104,18 @@ pub struct Attribute {
     pub holds: Vec<Source>,
 }
 
-/// When a comparison of sandboxes treats two values as the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sameness {
-    /// They differ between any two runs, and are not compared.
-    Never,
-    Exact,
-    Case,
-    /// The normal form of paths and registry keys ([`super::canonical`]).
-    Path,
-    /// The file name counts, and a folder that says more than where programs are.
-    Program,
+names! {
+    /// When a comparison of sandboxes treats two values as the same.
+    Sameness {
+        /// They differ between any two runs, and are not compared.
+        Never "never",
+        Exact "exact",
+        Case "case",
+        /// The normal form of paths and registry keys ([`super::canonical`]).
+        Path "path",
+        /// The file name counts, and a folder that says more than where programs are.
+        Program "program",
+    }
 }
 
 impl Sameness {
@@ -139,17 +125,6 @@ impl Sameness {
             Pane::Network | Pane::Services | Pane::Tags | Pane::Techniques | Pane::Overview => Self::Case,
             Pane::Text | Pane::Mobile | Pane::Other => Self::Exact,
         }
-    }
-
-    fn named(name: &str) -> Option<Self> {
-        Some(match name {
-            "never" => Self::Never,
-            "exact" => Self::Exact,
-            "case" => Self::Case,
-            "path" => Self::Path,
-            "program" => Self::Program,
-            _ => return None,
-        })
     }
 }
 
@@ -240,8 +215,7 @@ pub struct Field {
 pub enum Role {
     /// What the thing is, or something of it.
     Said,
-    /// The subject of the row. If no present field has this role, the first shown value is the
-    /// subject.
+    /// The subject of the row. If no present field has this role, the first shown value is the subject.
     About,
     /// How severe it is: rows are shown by it.
     Severity,

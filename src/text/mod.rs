@@ -1,8 +1,7 @@
 //! A string from outside, and the one way to make it visible.
 //!
-//! Every string in a report was chosen by malware. It stays an [`Untrusted`], which cannot be
-//! printed, until the escaper turns it into a [`Visible`], which is all that screens, exports and
-//! errors ever print:
+//! Every string in a report was chosen by malware. It stays an [`Untrusted`], which cannot be printed, until the
+//! escaper turns it into a [`Visible`], which is all that screens, exports and errors ever print:
 //!
 //! ```
 //! use behaview::text::Untrusted;
@@ -23,11 +22,10 @@
 //! No two byte strings share a visible form, and reading the escapes back gives the bytes.
 //!
 //! # Width
-//! A width is a number of terminal columns: the sum over the characters of a visible form.
-//! Whatever would make a terminal library that measures by graphemes come to another sum is
-//! escaped, so the two always agree. The width of the *whole* string in `unicode-width` can be
-//! less (it joins an Arabic lam and alef into one column, which a grid of cells does not), so
-//! layouts ask [`Visible::width`].
+//! A width is a number of terminal columns: the sum over the characters of a visible form. Whatever would make a
+//! terminal library that measures by graphemes come to another sum is escaped, so the two always agree. The width of
+//! the *whole* string in `unicode-width` can be less (it joins an Arabic lam and alef into one column, which a grid of
+//! cells does not), so layouts ask [`Visible::width`].
 
 mod defang;
 mod escape;
@@ -38,7 +36,7 @@ mod words;
 pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
 pub use json::escaped_json;
 pub use untrusted::{Untrusted, Visible, path, said};
-pub(crate) use words::Columns;
+pub(crate) use words::{Columns, names};
 pub use words::{
     bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, words_in_rows, words_in_rows_cut,
 };

@@ -81,6 +81,31 @@ pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }
 
+/// Declares an enum whose values have a name in files, in exports and on the command line.
+macro_rules! names {
+    ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $value:ident $name:literal,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $value,)*
+        }
+
+        impl $type {
+            /// Every value, in the order in which they are declared.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$value),*];
+
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$value => $name,)* }
+            }
+
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|value| value.name() == name)
+            }
+        }
+    };
+}
+pub(crate) use names;
+
 /// Columns of a text on a terminal.
 pub(crate) trait Columns {
     fn columns(&self) -> usize;

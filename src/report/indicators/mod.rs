@@ -18,7 +18,7 @@ use super::rows::records::{Record, Step, leaves};
 use super::rows::{Place, Report};
 use super::rules::Severity;
 use super::work::Cancel;
-use crate::text::{Untrusted, Visible, count};
+use crate::text::{Untrusted, Visible, count, names};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -34,48 +34,31 @@ pub const MOST: usize = 4_000_000;
 /// Where an indicator that no row names was seen.
 pub const ITSELF: &str = "the file itself";
 
-macro_rules! kinds {
-    ($($(#[$doc:meta])* $kind:ident $name:literal,)*) => {
-        /// What kind of thing an indicator is, in the order in which they are shown.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Kind {
-            $($(#[$doc])* $kind,)*
-        }
-
-        impl Kind {
-            pub const ALL: [Self; 14] = [$(Self::$kind),*];
-
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)*
-                }
-            }
-        }
-    };
-}
-
-kinds! {
-    /// SHA-256, SHA-1 or MD5 of a file.
-    Hash "hash",
-    Host "host",
-    Address "address",
-    Url "url",
-    Mail "mail",
-    Path "path",
-    /// What a file is, in the words of the service.
-    FileType "type",
-    Key "key",
-    Mutex "mutex",
-    /// Fingerprint of a server's certificate.
-    Certificate "certificate",
-    /// JA3 of a TLS client.
-    Ja3 "ja3",
-    /// JA3S of a TLS server.
-    Ja3s "ja3s",
-    /// JA4 of a TLS client.
-    Ja4 "ja4",
-    /// String from memory, often a fragment: STIX and MISP carry it only where this kind is asked for.
-    Memory "memory",
+names! {
+    /// What kind of thing an indicator is, in the order in which they are shown.
+    Kind {
+        /// SHA-256, SHA-1 or MD5 of a file.
+        Hash "hash",
+        Host "host",
+        Address "address",
+        Url "url",
+        Mail "mail",
+        Path "path",
+        /// What a file is, in the words of the service.
+        FileType "type",
+        Key "key",
+        Mutex "mutex",
+        /// Fingerprint of a server's certificate.
+        Certificate "certificate",
+        /// JA3 of a TLS client.
+        Ja3 "ja3",
+        /// JA3S of a TLS server.
+        Ja3s "ja3s",
+        /// JA4 of a TLS client.
+        Ja4 "ja4",
+        /// String from memory, often a fragment: STIX and MISP carry it only where this kind is asked for.
+        Memory "memory",
+    }
 }
 
 impl Kind {
@@ -125,8 +108,7 @@ impl Indicator {
         marked.map(|(_, place)| place)
     }
 
-    /// Whether it is worth sharing in a blocklist: it is neither common to all networks nor shared
-    /// by many files.
+    /// Whether it is worth sharing in a blocklist: it is neither common to all networks nor shared by many files.
     pub fn can_be_blocked(&self) -> bool {
         std::str::from_utf8(self.value.as_bytes()).is_ok_and(|value| match self.kind {
             Kind::Hash => !is_of_no_file(value),
