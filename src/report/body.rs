@@ -38,7 +38,7 @@ impl Body {
         (body.clone(), Rest(body))
     }
 
-    /// This body with the bytes that are here by now, once there are so many, or all.
+    /// This body with the bytes that are here by now, once there are that many, or all.
     pub fn wait_for(&self, length: usize) -> &Self {
         let mut latest = self;
         while let Some(place) = &latest.longer {

@@ -1,4 +1,4 @@
-//! Command lines: where the program ends and its arguments begin, and what is written in them so that nobody reads it.
+//! Command lines: where the program ends and its arguments begin, and the texts that are hidden in them.
 
 use crate::text::Untrusted;
 use base64::Engine;
@@ -13,9 +13,8 @@ pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".b
 
 /// The program of a command line, without quotation marks.
 ///
-/// A path with blanks need not be quoted, and may have lost its opening quote. It ends where a
-/// program's file name ends. Without such an ending it extends to the first option or quoted word,
-/// if there is one, or else to the end.
+/// A path with blanks need not be quoted, and may have lost its opening quote. It ends where a program's file name
+/// ends. Without such an ending it extends to the first option or quoted word, if there is one, or else to the end.
 pub fn program(line: &[u8]) -> Range<usize> {
     let start = line.len() - line.trim_ascii_start().len();
     let end = line.trim_ascii_end().len().max(start);
@@ -147,7 +146,7 @@ fn word(text: &[u8], is_part: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len()))
 }
 
-/// The text that Base64 stands for, in UTF-16 or UTF-8; none where that is no text.
+/// The text that Base64 encodes, in UTF-16 or UTF-8; none where that is no text.
 fn text(base64: &[u8]) -> Option<Vec<u8>> {
     let whole = base64.len() - usize::from(base64.len() % 4 == 1);
     let bytes = BASE64.decode(base64.get(..whole)?).ok()?;

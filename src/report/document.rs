@@ -72,8 +72,7 @@ pub enum DocumentError {
     EmptyList,
 }
 
-/// The JSON of a document: gzip and zstd are unpacked, UTF-16 becomes UTF-8. All are known by their
-/// first bytes.
+/// The JSON of a document: gzip and zstd are unpacked, UTF-16 becomes UTF-8. All are known by their first bytes.
 pub fn decoded(body: Body) -> Result<Body, DocumentError> {
     match &*body {
         [0x1f, 0x8b, ..] => unpacked(flate2::read::MultiGzDecoder::new(&*body)),
@@ -224,8 +223,7 @@ fn bad_word(body: &[u8], at: usize) -> DocumentError {
     DocumentError::BadWord { line: memchr_iter(b'\n', before).count() + 1, column }
 }
 
-/// Whether a value is a page of a list, read as far as its first attribute or entry; `None` if it is
-/// not JSON.
+/// Whether a value is a page of a list, read as far as its first attribute or entry; `None` if it is not JSON.
 fn is_page(body: &Body) -> Option<bool> {
     let index = read_until(body, |report| report.index.is_enveloped || report.index.is_attributed).index;
     index.is_json.then_some(index.is_page)
@@ -252,7 +250,7 @@ impl DocumentValue {
         (search.found, search.errors)
     }
 
-    /// What is wrong with the value as a whole.
+    /// The fault of the value as a whole.
     fn problem(&self) -> Option<DocumentError> {
         let is_checked = self.body.len() <= LARGEST_CHECKED;
         match self.is_cut {

@@ -186,7 +186,7 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// What is deleted of all that is stored, newest first.
+    /// The items that are deleted of all that are stored, newest first.
     pub fn of(what: Vec<Purge>, service: Option<&str>, stored: &[Holding]) -> Self {
         let mut by_age: Vec<_> = stored.iter().collect();
         by_age.sort_by_key(|thing| std::cmp::Reverse(thing.received));
@@ -209,13 +209,13 @@ impl Deletion {
         }
     }
 
-    /// Bytes of what is deleted, and those on disk.
+    /// Bytes of the deleted items, and those on disk.
     pub fn sizes(&self) -> (u64, u64) {
         let sum = |of: fn(&Holding) -> u64| self.things.iter().map(of).fold(0, u64::saturating_add);
         (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
     }
 
-    /// Whether it is the same of what is stored now: nothing came since, was deleted or changed.
+    /// Whether it is the same of the store as it is now: nothing came since, was deleted or changed.
     pub fn is_still(&self, stored: &[Holding]) -> bool {
         let named = |deletion: &Self| {
             let each =

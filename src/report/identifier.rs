@@ -57,8 +57,7 @@ impl Identifier {
     /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
     pub const LONGEST: usize = 16 * 1024;
 
-    /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too
-    /// long for an address.
+    /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too long for an address.
     pub fn typed(text: &str) -> Option<Self> {
         let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
         let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));

@@ -44,8 +44,7 @@ pub struct Section {
     pub(super) starts: Vec<u32>,
     /// Depth of each process; empty for other forms.
     pub(super) depths: Depths,
-    /// Offset at which each process continues after its children, 0 where it does not; empty for
-    /// other forms.
+    /// Offset at which each process continues after its children, 0 where it does not; empty for other forms.
     pub(super) tails: Vec<u32>,
     /// Offset after the last row, 0 while unknown.
     pub(super) end: u32,
@@ -119,8 +118,7 @@ impl Section {
 pub struct Batch {
     /// Whether the first section continues the last section of the previous batch.
     continues: bool,
-    /// Processes that continue after their children, with the offsets. Their rows may be in an
-    /// earlier batch.
+    /// Processes that continue after their children, with the offsets. Their rows may be in an earlier batch.
     tails: Vec<Tail>,
     found: Index,
 }
@@ -208,8 +206,7 @@ struct SectionBuilder {
     ancestors: Vec<u32>,
     /// Rows of the section that is open, those of earlier batches included.
     rows: u32,
-    /// Whether the document, its `data` and its attributes have started; only the first of each
-    /// counts as such.
+    /// Whether the document, its `data` and its attributes have started; only the first of each counts as such.
     has_document: bool,
     has_data: bool,
     has_attributes: bool,
@@ -273,8 +270,7 @@ impl SectionBuilder {
         }
     }
 
-    /// Whether `null` means absence here and is not a row: in a list, and as the value of a known
-    /// attribute.
+    /// Whether `null` means absence here and is not a row: in a list, and as the value of a known attribute.
     fn has_nothing(&self) -> bool {
         match self.places.last() {
             Some(ContainerRole::Elements | ContainerRole::Processes) => true,
@@ -380,9 +376,8 @@ impl SectionBuilder {
         matches!(self.places.last(), Some(ContainerRole::Root | ContainerRole::Data))
     }
 
-    /// Adds a row for a single value of an unknown attribute, or for an attribute past
-    /// [`MOST_SECTIONS`]. They share a section, so a million of them cost no more than a million
-    /// rows.
+    /// Adds a row for a single value of an unknown attribute, or for an attribute past [`MOST_SECTIONS`]. They share a
+    /// section, so a million of them cost no more than a million rows.
     fn push_loose(&mut self) -> ContainerRole {
         let is_beside = self.is_beside();
         let is_open = |last: &Section| last.form == Form::Loose && last.is_beside == is_beside;

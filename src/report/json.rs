@@ -1,9 +1,8 @@
 //! JSON as it comes from outside: a scanner that finds where values start, and a reader for one small value.
 //!
-//! Both continue where a strict parser stops: a broken value never affects its neighbours. Neither
-//! recurses, so depth costs one byte per level. A strict parser does not work here: it refuses a
-//! whole report for one lone surrogate, stops at a depth that real process trees reach, and keeps
-//! one of two members of the same name.
+//! Both continue where a strict parser stops: a broken value never affects its neighbours. Neither recurses, so depth
+//! costs one byte per level. A strict parser does not work here: it refuses a whole report for one lone surrogate,
+//! stops at a depth that real process trees reach, and keeps one of two members of the same name.
 
 use crate::text::Untrusted;
 use memchr::{memchr, memchr_iter};
@@ -322,8 +321,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The members of an object, read from bytes inside of it up to its closing bracket; names are as
-/// written.
+/// The members of an object, read from bytes inside of it up to its closing bracket; names are as written.
 pub(super) fn members(mut rest: &[u8]) -> impl Iterator<Item = (Raw<'_>, Raw<'_>)> {
     std::iter::from_fn(move || {
         let name = next_value(&mut rest)?;

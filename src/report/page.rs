@@ -18,8 +18,7 @@ const LONGEST_CURSOR: usize = 56 * 1024;
 /// The most entries that one page is read for: a service sends tens.
 const MOST_ENTRIES: usize = 100_000;
 
-/// Whether a report is only an abstract of the stored one: a run never loses attributes, nor most
-/// of their content.
+/// Whether a report is only an abstract of the stored one: a run never loses attributes, nor most of their content.
 pub fn is_abstract(brought: &[u8], stored: &[u8]) -> bool {
     let attributes = |report: &[u8]| {
         let document = Raw::new(report);
@@ -30,7 +29,7 @@ pub fn is_abstract(brought: &[u8], stored: &[u8]) -> bool {
     is_shorter && (brought.len() < stored.len() / 4 || attributes(brought) < attributes(stored))
 }
 
-/// The members of an object that say whether it is a report, or stands in the place of one.
+/// The members of an object that say whether it is a report, or takes the place of one.
 #[derive(Default)]
 pub(super) struct Envelope<'a> {
     id: Option<Raw<'a>>,
@@ -261,8 +260,7 @@ pub fn is_behaviour(kind: &Untrusted) -> bool {
 /// Why no page is asked for behind one that leads nowhere.
 pub const NO_WAY_ON: &str = "There are more pages, but no usable cursor: no further page is asked for.";
 
-/// The cursor in the query of a page's address. The rest of the address is ignored and never
-/// requested.
+/// The cursor in the query of a page's address. The rest of the address is ignored and never requested.
 pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     let address = address.as_bytes().split(|byte| *byte == b'#').next()?;
     let query = address.splitn(2, |byte| *byte == b'?').nth(1)?;

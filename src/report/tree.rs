@@ -331,8 +331,7 @@ fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
     (0..elements.len()).map(parent).collect()
 }
 
-/// Rows with their depths, parents before their children. A cycle starts at its first row in the
-/// list.
+/// Rows with their depths, parents before their children. A cycle starts at its first row in the list.
 fn ordered(parents: &[Option<usize>]) -> Vec<(usize, u16)> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
     for (row, parent) in parents.iter().enumerate() {

@@ -24,9 +24,8 @@ const JOINTS: [char; 6] = ['.', ':', '@', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 impl Visible {
     /// The text of a URL, host or address with its teeth out, for copying.
     ///
-    /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`, and every dot, colon
-    /// and at sign is put in brackets:
-    /// `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`; doing it again changes nothing.
+    /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`, and every dot, colon and at sign is put in
+    /// brackets: `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`; doing it again changes nothing.
     pub fn defanged(&self) -> Visible {
         let (scheme, rest) = split_scheme(self.as_str());
         let mut text = scheme.to_owned();

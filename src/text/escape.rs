@@ -113,7 +113,7 @@ impl fmt::Display for VisibleUnit<'_> {
     }
 }
 
-/// The units of a string, in order; none depends on what is before it.
+/// The units of a string, in order; none depends on those before it.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleUnits<'a> {
     rest: &'a [u8],
@@ -201,7 +201,7 @@ fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     Some(VisibleUnit::Shown { text, columns })
 }
 
-/// Whether text is in composed form (Unicode's NFC). A canonically equal text in another form looks
+/// Whether text is in composed form (Unicode's NFC). A canonically equal text in another form appears
 /// the same, so its characters are escaped.
 fn is_composed(text: &[u8]) -> bool {
     const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
@@ -249,8 +249,7 @@ const CLUSTER: CodePointMapDataBorrowed<'static, GraphemeClusterBreak> =
 const SYLLABLE: CodePointMapDataBorrowed<'static, IndicSyllabicCategory> =
     CodePointMapData::<IndicSyllabicCategory>::new();
 
-/// Controls, formats, surrogates, private use, unassigned; and every separator, because any
-/// other one resembles U+0020.
+/// Controls, formats, surrogates, private use, unassigned; and every separator, because any other one resembles U+0020.
 const HIDDEN_CATEGORIES: GeneralCategoryGroup = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
 
 /// What draws nothing, turns the direction, or changes its neighbour.

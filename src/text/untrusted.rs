@@ -13,9 +13,8 @@ const NARROWEST_LINE: usize = 10;
 
 /// An owned string from outside.
 ///
-/// Holds any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), and bytes
-/// that are no text at all. It is compared by its bytes, its `Debug` is escaped, and it has no
-/// `Display`:
+/// Holds any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), and bytes that are no text at all.
+/// It is compared by its bytes, its `Debug` is escaped, and it has no `Display`:
 ///
 /// ```compile_fail
 /// println!("{}", behaview::text::Untrusted::from("\u{1b}[2J"));

@@ -15,10 +15,9 @@
 //!
 //! Values that differ between any two runs of a file (identifiers, dates, links) are not compared.
 //!
-//! The other fields of a record (the value that was set, a status, a severity) may differ between
-//! reports; a hash of them detects that. Process identifiers, the files that a sandbox stored and
-//! its evidence are specific to the sandbox and do not count as differences; nor do the order of a
-//! list and mere counts.
+//! The other fields of a record (the value that was set, a status, a severity) may differ between reports; a hash of
+//! them detects that. Process identifiers, the files that a sandbox stored and its evidence are specific to the sandbox
+//! and do not count as differences; nor do the order of a list and mere counts.
 
 use crate::report::attributes::{Field, Role, Sameness, Shape};
 use crate::report::canonical::{fold, put};

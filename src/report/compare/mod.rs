@@ -66,8 +66,7 @@ pub enum Only {
     Some,
     /// Items that only the side here saw, or for which it has details that no other side has.
     Here,
-    /// Items that another side saw and the one here did not, or for which another side has details
-    /// that this one lacks.
+    /// Items that another side saw and the one here did not, or for which another side has details that this one lacks.
     NotHere,
 }
 
@@ -97,8 +96,7 @@ type ByHash = HashMap<u64, u32, RandomState>;
 type Hashed = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
-    /// Compares reports, without those past [`MOST_COLUMNS`]. A report that is not stored has a
-    /// column without marks.
+    /// Compares reports, without those past [`MOST_COLUMNS`]. A report that is not stored has a column without marks.
     pub fn of(bodies: &[Option<Body>]) -> Self {
         let (keys, mut joined) = (RandomState::default(), Joined::default());
         let bodies = bodies.get(..MOST_COLUMNS).unwrap_or(bodies);
@@ -199,8 +197,7 @@ impl Matrix {
         Ok(found)
     }
 
-    /// Calls `look` with every row of the items whose details differ: item number, report number,
-    /// row.
+    /// Calls `look` with every row of the items whose details differ: item number, report number, row.
     pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) {
         // Nothing cancels it.
         let _ = self.each_row(&Cancel::default(), &mut |number, item, row| {

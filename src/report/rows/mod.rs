@@ -374,8 +374,7 @@ impl Report {
         start(row).map_or(0..0, |at| at..start(row + 1).unwrap_or(end).max(at))
     }
 
-    /// The bytes after a process's children, with some that follow; empty if the process ends
-    /// there.
+    /// The bytes after a process's children, with some that follow; empty if the process ends there.
     fn tail(&self, section: usize, row: usize) -> &[u8] {
         let Some((found, tail)) = self.section(section).and_then(|found| Some((found, found.tail(row)? as usize)))
         else {

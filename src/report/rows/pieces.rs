@@ -103,8 +103,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
     let (mut pieces, mut has_value) = (Vec::new(), about.is_some());
     for (n, field) in fields.iter().enumerate() {
         let Some(value) = said(field) else { continue };
-        // Skip an empty first value, unless the separator before the next shows that one is
-        // missing.
+        // Skip an empty first value, unless the separator before the next shows that one is missing.
         let next = || fields.iter().skip(n + 1).find(|next| said(next).is_some());
         if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == BETWEEN) {
             continue;
@@ -145,8 +144,7 @@ fn is_empty(value: Raw<'_>) -> bool {
     value.bytes() == b"\"\""
 }
 
-/// The separator before a field. An address that contains colons gets brackets, which separate it
-/// from the port.
+/// The separator before a field. An address that contains colons gets brackets, which separate it from the port.
 fn before(pieces: &mut Vec<Piece>, field: &Field) -> &'static str {
     let has_colons = matches!(pieces.as_slice(), [Piece::Value(address)] if address.as_bytes().contains(&b':'));
     if field.before == ":" && has_colons {

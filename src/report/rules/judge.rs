@@ -229,8 +229,7 @@ struct Trail {
 }
 
 impl Trail {
-    /// Takes the address of a connection, and those in the JSON of a marked row or of a name that
-    /// was asked for.
+    /// Takes the address of a connection, and those in the JSON of a marked row or of a name that was asked for.
     fn add<'a>(
         &mut self,
         attribute: &str,

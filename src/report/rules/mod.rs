@@ -319,7 +319,7 @@ impl Rules {
     }
 }
 
-/// Adds the rules of a file, and what is wrong with the others.
+/// Adds the rules of a file, and the faults of the others.
 fn read(name: &str, text: &str, rules: &mut Vec<Rule>, problems: &mut Vec<String>) {
     let mut problem = |at: usize, why: &str, so: &str| {
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
