@@ -33,7 +33,7 @@ fn what_is_typed_after_a_key_that_is_off_deletes_and_pays_nothing() {
         ("a G / R", "R may"),
         ("a G / R u n", "n does nothing here"),
         ("/ ~ R", "R may belong to words: a letter before it did nothing. Nothing was done. esc first, then R again."),
-        ("/ i v enter", "enter may belong to words: a letter before it did nothing. Nothing was done. Press it again."),
+        ("/ z enter", "enter may belong to words: a letter before it did nothing. Nothing was done. Press it again."),
     ] {
         stage.keys("G").keys(typed);
         let says = |stage: &Stage| stage.screen().contains(refused);
