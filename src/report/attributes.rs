@@ -24,15 +24,8 @@ pub const CODE: [&str; 2] = ["rule_raw", "rule_src"];
 /// Shown instead of a password.
 pub const HIDDEN: &str = "(hidden; an export as JSON has it)";
 
-/// Lengths of lists at which the service seems to cut them.
-const CUT_LENGTHS: [usize; 2] = [300, 500];
-
 /// Shown after the row count of a list that the service may have cut.
 pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
-
-pub fn is_perhaps_cut(rows: usize) -> bool {
-    CUT_LENGTHS.contains(&rows)
-}
 
 /// The panes of a report, in the order of the screen: variant, name in exports and on the command line, title for people.
 macro_rules! panes {

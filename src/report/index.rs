@@ -3,7 +3,7 @@
 //! It distinguishes envelopes, bare objects, summaries and list pages on the way (specification §2.1). An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
 //! process ten.
 
-use super::attributes::{ATTRIBUTES, Attribute, Pane, Shape, is_perhaps_cut};
+use super::attributes::{ATTRIBUTES, Attribute, Pane, Shape};
 use super::body::LARGEST;
 use super::json::{Event, Scanner};
 use super::tree::Depths;
@@ -85,7 +85,7 @@ impl Section {
 
     /// Whether it is a list of as many rows as the service seems to cut lists to.
     pub fn is_perhaps_cut(&self) -> bool {
-        self.form == Form::Array && self.end().is_some() && is_perhaps_cut(self.len())
+        self.form == Form::Array && self.end().is_some() && matches!(self.len(), 300 | 500)
     }
 
     pub fn start(&self, row: usize) -> Option<u32> {

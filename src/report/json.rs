@@ -28,15 +28,19 @@ pub enum Event<'a> {
     },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum ScanState {
+    #[default]
     Between,
-    Text { name: bool, escaped: bool },
+    Text {
+        name: bool,
+        escaped: bool,
+    },
     Word,
 }
 
 /// Finds where names and values start in bytes that come in pieces of any length.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scanner {
     at: u64,
     name_at: u64,
@@ -45,12 +49,6 @@ pub struct Scanner {
     open: Vec<bool>,
     expects_name: bool,
     state: ScanState,
-}
-
-impl Default for Scanner {
-    fn default() -> Self {
-        Self { at: 0, name_at: 0, name: Vec::new(), open: Vec::new(), expects_name: false, state: ScanState::Between }
-    }
 }
 
 impl Scanner {

@@ -160,11 +160,8 @@ impl Indicators {
     /// With the file itself before the other hashes, where no row names it.
     pub fn with_sample(mut self, sample: Option<&Sha256>) -> Self {
         let value = sample.map(|sample| Untrusted::from(sample.as_str()));
-        let Some(value) = value.filter(|value| !self.of_kind(Kind::Hash).iter().any(|found| found.value == *value))
-        else {
-            return self;
-        };
-        self.found.insert(0, Indicator::new(Kind::Hash, value));
+        let new = value.filter(|value| !self.of_kind(Kind::Hash).iter().any(|found| found.value == *value));
+        self.found.splice(0..0, new.map(|value| Indicator::new(Kind::Hash, value)));
         self
     }
 
