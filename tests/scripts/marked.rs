@@ -49,7 +49,7 @@ fn attribute<'a>(event: &'a Value, value: &str) -> &'a Value {
 fn what_deserves_a_look_is_exported_with_severity_and_reason() {
     let csv = export(&demo("1-cape"), &["--notable", "--format", "csv"]);
     let mut lines = csv.lines();
-    assert!(lines.next().unwrap().ends_with(r#""value","severity","rule","note""#), "{csv}");
+    assert!(lines.next().unwrap().ends_with(r#""value","severity","rule","note","decoded""#), "{csv}");
     let run_key =
         lines.clone().find(|line| line.contains("LumenUpdate") && line.contains("registry_keys_set")).unwrap();
     assert!(run_key.contains(r#""high","Starts at logon. A Run key starts a program"#), "{run_key}");
