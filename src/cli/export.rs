@@ -198,7 +198,7 @@ impl ExportArgs {
 }
 
 /// Writes reports to standard output.
-pub(super) fn print_export(format: &Format, job: &Export<'_>) -> io::Result<Summary> {
+fn print_export(format: &Format, job: &Export<'_>) -> io::Result<Summary> {
     let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
     let written = format.write(job, &mut out);
     match written.and_then(|summary| out.flush().map(|()| summary)) {

@@ -1,15 +1,11 @@
-//! `behaview show`: prints reports as received, flat, or as text.
+//! `behaview show`: prints reports as received, or flat.
 
 use super::document::Document;
-use super::export::print_export;
 use super::inputs::shown;
 use super::output::{print_report, without_mark};
 use super::*;
-use crate::export::{Export, ExportSource, Format, What};
+use crate::report::Body;
 use crate::report::json::{Kind, Raw};
-use crate::report::note::Notes;
-use crate::report::{Body, Cancel};
-use crate::runtime::read_rules;
 use crate::store::StoredReport;
 use std::cell::Cell;
 
@@ -43,8 +39,6 @@ enum ShowFormat {
     /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json; into a file or
     /// pipe each value as it was received, the key redacted; of a document unchanged
     Vt,
-    /// A line a row as panes show it, defanged, and below a command line the text that it hides, decoded
-    Txt,
 }
 
 impl ShowArgs {
@@ -129,7 +123,6 @@ impl Printer {
         match self.format {
             ShowFormat::Json => print_report(body),
             ShowFormat::Vt => self.print_flat(body),
-            ShowFormat::Txt => print_rows(body.clone()),
         }
     }
 
@@ -152,20 +145,6 @@ impl Printer {
             (ShowFormat::Vt, 1..) => Output::new(true).print(b"\n]\n"),
             _ => Ok(()),
         }
-    }
-}
-
-/// Prints the rows of a report as text, with the texts that command lines hide.
-fn print_rows(body: Body) -> anyhow::Result<()> {
-    let origin = "a report without identifier".to_owned();
-    let source = ExportSource { body, identifier: None, origin, received: None, notes: Notes::default() };
-    let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-    problems.iter().for_each(say);
-    let job = Export { sources: &[source], what: What::All, rules: &rules, cancel: &Cancel::default() };
-    let Some(text) = Format::named("txt") else { return Ok(()) };
-    match print_export(text, &job)?.cut {
-        0 => Ok(()),
-        _ => fail!(BadAnswer, "the report stops in the middle; its beginning was printed"),
     }
 }
 

@@ -447,7 +447,6 @@ fn decoded_text_stands_beside_the_command_line() {
         ("export - --format csv", "\",\"IEX(New-Object)\"\r\n"),
         ("export - --format md", "\n  - decoded `IEX(New-Object)`\n"),
         ("export - --format txt", "\n  → decoded IEX(New-Object)\n"),
-        ("show - --format txt", "\n  → decoded IEX(New-Object)\n"),
     ] {
         let arguments: Vec<_> = command.split(' ').collect();
         let shown = text(&run(&arguments, &format!(r#"{{"command_executions":["{line}"]}}"#)));

@@ -59,7 +59,6 @@ fn whatever_is_printed_on_a_terminal_is_visible() {
     let mut commands: Vec<Vec<&str>> = vec![
         vec!["show", "report.json"],
         vec!["show", "--format", "vt", "report.json"],
-        vec!["show", "--format", "txt", "report.json"],
         vec!["list", "page.json"],
         vec!["list", "--format", "text", "page.json"],
         vec!["list", "--format", "ids", "page.json"],
