@@ -3,7 +3,7 @@
 use super::cost::known;
 use super::*;
 use crate::app::{Command, Key, Keymap};
-use crate::config::{Config, ConfigMistake, Effective, Folders, TEMPLATE};
+use crate::config::{ConfigMistake, Effective, TEMPLATE};
 use clap::Subcommand;
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
@@ -61,7 +61,6 @@ fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     let read = known.user_read.map(|_| known.words());
     let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings, "user_object": read});
     print(form.json, &shown, || {
-        let visible = |text: &str| Untrusted::from(text).visible().to_string();
         let rows = settings.iter().map(|Effective { name, value, from }| {
             [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.clone()]
         });

@@ -5,7 +5,6 @@ use super::show::identifier;
 use super::*;
 use crate::app::{ASKS, Ask};
 use crate::export::file;
-use crate::report::Report;
 use crate::request::Artefact;
 use std::io::{self, IsTerminal};
 

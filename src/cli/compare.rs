@@ -246,10 +246,6 @@ fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<String> {
     (missing > 0).then(|| Plan::of_reports(missing, entitled).to_string())
 }
 
-fn visible(text: &str) -> String {
-    Untrusted::from(text).visible().to_string()
-}
-
 impl CompareOutput {
     fn fill(&mut self, matrix: &Matrix, numbers: &[u32]) {
         let columns = self.columns.len();

@@ -4,7 +4,7 @@
 use super::counters::{ask_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
 use super::*;
-use crate::config::{Config, EntitlementTable, Folders};
+use crate::config::EntitlementTable;
 use crate::quota::{Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES};
 use crate::report::identifier::Hashes;
 use crate::store::Whose;

@@ -3,11 +3,8 @@
 
 use super::counters::ask_balances;
 use super::*;
-use crate::config::{Config, Folders};
-use crate::runtime;
 use crate::service::ProxyRoute;
 use crate::service::credential::{Credential, VARIABLES};
-use crate::store::Store;
 
 /// Maximum clock difference without a remark, in seconds.
 const MOST_BEHIND: i64 = 60;

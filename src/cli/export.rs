@@ -5,7 +5,6 @@ use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};
 use crate::export::{Export, ExportSource, FORMATS, Format, Summary, What};
-use crate::report::Cancel;
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::runtime::{BlockedSignals, read_rules};

@@ -2,10 +2,9 @@
 
 use super::*;
 use crate::app::over::held::{deletion_words, title};
-use crate::config::Config;
-use crate::report::{Deletion, Held as Thing, Holding, Note, Purge, Retention};
+use crate::report::{Deletion, Held as Thing, Holding, Purge, Retention};
 use crate::request::again;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 
 const EXAMPLES: &str = "\
 Examples:

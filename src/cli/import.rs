@@ -4,13 +4,13 @@
 use super::document::{STANDARD_INPUT, body};
 use super::*;
 use crate::gateway::find_parts;
+use crate::report::Imported;
 use crate::report::document::{DocumentError, DocumentValue, values};
 use crate::report::page::Page;
-use crate::report::{Body, Imported, Report};
 use crate::request::Listing;
 use crate::service::error::Unusable;
 use crate::service::{Credential, ServiceError, without_keys};
-use crate::store::{IMPORTED, NewAnswer, ResponsePart, Store, bare};
+use crate::store::{IMPORTED, NewAnswer, ResponsePart, bare};
 use std::borrow::Cow;
 
 const EXAMPLES: &str = "\

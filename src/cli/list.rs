@@ -4,11 +4,8 @@ use super::document::services;
 use super::query::say_if_aside;
 use super::*;
 use crate::quota::Plan;
-use crate::report::Body;
-use crate::report::Report;
 use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
 use crate::runtime::load_pages;
-use crate::store::StoredReport;
 use crate::text::Columns;
 use tokio::runtime::Runtime;
 
@@ -300,7 +297,6 @@ impl ListOutput {
 
 impl ListedSandbox {
     fn cells(&self, price: &str) -> [String; 8] {
-        let visible = |text: &str| Untrusted::from(text).visible().to_string();
         [
             visible(&self.sandbox),
             self.verdict.as_deref().map(visible).unwrap_or_default(),

@@ -97,6 +97,11 @@ fn escaped(line: &[u8]) -> String {
     format!("{}{:blanks$}{end}", Untrusted::from(text).visible(), "")
 }
 
+/// Text from outside in its visible form.
+pub(super) fn visible(text: &str) -> String {
+    Untrusted::from(text).visible().into()
+}
+
 /// A table as text; columns whose heading begins with `>` are aligned to the right. Cells are escaped already.
 pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     table_within(usize::MAX, [usize::MAX; N], heading, rows)

@@ -5,9 +5,8 @@ use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::report::find::{How, Pattern};
 use crate::report::rows::Label;
-use crate::report::{Cancel, Note, Pane, Piece, Report, Row};
+use crate::report::{Piece, Row};
 use crate::runtime::search::{every_report, matching_notes};
-use crate::store::StoredReport;
 use std::ops::ControlFlow;
 
 const EXAMPLES: &str = "\
@@ -111,11 +110,10 @@ impl SearchArgs {
         if self.json {
             return print_body(json_line(row)?.as_bytes());
         }
-        let visible = |text: &String| Untrusted::from(text.as_str()).visible().to_string();
         let file = row.file.as_ref().map(|file| Sha256::parse(file).map_or_else(|| visible(file), |file| file.short()));
         let other = row.held_for.as_deref().map(Untrusted::from);
         let other = other.map(|name| format!("(stored for profile {})", name.visible_cut(40)));
-        let sandbox: Vec<_> = row.sandbox.iter().map(visible).chain(other).collect();
+        let sandbox: Vec<_> = row.sandbox.iter().map(|name| visible(name)).chain(other).collect();
         let title = hit.pane().map_or("Notes", Pane::title);
         let (label, text) = (visible(&row.label), visible(&row.text));
         let cells = [file.unwrap_or_default(), sandbox.join(" "), title.to_owned(), label, text];

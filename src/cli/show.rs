@@ -4,9 +4,7 @@ use super::document::Document;
 use super::inputs::shown;
 use super::output::{print_report, without_mark};
 use super::*;
-use crate::report::Body;
 use crate::report::json::{Kind, Raw};
-use crate::store::StoredReport;
 use std::cell::Cell;
 
 const SHOW_EXAMPLES: &str = "\
