@@ -26,7 +26,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     for opened in job.opened(&rules) {
         let opened = opened?;
         summary.add_report(&opened.report);
-        let file = opened.identifier.as_ref().and_then(|identifier| identifier.parts().file);
+        let file = opened.sample();
         match files.iter_mut().find(|(known, _)| file.is_some() && *known == file) {
             Some((_, reports)) => reports.push(opened),
             None => files.push((file, vec![opened])),
@@ -36,7 +36,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     out.write_all(if is_list { b"{\"response\":[" } else { b"" })?;
     for (number, (file, reports)) in files.into_iter().enumerate() {
         out.write_all(if number == 0 { b"" } else { b",\n" })?;
-        let merged = MergedReports::carried(reports)?;
+        let merged = MergedReports::carried(reports.into_iter().map(Ok))?;
         summary.left_out += merged.left_out;
         summary.rows += write_event(file.as_ref(), &merged, out)?;
     }

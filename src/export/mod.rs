@@ -168,8 +168,8 @@ impl<'a> Export<'a> {
 
     /// The indicators of all reports, and the reports themselves.
     pub fn merged(&'a self) -> io::Result<(Vec<MergedIndicator>, Vec<Report>)> {
-        let merged = MergedReports::of(self.opened(self.rules).collect::<io::Result<_>>()?)?;
-        Ok((merged.found, merged.opened.into_iter().map(|opened| opened.report).collect()))
+        let MergedReports { found, opened, .. } = MergedReports::of(self.opened(self.rules))?;
+        Ok((found, opened.into_iter().map(|opened| opened.report).collect()))
     }
 
     /// Writes what comes before the indicators of each report, and then the indicators of all, each once.
@@ -179,7 +179,7 @@ impl<'a> Export<'a> {
         mut write_report: impl FnMut(&OpenedReport<'_>, &mut dyn Write) -> io::Result<()>,
         mut write: impl FnMut(&MergedReports<'_>, &MergedIndicator, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Summary> {
-        let merged = MergedReports::of(self.opened(self.rules).collect::<io::Result<_>>()?)?;
+        let merged = MergedReports::of(self.opened(self.rules))?;
         let mut summary = Summary { rows: merged.found.len() as u64, ..Summary::default() };
         for opened in &merged.opened {
             write_report(opened, out)?;

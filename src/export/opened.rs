@@ -4,7 +4,7 @@ use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, What};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::command_line;
-use crate::report::identifier::is_moment;
+use crate::report::identifier::{Sha256 as FileHash, is_moment};
 use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::rows::ValueMember;
@@ -167,46 +167,43 @@ impl<'a> OpenedReport<'a> {
     /// Hands over the rows pane by pane, in the order of the screen; returns their number.
     pub(super) fn each_row(&self, write: &mut dyn FnMut(ExportRow<'_>) -> io::Result<()>) -> io::Result<u64> {
         let order = self.marks.order();
-        for pane in Pane::ALL {
-            for number in self.report.sections(pane) {
-                let Some(section) = self.report.section(number) else { continue };
-                let mut rows: Vec<_> = self.rows(number).iter().map(|row| *row as usize).collect();
-                rows.sort_by_key(|row| order.position(number, *row));
-                let (depths, mut parents) = (section.depths(), Parents::default());
-                // The depths of the processes that were written and whose children may follow.
-                let (mut next, mut above) = (0, Vec::new());
-                for row in rows {
-                    self.go_on()?;
-                    let place = Place { section: number, row };
-                    let depth = depths.get(row).unwrap_or_default();
-                    // Rows that are left out end their siblings' subtrees as well.
-                    let lowest = (next..=row).filter_map(|row| depths.get(row)).min().unwrap_or_default();
-                    above.retain(|above| *above < lowest);
-                    let (steps, is_orphan) =
-                        (above.len(), depth > 0 && above.last().is_none_or(|above| above + 1 < depth));
-                    above.push(depth);
-                    next = row + 1;
-                    let record = self.report.record(place);
-                    let (attribute, member) = match record.member.clone() {
-                        Some(member) if section.name.is_empty() => (member, None),
-                        member => (section.name.clone(), member),
-                    };
-                    let (depth, parent) = (depths.get(row), parents.of(row, depths));
-                    let (rule, note) = (self.rule(place), self.notes.get(&place).copied());
-                    write(ExportRow {
-                        pane,
-                        place,
-                        record,
-                        attribute,
-                        member,
-                        depth,
-                        parent,
-                        steps,
-                        is_orphan,
-                        rule,
-                        note,
-                    })?;
-                }
+        for section in Pane::ALL.into_iter().flat_map(|pane| self.report.sections(pane)) {
+            let Some(found) = self.report.section(section) else { continue };
+            let mut rows: Vec<_> = self.rows(section).iter().map(|row| *row as usize).collect();
+            rows.sort_by_key(|row| order.position(section, *row));
+            let (pane, depths, mut parents) = (found.pane(), found.depths(), Parents::default());
+            // The depths of the processes that were written and whose children may follow.
+            let (mut next, mut above) = (0, Vec::new());
+            for row in rows {
+                self.go_on()?;
+                let place = Place { section, row };
+                let depth = depths.get(row).unwrap_or_default();
+                // Rows that are left out end their siblings' subtrees as well.
+                let lowest = (next..=row).filter_map(|row| depths.get(row)).min().unwrap_or_default();
+                above.retain(|above| *above < lowest);
+                let (steps, is_orphan) = (above.len(), depth > 0 && above.last().is_none_or(|above| above + 1 < depth));
+                above.push(depth);
+                next = row + 1;
+                let record = self.report.record(place);
+                let (attribute, member) = match record.member.clone() {
+                    Some(member) if found.name.is_empty() => (member, None),
+                    member => (found.name.clone(), member),
+                };
+                let (depth, parent) = (depths.get(row), parents.of(row, depths));
+                let (rule, note) = (self.rule(place), self.notes.get(&place).copied());
+                write(ExportRow {
+                    pane,
+                    place,
+                    record,
+                    attribute,
+                    member,
+                    depth,
+                    parent,
+                    steps,
+                    is_orphan,
+                    rule,
+                    note,
+                })?;
             }
         }
         Ok(self.rows.len() as u64)
@@ -262,8 +259,7 @@ impl<'a> OpenedReport<'a> {
         let rows = |section| self.rows(section).iter().map(|row| *row as usize);
         let mark = |place| self.rule(place).map(|rule| rule.severity);
         let found = Indicators::among(&self.report, &rows, &mark, self.job.cancel)?;
-        let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
-        Ok(found.with_sample(sample.as_ref()))
+        Ok(found.with_sample(self.sample().as_ref()))
     }
 
     /// What the report says of an indicator; the report has this number.
@@ -308,10 +304,14 @@ impl<'a> OpenedReport<'a> {
         Ok(hex(hash.finalize()))
     }
 
+    /// The file that was run.
+    pub(super) fn sample(&self) -> Option<FileHash> {
+        self.identifier.as_ref()?.parts().file
+    }
+
     /// Whether an indicator is the file that was run.
     pub(super) fn is_sample(&self, value: &Untrusted) -> bool {
-        let sample = self.identifier.as_ref().and_then(|identifier| identifier.parts().file);
-        sample.is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
+        self.sample().is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
     }
 
     /// Stops with an error once the job is cancelled.
@@ -330,8 +330,8 @@ pub(super) struct MergedReports<'a> {
 }
 
 impl<'a> MergedReports<'a> {
-    pub(super) fn of(opened: Vec<OpenedReport<'a>>) -> io::Result<Self> {
-        let (mut merging, mut left_out) = (Merging::default(), 0);
+    pub(super) fn of(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
+        let (opened, mut merging, mut left_out) = (opened.collect::<io::Result<Vec<_>>>()?, Merging::default(), 0);
         for (number, report) in opened.iter().enumerate() {
             let found = report.indicators()?;
             left_out += if report.job.what.is_indicators() { 0 } else { report.left_out(&found) };
@@ -343,7 +343,7 @@ impl<'a> MergedReports<'a> {
     }
 
     /// With what STIX and MISP carry: strings from memory only where nothing else is asked for.
-    pub(super) fn carried(opened: Vec<OpenedReport<'a>>) -> io::Result<Self> {
+    pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
         let mut merged = Self::of(opened)?;
         let is_asked_for = merged.opened.iter().all(|report| report.job.what == What::OfKind(Kind::Memory));
         merged.found.retain(|found| is_asked_for || found.kind() != Kind::Memory);
@@ -412,11 +412,8 @@ impl Correlations {
     /// Joins what the rows that are written say; nothing where a choice of indicators is wanted.
     pub(super) fn of(reports: &[OpenedReport<'_>]) -> io::Result<Self> {
         let mut joined = Self::default();
-        reports
-            .iter()
-            .filter(|opened| !opened.job.what.is_choice())
-            .try_for_each(|opened| joined.add_report(opened))?;
-        Ok(joined)
+        let mut reports = reports.iter().filter(|opened| !opened.job.what.is_choice());
+        reports.try_for_each(|opened| joined.add_report(opened)).map(|()| joined)
     }
 
     fn add_report(&mut self, opened: &OpenedReport<'_>) -> io::Result<()> {

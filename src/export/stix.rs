@@ -21,7 +21,7 @@ use std::io::{self, Write};
 /// Writes one bundle of all reports; an object that several reports have is in it once.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let rules = Rules::shipped();
-    let merged = MergedReports::carried(job.opened(&rules).collect::<io::Result<_>>()?)?;
+    let merged = MergedReports::carried(job.opened(&rules))?;
     let mut bundle = Bundle { out, written: HashSet::new(), left_out: merged.left_out };
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());
@@ -85,13 +85,12 @@ impl Bundle<'_> {
 
     fn write_report(&mut self, opened: &OpenedReport<'_>, found: &[&Indicator]) -> io::Result<()> {
         let identifier = opened.identifier.as_ref();
-        let parts = identifier.map(|identifier| identifier.parts());
         let analysed = opened.analysed();
         let when = own_literal(&moment_words(analysed));
-        let sample = parts.as_ref().and_then(|parts| parts.file.as_ref());
+        let sample = opened.sample();
         let sample = sample.map(|file| self.file(Some(&Untrusted::from(file.as_str())), None)).transpose()?;
         let References { observed, keys, mut noted } = self.observe(opened, found, sample.as_deref())?;
-        let sandbox = parts.map(|parts| product(&parts.sandbox)).filter(|name| !name.is_empty());
+        let sandbox = identifier.map(|identifier| product(&identifier.parts().sandbox)).filter(|name| !name.is_empty());
         let name = identifier.map_or_else(|| opened.digest(), |identifier| Ok(literal(identifier.text())))?;
         let mut id = own_id("malware-analysis", &format!("analysis {name}"));
         if self.written.contains(&id) {
