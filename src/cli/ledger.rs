@@ -2,11 +2,11 @@
 //! nothing.
 
 use super::*;
-use crate::app::spending::ledger::{HEADING, LedgerRow};
+use crate::app::spending::ledger::HEADING;
 use crate::export::csv;
-use crate::quota::audit::{self, Window};
+use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{Period, State};
-use crate::store::{LedgerEntry, Whose};
+use crate::store::Whose;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,7 +55,7 @@ enum LedgerFormat {
     Jsonl,
 }
 
-/// The members of a [`LedgerRow`], in the order of CSV's columns.
+/// The members of a [`LedgerEntry`], in the order of CSV's columns.
 const COLUMNS: &str = "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,at_least,\
     state,outcome,counted";
 
@@ -77,7 +77,6 @@ impl LedgerArgs {
         let whose = Whose { profile: &profile.name, service: &service, owner: None };
         let (time, entries) = self.time.of(store.entries(whose)?, crate::clock::now());
         let (compared, last) = compare(&entries, &store.windows(whose)?).unzip();
-        let entries: Vec<_> = entries.iter().map(LedgerRow::from).collect();
         match self.format {
             Some(LedgerFormat::Csv) => print_text(&String::from_utf8_lossy(&csv(&entries)?)),
             Some(LedgerFormat::Jsonl) => print_text(
@@ -146,9 +145,9 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
     Some((shown, last))
 }
 
-fn totals(rows: &[LedgerRow]) -> Vec<LedgerTotal> {
+fn totals(rows: &[LedgerEntry]) -> Vec<LedgerTotal> {
     let mut sums: BTreeMap<(&str, State), LedgerTotal> = BTreeMap::new();
-    for LedgerRow { unit, state, counts_as, at_least, .. } in rows {
+    for LedgerEntry { unit, state, counts_as, at_least, .. } in rows {
         let empty = || LedgerTotal { unit: unit.clone(), state: *state, calls: 0, counts_as: 0, at_least: false };
         let sum = sums.entry((unit, *state)).or_insert_with(empty);
         sum.calls += 1;
@@ -159,11 +158,11 @@ fn totals(rows: &[LedgerRow]) -> Vec<LedgerTotal> {
 }
 
 /// Entries, totals, and the comparison as the last line.
-fn ledger_text(rows: &[LedgerRow], totals: &[LedgerTotal], compared: Option<&str>) -> String {
+fn ledger_text(rows: &[LedgerEntry], totals: &[LedgerTotal], compared: Option<&str>) -> String {
     if rows.is_empty() {
         return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
     }
-    let cells = |row: &LedgerRow| row.cells().map(|cell| if cell.is_empty() { "-".to_owned() } else { cell });
+    let cells = |row: &LedgerEntry| row.cells().map(|cell| if cell.is_empty() { "-".to_owned() } else { cell });
     let total = |LedgerTotal { unit, state, calls, counts_as, at_least }: &LedgerTotal| {
         let least = if *at_least { "at least " } else { "" };
         [unit.clone(), state.name().to_owned(), thousands(*calls), format!("{least}{}", thousands(*counts_as))]
@@ -174,7 +173,7 @@ fn ledger_text(rows: &[LedgerRow], totals: &[LedgerTotal], compared: Option<&str
     format!("{entries}\n{sums}\n{}\n", compared.unwrap_or(none))
 }
 
-fn csv(rows: &[LedgerRow]) -> anyhow::Result<Vec<u8>> {
+fn csv(rows: &[LedgerEntry]) -> anyhow::Result<Vec<u8>> {
     let mut out = Vec::new();
     csv::line(&mut out, COLUMNS.split(','))?;
     for row in rows {

@@ -4,7 +4,7 @@ use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, What};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::command_line;
-use crate::report::identifier::{Sha256 as FileHash, is_moment};
+use crate::report::identifier::{self, is_moment};
 use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::rows::ValueMember;
@@ -305,7 +305,7 @@ impl<'a> OpenedReport<'a> {
     }
 
     /// The file that was run.
-    pub(super) fn sample(&self) -> Option<FileHash> {
+    pub(super) fn sample(&self) -> Option<identifier::Sha256> {
         self.identifier.as_ref()?.parts().file
     }
 

@@ -15,8 +15,9 @@
 //! Doubtful cases get no verdict: a call in flight during a reading, a period that ended between
 //! the readings, a clock that was changed, another key.
 
-use super::{Holder, Period, Unit, Units};
+use super::{Holder, Period, State, Unit, Units};
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum lag of a counter and difference between clocks. A reading is final only after this much
@@ -26,6 +27,41 @@ pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 /// Time after a call before the counters may lower what it cost by its answer: they may lag for
 /// longer than a few minutes.
 const LATE: SignedDuration = SignedDuration::from_mins(60);
+
+/// A call in the ledger; its text is safe to show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LedgerEntry {
+    #[serde(skip)]
+    pub number: i64,
+    /// When it was recorded, just before it was sent.
+    #[serde(rename = "time")]
+    pub at: Timestamp,
+    pub session: String,
+    pub operation: String,
+    pub what: String,
+    pub unit: String,
+    pub predicted_min: u64,
+    /// `None` if no limit was known.
+    pub predicted_max: Option<u64>,
+    /// `None` until it is known.
+    pub settled: Option<u64>,
+    /// The units counted for it: never less than it may have cost.
+    pub counts_as: u64,
+    /// Whether it may have cost more than that: no limit was known, and the response was lost.
+    pub at_least: bool,
+    pub state: State,
+    pub outcome: Option<String>,
+    /// Evidence from the service's counters.
+    pub counted: Option<String>,
+    /// For a call of a killed program, no later than any program can have waited for it.
+    #[serde(skip)]
+    pub settled_at: Option<Timestamp>,
+    #[serde(skip)]
+    pub account: Option<String>,
+    /// The name of its lock while it is in flight.
+    #[serde(skip)]
+    pub lock: String,
+}
 
 /// One holder's side of a counter, as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Readings of the service's counters, and what they show of the ledger's entries.
 
 use super::StoreError;
-use super::ledger::{LedgerEntry, Whose, entries, integer};
+use super::ledger::{Whose, entries, integer};
 use super::records::{self, Store};
 use super::shelf::moment;
-use crate::quota::audit::{self, AuditedCall, Finding, Look, Reading, Window};
+use crate::quota::audit::{self, AuditedCall, Finding, LedgerEntry, Look, Reading, Window};
 use crate::quota::{Holder, Period, State, Unit};
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};

@@ -13,9 +13,10 @@ use super::StoreError;
 use super::records::{self, Keep, Store};
 use super::shelf::{digest, moment};
 use crate::files;
-use crate::quota::audit::AuditedCall;
+use crate::quota::audit::{AuditedCall, LedgerEntry};
 use crate::quota::{Budget, Kind, OverBudget, Period, Price, Settlement, Spent, State, Unit, Units, Uploads};
 use crate::request::PUBLIC_UPLOAD;
+use crate::text::said;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Params, Row, Transaction, params};
 use sha2::{Digest, Sha256};
@@ -96,47 +97,12 @@ pub enum Reserved {
     NotBefore(Timestamp),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LedgerEntry {
-    pub number: i64,
-    /// When it was recorded, just before it was sent.
-    pub at: Timestamp,
-    pub session: String,
-    pub operation: String,
-    pub what: String,
-    pub unit: String,
-    pub predicted_min: u64,
-    /// `None` if no limit was known.
-    pub predicted_max: Option<u64>,
-    pub state: State,
-    pub settled: Option<u64>,
-    /// For a call of a killed program, no later than any program can have waited for it.
-    pub settled_at: Option<Timestamp>,
-    pub outcome: Option<String>,
-    /// Evidence from the service's counters, as text.
-    pub counted: Option<String>,
-    account: Option<String>,
-    /// The name of its lock while it is in flight.
-    lock: String,
-}
-
 impl LedgerEntry {
     /// Whether it may belong to the quota period that contains `now`: a call that began yesterday
     /// and was answered today may be charged to either day.
     pub fn is_in(&self, period: Period, now: Timestamp) -> bool {
         let settled = self.settled_at.unwrap_or(self.at);
         period.meets(now, self.at.min(settled), self.at.max(settled))
-    }
-
-    /// Its cost for budgets: never less than it may have cost, unless it [is open](Self::is_open).
-    pub fn careful(&self) -> u64 {
-        let most = self.predicted_max.unwrap_or(self.predicted_min.max(1));
-        self.certain().unwrap_or(most.max(self.settled.unwrap_or(0)))
-    }
-
-    /// Whether it may have cost any number of units, so that its cost for budgets is a lower bound.
-    pub fn is_open(&self) -> bool {
-        matches!(self.state, State::Unknown | State::Reserved) && self.predicted_max.is_none()
     }
 
     fn certain(&self) -> Option<u64> {
@@ -156,7 +122,7 @@ impl LedgerEntry {
     /// The call as input for the audit of the counters; `None` if they do not count it.
     pub(super) fn call(&self) -> Option<AuditedCall> {
         let charge = match self.state {
-            State::Charged => Units::exactly(self.careful()),
+            State::Charged => Units::exactly(self.counts_as),
             State::Free | State::Unsent => Units::NOTHING,
             State::Unknown | State::Reserved => Units { min: 0, max: self.predicted_max },
         };
@@ -173,25 +139,32 @@ impl LedgerEntry {
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let units = |name: &str| row.get::<_, Option<i64>>(name).map(|n| n.and_then(|n| u64::try_from(n).ok()));
-        let state: String = row.get("state")?;
-        Ok(Self {
+        let text = |name: &str| row.get::<_, String>(name).map(|text| said(text).into());
+        let words = |name: &str| row.get::<_, Option<String>>(name).map(|words| words.map(|words| said(words).into()));
+        let mut entry = Self {
             number: row.get("id")?,
             at: moment(row.get("at")?),
-            session: row.get("session")?,
-            operation: row.get("operation")?,
-            what: row.get("what")?,
-            unit: row.get("unit")?,
+            session: text("session")?,
+            operation: text("operation")?,
+            what: text("what")?,
+            unit: text("unit")?,
             predicted_min: units("predicted_min")?.unwrap_or(0),
             predicted_max: units("predicted_max")?,
             account: row.get("account")?,
             lock: row.get("lock")?,
             // An unknown name counts as unknown, so that no cost is underestimated.
-            state: State::named(&state).unwrap_or(State::Unknown),
+            state: State::named(&row.get::<_, String>("state")?).unwrap_or(State::Unknown),
             settled: units("settled")?,
             settled_at: row.get::<_, Option<i64>>("settled_at")?.map(moment),
-            outcome: row.get("outcome")?,
-            counted: row.get("counted")?,
-        })
+            outcome: words("outcome")?,
+            counted: words("counted")?,
+            counts_as: 0,
+            at_least: false,
+        };
+        let most = entry.predicted_max.unwrap_or(entry.predicted_min.max(1));
+        entry.counts_as = entry.certain().unwrap_or(most.max(entry.settled.unwrap_or(0)));
+        entry.at_least = entry.certain().is_none() && entry.predicted_max.is_none();
+        Ok(entry)
     }
 }
 
@@ -329,11 +302,11 @@ impl Store {
         let limit = |refused: &LedgerEntry| {
             let before = hour.iter().filter(|entry| entry.number < refused.number && !is_refused(entry));
             let before = before.filter(|entry| refused.at.duration_since(entry.at) < MINUTE);
-            let passed = before.map(LedgerEntry::careful).sum::<u64>();
+            let passed = before.map(|entry| entry.counts_as).sum::<u64>();
             (passed > 0 || refused.predicted_max.is_some_and(|most| most > 1)).then_some(passed.max(1))
         };
         let learned = hour.iter().filter(is_refused).filter_map(limit).min();
-        let recent = || recent(&hour, now).map(LedgerEntry::careful).sum();
+        let recent = || recent(&hour, now).map(|entry| entry.counts_as).sum();
         Ok(configured.or(learned).map(|limit| (limit, recent())))
     }
 
@@ -483,7 +456,7 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
     let mut sum = price.verdict.units.max.unwrap_or(1).min(limit);
     for recent in recent(&hour, entry.at) {
-        sum = sum.saturating_add(recent.careful());
+        sum = sum.saturating_add(recent.counts_as);
         if sum > limit {
             return Ok(Some(recent.at.checked_add(MINUTE).unwrap_or(Timestamp::MAX)));
         }
@@ -507,7 +480,7 @@ fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, Spent> {
             Some(charged) => Spent { charged, ..Spent::default() },
             None => {
                 let charged = entry.settled.unwrap_or(0);
-                Spent { charged, unsure: entry.careful().saturating_sub(charged), is_open: entry.is_open() }
+                Spent { charged, unsure: entry.counts_as.saturating_sub(charged), is_open: entry.at_least }
             }
         };
         let sum = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();

@@ -19,7 +19,7 @@ mod shelf;
 mod work;
 
 pub use inventory::Earlier;
-pub use ledger::{ANSWERED, Call, LedgerEntry, NewEntry, Reserved, Whose, too_fast};
+pub use ledger::{ANSWERED, Call, NewEntry, Reserved, Whose, too_fast};
 pub use records::{Keep, Store};
 pub use reports::{Answer, NewAnswer, ResponsePart, StoredReport, bare};
 pub use shelf::{IMPORTED, service_id};

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use behaview::gateway::Gateway;
 use behaview::quota::Budget;
+use behaview::quota::audit::LedgerEntry;
 use behaview::report::identifier::FileHash;
-use behaview::store::LedgerEntry;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
@@ -273,8 +273,8 @@ impl Scene {
 
     fn check(&mut self, charged_before: u64) {
         let entries = self.visit.gateway.store.entries(self.visit.gateway.whose()).unwrap();
-        let careful: u64 = entries.iter().map(|entry| entry.careful()).sum();
-        let is_open = entries.iter().any(LedgerEntry::is_open);
+        let careful: u64 = entries.iter().map(|entry| entry.counts_as).sum();
+        let is_open = entries.iter().any(|entry| entry.at_least);
         assert!(
             is_open || careful >= self.charged(),
             "the ledger says {careful}, the service {}: {entries:#?}",
@@ -288,7 +288,7 @@ impl Scene {
         let is_raised = |entry: &LedgerEntry| entry.counted.as_ref().is_some_and(|why| why.contains("it counts as"));
         let mut spent = BTreeMap::<&str, u64>::new();
         for entry in entries.iter().filter(|entry| !is_raised(entry)) {
-            *spent.entry(&entry.session).or_default() += entry.careful();
+            *spent.entry(&entry.session).or_default() += entry.counts_as;
         }
         assert!(self.budget.session.is_none_or(|limit| spent.values().all(|spent| *spent <= limit)), "{spent:?}");
     }
@@ -352,11 +352,11 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
         .entries(scene.visit.gateway.whose())
         .unwrap()
         .iter()
-        .filter(|entry| entry.is_open())
+        .filter(|entry| entry.at_least)
         .count();
     add(&sum.open, open as u64);
     let entries = scene.visit.gateway.store.entries(scene.visit.gateway.whose()).unwrap();
-    let by_counters = |entry: &&behaview::store::LedgerEntry| {
+    let by_counters = |entry: &&LedgerEntry| {
         entry.counted.as_ref().is_some_and(|said| said.contains("what was not known"))
             && matches!(entry.state, State::Free | State::Charged)
     };

@@ -1,50 +1,26 @@
 //! The ledger in rows, as a command prints them and the app shows them.
 
 use crate::app::over::{Sheet, SheetRow, paragraph};
-use crate::quota::{Period, Spent, State, Unit, Units, in_units};
+use crate::quota::audit::LedgerEntry;
+use crate::quota::{Period, Spent, Unit, Units, in_units};
 use crate::text::thousands;
 use jiff::Timestamp;
-use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Entries that the app shows: the latest.
 pub const SHOWN: usize = 500;
 
-/// What stands above the [cells](LedgerRow::cells) of entries.
+/// What stands above the [cells](LedgerEntry::cells) of entries.
 pub const HEADING: [&str; 8] =
     ["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"];
 
-/// A call in the ledger; its text is safe to show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LedgerRow {
-    /// When it was recorded, just before it was sent.
-    pub time: Timestamp,
-    pub session: String,
-    pub operation: String,
-    pub what: String,
-    pub unit: String,
-    pub predicted_min: u64,
-    /// `None` if no limit was known.
-    pub predicted_max: Option<u64>,
-    /// `None` until it is known.
-    pub settled: Option<u64>,
-    /// The units counted for it: never less than it may have cost.
-    pub counts_as: u64,
-    /// Whether it may have cost more than that: no limit was known, and the response was lost.
-    pub at_least: bool,
-    pub state: State,
-    pub outcome: Option<String>,
-    /// Evidence from the service's counters.
-    pub counted: Option<String>,
-}
-
-impl LedgerRow {
+impl LedgerEntry {
     /// The entry in words; empty for what is not known.
     pub fn cells(&self) -> [String; 8] {
         let predicted = Units { min: self.predicted_min, max: self.predicted_max };
         let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.words(unit));
         [
-            self.time.strftime("%F %T").to_string(),
+            self.at.strftime("%F %T").to_string(),
             self.operation.clone(),
             self.what.clone(),
             predicted,
@@ -60,8 +36,8 @@ impl LedgerRow {
         let settled = format!("{state} {settled}").trim_end().to_owned();
         let words = [what, format!("predicted {predicted}"), settled, outcome, counters];
         let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
-        let is_today = Period::Daily.meets(now, self.time, self.time);
-        let time = self.time.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" });
+        let is_today = Period::Daily.meets(now, self.at, self.at);
+        let time = self.at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" });
         paragraph(&time.to_string(), words.join(" · "))
     }
 }
@@ -69,7 +45,7 @@ impl LedgerRow {
 /// The ledger as the app shows it: its last entries, and what all of them add up to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerPage {
-    pub rows: Vec<LedgerRow>,
+    pub rows: Vec<LedgerEntry>,
     /// What was spent of each unit in each of these times.
     pub sums: [(&'static str, BTreeMap<Unit, Spent>); 3],
     /// Entries before those that are shown.

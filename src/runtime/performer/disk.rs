@@ -3,7 +3,7 @@
 use super::{Performer, Work, sentence, words};
 use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::over::held::deletion_words;
-use crate::app::spending::ledger::{LedgerPage, LedgerRow, SHOWN};
+use crate::app::spending::ledger::{LedgerPage, SHOWN};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
 use crate::export::{Export, Summary};
@@ -18,8 +18,8 @@ use crate::report::page::Page;
 use crate::report::rules::Rules;
 use crate::report::{Cancel, Deletion, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
-use crate::store::{Keep, LedgerEntry, StoreError, StoredReport};
-use crate::text::{Untrusted, bytes, count, said};
+use crate::store::{Keep, StoreError, StoredReport};
+use crate::text::{Untrusted, bytes, count};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::io;
@@ -146,7 +146,7 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
     let older = entries.len().saturating_sub(SHOWN);
     let spent = |period| gateway.store.spent_in(gateway.whose(), period, gateway.now());
     Ok(LedgerPage {
-        rows: entries.iter().skip(older).map(LedgerRow::from).collect(),
+        rows: entries.into_iter().skip(older).collect(),
         sums: [
             ("this session", gateway.store.spent(&gateway.session)?),
             ("today", spent(Period::Daily)?),
@@ -154,27 +154,6 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
         ],
         older: older as u64,
     })
-}
-
-impl From<&LedgerEntry> for LedgerRow {
-    fn from(entry: &LedgerEntry) -> Self {
-        let visible = |text: &str| said(text).to_string();
-        Self {
-            time: entry.at,
-            session: visible(&entry.session),
-            operation: visible(&entry.operation),
-            what: visible(&entry.what),
-            unit: visible(&entry.unit),
-            predicted_min: entry.predicted_min,
-            predicted_max: entry.predicted_max,
-            settled: entry.settled,
-            counts_as: entry.careful(),
-            at_least: entry.is_open(),
-            state: entry.state,
-            outcome: entry.outcome.as_deref().map(visible),
-            counted: entry.counted.as_deref().map(visible),
-        }
-    }
 }
 
 /// Everything that is stored, as the screen shows it.
