@@ -7,7 +7,7 @@ use crate::app::message::DocumentReports;
 use crate::app::model::{Service, Settings};
 use crate::app::{LoadedReport, Model};
 use crate::demo::{Demo, ListContent, Options};
-use crate::quota::{Period, Spent};
+use crate::quota::{CONFIRM_ABOVE, Period, Spent};
 use crate::request::UploadLimit;
 use crate::runtime::{Display, Exit, Signals};
 use crate::service::credential::{Credential, KeySource, key_help};
@@ -101,7 +101,7 @@ fn browse(
 fn settings(config: &Config) -> Settings {
     Settings {
         keys: config.keymap.clone(),
-        confirm_above: config.budget.confirm_above,
+        confirm_above: config.budget.confirm_above.unwrap_or(CONFIRM_ABOVE),
         pace: config.pace(),
         forgets: config.keeps_nothing(),
         rules_file: rules_file(),

@@ -249,17 +249,15 @@ impl Sums {
     /// The outcome of the run. If reports were refused and none is stored now, the files are at
     /// fault; any other problem is a partial failure.
     fn end(&self) -> anyhow::Result<()> {
-        let Self { stored, same, refused, passed_over } = self;
-        let refused_words = (*refused > 0).then(|| format!("{refused} could not be imported"));
-        let passed_over =
-            (*passed_over > 0).then(|| format!("passed over, because they are no reports: {passed_over}"));
-        let why = refused_words.into_iter().chain(passed_over).collect::<Vec<_>>().join("; ");
-        if why.is_empty() {
-            return Ok(());
+        let refused = (self.refused, format!("{} could not be imported", self.refused));
+        let passed_over = format!("passed over, because they are no reports: {}", self.passed_over);
+        let why = [refused, (self.passed_over, passed_over)].into_iter().filter(|(count, _)| *count > 0);
+        let why = why.map(|(_, why)| why).collect::<Vec<_>>().join("; ");
+        match self {
+            _ if why.is_empty() => Ok(()),
+            Self { refused: 1.., stored: 0, same: 0, .. } => fail!(BadAnswer, "{why}"),
+            _ => fail!(Partial, "{why}"),
         }
-        let is_useless = *refused > 0 && stored + same == 0;
-        let kind = if is_useless { FailureKind::BadAnswer } else { FailureKind::Partial };
-        Err(kind.error(why).into())
     }
 
     /// Counts a refusal, and returns it as a line.

@@ -12,7 +12,7 @@ use crate::app::scan::follow::Pace;
 use crate::environment::variable;
 use crate::files;
 use crate::log::Level;
-use crate::quota::{Budget, CONFIRM_ABOVE, Entitlement, Entitlements};
+use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Credential, CredentialError};
 use crate::service::profile::Profile;
 use crate::store::Keep;
@@ -37,7 +37,6 @@ const LONGEST: u64 = 1 << 20;
 /// Named as the config file, it means none.
 const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
-/// The settings in effect.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
@@ -84,19 +83,13 @@ pub struct StoreTable {
 }
 
 /// Limits of spending, in units.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetTable {
     session: Option<u64>,
     daily: Option<u64>,
     /// What may cost more needs confirmation.
-    pub confirm_above: u64,
-}
-
-impl Default for BudgetTable {
-    fn default() -> Self {
-        Self { session: None, daily: None, confirm_above: CONFIRM_ABOVE }
-    }
+    pub confirm_above: Option<u64>,
 }
 
 /// Limits of the service that none of its counters shows.
@@ -134,7 +127,6 @@ impl EntitlementTable {
     }
 }
 
-/// The appearance.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LookTable {
@@ -176,7 +168,6 @@ impl KeyNames {
     }
 }
 
-/// Why the config cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("no home folder: set HOME to a path that begins at the root")]
@@ -317,7 +308,6 @@ impl Config {
         self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
     }
 
-    /// The profile to use.
     pub fn profile(&self) -> Result<Profile, ConfigError> {
         let builtin = Profile::default();
         let name = self.profile.as_ref().unwrap_or(&builtin.name).clone();

@@ -29,13 +29,11 @@ pub(super) struct OpenedReport<'a> {
     marks: Marks,
     /// The rows that are written.
     rows: RowSet,
-    /// The notes on rows that are written.
     notes: BTreeMap<Place, &'a Note>,
     /// The note on the whole report, then those on items that the report no longer has.
     pub(super) loose: Vec<&'a Note>,
 }
 
-/// A row that is written.
 pub(super) struct ExportRow<'a> {
     pub(super) pane: Pane,
     pub(super) place: Place,
@@ -125,7 +123,7 @@ impl<'a> OpenedReport<'a> {
         Ok(())
     }
 
-    /// Every note once, with the first row that it is on: on the report, on its rows, on what is gone.
+    /// Every note once, with the first row that it is on: on the report, on its rows, on lost items.
     pub(super) fn notes(&self) -> impl Iterator<Item = (Option<Place>, &'a Note)> {
         let mut known = BTreeSet::new();
         let rows = self.notes.iter().filter(move |(_, note)| known.insert(&note.about));
@@ -274,11 +272,11 @@ impl<'a> OpenedReport<'a> {
 
     /// How many of its rows STIX and MISP do not carry, apart from those that name an indicator.
     fn left_out(&self, found: &Indicators) -> u64 {
-        let mut told = 0;
-        for (section, known) in self.report.index.sections.iter().enumerate() {
-            let places = self.rows(section).iter().map(|row| Place { section, row: *row as usize });
-            told += places.filter(|place| verdict::is_told(&known.name, *place, &self.report)).count() as u64;
-        }
+        let sections = self.report.index.sections.iter().enumerate();
+        let places = sections.flat_map(|(section, known)| {
+            self.rows(section).iter().map(move |row| (&known.name, Place { section, row: *row as usize }))
+        });
+        let told = places.filter(|(name, place)| verdict::is_told(name, *place, &self.report)).count() as u64;
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
         found.without.saturating_sub(told) + alone
     }
@@ -294,7 +292,6 @@ impl<'a> OpenedReport<'a> {
         self.identifier.as_ref().map_or_else(|| self.digest(), |identifier| Ok(identifier.text().visible().into()))
     }
 
-    /// A digest of the report's bytes.
     pub(super) fn digest(&self) -> io::Result<String> {
         let mut hash = Sha256::new();
         for window in self.report.body.chunks(body::WINDOW) {
@@ -420,11 +417,10 @@ impl Correlations {
         for (number, section) in opened.report.index.sections.iter().enumerate() {
             let holds = section.attribute.map_or(&[][..], |known| known.holds.as_slice());
             for (kind, name, beside) in TOGETHER {
-                if !holds.iter().any(|source| source.member == name && source.meaning == Meaning::Is(kind)) {
-                    continue;
-                }
+                let is_known = holds.iter().any(|source| source.member == name && source.meaning == Meaning::Is(kind));
                 // What may be the value's name is left out.
-                if kind == Kind::Key && opened.report.registry != ValueMember::Data {
+                let is_name = kind == Kind::Key && opened.report.registry != ValueMember::Data;
+                if !is_known || is_name {
                     continue;
                 }
                 for row in opened.rows(number) {
@@ -463,7 +459,7 @@ impl Correlations {
         }
     }
 
-    /// What is known of a value, in the order of the report; paths as [`same`] makes them.
+    /// The values beside a value, in the order of the report; paths as [`same`] makes them.
     pub(super) fn of_value(&self, kind: Kind, value: &Untrusted) -> &[Untrusted] {
         self.0.get(&(kind, same(kind, value))).map_or(&[], Vec::as_slice)
     }

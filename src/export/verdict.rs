@@ -54,13 +54,9 @@ fn technique(row: &Record<'_>) -> Option<String> {
 
 /// Whether a row counts as exported without an indicator: a verdict, a technique, the time of the run.
 pub(super) fn is_told(name: &Untrusted, place: Place, report: &Report) -> bool {
-    let is_technique = || technique(&report.record(place)).is_some();
-    place.row < MOST
-        && match name.as_bytes() {
-            b"verdicts" | b"analysis_date" => true,
-            b"mitre_attack_techniques" | b"attack_techniques" => is_technique(),
-            _ => false,
-        }
+    let is_named = TECHNIQUES.iter().any(|known| known.as_bytes() == name.as_bytes());
+    let is_technique = || is_named && technique(&report.record(place)).is_some();
+    place.row < MOST && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
 }
 
 /// Whether it is the number of a technique, or of a part of one: `T1547.001`.
