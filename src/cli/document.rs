@@ -63,7 +63,6 @@ impl Document {
         Ok(())
     }
 
-    /// Prints the remarks.
     pub(super) fn with_remarks_said(self) -> Self {
         self.remarks.iter().for_each(super::say);
         self

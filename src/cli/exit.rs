@@ -34,7 +34,6 @@ macro_rules! failure_kinds {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum FailureKind { $($kind = $code,)+ }
 
-        /// Every exit code with its meaning.
         pub fn exit_codes() -> impl Iterator<Item = (u8, &'static str)> {
             [(0, "done"), $(($code, $meaning)),+].into_iter()
         }

@@ -196,7 +196,6 @@ impl ExportArgs {
     }
 }
 
-/// Writes reports to standard output.
 fn print_export(format: &Format, job: &Export<'_>) -> io::Result<Summary> {
     let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
     let written = format.write(job, &mut out);

@@ -126,7 +126,6 @@ pub(super) fn read_subjects<T>(
     Ok(subjects)
 }
 
-/// A name with its hash in lowercase.
 fn in_lower_case(text: &str) -> String {
     match text.split_at_checked(64) {
         Some((hash, rest)) => hash.to_ascii_lowercase() + rest,

@@ -173,7 +173,7 @@ pub(super) fn print_dry_run(
         *sum = sum.plus(units);
     }
     let call = |(what, price): &(String, Option<Price>)| json!({"what": what, "held": price.is_none(), "price": price});
-    // What cannot be known before the calls is said; a total without a maximum is not known.
+    // A remark has the costs that no call shows before it is made; a total without a maximum is not known.
     let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "total": total, "remark": remark});
     print(setup.spending.json, &shown, || {
         let row = |(what, price): &(String, Option<Price>)| {

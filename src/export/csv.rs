@@ -47,7 +47,6 @@ const HEAD: [fn(&OpenedReport<'_>) -> String; 3] = [
     |opened| opened.source.received.map(|received| received.to_string()).unwrap_or_default(),
 ];
 
-/// The notes on no row.
 fn write_loose(opened: &OpenedReport<'_>, columns: &str, out: &mut dyn Write) -> io::Result<()> {
     let head = HEAD.map(|cell| cell(opened));
     opened.loose.iter().try_for_each(|note| {

@@ -8,10 +8,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Why a file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// A file exists at this path, and may not be replaced.
     #[error("{} is there already, and was left as it is", shown(.0))]
     Exists(PathBuf),
     /// The path names neither a file nor a free place.

@@ -164,7 +164,6 @@ fn head(opened: &OpenedReport<'_>) -> [Member<'static>; 3] {
     ]
 }
 
-/// The notes on no row.
 fn write_loose(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> {
     opened.loose.iter().try_for_each(|note| {
         let item = note.about.item.as_ref();
@@ -225,7 +224,6 @@ fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
     [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.words())))]
 }
 
-/// The member names of one object.
 #[derive(Default)]
 struct MemberNames(HashSet<Untrusted>);
 

@@ -110,7 +110,6 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
     Ok((merged.found.len() + comments.len()) as u64)
 }
 
-/// An event that is being written.
 struct MispEvent<'a> {
     merged: &'a MergedReports<'a>,
     event: &'a Uuid,

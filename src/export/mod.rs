@@ -39,7 +39,6 @@ pub struct ExportSource {
     pub origin: String,
     /// When it came; none for a document.
     pub received: Option<Timestamp>,
-    /// The notes on the report and on its items.
     pub notes: Notes,
 }
 
@@ -48,7 +47,6 @@ pub struct ExportSource {
 pub enum What {
     #[default]
     All,
-    /// The rows of one pane.
     Pane(Pane),
     /// Those rows of one pane that it shows, where it does not show all.
     Shown(Pane, Arc<RowSet>),
@@ -209,7 +207,6 @@ impl<'a> Export<'a> {
 }
 
 impl Format {
-    /// The format of this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)
     }
@@ -256,7 +253,6 @@ impl Format {
         self.reach == FormatReach::Bytes
     }
 
-    /// Writes reports.
     pub fn write(&self, job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         (self.write)(job, out)
     }
@@ -276,7 +272,6 @@ fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 impl ExportSource {
-    /// The report, indexed.
     pub fn open(&self) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));

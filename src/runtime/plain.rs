@@ -24,7 +24,6 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// The longest line that is taken, in bytes; as many are read ahead, which is more than standard input keeps by itself.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// A dialogue in lines.
 struct Dialogue {
     session: Session<CrosstermBackend<io::Sink>>,
     input: BufReader<StdinLock<'static>>,
@@ -41,7 +40,7 @@ pub(super) fn run(
     clock: Clock,
 ) -> anyhow::Result<(Exit, Remembered)> {
     (model.settings.is_plain, model.size) = (true, PAGE);
-    // No price stands beside a key here: whatever costs something is confirmed.
+    // Keys have no price here: each call that costs something is confirmed.
     model.settings.confirm_above = 0;
     // Frames are drawn, for keys count from them, and shown to no terminal.
     let mut session = Session::new(CrosstermBackend::new(io::sink()), model, gateway, clock)?;

@@ -104,7 +104,6 @@ impl BlockedSignals {
 }
 
 impl Signals {
-    /// Listens from now on.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]

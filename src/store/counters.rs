@@ -38,7 +38,7 @@ impl Store {
                     None => break,
                 }
             }
-            // What was lowered and is raised again stays so until the next reading: too high before too low.
+            // A call that was lowered and is raised again stays so until the next reading: too high before too low.
             for _ in 0..all.len() {
                 let (looks, calls) = audited()?;
                 let Some((call, units, why)) = audit::too_low(&looks, &calls, Unit::Request) else { break };

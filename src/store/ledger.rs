@@ -42,7 +42,6 @@ const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 /// How long a refusal because of the rate teaches a limit.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// Folder of the locks of calls in flight.
 const CALLS: &str = "calls";
 
 /// The entries that count for a sender `?1` to `?3`: its own, and the one for lost entries. If no
@@ -79,7 +78,6 @@ pub struct NewEntry<'a> {
 /// A call that is recorded and may be sent. It is in flight until this is dropped.
 #[derive(Debug)]
 pub struct Call {
-    /// The number of its entry.
     pub entry: i64,
     /// The locked file of its claim: it is locked and removed only within transactions, so that two
     /// programs never lock different files of the same name.

@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The version of the schema.
 const NEWEST: i64 = 2;
 
 /// How long a write waits for another program's.

@@ -46,7 +46,6 @@ pub struct Answer {
     pub is_partial: bool,
 }
 
-/// A report that is stored.
 #[derive(Clone)]
 pub struct StoredReport {
     pub identifier: Identifier,
@@ -121,12 +120,10 @@ impl ResponsePart {
         reports.collect()
     }
 
-    /// The identifier of the report that it is.
     pub fn identifier(&self) -> Option<Identifier> {
         identifier_of(&self.key)
     }
 
-    /// Its bytes.
     pub fn of<'a>(&self, response: &'a [u8]) -> &'a [u8] {
         response.get(self.range.clone()).unwrap_or_default()
     }
@@ -354,7 +351,6 @@ fn is_empty(report: &[u8]) -> bool {
     Raw::new(bare(report)).member("attributes").is_none_or(|attributes| attributes.members().next().is_none())
 }
 
-/// The key of a report.
 pub(super) fn key_of(identifier: &[u8]) -> Vec<u8> {
     [REPORT, identifier].concat()
 }
@@ -364,7 +360,6 @@ fn identifier_of(key: &[u8]) -> Option<Identifier> {
     key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
 }
 
-/// The file of a response until it is read.
 fn unread_name(new: &NewAnswer<'_>) -> String {
     unread(&place(new.service, new.key), new.received)
 }

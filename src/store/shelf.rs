@@ -205,7 +205,6 @@ impl Shelf {
         }
     }
 
-    /// Deletes a file if it exists.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
         match self {
             Self::Memory(files) => drop(lock(files).remove(name)),
@@ -276,7 +275,6 @@ fn header<R: BufRead>(reader: R) -> io::Result<(Header, R)> {
     Ok((serde_json::from_slice(&json)?, reader))
 }
 
-/// Reads a whole file.
 fn whole(reader: impl BufRead) -> io::Result<(Header, Vec<u8>)> {
     let (header, reader) = header(reader)?;
     let (bytes, mut rest) = unpack(reader, usize::try_from(header.length).unwrap_or(0))?;
@@ -324,7 +322,7 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> 
         let Ok(name) = entry.file_name().into_string() else { continue };
         let name = format!("{folder}/{name}");
         // The temporary file of a killed program has another extension. Whatever has this one is in
-        // the place of a response, be it a pipe or a folder.
+        // the place of a response, even a pipe or a folder.
         if name.ends_with(ENDING) {
             found.push(name);
         } else if entry.file_type()?.is_dir() {

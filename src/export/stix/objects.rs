@@ -72,7 +72,7 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
     }
 }
 
-/// A path up to its last separator, and the name behind it. It is split as it was received: the visible form of what is not
+/// A path up to its last separator, and the name behind it. It is split as it was received: the visible form of bytes that are no
 /// Unicode has backslashes of its own.
 pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String) {
     let path = path.as_bytes();
@@ -143,7 +143,7 @@ fn uri(text: &str) -> Option<String> {
     if parsed.host_str()?.split('.').any(is_edged) {
         return None;
     }
-    // Browsers take `127.1` for an address; others read what is written.
+    // Browsers take `127.1` for an address; others take it literally.
     let is_short = matches!(parsed.host()?, url::Host::Ipv4(address) if !text.contains(&address.to_string()));
     let whole = if is_uri(text) && !is_short { text.to_owned() } else { parsed.to_string() };
     is_uri(&whole).then_some(whole)

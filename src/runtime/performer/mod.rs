@@ -71,7 +71,6 @@ impl Work {
 }
 
 impl Performer {
-    /// A performer that answers to `outbox`.
     pub(super) fn new(gateway: Option<Arc<Gateway>>, outbox: Outbox) -> std::io::Result<Self> {
         Ok(Self { gateway, outbox, threads: Some(super::threads(1)?), pending: Arc::default() })
     }
@@ -122,7 +121,6 @@ impl Performer {
         });
     }
 
-    /// Reports a panic in work.
     fn watch(&self, done: JoinHandle<()>, message: impl FnOnce(GatewayError) -> Message + Send + 'static) {
         let (Some(threads), outbox) = (&self.threads, self.outbox.clone()) else { return };
         threads.spawn(async move {
@@ -173,7 +171,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         let today = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
         work.send(ServiceEvent::Spent(spent, today));
     }
-    // Reports and lists tell of it in their own places.
+    // Reports and lists show it in their own places.
     let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
     if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
         work.send(Message::Notice(format!("The answer {}.", words(remark))));
