@@ -52,10 +52,9 @@ impl CallArgs {
         let answer = send(&setup, &request, self.refresh)?;
         if request == Request::User {
             // The user object contains the key, so only the privileges are printed.
-            let user = serde_json::from_slice(&answer.body);
-            let user = user.map_err(|_| FailureKind::BadAnswer.error("the answer is no user object"))?;
-            let found = Entitlements::of_user(&user, answer.received);
-            return print_json(&serde_json::json!({
+            let found = Entitlements::parse(&answer.body, answer.received);
+            let found = found.map_err(|why| FailureKind::BadAnswer.error(why))?;
+            return print_json(&json!({
                 "premium_api": found.premium_api.held(),
                 "premium_intelligence": found.premium_intelligence.held(),
             }));
@@ -106,7 +105,7 @@ impl DeleteArgs {
         self.agreed.check(request.warning().as_deref())?;
         send(&setup, &request, true)?;
         let deleted = if only_from_storage { "file" } else { "file and reports" };
-        print_json(&serde_json::json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
+        print_json(&json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
         return job.each_indicator(out, |opened, out| write_loose(opened, INDICATOR_COLUMNS, out), write_indicator);
     }
     line(out, COLUMNS.split(','))?;
-    job.each_report(job.rules, |opened| {
+    job.each_report(|opened| {
         write_loose(opened, COLUMNS, out)?;
         let head = HEAD.map(|cell| cell(opened));
         opened.each_row(&mut |row| write_row(&row, &head, out))

@@ -16,7 +16,7 @@ use std::io::{self, Write};
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let (is_list, mut comma) = (job.sources.len() != 1, "");
     write!(out, "{{\"data\":{}", if is_list { "[" } else { "" })?;
-    let summary = job.each_report(job.rules, |opened| {
+    let summary = job.each_report(|opened| {
         out.write_all(comma.as_bytes())?;
         comma = ",";
         write_report(opened, out)?;
@@ -149,7 +149,7 @@ pub(super) fn write_lines(job: &Export<'_>, out: &mut dyn Write) -> io::Result<S
     if job.what.is_indicators() {
         return job.each_indicator(out, write_loose, write_indicator);
     }
-    job.each_report(job.rules, |opened| {
+    job.each_report(|opened| {
         write_loose(opened, out)?;
         let head = head(opened);
         opened.each_row(&mut |row| write_line(&row, &head, out))

@@ -24,7 +24,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
             write_indicator(merged, found, out)
         });
     }
-    job.each_report(job.rules, |opened| {
+    job.each_report(|opened| {
         write_head(opened, out)?;
         let rows = write_rows(opened, out)?;
         writeln!(out)?;

@@ -190,14 +190,10 @@ impl<'a> Export<'a> {
         Ok(summary)
     }
 
-    /// Opens the reports, marked by these rules, and counts the rows that `write` has written of each.
-    fn each_report(
-        &'a self,
-        rules: &'a Rules,
-        mut write: impl FnMut(&OpenedReport<'a>) -> io::Result<u64>,
-    ) -> io::Result<Summary> {
+    /// Opens the reports, and counts the rows that `write` has written of each.
+    fn each_report(&'a self, mut write: impl FnMut(&OpenedReport<'a>) -> io::Result<u64>) -> io::Result<Summary> {
         let mut summary = Summary::default();
-        for opened in self.opened(rules) {
+        for opened in self.opened(self.rules) {
             let opened = opened?;
             summary.rows += write(&opened)?;
             summary.add_report(&opened.report);
@@ -218,13 +214,8 @@ impl Format {
     }
 
     pub fn can_write(&self, what: &What) -> bool {
-        match what {
-            What::All => true,
-            What::Pane(_) | What::Shown(..) | What::Row(_) => self.reach >= FormatReach::Rows,
-            What::Notable(_) | What::Indicators | What::ToBlock | What::OfKind(_) => {
-                self.reach >= FormatReach::Indicators
-            }
-        }
+        let is_of_rules = matches!(what, What::Notable(_)) || what.is_indicators();
+        *what == What::All || self.reach >= if is_of_rules { FormatReach::Indicators } else { FormatReach::Rows }
     }
 
     /// What it leaves out of a part; indicators of one kind, or to block, are whole in what shares them.

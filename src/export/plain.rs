@@ -40,7 +40,7 @@ pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: Place) -> St
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     match job.what.is_indicators() {
         true => job.each_indicator(out, |_, _| Ok(()), |_, found, out| writeln!(out, "{}", found.defanged())),
-        false => job.each_report(job.rules, |opened| write_rows(opened, out)),
+        false => job.each_report(|opened| write_rows(opened, out)),
     }
 }
 

@@ -418,8 +418,7 @@ impl Gateway {
             }
         } else {
             reading::check(request, &body)?;
-            let user = serde_json::from_slice(&body).ok().filter(|_| *request == Request::User);
-            let noted = user.map(|user| Entitlements::of_user(&user, received));
+            let noted = Entitlements::parse(&body, received).ok().filter(|_| *request == Request::User);
             noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
         };
         let remark = pending.then_some(reading::PENDING).or_else(|| reading::defect(request, &body));

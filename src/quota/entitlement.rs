@@ -113,7 +113,13 @@ impl Entitlements {
         }
     }
 
-    /// Reads the privileges in the body of `GET /users/{id}`.
+    /// Parses the body of `GET /users/{id}`, of which the privileges are read: the user object holds the key.
+    pub fn parse(body: &[u8], at: Timestamp) -> Result<Self, &'static str> {
+        let user = serde_json::from_slice(body).map_err(|_| "the answer is no user object")?;
+        Ok(Self::of_user(&user, at))
+    }
+
+    /// Reads the privileges of a user object.
     pub fn of_user(user: &Value, at: Timestamp) -> Self {
         let granted = |name: &str| {
             let privilege = user.pointer(&format!("/data/attributes/privileges/{name}"))?;

@@ -135,7 +135,7 @@ impl Store {
         // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.shelf.header(&place(new.service, new.key)).ok().flatten()?.file();
         let file = Request::holding_file(new.key).or_else(known);
-        self.put(&unread_name(new), &header(new, file.as_ref()), new.bytes, true).map(drop)
+        self.stored(self.shelf.write(&unread_name(new), &header(new, file.as_ref()), new.bytes, true)).map(drop)
     }
 
     /// Reads the unread responses that may be about a file, oldest first, and moves those that are
@@ -198,7 +198,8 @@ impl Store {
     /// Stores a part; returns whether it did. Unless `replaces` is set, a stored one stays.
     fn put_part(&self, of: &NewAnswer<'_>, part: &ResponsePart, replaces: bool) -> Result<bool, StoreError> {
         let one = NewAnswer { key: &part.key, bytes: part.of(of.bytes), ..*of };
-        self.put(&place(of.service, &part.key), &header(&one, part.file.as_ref()), one.bytes, replaces)
+        let (place, header) = (place(of.service, &part.key), header(&one, part.file.as_ref()));
+        self.stored(self.shelf.write(&place, &header, one.bytes, replaces))
     }
 
     /// Stores a list page with the identifiers of its reports, which have places of their own.
@@ -212,7 +213,7 @@ impl Store {
         let identifiers = reports.iter().filter_map(|report| report.key.strip_prefix(REPORT));
         let new = NewAnswer { bytes: &page, ..*new };
         let header = Header { reports: identifiers.map(Escaped::from).collect(), ..header(&new, None) };
-        self.put(&place, &header, &page, replaces).map(drop)
+        self.stored(self.shelf.write(&place, &header, &page, replaces)).map(drop)
     }
 
     /// Whether a part may replace the stored one: not a report that is less, nor one that another
@@ -335,10 +336,6 @@ impl Store {
         })?;
         found.retain(|(_, place, _)| self.shelf.size(place).is_none());
         Ok(found.pop().map(|(.., when)| when))
-    }
-
-    fn put(&self, name: &str, header: &Header, bytes: &[u8], replaces: bool) -> Result<bool, StoreError> {
-        self.stored(self.shelf.write(name, header, bytes, replaces))
     }
 
     pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {

@@ -243,11 +243,7 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
     match request {
         Request::Quotas => Ok(Response::Balances(Balances::parse(&body)?)),
         Request::Usage { .. } => Ok(Response::Usage(Usage::parse(&body)?)),
-        // Nothing but the privileges: the user object holds the key.
-        Request::User => match serde_json::from_slice(&body) {
-            Ok(user) => Ok(Response::Entitlements(Entitlements::of_user(&user, received))),
-            Err(_) => Err("the answer is no user object".to_owned()),
-        },
+        Request::User => Ok(Response::Entitlements(Entitlements::parse(&body, received)?)),
         Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, answer.remark))),
         Request::Behaviours { file, .. } => {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
