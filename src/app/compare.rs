@@ -80,10 +80,7 @@ impl ListSource for OtherFiles {
 impl MatrixColumn {
     pub fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &ListEntry)| Self {
-            name: found
-                .parts
-                .as_ref()
-                .map_or_else(|| Untrusted::from("(no identifier)"), |parts| parts.sandbox.clone()),
+            name: found.name().unwrap_or_else(|| Untrusted::from("(no identifier)")),
             document: found.document.clone(),
             side,
             identifier: found.identifier.clone(),
@@ -316,8 +313,7 @@ impl Comparison {
         let with_items = Pane::ALL.into_iter().filter(|pane| self.rows().iter().any(|i| i.pane == *pane));
         let all: Vec<Option<Pane>> = [None].into_iter().chain(with_items.map(Some)).collect();
         let at = all.iter().position(|pane| *pane == self.pane).unwrap_or(0);
-        let step = if forward { 1 } else { all.len() - 1 };
-        self.set_pane(all.get((at + step) % all.len()).copied().flatten());
+        self.set_pane(in_circle(at, all.len(), forward).next().and_then(|next| all.get(next).copied()).flatten());
     }
 }
 

@@ -408,6 +408,11 @@ impl ListEntry {
         self.report.as_ref()
     }
 
+    /// The name of its sandbox.
+    pub fn name(&self) -> Option<Untrusted> {
+        self.parts.as_ref().map(|parts| parts.sandbox.clone())
+    }
+
     /// Takes a received report, and closes the open one, which may be older.
     fn take(&mut self, report: LoadedReport) {
         self.report = Some(report);

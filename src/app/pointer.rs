@@ -50,9 +50,7 @@ impl Model {
                     self.sizes.drag(edge, &layout, pointer.x, pointer.y);
                 }
             }
-            MouseAction::Release => {
-                self.mouse.edge = None;
-            }
+            MouseAction::Release => self.mouse.edge = None,
             MouseAction::Up => self.wheel(pointer, Move::Up(NOTCH)),
             MouseAction::Down => self.wheel(pointer, Move::Down(NOTCH)),
         }
@@ -60,12 +58,8 @@ impl Model {
 
     fn press_at(&mut self, at: Pointer) {
         let now = self.now.as_millisecond();
-        let is_double = self
-            .mouse
-            .press
-            .take()
-            .is_some_and(|(x, y, when)| (x, y) == (at.x, at.y) && DOUBLE.contains(&(now - when.as_millisecond())));
-        if is_double {
+        let before = self.mouse.press.take().filter(|(x, y, _)| (*x, *y) == (at.x, at.y));
+        if before.is_some_and(|(.., when)| DOUBLE.contains(&(now - when.as_millisecond()))) {
             return self.enter_by_mouse();
         }
         self.mouse.press = Some((at.x, at.y, self.now));
@@ -101,12 +95,8 @@ impl Model {
             }
             return;
         }
-        let Some((pane, area)) = layout.panes.into_iter().find(|(_, area)| area.contains(at.x, at.y)) else {
-            return;
-        };
-        if self.open().is_none() {
-            return;
-        }
+        let found = layout.panes.into_iter().find(|(_, area)| area.contains(at.x, at.y));
+        let Some((pane, area)) = found.filter(|_| self.open().is_some()) else { return };
         self.files.focus_pane(pane);
         let top = self.pane_state(pane).scroll.top;
         if let Some(row) = area.row_at(at.x, at.y) {

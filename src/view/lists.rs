@@ -218,27 +218,21 @@ impl DrawList for FoundIndicators {
         }
     }
 
-    fn draw_row(
-        list: &IndicatorList,
-        mut line: LineWriter<'_>,
-        columns: &IndicatorColumns,
-        found: &MergedIndicator,
-        _: &Model,
-    ) {
+    fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &Self::Columns, found: &Self::Row, _: &Model) {
         let mark = found.severity();
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
         line.own(" ", Tint::Text);
         line.own(found.kind().name(), Tint::Faint);
         line.tab(KIND);
         let meaning = if mark == Some(Severity::Noise) { Tint::Faint } else { Tint::Text };
-        line.within(columns.to_block - 1, |line| line.visible(&found.defanged(), meaning));
-        line.tab(columns.to_block);
+        line.within(at.to_block - 1, |line| line.visible(&found.defanged(), meaning));
+        line.tab(at.to_block);
         if found.is_to_block() && line.room() > 0 {
             line.own(TO_BLOCK, Tint::Strong);
         }
-        line.tab(columns.seen);
+        line.tab(at.seen);
         if line.room() > 0 {
-            line.own(&seen(list, found, columns.names), Tint::Detail);
+            line.own(&seen(list, found, at.names), Tint::Detail);
         }
     }
 
@@ -356,23 +350,18 @@ impl DrawList for CommandList {
         (keys, names, names + widest(|item| item.name).min(room / 4) + 2)
     }
 
-    fn draw_row(
-        list: &Palette,
-        mut line: LineWriter<'_>,
-        (keys, names, words): &(usize, usize, usize),
-        item: &PaletteItem,
-        _: &Model,
-    ) {
+    fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &Self::Columns, item: &PaletteItem, _: &Model) {
+        let (keys, names, words) = *at;
         let is_first = list.shown(list.scroll.top).next().is_some_and(|first| std::ptr::eq(first, item));
-        if *keys > 0 && (item.is_head || is_first) {
+        if keys > 0 && (item.is_head || is_first) {
             line.own(item.subject, Tint::Strong);
         }
-        line.tab(*keys);
+        line.tab(keys);
         let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
         line.within(names - 1, |line| line.own(&item.keys, key));
-        line.tab(*names);
+        line.tab(names);
         line.own_cut(item.name, words - names - 1, name);
-        line.tab(*words);
+        line.tab(words);
         match (&item.off, item.price(line.room())) {
             (Some(why), _) => line.own(&format!("off: {why}"), Tint::Faint),
             (None, Some(price)) => {

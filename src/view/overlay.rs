@@ -12,7 +12,7 @@ use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
 use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
-use crate::text::{thousands, words_in_rows_cut};
+use crate::text::{Visible, thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
     let area = overlay.area(layout);
@@ -142,10 +142,7 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
         line.tab((found.depth * 2).min(40));
         let sign = children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " });
         line.own(sign, Tint::Faint);
-        if let Some(name) = &found.name {
-            line.visible(&name.visible_cut(40), Tint::Key);
-            line.own(": ", Tint::Faint);
-        }
+        draw_name(&mut line, found.name.as_ref().map(|name| name.visible_cut(40)).as_ref());
         if let Some(value) = &found.value {
             line.outside(value, Tint::Text);
         }
@@ -186,15 +183,19 @@ fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, sheet: &Sheet) {
     }
 }
 
+fn draw_name(line: &mut LineWriter<'_>, name: Option<&Visible>) {
+    if let Some(name) = name {
+        line.visible(name, Tint::Key);
+        line.own(": ", Tint::Faint);
+    }
+}
+
 fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Model) {
     let inside = inside(buffer, area, model, &detail.title, (detail.top, detail.count()), 0);
     for (row, (shown, is_chosen)) in (0..inside.height).zip(detail.rows()) {
         let mut line = LineWriter::of_list(buffer, inside, row, is_chosen);
         line.tab(shown.indent);
-        if let Some(name) = &shown.name {
-            line.visible(name, Tint::Key);
-            line.own(": ", Tint::Faint);
-        }
+        draw_name(&mut line, shown.name.as_ref());
         line.visible(&shown.value, Tint::Text);
     }
 }
@@ -227,13 +228,7 @@ pub(super) trait DrawList: ListSource + Sized {
 
     fn draw_head(_: &ListView<Self>, _: &mut Canvas<'_>, _: Area, _: &Self::Columns, _: &Model) {}
 
-    fn draw_row<'a>(
-        list: &'a ListView<Self>,
-        line: LineWriter<'a>,
-        columns: &Self::Columns,
-        row: &Self::Row,
-        model: &Model,
-    );
+    fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &Self::Columns, row: &Self::Row, model: &Model);
 
     fn words_below(_: &ListView<Self>, _: &Model) -> Option<Words> {
         None

@@ -208,7 +208,7 @@ pub struct ReportToEvaluate {
 
 impl ReportToEvaluate {
     fn of(entry: usize, found: &ListEntry) -> Option<Self> {
-        let name = found.parts.as_ref().map(|parts| parts.sandbox.clone()).unwrap_or_default();
+        let name = found.name().unwrap_or_default();
         let evaluated = found.open.as_ref().and_then(|open| Some((open.report.clone(), open.marks.clone()?)));
         let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
         Some(Self { entry, identifier, name, body, evaluated })

@@ -130,8 +130,7 @@ impl Model {
         let (mut sandboxes, mut sources) = (Vec::new(), Vec::new());
         let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
         for (entry, found) in self.covered().filter(|(_, entry)| is_whole(entry)) {
-            let name = found.parts.as_ref().map(|parts| parts.sandbox.clone());
-            let name = name.or_else(|| found.document.clone()).unwrap_or_default();
+            let name = found.name().or_else(|| found.document.clone()).unwrap_or_default();
             let target = Target { file: None, identifier: found.identifier.clone(), entry, place: None };
             sandboxes.push((name, target));
             sources.extend(self.source_of(found));
@@ -280,10 +279,8 @@ impl Model {
     }
 
     pub(in crate::app) fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {
-        match self.over.top_mut() {
-            Some(Overlay::Artefacts(list)) if list.source.requests().any(|asked| asked == *request) => Some(list),
-            _ => None,
-        }
+        let is_asked = |list: &&mut ArtefactList| list.source.requests().any(|asked| asked == *request);
+        self.over.top_as_mut::<ArtefactList>().filter(is_asked)
     }
 
     pub(in crate::app) fn save_artefact(&mut self) {
