@@ -354,7 +354,7 @@ impl OpenReport {
         filter.covered = report.searchable();
         let ticket = filter.quest.begin();
         filter.quest.run.iter_mut().for_each(|run| run.is_new = scope.from == 0);
-        Some(SearchJob::Filter { ticket, report, pattern, scope })
+        Some(SearchJob::Filter(ticket, report, pattern, scope))
     }
 
     /// What continues the filters after more of the report was indexed.

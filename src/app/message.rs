@@ -63,10 +63,7 @@ pub enum TerminalEvent {
     /// A key whose price was on the screen.
     Key(Key),
     /// A key as the keyboard delivers it, with the last frame whose drawing had begun when it was read.
-    KeyInput {
-        key: Key,
-        frame: u64,
-    },
+    KeyInput(Key, u64),
     Pointer(Pointer),
     Paste(String),
     /// A frame was drawn; frames count from 1.
@@ -84,11 +81,7 @@ pub enum TerminalEvent {
 #[derive(Debug)]
 pub enum ServiceEvent {
     /// Bytes of a response that have come, of its announced length.
-    Progress {
-        request: Request,
-        bytes: u64,
-        total: Option<u64>,
-    },
+    Progress(Request, u64, Option<u64>),
     /// The first bytes of a report are here: the body takes in the others as they come.
     ReportBegun(Request, Body),
     Ended(Request, Result<Response, Failure>),
@@ -158,24 +151,14 @@ pub enum ReportEvent {
 pub enum SearchEvent {
     Rows(JobNumber, RowSet, SearchEnd),
     /// Hits, with how many reports have been searched, and how many there are.
-    Hits {
-        job: JobNumber,
-        groups: Vec<HitGroup>,
-        searched: (u64, u64),
-        ended: SearchEnd,
-    },
+    Hits(JobNumber, Vec<HitGroup>, (u64, u64), SearchEnd),
     ComparisonFiltered(JobNumber, Vec<u32>),
 }
 
 #[derive(Debug)]
 pub enum FileEvent {
     /// A file's hash and its size in bytes, and when it was uploaded before without a response.
-    Inspected {
-        path: PathBuf,
-        result: Result<(Sha256, u64), String>,
-        sent: Option<Timestamp>,
-        before: Option<String>,
-    },
+    Inspected(PathBuf, Result<(Sha256, u64), String>, Option<Timestamp>, Option<String>),
     HashesCounted(PathBuf, Result<Hashes, String>),
     /// By which way something was copied.
     Copied(String, Result<String, String>),
@@ -353,12 +336,7 @@ impl StoreJob {
 pub enum ReportJob {
     Index(Ticket, Body),
     /// Applies the rules; where none are loaded, after the user's own.
-    Evaluate {
-        ticket: Ticket,
-        report: Report,
-        rules: Option<Arc<Rules>>,
-        own: Option<PathBuf>,
-    },
+    Evaluate(Ticket, Report, Option<Arc<Rules>>, Option<PathBuf>),
     EvaluateAll(Ticket, Vec<ReportToEvaluate>, Arc<Rules>),
     FindIndicators(Ticket, Vec<ExportSource>, Option<Arc<Rules>>),
     /// Looks at a document that is shown while it is being read.
@@ -369,19 +347,9 @@ pub enum ReportJob {
 
 #[derive(Debug)]
 pub enum SearchJob {
-    Filter {
-        ticket: Ticket,
-        report: Report,
-        pattern: Arc<Pattern>,
-        scope: SearchScope,
-    },
+    Filter(Ticket, Report, Arc<Pattern>, SearchScope),
     /// Searches all panes; a row with another number than that of the process that is meant is no hit.
-    Panes {
-        ticket: Ticket,
-        report: Report,
-        pattern: Arc<Pattern>,
-        process: Option<ProcessRef>,
-    },
+    Panes(Ticket, Report, Arc<Pattern>, Option<ProcessRef>),
     Stored(Ticket, Arc<Pattern>),
     Comparison(Ticket, Arc<Matrix>, String),
 }

@@ -309,7 +309,7 @@ impl Model {
         let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
         if let Some(open) = self.files.opened_mut(job) {
             let (ticket, report) = (open.job.ticket(), open.report.clone());
-            self.emit(ReportJob::Evaluate { ticket, report, rules, own });
+            self.emit(ReportJob::Evaluate(ticket, report, rules, own));
         }
     }
 }

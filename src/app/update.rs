@@ -99,11 +99,11 @@ impl Model {
                     let further = open.map(|open| open.take_found(job, rows, ended));
                     self.emit_all(further.into_iter().flatten());
                 }
-                SearchEvent::Hits { job, groups, searched, ended } => self.hits(job, groups, searched, ended),
+                SearchEvent::Hits(job, groups, searched, ended) => self.hits(job, groups, searched, ended),
                 SearchEvent::ComparisonFiltered(job, found) => self.comparison_filtered(job, found),
             },
             Message::File(event) => match event {
-                FileEvent::Inspected { path, result, sent, before } => self.looked_at_file(path, result, sent, before),
+                FileEvent::Inspected(path, result, sent, before) => self.looked_at_file(path, result, sent, before),
                 FileEvent::HashesCounted(path, result) => self.counted(&path, result),
                 FileEvent::Copied(what, result) => self.copied(&what, result),
                 FileEvent::Written(result) => self.saved(result),
@@ -115,11 +115,11 @@ impl Model {
     fn on_terminal(&mut self, event: TerminalEvent) {
         match event {
             // Such a small screen shows only how to quit: nothing on it can be answered, typed into or paid for.
-            TerminalEvent::Key(key) | TerminalEvent::KeyInput { key, .. }
+            TerminalEvent::Key(key) | TerminalEvent::KeyInput(key, ..)
                 if !self.size.is_enough() && !self.quits(key) => {}
             TerminalEvent::Pointer(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
             TerminalEvent::Key(key) => self.press(key),
-            TerminalEvent::KeyInput { key, frame } => self.press_if_price_was_shown(key, frame),
+            TerminalEvent::KeyInput(key, frame) => self.press_if_price_was_shown(key, frame),
             TerminalEvent::Pointer(pointer) => self.point(pointer),
             TerminalEvent::Paste(text) => self.paste(&text),
             TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
@@ -143,7 +143,7 @@ impl Model {
 
     fn on_service(&mut self, event: ServiceEvent) {
         match event {
-            ServiceEvent::Progress { request, bytes, total } => self.calls.receive(&request, bytes, total),
+            ServiceEvent::Progress(request, bytes, total) => self.calls.receive(&request, bytes, total),
             ServiceEvent::ReportBegun(request, body) => self.on_report_begun(&request, &body),
             ServiceEvent::Ended(request, result) => self.call_ended(&request, result),
             ServiceEvent::Spent(spent, today) => {

@@ -242,7 +242,7 @@ impl Keyboard {
         let is_alone = events.len() == 1 && self.answered < on_screen;
         let messages = events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 }));
         for message in messages {
-            if matches!(message, TerminalEvent::KeyInput { .. } | TerminalEvent::Paste(_)) {
+            if matches!(message, TerminalEvent::KeyInput(..) | TerminalEvent::Paste(_)) {
                 self.answered = on_screen;
             }
             self.outbox.send(message);
@@ -285,7 +285,7 @@ fn wait_for_input() -> io::Result<()> {
 
 fn message(event: Event, frame: u64) -> Option<TerminalEvent> {
     match event {
-        Event::Key(event) => key(event).map(|key| TerminalEvent::KeyInput { key, frame }),
+        Event::Key(event) => key(event).map(|key| TerminalEvent::KeyInput(key, frame)),
         Event::Mouse(event) => pointer(event).map(TerminalEvent::Pointer),
         Event::Paste(text) => Some(TerminalEvent::Paste(text)),
         Event::Resize(width, height) => Some(TerminalEvent::Resize(Size { width, height })),

@@ -201,7 +201,7 @@ fn what_was_shown_as_held_is_never_asked_for() {
 fn type_ahead(stage: &mut Stage, keys: &[&str]) {
     let frame = stage.session.frame();
     for key in keys {
-        stage.session.take(TerminalEvent::KeyInput { key: key.parse().unwrap(), frame });
+        stage.session.take(TerminalEvent::KeyInput(key.parse().unwrap(), frame));
     }
     stage.rest();
 }

@@ -250,13 +250,13 @@ fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
 #[test]
 fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
     let mut stage = Stage::at(main_file(), options());
-    let enter = |frame| TerminalEvent::KeyInput { key: "enter".parse().unwrap(), frame };
+    let enter = |frame| TerminalEvent::KeyInput("enter".parse().unwrap(), frame);
     stage.session.take(enter(0));
     stage.rest();
     assert!(stage.screen().contains("enter came before its price was on the screen"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     // What costs nothing needs no such care.
-    stage.session.take(TerminalEvent::KeyInput { key: "?".parse().unwrap(), frame: 0 });
+    stage.session.take(TerminalEvent::KeyInput("?".parse().unwrap(), 0));
     stage.rest();
     stage.keys("esc");
     // Now it is on the screen, from the last frame on; an earlier frame showed help in its place.

@@ -331,7 +331,7 @@ impl Finder {
         let ticket = self.filter.begin();
         let (process, report) = (self.source.process.clone(), open.map(|open| open.report.clone()));
         match report {
-            Some(report) => Some(SearchJob::Panes { ticket, report, pattern, process }),
+            Some(report) => Some(SearchJob::Panes(ticket, report, pattern, process)),
             None => self.source.is_held.then_some(SearchJob::Stored(ticket, pattern)),
         }
     }

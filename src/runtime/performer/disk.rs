@@ -270,7 +270,7 @@ fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
         sent = gateway.unanswered(&Request::PrivateScan { submission, to: None }, None).ok().flatten();
     }
-    work.send(FileEvent::Inspected { path, result, sent, before });
+    work.send(FileEvent::Inspected(path, result, sent, before));
 }
 
 /// Writes a file; returns where it is and how large.

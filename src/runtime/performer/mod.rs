@@ -151,7 +151,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         let request = request.clone();
         work.send(match received {
             Received::Begun(body) => ServiceEvent::ReportBegun(request, body),
-            Received::Bytes { bytes, total } => ServiceEvent::Progress { request, bytes, total },
+            Received::Bytes { bytes, total } => ServiceEvent::Progress(request, bytes, total),
             Received::NotBefore(at) => ServiceEvent::RateLimitedUntil(at),
         });
     };

@@ -26,7 +26,7 @@ fn run(work: &Work, job: ReportJob) {
     match job {
         ReportJob::Index(ticket, body) => index(work, &ticket, body),
         // The rules are read where that has not been done.
-        ReportJob::Evaluate { ticket: Ticket { number: job, cancel }, report, rules, own } => {
+        ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules, own) => {
             let rules = rules.unwrap_or_else(|| {
                 let (rules, problems) = read_rules(own.as_deref());
                 work.send(ReportEvent::RulesLoaded(Arc::clone(&rules), problems));

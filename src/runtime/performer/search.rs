@@ -25,8 +25,8 @@ impl Performer {
     pub(super) fn search(&self, job: SearchJob) {
         let gateway = self.gateway.clone();
         self.spawn(move |work| match job {
-            SearchJob::Filter { ticket, report, pattern, scope } => filter(work, &ticket, &report, &pattern, &scope),
-            SearchJob::Panes { ticket, report, pattern, process } => {
+            SearchJob::Filter(ticket, report, pattern, scope) => filter(work, &ticket, &report, &pattern, &scope),
+            SearchJob::Panes(ticket, report, pattern, process) => {
                 let keep = |place| !process.as_ref().is_some_and(|process| process.is_other_than(&report, place));
                 find_hits(work, &ticket, &report, &pattern, &keep);
             }
@@ -46,7 +46,7 @@ impl Performer {
 }
 
 fn send_hits(work: &Work, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
-    work.send(SearchEvent::Hits { job: ticket.number, groups, searched, ended });
+    work.send(SearchEvent::Hits(ticket.number, groups, searched, ended));
 }
 
 fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
