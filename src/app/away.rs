@@ -1,4 +1,4 @@
-//! What leaves the program: what is copied, and the export box, which writes a file.
+//! What leaves the program: copies, and the export box, which writes a file.
 
 use crate::app::Effect;
 use crate::app::field::TextField;
@@ -54,7 +54,7 @@ pub enum NotSaved {
     Failed(String),
 }
 
-/// The export box: what is written, of which reports, in which format, under which name.
+/// The export box: its part, of which reports, in which format, under which name.
 pub type SaveForm = InputForm<SaveTarget>;
 
 #[derive(Debug)]
@@ -65,7 +65,7 @@ pub struct SaveTarget {
     choice: ExportChoice,
 }
 
-/// Everything that can be chosen in the box, and what is chosen of it.
+/// Everything that can be chosen in the box, and the choice.
 #[derive(Debug, Default)]
 pub struct ExportChoice {
     /// The file that the reports are of.
@@ -195,7 +195,7 @@ impl ExportChoice {
         }
     }
 
-    /// What is chosen, line by line.
+    /// The choices, line by line.
     fn lines(&self) -> Vec<ChoiceLine> {
         let Some((part, format)) = self.part().zip(self.format()) else { return Vec::new() };
         let sandbox = self.here.as_ref().and_then(|here| here.identifier.as_ref()).map(Identifier::parts);
@@ -307,7 +307,7 @@ impl SaveForm {
         }
     }
 
-    /// What the file will not have of what is written.
+    /// What the file leaves out of the chosen part.
     pub fn left_out(&self) -> String {
         let choice = &self.source.choice;
         match (choice.part(), choice.format()) {

@@ -233,7 +233,7 @@ impl Comparison {
         self.here = now.unwrap_or(self.here);
     }
 
-    /// Takes the columns that a list has by now, to be compared anew.
+    /// Takes the columns that a list has by now, to be compared again.
     pub(super) fn renew(&mut self, list: Option<&List>) {
         let before = std::mem::take(&mut self.columns);
         let here = before.get(self.here).cloned();

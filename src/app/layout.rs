@@ -205,13 +205,13 @@ impl Area {
         (Self { width: first, ..self }, rest)
     }
 
-    /// Two areas above each other that share a border; the first has so many rows.
+    /// Two areas above each other that share a border; the first has this many rows.
     fn stacked(self, first: u16) -> (Self, Self) {
         let (upper, _) = self.rows(first);
         (upper, self.rows(first.saturating_sub(1)).1)
     }
 
-    /// Two areas beside each other that share a border; the first has so many columns.
+    /// Two areas beside each other that share a border; the first has this many columns.
     fn beside(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         let shared = first.saturating_sub(1);

@@ -331,7 +331,7 @@ impl OpenReport {
         !self.report.index.is_complete
     }
 
-    /// What searches a pane for the words of its filter anew; without words, everything is shown.
+    /// What searches a pane for the words of its filter again; without words, everything is shown.
     pub(super) fn seek_anew(&mut self, pane: Pane) -> Option<SearchJob> {
         let state = self.panes.get_mut(&pane)?;
         let filter = state.filter.as_mut()?;

@@ -165,7 +165,7 @@ pub enum FileEvent {
     Written(Result<String, NotSaved>),
 }
 
-/// Work beside the loop, held by what its results are for. Dropped, it cancels the work.
+/// Work beside the loop, owned by the place of its results. Dropped, it cancels the work.
 #[derive(Debug)]
 pub struct Job(Ticket);
 
@@ -232,7 +232,7 @@ pub struct LoadedReport {
 
 impl LoadedReport {
     /// Reads the verdict, which takes long for a large report: not in the loop. One that is still
-    /// being read tells it later.
+    /// being read has it later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
         let verdict = body.is_whole().then(|| ReportSummary::of(&Report::open(&body)).words()).flatten();
         Self { received, body, unkept, verdict, imported: None }

@@ -23,7 +23,7 @@ const ROOMY: usize = 60;
 /// The last rank of the free keys that prices do not push out.
 const MAIN: u8 = 5;
 
-/// How many free keys have a place beside any prices, from so many columns on.
+/// How many free keys have a place beside any prices, from a width on.
 fn kept_free_keys(room: usize) -> usize {
     match room {
         100.. => 5,
@@ -211,7 +211,7 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<Words> {
     pieces
 }
 
-/// What is left to user and group in one period and which limit runs out first, and the costs of this session.
+/// The quota left to user and group in one period and which limit runs out first, and the costs of this session.
 pub(super) fn left(model: &Model, room: usize) -> Vec<Words> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];

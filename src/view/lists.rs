@@ -208,7 +208,7 @@ impl DrawList for FoundIndicators {
 
     fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &IndicatorColumns, _: &Model) {
         let mut line = LineWriter::new(buffer, area, 0);
-        // Brackets mark what is shown, for terminals without colour.
+        // Brackets mark the shown kind, for terminals without colour.
         for (what, count) in &list.source.choices {
             let text = format!("{} {}", choice_name(what), thousands(*count as u64));
             match *what == list.source.what {

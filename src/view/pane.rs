@@ -69,7 +69,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
-/// Draws the techniques that only findings name below the rows of their pane; gives back what is left.
+/// Draws the techniques that only findings name below the rows of their pane; returns the rest of the area.
 fn draw_foot(buffer: &mut Canvas<'_>, inside: Area, pane: Pane, open: &OpenReport) -> Area {
     let (found, height) = open.foot(pane, inside.height.into());
     let height = u16::try_from(height).unwrap_or(inside.height);

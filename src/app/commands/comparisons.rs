@@ -29,7 +29,7 @@ impl Model {
         }
     }
 
-    /// Leaves a column out or brings some back, and compares anew.
+    /// Leaves a column out or brings some back, and compares again.
     pub(super) fn compare_other_columns(&mut self, change: fn(&mut Comparison)) {
         self.change_comparison(change);
         self.compare_anew();

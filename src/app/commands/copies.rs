@@ -1,4 +1,4 @@
-//! What is copied and what is written to a file: the value, the row or the pane that has the focus, or what the list over it shows;
+//! Copies, and parts that go to a file: the value, the row or the pane that has the focus, or what the list over it shows;
 //! defanged and in one line unless raw bytes are asked for.
 
 use crate::app::away::{Copied, ExportChoice, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};

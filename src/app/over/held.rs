@@ -44,7 +44,7 @@ pub fn title(thing: &Holding) -> Visible {
     }
 }
 
-/// What is deleted: its number, its owners, its size and its notes.
+/// A deletion in words: its number, its owners, its size and its notes.
 pub fn deletion_words(deletion: &Deletion) -> String {
     let things = &deletion.things;
     let reports = things.iter().filter(|thing| thing.report().is_some()).count() as u64;

@@ -189,7 +189,7 @@ impl Figures {
         Plan::of(operations, &self.entitlements)
     }
 
-    /// What so many reports cost together.
+    /// What this number of reports costs.
     pub fn price_of_reports(&self, count: usize) -> Plan {
         Plan::of_reports(count, &self.entitlements)
     }
