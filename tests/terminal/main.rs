@@ -33,6 +33,9 @@ fn from_start_through_a_report_to_quit() {
     terminal.wait_for("22/22");
     terminal.press("\r");
     terminal.wait_for("files_opened");
+    // The first closes what is over the panes.
+    terminal.press("q");
+    terminal.wait_for("22/22");
     terminal.quit();
     terminal.assert_given_back();
 }
