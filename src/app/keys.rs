@@ -151,8 +151,15 @@ places! {
 pub struct Places(u32);
 
 /// Wherever an overlay is open in which nothing is typed, and no question.
-pub(in crate::app) const OVERLAYS: Places =
-    Places::of(&[Place::Sheet, Place::Detail, Place::Answer, Place::Picker, Place::Hits, Place::Compare]);
+pub(in crate::app) const OVERLAYS: Places = Places::of(&[
+    Place::Sheet,
+    Place::Detail,
+    Place::Answer,
+    Place::Picker,
+    Place::Hits,
+    Place::Compare,
+    Place::Choice,
+]);
 pub(in crate::app) const NAMED: Places = Places::of(&[Place::Start, Place::Hash]);
 pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
