@@ -17,8 +17,8 @@ use crate::report::rows::Label;
 use crate::report::{Pane, Recent};
 use crate::text::{Untrusted, count, thousands};
 
-/// Columns of a pane's short name, the gap included; one less where it is narrow.
-const PANE: usize = 6;
+/// Columns of a pane's short name, the gap included.
+const PANE: usize = 10;
 
 /// Columns of the word beside an item, the gap included.
 const LABEL: usize = 16;
@@ -84,15 +84,15 @@ fn draw_item(mut line: LineWriter<'_>, compare: &Comparison, matrix: &Matrix, it
     let is_narrow = line.room() < NARROW;
     if compare.pane.is_none() {
         line.own(item.pane.short(), Tint::Detail);
-        at += PANE - usize::from(is_narrow);
+        at += PANE;
         line.tab(at);
     }
     let row = matrix.row(item);
     draw_label(&mut line, &row.label);
     match (&row.label, is_narrow) {
         (Label::Known(""), true) => {}
-        (_, true) => line.own(" ", Tint::Text),
-        (_, false) => line.tab(at + LABEL),
+        (label, false) if label.width() < LABEL => line.tab(at + LABEL),
+        _ => line.own(" ", Tint::Text),
     }
     draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
 }
