@@ -2,7 +2,7 @@
 
 use super::is_long;
 use super::wire::{Stage, shown};
-use behaview::app::{Layout, Size};
+use behaview::app::{Area, Layout, Size};
 use std::num::NonZero;
 
 /// Text that programs lay out wrongly.
@@ -49,16 +49,18 @@ fn assert_whole_borders(bytes: &[u8], size: Size, layout: &Layout) {
         let cell = screen.cell(y, x).map(|cell| cell.contents().to_owned()).unwrap_or_default();
         cell.chars().all(|c| ('\u{2500}'..='\u{257f}').contains(&c) || "›▐".contains(c)) && !cell.is_empty()
     };
+    // A long row covers the lowest rows of the panes, and their lower border moves up.
+    let Area { x: left, y: top, width, height } = layout.content;
+    let end = top + height - 1;
+    let is_whole = |y: &u16| (left..left + width).all(|x| is_border(x, *y));
+    let lowest = (end.saturating_sub(3).max(top)..=end).rev().find(is_whole).unwrap_or(end);
     let framed = layout.list.into_iter().chain(layout.panes.iter().map(|(_, area)| *area));
-    for area in framed.filter(|area| area.height > 1) {
-        let (last, bottom) = (area.x + area.width - 1, area.y + area.height - 1);
-        let is_lowest = bottom + 1 == layout.content.y + layout.content.height;
+    for area in framed.filter(|area| area.height > 1 && area.y < lowest) {
+        let (last, bottom) = (area.x + area.width - 1, (area.y + area.height - 1).min(lowest));
         let sides = (area.y..=bottom).flat_map(|y| [(area.x, y), (last, y)]);
-        let sides = sides.chain((area.x..=last).map(|x| (x, bottom)).filter(|_| is_lowest));
-        // A message covers what stands there, and a long row the lowest rows of the panes.
-        let detail = (layout.detail.y + layout.detail.height).saturating_sub(5);
-        let shown = if layout.message.height == 0 { detail } else { detail.min(layout.message.y) };
-        for (x, y) in sides.filter(|(_, y)| *y < shown || layout.detail.height == 0 && *y < layout.message.y) {
+        let sides = sides.chain((area.x..=last).map(|x| (x, bottom)).filter(|_| bottom == lowest));
+        // A message covers what stands there.
+        for (x, y) in sides.filter(|(_, y)| *y < layout.message.y || layout.message.height == 0) {
             assert!(is_border(x, y), "{size:?}: no border at {x},{y}\n{}", screen.contents());
         }
     }
