@@ -106,8 +106,8 @@ impl Part {
                 known(&words, &format!("{}-shown", pane.name()), "csv")
             }
             Self::Of(What::Row(_)) => known("this row", "row", "txt"),
-            Self::Of(What::Notable(None)) => known("findings", "findings", "csv"),
-            Self::Of(What::Notable(Some(rows))) => {
+            Self::Of(What::Findings(None)) => known("findings", "findings", "csv"),
+            Self::Of(What::Findings(Some(rows))) => {
                 let rows = count(rows.iter().map(RowSet::len).sum::<usize>() as u64, "row");
                 known(&format!("findings as listed, {rows}"), "findings-listed", "csv")
             }
@@ -134,7 +134,7 @@ impl ExportChoice {
     fn has_scope(&self) -> bool {
         let is_of_one = matches!(self.part(), Some(Part::Value(_) | Part::Of(What::Row(_) | What::Shown(..))));
         !is_of_one
-            && !matches!(self.part(), Some(Part::Of(What::Notable(Some(_)))))
+            && !matches!(self.part(), Some(Part::Of(What::Findings(Some(_)))))
             && self.here.is_some()
             && self.all.len() > 1
     }
@@ -142,9 +142,9 @@ impl ExportChoice {
     fn scope(&self) -> Scope {
         match self.part() {
             _ if self.here.is_none() => Scope::File,
-            Some(Part::Of(What::Notable(Some(_)))) => self.covered,
+            Some(Part::Of(What::Findings(Some(_)))) => self.covered,
             Some(part) if self.has_scope() => {
-                let is_listed = part.is_indicators() || matches!(part, Part::Of(What::Notable(_)));
+                let is_listed = part.is_indicators() || matches!(part, Part::Of(What::Findings(_)));
                 self.scope.unwrap_or(if is_listed { self.covered } else { Scope::Sandbox })
             }
             _ => Scope::Sandbox,

@@ -14,7 +14,7 @@ const EXPORT_EXAMPLES: &str = "\
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
   behaview list --format ids $file | behaview export - --format csv --pane files
-  behaview list --format ids $file | behaview export - --notable --format md
+  behaview list --format ids $file | behaview export - --findings --format md
   behaview list --format ids $file | behaview export - --format stix --offline
 
 Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
@@ -36,15 +36,15 @@ pub(super) struct ExportArgs {
     pane: Option<Pane>,
     /// Write the findings: rows that rules mark, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]
-    notable: bool,
+    findings: bool,
     /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
     /// Write the indicators to block only: the file itself, and what findings of high or medium severity name
-    #[arg(long, conflicts_with_all = ["indicators", "kind", "pane", "notable"])]
+    #[arg(long, conflicts_with_all = ["indicators", "kind", "pane", "findings"])]
     to_block: bool,
     /// Write the indicators of one kind only; strings from memory go to STIX and MISP only by this
-    #[arg(long, value_name = "KIND", conflicts_with_all = ["indicators", "pane", "notable"],
+    #[arg(long, value_name = "KIND", conflicts_with_all = ["indicators", "pane", "findings"],
         value_parser = PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())))]
     kind: Option<String>,
     /// Write a new file, which its owner alone can read, instead of standard output; a folder takes a file for each report
@@ -128,7 +128,7 @@ impl ExportArgs {
             Some(pane) => What::Pane(pane),
             None if self.indicators => What::Indicators,
             None if self.to_block => What::ToBlock,
-            None if self.notable => What::Notable(None),
+            None if self.findings => What::Findings(None),
             None => What::All,
         }
     }

@@ -52,7 +52,7 @@ pub enum What {
     Shown(Pane, Arc<RowSet>),
     Row(Place),
     /// The findings: all, or these rows of each report, in the order of the reports.
-    Notable(Option<Arc<Vec<RowSet>>>),
+    Findings(Option<Arc<Vec<RowSet>>>),
     /// What others can look for, with the rows where it was seen.
     Indicators,
     /// The indicators that have a reason to be blocked, as STIX and MISP share them.
@@ -214,7 +214,7 @@ impl Format {
     }
 
     pub fn can_write(&self, what: &What) -> bool {
-        let is_of_rules = matches!(what, What::Notable(_)) || what.is_indicators();
+        let is_of_rules = matches!(what, What::Findings(_)) || what.is_indicators();
         *what == What::All || self.reach >= if is_of_rules { FormatReach::Indicators } else { FormatReach::Rows }
     }
 

@@ -73,7 +73,7 @@ impl<'a> OpenedReport<'a> {
         let marks = rules.judge(&report, job.cancel)?;
         let findings = match &job.what {
             // The user's own rules decide the findings, whatever marks the rows.
-            What::Notable(None) => job.rules.judge(&report, job.cancel)?,
+            What::Findings(None) => job.rules.judge(&report, job.cancel)?,
             _ => Marks::default(),
         };
         let is_written = |section: usize, found: &Section, row: usize| match &job.what {
@@ -81,8 +81,8 @@ impl<'a> OpenedReport<'a> {
             What::Pane(pane) => found.pane() == *pane,
             What::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
             What::Row(place) => *place == Place { section, row },
-            What::Notable(None) => findings.rule(section, row).is_some(),
-            What::Notable(Some(listed)) => listed.get(number).is_some_and(|rows| rows.contains(section, row)),
+            What::Findings(None) => findings.rule(section, row).is_some(),
+            What::Findings(Some(listed)) => listed.get(number).is_some_and(|rows| rows.contains(section, row)),
         };
         let mut rows = RowSet::default();
         for (section, found) in report.index.sections.iter().enumerate() {

@@ -47,7 +47,7 @@ fn attribute<'a>(event: &'a Value, value: &str) -> &'a Value {
 
 #[test]
 fn what_deserves_a_look_is_exported_with_severity_and_reason() {
-    let csv = export(&demo("1-cape"), &["--notable", "--format", "csv"]);
+    let csv = export(&demo("1-cape"), &["--findings", "--format", "csv"]);
     let mut lines = csv.lines();
     assert!(lines.next().unwrap().ends_with(r#""value","severity","rule","note","decoded""#), "{csv}");
     let run_key =
@@ -62,7 +62,7 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
         ("md", "- high `Starts at logon. "),
         ("txt", "(high: Starts at logon. "),
     ] {
-        let notable = export(&demo("1-cape"), &["--notable", "--format", format]);
+        let notable = export(&demo("1-cape"), &["--findings", "--format", format]);
         let all = export(&demo("1-cape"), &["--format", format]);
         assert!(notable.contains(words) && all.contains(words), "{format}: {notable}");
         assert!(notable.lines().count() < all.lines().count(), "{format}");
@@ -72,14 +72,14 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
         ("md", "(below `cmd.exe  2884  +9`, which is left out) `rundll32.exe"),
         ("txt", "(below cmd.exe  2884  +9, which is left out) rundll32.exe"),
     ] {
-        let notable = export(&demo("1-cape"), &["--notable", "--format", format]);
+        let notable = export(&demo("1-cape"), &["--findings", "--format", format]);
         assert!(notable.contains(words), "{format}: {notable}");
         assert!(!export(&demo("1-cape"), &["--format", format]).contains("left out"), "{format}");
     }
-    let refused = run(&["export", &demo("1-cape"), "--notable", "--format", "json"], "");
+    let refused = run(&["export", &demo("1-cape"), "--findings", "--format", "json"], "");
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
     assert!(errors(&refused).contains("json writes whole reports, panes and rows"), "{refused:?}");
-    let both = run(&["export", &demo("1-cape"), "--notable", "--indicators", "--format", "csv"], "");
+    let both = run(&["export", &demo("1-cape"), "--findings", "--indicators", "--format", "csv"], "");
     assert_eq!(both.status.code(), Some(2), "{both:?}");
 }
 
@@ -105,7 +105,7 @@ fn the_rule_that_the_manual_shows_marks_what_it_says() {
     let commands = r#"["RunDLL32.exe C:\\a.DAT,startw","rundll32.exe C:\\a.dat,Other"]"#;
     let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"command_executions":{commands}}}}}}}"#);
     std::fs::write(&saved, report).unwrap();
-    let marked = desk.run(&["export", saved.to_str().unwrap(), "--notable", "--format", "csv"]);
+    let marked = desk.run(&["export", saved.to_str().unwrap(), "--findings", "--format", "csv"]);
     let (marked, said) = (text(&marked), errors(&marked));
     assert_eq!(marked.matches("Loader of the autumn campaign").count(), 1, "{marked} {said}");
 }
@@ -220,7 +220,7 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
         {"name":"vssadmin.exe delete shadows /all"}]}]},{"name":"c.exe","children":[{"name":"wbadmin.exe delete catalog"}]}]}],
         "mitre_attack_techniques":[{"id":"T1055","severity":"HIGH","signature_description":"Injects"}],
         "mutexes_created":["m"]}"#;
-    let notable = export_of(report, &["--notable", "--format", "md"]);
+    let notable = export_of(report, &["--findings", "--format", "md"]);
     let shown = |start: &str| notable.lines().any(|line| line.starts_with(start));
     assert!(shown("## Processes 3 of 6"), "{notable}");
     // Nothing is indented below what is not written, and that is named.

@@ -144,7 +144,7 @@ impl Model {
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
             (Some(Overlay::Indicators(list)), Part::Of(what)) => list.source.what == *what,
-            (Some(Overlay::Findings(_)), Part::Of(What::Notable(rows))) => rows.is_some(),
+            (Some(Overlay::Findings(_)), Part::Of(What::Findings(rows))) => rows.is_some(),
             (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
             (None, Part::Of(What::Shown(pane, _))) => {
                 let state = self.pane_state(*pane);
@@ -202,7 +202,7 @@ impl Model {
                 }
                 (None, None) => {}
             }
-            far = vec![What::All, What::Notable(None), What::Indicators];
+            far = vec![What::All, What::Findings(None), What::Indicators];
         }
         let near = near.into_iter().flatten().map(Part::Of).chain(self.written_value());
         near.chain(far.into_iter().map(Part::Of)).collect()

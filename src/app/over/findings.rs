@@ -365,6 +365,6 @@ impl Model {
     pub(in crate::app) fn listed_findings(&self) -> Option<What> {
         let mut found = self.over.top_as::<FindingList>().filter(|list| list.source.is_complete)?.filtered_rows();
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());
-        Some(What::Notable(Some(Arc::new(rows.collect()))))
+        Some(What::Findings(Some(Arc::new(rows.collect()))))
     }
 }
