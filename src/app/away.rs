@@ -62,7 +62,7 @@ pub struct SaveTarget {
     pub is_under_way: bool,
     /// A stored response, which is written as received: nothing is chosen but the name.
     held: Option<Request>,
-    choice: ExportChoice,
+    pub(in crate::app) choice: ExportChoice,
 }
 
 /// Everything that can be chosen in the box, and the choice.
@@ -113,6 +113,10 @@ impl Part {
             }
             Self::Of(What::Indicators) => known("all indicators", "indicators", "stix"),
             Self::Of(What::ToBlock) => known("indicators to block", "to-block", "stix"),
+            Self::Of(What::Listed(listed)) => {
+                let words = format!("{} as listed", count(listed.len() as u64, "indicator"));
+                known(&words, "indicators-listed", "stix")
+            }
             Self::Of(What::OfKind(kind)) => {
                 known(&format!("{} indicators", kind.name()), &format!("indicators-{}", kind.name()), "stix")
             }
@@ -123,6 +127,11 @@ impl Part {
     fn is_indicators(&self) -> bool {
         matches!(self, Self::Of(what) if what.is_indicators())
     }
+
+    /// Whether it is what a list shows, of the reports that it covers.
+    fn is_listed(&self) -> bool {
+        matches!(self, Self::Of(What::Findings(Some(_)) | What::Listed(_)))
+    }
 }
 
 impl ExportChoice {
@@ -130,19 +139,16 @@ impl ExportChoice {
         self.parts.get(self.part)
     }
 
-    /// Whether all reports can be chosen: a row is of one, and a list of findings of those that it covers.
+    /// Whether all reports can be chosen: a row is of one, and a list of those that it covers.
     fn has_scope(&self) -> bool {
         let is_of_one = matches!(self.part(), Some(Part::Value(_) | Part::Of(What::Row(_) | What::Shown(..))));
-        !is_of_one
-            && !matches!(self.part(), Some(Part::Of(What::Findings(Some(_)))))
-            && self.here.is_some()
-            && self.all.len() > 1
+        !is_of_one && !self.part().is_some_and(Part::is_listed) && self.here.is_some() && self.all.len() > 1
     }
 
     fn scope(&self) -> Scope {
         match self.part() {
             _ if self.here.is_none() => Scope::File,
-            Some(Part::Of(What::Findings(Some(_)))) => self.covered,
+            Some(part) if part.is_listed() => self.covered,
             Some(part) if self.has_scope() => {
                 let is_listed = part.is_indicators() || matches!(part, Part::Of(What::Findings(_)));
                 self.scope.unwrap_or(if is_listed { self.covered } else { Scope::Sandbox })
@@ -245,9 +251,14 @@ impl SaveForm {
     pub fn export(choice: ExportChoice) -> Self {
         let mut form = Self::of(None, choice, String::new());
         form.suggest("");
-        form.chosen = SaveTarget::choices(&form).len();
+        form.go_to_name();
         form.step(true);
         form
+    }
+
+    /// Goes from a choice to the name, where what is typed belongs.
+    pub(in crate::app) fn go_to_name(&mut self) {
+        self.chosen = self.chosen.max(SaveTarget::choices(self).len());
     }
 
     pub fn held(request: Request, name: String) -> Self {

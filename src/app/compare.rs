@@ -276,6 +276,11 @@ impl Comparison {
         self.columns.iter().any(|column| column.side == side && column.body.is_none())
     }
 
+    /// How many columns are of stored reports.
+    pub fn stored(&self) -> usize {
+        self.columns.iter().filter(|column| column.is_compared()).count()
+    }
+
     /// The columns with their counts.
     pub(super) fn legend(&self) -> Vec<String> {
         let words = |(n, column): (usize, &MatrixColumn)| {

@@ -141,7 +141,7 @@ pub enum ReportEvent {
     Evaluated(JobNumber, Marks),
     Indicators(JobNumber, Result<Merged, String>),
     RulesLoaded(Arc<Rules>, Vec<String>),
-    AllEvaluated(JobNumber, Vec<FindingRow>),
+    AllEvaluated(JobNumber, (Vec<FindingRow>, usize)),
     Compared(JobNumber, Arc<Matrix>),
     /// What a document has that was shown before all of it was read.
     DocumentRead(DocumentReports, String),

@@ -1,5 +1,6 @@
 //! What each message changes, and which effects follow.
 
+use crate::app::away::SaveForm;
 use crate::app::commands::{Act, FOLLOWING};
 use crate::app::field::TextField;
 use crate::app::files::OpenFile;
@@ -9,7 +10,7 @@ use crate::app::over::sheet::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, OpenReport, Overlay, ReportEvent, ResponseSource, Screen,
+    Command, Effect, FileEvent, Key, Message, Model, OpenReport, Overlay, Place, ReportEvent, ResponseSource, Screen,
     SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::report::identifier::FileHash;
@@ -48,6 +49,7 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) {
+        self.over.change_top(SaveForm::go_to_name);
         if let Some(field) = self.field() {
             field.paste(text);
             return self.after_typing();
@@ -234,7 +236,10 @@ impl Model {
         let question = self.over.top_as::<Confirmation>().map(|question| question.number);
         let has_asked = question.is_none_or(|question| self.offers.has_asked(question, frame));
         let has_shown = || self.offer(key).is_none_or(|offer| self.offers.has_shown(key, &offer, frame));
-        if !has_asked && !leaves() {
+        let writes = || Command::of(key, self).is_some_and(|command| command.name == "save");
+        if frame == 0 && writes() {
+            self.warn(format!("{key} came together with other keys: nothing was written. Press it again."));
+        } else if !has_asked && !leaves() {
             self.warn(format!("{key} came before the question was on the screen: nothing was done. Press it again."));
         } else if !has_shown() {
             self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
@@ -261,6 +266,10 @@ impl Model {
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
+            None if self.place() == Place::Choice && matches!(key, Key::Char(_)) => {
+                self.over.change_top(SaveForm::go_to_name);
+                self.type_key(key);
+            }
             None => {
                 self.is_idle_letter |= matches!(key, Key::Char(_));
                 let why = self.off_words(key);

@@ -189,6 +189,7 @@ impl ExportArgs {
         };
         summary.missing_words().iter().for_each(say);
         match summary.cut {
+            0 if summary.unread > 0 => fail!(BadAnswer, "not every report could be read; the others were written"),
             0 => Ok(()),
             1 => fail!(BadAnswer, "a report stops in the middle; its beginning was written"),
             cut => fail!(BadAnswer, "{cut} reports stop in the middle; their beginnings were written"),

@@ -48,7 +48,7 @@ fn tag(name: &str) -> String {
     object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
 }
 
-/// Writes an event; returns how many rows were written.
+/// Writes an event; returns how many indicators were written.
 fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let all = || merged.opened.iter();
     let names = all().map(OpenedReport::name).collect::<io::Result<Vec<_>>>()?.join(" ");
@@ -107,7 +107,7 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
         write!(out, ",\"Object\":[{}]", objects.join(",\n"))?;
     }
     out.write_all(b"}}")?;
-    Ok((merged.found.len() + comments.len()) as u64)
+    Ok(merged.found.len() as u64)
 }
 
 struct MispEvent<'a> {

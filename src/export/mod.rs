@@ -26,6 +26,7 @@ use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Identifier, Pane, Place, Report, RowSet, body};
 use crate::text::{Untrusted, count};
 use jiff::Timestamp;
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -58,12 +59,14 @@ pub enum What {
     /// The indicators that have a reason to be blocked, as STIX and MISP share them.
     ToBlock,
     OfKind(Kind),
+    /// The indicators that a filtered list shows.
+    Listed(Arc<HashSet<(Kind, Untrusted)>>),
 }
 
 impl What {
     /// Whether it is indicators, and not rows.
     pub fn is_indicators(&self) -> bool {
-        matches!(self, Self::Indicators | Self::ToBlock | Self::OfKind(_))
+        *self == Self::Indicators || self.is_choice()
     }
 
     /// Whether it is, or holds, this indicator.
@@ -71,23 +74,28 @@ impl What {
         match self {
             Self::OfKind(kind) => found.kind() == *kind,
             Self::ToBlock => found.is_to_block(),
+            Self::Listed(listed) => listed.contains(&(found.kind(), found.value().clone())),
             _ => true,
         }
     }
 
     /// Whether it is a part of the indicators, without anything else.
     fn is_choice(&self) -> bool {
-        matches!(self, Self::ToBlock | Self::OfKind(_))
+        matches!(self, Self::ToBlock | Self::OfKind(_) | Self::Listed(_))
     }
 }
 
 /// The size of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Rows, indicators or objects, as the format has it.
+    /// Rows or indicators.
     pub rows: u64,
+    /// What the indicators were written as, where that is more than one a piece.
+    pub objects: u64,
     /// Reports that stop in the middle; their rows up to there were written.
     pub cut: u64,
+    /// Reports of which nothing could be read.
+    pub unread: u64,
     /// Rows that the format cannot carry.
     pub left_out: u64,
     /// Lists that the service perhaps cut: they have exactly as many rows as it cuts lists to.
@@ -222,7 +230,7 @@ impl Format {
     pub fn left_out(&self, what: &What) -> &'static str {
         let [rows, indicators] = self.left_out;
         match what {
-            What::ToBlock | What::OfKind(_) if self.is_of_indicators() => "",
+            what if what.is_choice() && self.is_of_indicators() => "",
             what if what.is_indicators() => indicators,
             _ => rows,
         }
@@ -257,18 +265,19 @@ fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
             job.cancel.check()?;
             out.write_all(window)?;
         }
-        summary.add_report(&source.open()?);
+        summary.add_report(&source.open(false)?);
     }
     Ok(summary)
 }
 
 impl ExportSource {
-    pub fn open(&self) -> io::Result<Report> {
+    /// Opens it; one of several may be anything, and then names nothing.
+    pub fn open(&self, is_alone: bool) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {
             return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
         }
         let report = Report::open(&self.body);
-        if !report.index.is_json {
+        if is_alone && !report.index.is_json {
             return Err(io::Error::other("it is not JSON; raw writes it as it is"));
         }
         Ok(report)
@@ -279,14 +288,16 @@ impl Summary {
     /// Describes the rows and lists that are missing in the export, if any are.
     pub fn missing_words(&self) -> Option<String> {
         let left_out = format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
+        let unread = format!("{} that could not be read", count(self.unread, "report"));
         let cut = format!("{} of exactly 300 or 500 rows, perhaps cut by the service", count(self.cut_lists, "list"));
-        let words = [(self.left_out, left_out), (self.cut_lists, cut)];
+        let words = [(self.left_out, left_out), (self.unread, unread), (self.cut_lists, cut)];
         let words: Vec<_> = words.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect();
         (!words.is_empty()).then(|| words.join("; "))
     }
 
     fn add_report(&mut self, report: &Report) {
         self.cut += u64::from(report.index.is_cut);
+        self.unread += u64::from(report.is_unread());
         let cut = report.index.sections.iter().filter(|section| section.is_perhaps_cut()).count();
         self.cut_lists += cut as u64;
     }

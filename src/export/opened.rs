@@ -69,7 +69,7 @@ impl<'a> OpenedReport<'a> {
         source: &'a ExportSource,
         rules: &'a Rules,
     ) -> io::Result<Self> {
-        let report = source.open()?;
+        let report = source.open(job.sources.len() == 1)?;
         let marks = rules.judge(&report, job.cancel)?;
         let findings = match &job.what {
             // The user's own rules decide the findings, whatever marks the rows.
@@ -77,7 +77,7 @@ impl<'a> OpenedReport<'a> {
             _ => Marks::default(),
         };
         let is_written = |section: usize, found: &Section, row: usize| match &job.what {
-            What::All | What::Indicators | What::ToBlock | What::OfKind(_) => true,
+            What::All | What::Indicators | What::ToBlock | What::OfKind(_) | What::Listed(_) => true,
             What::Pane(pane) => found.pane() == *pane,
             What::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
             What::Row(place) => *place == Place { section, row },
@@ -267,7 +267,7 @@ impl<'a> OpenedReport<'a> {
         let rule = indicator.marked().and_then(|place| self.marks.rule(place.section, place.row));
         let severity = rule.and_then(|rule| self.rules.rule(rule)).map(|rule| rule.severity);
         let severity = severity.or(is_noise.then_some(Severity::Noise));
-        Sighting { report, rule, severity, is_to_block: reason(self, &indicator).is_some(), indicator }
+        Sighting { report, rule, severity, not_to_block: reason(self, &indicator).err(), indicator }
     }
 
     /// How many of its rows STIX and MISP do not carry, apart from those that name an indicator.
@@ -342,7 +342,9 @@ impl<'a> MergedReports<'a> {
     /// With what STIX and MISP carry: strings from memory only where nothing else is asked for.
     pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
         let mut merged = Self::of(opened)?;
-        let is_asked_for = merged.opened.iter().all(|report| report.job.what == What::OfKind(Kind::Memory));
+        let is_asked =
+            |report: &OpenedReport<'_>| matches!(report.job.what, What::OfKind(Kind::Memory) | What::Listed(_));
+        let is_asked_for = merged.opened.iter().all(is_asked);
         merged.found.retain(|found| is_asked_for || found.kind() != Kind::Memory);
         Ok(merged)
     }
@@ -368,7 +370,7 @@ impl<'a> MergedReports<'a> {
     /// The surest reason to block an indicator, with where it was seen, and the report that gives it.
     pub(super) fn reason<'m>(&'m self, found: &'m MergedIndicator) -> Option<(BlockReason, &'m OpenedReport<'a>)> {
         let reasons =
-            self.reports_of(found).filter_map(|(report, indicator)| Some((reason(report, indicator)?, report)));
+            self.reports_of(found).filter_map(|(report, indicator)| Some((reason(report, indicator).ok()?, report)));
         let (reason, report) = reasons.min_by_key(|(reason, _)| reason.activity)?;
         let words = format!("{} Seen in {}.", reason.words, self.seen_in(found));
         Some((BlockReason { words, ..reason }, report))

@@ -39,7 +39,8 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     merged.found.iter().try_for_each(|found| bundle.block(&merged, found))?;
     bundle.out.write_all(b"]}\n")?;
     // The marking is no row.
-    Ok(Summary { rows: bundle.written.len() as u64 - 1, left_out: bundle.left_out, ..summary })
+    let (rows, objects) = (merged.found.len() as u64, bundle.written.len() as u64 - 1);
+    Ok(Summary { rows, objects, left_out: bundle.left_out, ..summary })
 }
 
 struct Bundle<'a> {

@@ -4,7 +4,7 @@ use super::opened::OpenedReport;
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::Raw;
 use crate::report::rows::records::Record;
-use crate::report::rules::{Rule, Severity};
+use crate::report::rules::Severity;
 use crate::report::{Indicator, Place, Report};
 use crate::text::Untrusted;
 use std::collections::BTreeSet;
@@ -92,22 +92,23 @@ pub(super) struct BlockReason {
 
 /// The reason to block an indicator: it is the file that was run, unless the sandbox found it clean; or a
 /// rule marks its row high or medium, since malware asks for harmless hosts as well. Values that are common
-/// on harmless machines have none.
-pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Option<BlockReason> {
+/// on harmless machines have none: it returns why there is none.
+pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
     let (name, words, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match verdict(&opened.report) {
-            "benign" => return None,
+            "benign" => return Err("its sandbox found it clean"),
             "malicious" => 0,
             _ => 2,
         };
         ("the file that was run".to_owned(), "The file that was run.".to_owned(), activity)
     } else {
-        let is_enough = |rule: &&Rule| indicator.can_be_blocked() && rule.severity <= Severity::Medium;
-        let rule = opened.rule_of(indicator).filter(is_enough)?;
+        indicator.why_common().map_or(Ok(()), Err)?;
+        let rule = opened.rule_of(indicator).filter(|rule| rule.severity <= Severity::Medium);
+        let rule = rule.ok_or("no finding of high or medium severity is about it")?;
         let words = format!("{}: {}", rule.severity.word(), rule.words());
         (rule.name.clone(), words, usize::from(rule.severity != Severity::High))
     };
-    Some(BlockReason { name, words, activity })
+    Ok(BlockReason { name, words, activity })
 }
 
 /// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.

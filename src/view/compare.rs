@@ -2,7 +2,7 @@
 //! report or by report of the whole store.
 
 use super::canvas::{Canvas, LineWriter};
-use super::overlay::DrawList;
+use super::overlay::{DrawList, shown_of};
 use super::pane::{draw_label, draw_pieces};
 use super::screen::draw_earlier;
 use super::theme::Tint;
@@ -33,14 +33,19 @@ impl DrawList for Comparison {
         let compare = &list.source;
         let pane = compare.pane.map_or("all panes", Pane::title);
         let other = compare.other.as_ref().map(|file| format!(" with {}", file.short())).unwrap_or_default();
-        let (shown, all) = list.counts();
+        let unread = compare.matrix.as_ref().map_or(0, |matrix| matrix.unread());
+        let unread = (unread > 0).then(|| format!(" · {unread} of {} could not be read whole", compare.stored()));
         let only = compare.only.words(&compare.here_words());
-        format!("Compare{other} · {pane} · {only} · {} of {} items", thousands(shown as u64), thousands(all as u64))
+        let items = shown_of(list.counts(), "item");
+        format!("Compare{other}{} · {pane} · {only} · {items}", unread.unwrap_or_default())
     }
 
-    fn absent(list: &Compare, _: &Model) -> String {
-        let is_compared = list.source.matrix.is_some();
-        if is_compared { "nothing of that kind" } else { "comparing …" }.to_owned()
+    fn under_way(list: &Compare) -> Option<&'static str> {
+        list.source.matrix.is_none().then_some("comparing")
+    }
+
+    fn absent(_: &Compare, _: &Model) -> String {
+        "nothing of that kind".to_owned()
     }
 
     fn draw_head(list: &Compare, buffer: &mut Canvas<'_>, area: Area, (): &(), model: &Model) {
@@ -123,8 +128,11 @@ impl DrawList for FoundHits {
         let pane = list.source.pane.map(|pane| format!(" · of {} only", pane.title()));
         let (done, all) = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
-        let more = list.filter.is_running().then(|| " · searching …".to_owned());
-        [Some(title.to_owned()), hits, reports, pane, more].into_iter().flatten().collect()
+        [Some(title.to_owned()), hits, reports, pane].into_iter().flatten().collect()
+    }
+
+    fn under_way(list: &Finder) -> Option<&'static str> {
+        list.filter.is_running().then_some("searching")
     }
 
     /// How the words are meant.
@@ -135,11 +143,10 @@ impl DrawList for FoundHits {
     }
 
     fn absent(list: &Finder, _: &Model) -> String {
-        let quest = &list.filter;
-        let words = match (quest.is_running() || quest.problem.is_some(), quest.pattern.is_some()) {
-            (true, _) => "",
-            (false, true) => "no match",
-            (false, false) => "type to search",
+        let words = match (&list.filter.problem, &list.filter.pattern) {
+            (Some(_), _) => "",
+            (None, Some(_)) => "no match",
+            (None, None) => "type to search",
         };
         words.to_owned()
     }

@@ -1,14 +1,14 @@
 //! The list of findings: subjects, their rules in columns, and the rows of unfolded rules.
 
 use super::canvas::{Canvas, LineWriter, Words};
-use super::overlay::DrawList;
+use super::overlay::{DrawList, covered, shown_of};
 use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint};
 use super::theme::Tint;
 use crate::app::over::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
 use crate::app::over::{ListSource, Scope};
 use crate::app::{Area, Model};
 use crate::report::rules::Rule;
-use crate::text::{Columns, Untrusted, count, thousands};
+use crate::text::{Columns, Untrusted, count, said, thousands};
 
 /// Columns of the list from which on severities have words beside their signs.
 const WORDED: usize = 70;
@@ -52,29 +52,25 @@ impl DrawList for Findings {
     const HINT: &'static str = "words of a rule, a technique or a row, such as persistence";
 
     fn title(list: &FindingList, model: &Model) -> String {
-        let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30).to_string());
-        let whose = match list.source.scope {
-            Scope::Sandbox => name().unwrap_or_else(|| "this report".to_owned()),
-            Scope::File => format!("all {} stored sandboxes", list.source.reports),
-        };
+        let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
+        let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| said("this report")));
+        let whose = covered(name, list.source.reports, list.source.unread);
         let counted = list.source.rows().iter().filter_map(|row| match row {
-            FindingRow::Rule(of) => Some(of.count as u64),
+            FindingRow::Rule(of) => Some(of.count),
             _ => None,
         });
         let (rules, rows) = counted.fold((0, 0), |(rules, rows), more| (rules + 1, rows + more));
-        let found = list.shown(0).filter(|row| row.finding().is_some()).count() as u64;
-        let of = if list.is_filtered() { format!("{} of ", thousands(found)) } else { String::new() };
-        let more = if list.source.is_complete { "" } else { " · looking …" };
-        format!("Findings · {whose} · {of}{} by {}{more}", count(rows, "row"), count(rules, "rule"))
+        let found = list.shown(0).filter(|row| row.finding().is_some()).count();
+        let rows = shown_of((if list.is_filtered() { found } else { rows }, rows), "row");
+        format!("Findings · {whose} · {rows} by {}", count(rules, "rule"))
+    }
+
+    fn under_way(list: &FindingList) -> Option<&'static str> {
+        (!list.source.is_complete).then_some("looking")
     }
 
     fn absent(list: &FindingList, _: &Model) -> String {
-        let words = match (list.source.is_complete, list.is_filtered()) {
-            (false, _) => "applying the rules …",
-            (true, true) => "no match",
-            (true, false) => "No rule marks a row.",
-        };
-        words.to_owned()
+        if list.is_filtered() { "no match" } else { "No rule marks a row." }.to_owned()
     }
 
     fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> FindingColumns {

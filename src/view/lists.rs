@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, LineWriter, Words};
 use super::form::DrawForm;
 use super::list::{progress, since};
-use super::overlay::DrawList;
+use super::overlay::{DrawList, covered, shown_of};
 use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
@@ -28,17 +28,8 @@ impl DrawList for StoreContents {
 
     fn title(list: &HeldScreen, _: &Model) -> String {
         let sum = |of: fn(&Holding) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
-        let all = thousands(list.counts().1 as u64);
-        let count = match list.filter.typed.is_empty() {
-            true => all,
-            false => format!("{} of {all}", thousands(list.counts().0 as u64)),
-        };
-        format!(
-            "Stored: {count} · {} · {} on disk · {}",
-            sum(|l| l.bytes),
-            sum(|l| l.on_disk),
-            list.source.order_name()
-        )
+        let (count, order) = (shown_of(list.counts(), "item"), list.source.order_name());
+        format!("Stored · {count} · {} · {} on disk · {order}", sum(|l| l.bytes), sum(|l| l.on_disk))
     }
 
     fn absent(list: &HeldScreen, _: &Model) -> String {
@@ -120,11 +111,7 @@ impl DrawList for RowPicker {
     type Columns = (usize, usize);
 
     fn title(list: &Spots, _: &Model) -> String {
-        let ((shown, all), title) = (list.counts(), &list.source.title);
-        match shown == all {
-            true => title.clone(),
-            false => format!("{title} · {} of {}", thousands(shown as u64), count(all as u64, "row")),
-        }
+        format!("{} · {}", list.source.title, shown_of(list.counts(), "row"))
     }
 
     /// The columns are as wide as the rows in sight need.
@@ -176,26 +163,19 @@ impl DrawList for FoundIndicators {
 
     fn title(list: &IndicatorList, _: &Model) -> String {
         let FoundIndicators { sandboxes, what, .. } = &list.source;
-        let whose = match sandboxes.as_slice() {
-            [(name, _)] => name.visible_cut(40).to_string(),
-            several => format!("all {} stored sandboxes", several.len()),
-        };
-        if !list.source.is_complete() {
-            return format!("Indicators of {whose} · looking …");
-        }
-        let all = list.source.choices.iter().find(|(choice, _)| choice == what).map_or(0, |(_, count)| *count);
-        let shown = thousands(list.counts().0 as u64);
-        let of = if list.filter.rows() > 0 { format!(" of {}", thousands(all as u64)) } else { String::new() };
-        format!("Indicators of {whose} · {} {shown}{of}", choice_name(what))
+        let name = (sandboxes.len() == 1).then(|| sandboxes.first().map(|(name, _)| name.visible_cut(40)));
+        let whose = covered(name.flatten(), sandboxes.len(), list.source.unread());
+        let what = if *what == What::Indicators { String::new() } else { format!("{} · ", choice_name(what)) };
+        format!("Indicators · {whose} · {what}{}", shown_of(list.counts(), "indicator"))
+    }
+
+    fn under_way(list: &IndicatorList) -> Option<&'static str> {
+        (!list.source.is_complete()).then_some("looking")
     }
 
     fn absent(list: &IndicatorList, _: &Model) -> String {
-        match (list.source.is_complete(), list.counts().1) {
-            (false, _) => "looking …",
-            (true, 0) => "No report names a hash, host, address, URL, path, key or mutex.",
-            (true, _) => "no match",
-        }
-        .to_owned()
+        let none = "No report names a hash, host, address, URL, path, key or mutex.";
+        if list.counts().1 == 0 { none } else { "no match" }.to_owned()
     }
 
     fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> IndicatorColumns {
@@ -243,8 +223,10 @@ impl DrawList for FoundIndicators {
         let why = match (found.is_to_block(), rule) {
             (true, None) => format!(" · {TO_BLOCK}: the file itself"),
             (true, Some(rule)) => format!(" · {TO_BLOCK}: {} ({})", rule.name, rule.severity.word()),
-            (false, Some(rule)) => format!(" · {} ({})", rule.name, rule.severity.word()),
-            (false, None) => String::new(),
+            (false, rule) => {
+                let rule = rule.map(|rule| format!("; {} ({})", rule.name, rule.severity.word())).unwrap_or_default();
+                format!(" · not {TO_BLOCK}: {}{rule}", found.not_to_block().unwrap_or_default())
+            }
         };
         let seen = found.sightings().map(|sighting| match list.source.sandboxes.get(sighting.report) {
             Some((name, _)) if list.source.sandboxes.len() > 1 => {

@@ -12,7 +12,7 @@ use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
 use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
-use crate::text::{Visible, thousands, words_in_rows_cut};
+use crate::text::{Visible, count, thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
     let area = overlay.area(layout);
@@ -211,6 +211,11 @@ pub(super) trait DrawList: ListSource + Sized {
 
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
+    /// What is under way where the rows are not complete.
+    fn under_way(_: &ListView<Self>) -> Option<&'static str> {
+        None
+    }
+
     /// What stands before the typed words.
     fn prompt(_: &ListView<Self>) -> String {
         "/".to_owned()
@@ -235,11 +240,28 @@ pub(super) trait DrawList: ListSource + Sized {
     }
 }
 
+/// What a list covers: one sandbox by its name, or all that are stored; and how many reports could not be read.
+pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize) -> String {
+    let whose = name.map_or_else(|| format!("all {reports} stored sandboxes"), |name| name.to_string());
+    match unread {
+        0 => whose,
+        _ => format!("{whose}, {unread} of {reports} could not be read whole"),
+    }
+}
+
+/// How many rows are shown, of how many where that is not all.
+pub(super) fn shown_of((shown, all): (usize, usize), noun: &str) -> String {
+    let of = if shown == all { String::new() } else { format!("{} of ", thousands(shown as u64)) };
+    format!("{of}{}", count(all as u64, noun))
+}
+
 pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: &ListView<S>, model: &Model) {
     let rows = list.window(model.overlay_room(), model);
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
     let shown = (list.scroll.top, if S::COUNTS_ROWS { rows.count } else { 0 });
-    let inside = inside(buffer, area, model, &S::title(list, model), shown, part(rows.above + rows.below));
+    let under_way = S::under_way(list).map(|words| format!("{words} …"));
+    let title = [S::title(list, model)].into_iter().chain(under_way.clone()).collect::<Vec<_>>().join(" · ");
+    let inside = inside(buffer, area, model, &title, shown, part(rows.above + rows.below));
     let filter = part(list.filter.rows());
     if filter > 0 {
         let mut line = LineWriter::new(buffer, inside, 0);
@@ -253,7 +275,8 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let head = Area { y: inside.y + filter, height: above.saturating_sub(filter), ..inside };
     S::draw_head(list, buffer, head, &columns, model);
     if window.is_empty() {
-        LineWriter::new(buffer, body, 0).own(&S::absent(list, model), Tint::Faint);
+        let words = under_way.unwrap_or_else(|| S::absent(list, model));
+        LineWriter::new(buffer, body, 0).own(&words, Tint::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
         let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);

@@ -97,7 +97,9 @@ fn indicators_lead_to_their_rows() {
     stage.keys("} } enter j enter");
     screen!("away_indicator_row", stage);
     stage.keys("esc esc v");
-    assert!(stage.screen().contains("Indicators of Lynxbox · host 4"), "{}", stage.screen());
+    assert!(stage.screen().contains("Indicators · Lynxbox · host · 4 of"), "{}", stage.screen());
+    stage.keys("j");
+    assert!(stage.screen().contains(" · not to block: no finding of high or medium"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);
 }
 
@@ -120,7 +122,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
     screen!("away_export_pane", stage);
     let path = place(&stage, "net.csv");
     type_path(&mut stage, path.to_str().unwrap());
-    assert!(stage.screen().contains("entries, readable by you alone"), "{}", stage.screen());
+    assert!(stage.screen().contains(" rows, readable by you alone"), "{}", stage.screen());
     let written = std::fs::read_to_string(&path).unwrap();
     assert!(written.contains("gate.lumen.example") && !written.contains("registry"));
     std::fs::write(&path, "precious").unwrap();
@@ -248,6 +250,36 @@ fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_i
     let path = place(&stage, "all.txt");
     type_path(&mut stage, path.to_str().unwrap());
     assert_eq!(std::fs::read_to_string(&path).unwrap().lines().count(), 40);
+    // A filter leaves what is shown: it is written so, in other formats as well.
+    stage.keys("/ l u m e n enter x");
+    let screen = stage.screen();
+    assert!(screen.contains("‹ 14 indicators as listed ›") && screen.contains("-indicators-listed."), "{screen}");
+    let path = place(&stage, "listed.txt");
+    type_path(&mut stage, path.to_str().unwrap());
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(written.lines().count() == 14 && written.lines().all(|line| line.contains("umen")), "{written}");
+    stage.keys("x left");
+    assert!(stage.screen().contains("‹ indicators to block ›"), "{}", stage.screen());
+}
+
+#[test]
+fn the_export_box_remembers_its_scope_and_takes_a_paste_as_the_name() {
+    let mut stage = Stage::listed();
+    stage.keys("i } x down");
+    assert!(stage.screen().contains("‹ all sandboxes ›"), "{}", stage.screen());
+    stage.keys("right");
+    let path = place(&stage, "block.stix.json");
+    stage.session.take(TerminalEvent::Paste(path.display().to_string()));
+    stage.session.take(TerminalEvent::KeyInput("enter".parse().unwrap(), 0));
+    stage.rest();
+    assert!(stage.screen().contains("enter came together with other keys: nothing was written"), "{}", stage.screen());
+    stage.keys("enter");
+    let screen = stage.screen();
+    assert!(screen.contains("3 indicators in 7 STIX objects (with observables and analyses)"), "{screen}");
+    assert!(path.exists() && screen.contains("Indicators · CAPE Sandbox · "), "the list follows the box:\n{screen}");
+    // A letter that is no key of a choice is typed as well.
+    stage.keys("x down / t");
+    assert!(stage.screen().contains("/t▏") && stage.screen().contains("  this sandbox"), "{}", stage.screen());
 }
 
 #[test]

@@ -198,6 +198,20 @@ fn of_several_documents_each_row_says_which_it_is_of() {
     screen!("documents_compared", opened);
 }
 
+#[test]
+fn a_report_that_cannot_be_read_leaves_the_others_in_every_list() {
+    let report = r#"{"data":{"id":"x_Box-1","type":"x_file_behaviour","attributes":{"dns_lookups":[{"hostname":"a.example"}],
+        "mutexes_created":["Global\\one"],"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x"}]}}}"#;
+    for broken in ["<html>no report", "[1, 2]", &report[..report.len() / 2]] {
+        let mut opened = Opened::several(&[("a.json", report), ("b.json", broken), ("c.json", report)]);
+        for (key, row) in [("i", "a[.]example"), ("!", "by 1 rule"), ("c", "a.example")] {
+            opened.keys(&format!("esc esc {key}"));
+            let screen = opened.screen();
+            assert!(screen.contains("1 of 3 could not be read whole") && screen.contains(row), "{broken}: {screen}");
+        }
+    }
+}
+
 /// Three processes of one name, and rows that name one of them: by its number, by another's, by none.
 const NAMESAKES: &str = r#"{"processes_tree":[{"name":"C:\\W\\svchost.exe","process_id":"1188"},
     {"name":"C:\\W\\svchost.exe","process_id":"1044"},{"name":"C:\\T\\svchost.exe","process_id":"77"}],

@@ -28,7 +28,7 @@ fn one_report_is_deleted_after_a_yes() {
     stage.keys("enter enter esc a x enter H D");
     insta::assert_snapshot!("held_delete_asks", without_port(&stage));
     stage.keys("esc");
-    assert!(stage.screen().contains("Stored: 2"), "{}", stage.screen());
+    assert!(stage.screen().contains("Stored · 2 items"), "{}", stage.screen());
     stage.keys("D y");
     insta::assert_snapshot!("held_deleted", without_port(&stage));
     stage.keys("esc");
@@ -88,7 +88,7 @@ fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
     assert!(said(&stage).contains(words), "{}", stage.screen());
     stage.keys("y");
     assert!(
-        stage.screen().contains("Stored: 4") && stage.screen().contains("0 B on disk, with 1 note."),
+        stage.screen().contains("Stored · 4 items") && stage.screen().contains("0 B on disk, with 1 note."),
         "{}",
         stage.screen()
     );
@@ -140,10 +140,10 @@ fn what_deletes_several_reports_is_not_agreed_to_by_y() {
         assert!(stage.screen().contains("Y yes, delete all of it"), "{ask}: {}", stage.screen());
         stage.keys("y");
         let screen = stage.screen();
-        assert!(screen.contains("y is no answer") && screen.contains("Stored: 4"), "{ask}: {screen}");
+        assert!(screen.contains("y is no answer") && screen.contains("Stored · 4 items"), "{ask}: {screen}");
     }
     stage.keys("D y");
-    assert!(stage.screen().contains("Stored: 3"), "one is one: {}", stage.screen());
+    assert!(stage.screen().contains("Stored · 3 items"), "one is one: {}", stage.screen());
     stage.keys("X Y");
     assert!(stage.screen().contains("The store is empty."), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);

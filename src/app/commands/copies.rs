@@ -143,7 +143,7 @@ impl Model {
         let parts = self.parts();
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
-            (Some(Overlay::Indicators(list)), Part::Of(what)) => list.source.what == *what,
+            (Some(Overlay::Indicators(list)), Part::Of(what)) => list.listed() == *what,
             (Some(Overlay::Findings(_)), Part::Of(What::Findings(rows))) => rows.is_some(),
             (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
             (None, Part::Of(What::Shown(pane, _))) => {
@@ -191,7 +191,10 @@ impl Model {
             near.push(Some(What::ToBlock));
             match (self.over.top(), here) {
                 (Some(Overlay::Indicators(list)), _) => {
-                    near.push(Some(list.source.what.clone()).filter(|what| matches!(what, What::OfKind(_))));
+                    let listed = [list.source.what.clone(), list.listed()].into_iter();
+                    let is_new = |what: &What| matches!(what, What::OfKind(_) | What::Listed(_));
+                    near.extend(listed.filter(is_new).map(Some));
+                    near.dedup();
                 }
                 (Some(Overlay::Findings(_)), _) => near.push(self.listed_findings()),
                 (Some(_), _) => near.push(row),
@@ -222,6 +225,7 @@ impl Model {
                 }
                 form.failure = None;
                 form.source.is_under_way = true;
+                self.remembered.scope = form.source.choice.scope.unwrap_or(self.remembered.scope);
                 if let Saved::Report { what, format, .. } = &save.what {
                     self.last_format = Some((format, what.is_indicators()));
                 }
@@ -243,6 +247,7 @@ impl Model {
                     self.over.close();
                 }
                 self.say(words);
+                self.follow_scope()
             }
             (Err(NotSaved::Exists(save, why)), Some(_)) => {
                 self.ask_first(why, [KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save))])

@@ -28,6 +28,8 @@ pub struct Findings {
     pub scope: Scope,
     /// The number of reports that it covers.
     pub reports: usize,
+    /// How many of them could not be read, or not to their ends.
+    pub unread: usize,
     pub is_complete: bool,
     rows: Vec<FindingRow>,
     /// Rules whose rows are shown, by their numbers.
@@ -116,11 +118,18 @@ impl FindingRow {
     }
 
     /// What rules mark in several reports: by subject, the most severe rules first, of these the rarest.
-    pub fn find_all(reports: &[ReportToEvaluate], rules: &Rules, cancel: &Cancel) -> Result<Vec<Self>, Cancelled> {
+    /// Returns the number of reports that could not be read to their ends as well.
+    pub fn find_all(
+        reports: &[ReportToEvaluate],
+        rules: &Rules,
+        cancel: &Cancel,
+    ) -> Result<(Vec<Self>, usize), Cancelled> {
+        let mut unread = 0;
         // Rules that a reader cannot tell apart are one.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for judged in reports {
             let (report, marks) = judged.evaluate(rules, cancel)?;
+            unread += usize::from(judged.body.is_whole() && !report.is_sound());
             let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
             let mut notable: Vec<_> = marks.notable().collect();
             notable.sort_by_key(|(section, row, _)| (order(*section), *row));
@@ -153,7 +162,7 @@ impl FindingRow {
             rows.extend(found.listed.into_iter().map(Self::Row));
             rows.extend((more > 0).then_some(Self::More(number, more)));
         }
-        Ok(rows)
+        Ok((rows, unread))
     }
 }
 
@@ -285,10 +294,6 @@ impl ListSource for Findings {
 }
 
 impl FindingList {
-    pub fn is_filtered(&self) -> bool {
-        !self.filter.typed.is_empty()
-    }
-
     /// Unfolds the chosen rule, or all rules of the chosen subject, or folds them again.
     pub(in crate::app) fn toggle(&mut self) {
         let Some(rules) = self.chosen().map(|row| row.rules().to_vec()) else { return };
@@ -353,9 +358,9 @@ impl Model {
         self.emit(ReportJob::EvaluateAll(ticket, reports, rules));
     }
 
-    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: Vec<FindingRow>) {
+    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: (Vec<FindingRow>, usize)) {
         let Some(list) = self.over.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
-        list.change(|source| (source.rows, source.is_complete) = (found, true));
+        list.change(|source| ((source.rows, source.unread), source.is_complete) = (found, true));
         list.go_to_first();
         let scope = list.source.scope;
         self.say_not_covered(scope);

@@ -104,6 +104,11 @@ impl<S: ListSource> ListView<S> {
         (self.shown.len(), self.source.rows().len())
     }
 
+    /// Whether words leave rows out.
+    pub fn is_filtered(&self) -> bool {
+        !self.filter.typed.is_empty()
+    }
+
     /// The rows among what stands above and below them, in so much room.
     pub fn window(&self, room: Size, model: &Model) -> RowWindow {
         let filter = self.filter.rows();

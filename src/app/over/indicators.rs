@@ -13,6 +13,7 @@ use crate::report::{Place, Report, Section};
 use crate::request::{Artefact, Request};
 use crate::text::{Untrusted, count, words_in_rows};
 use jiff::Timestamp;
+use std::sync::Arc;
 
 /// The word for what others should block.
 pub const TO_BLOCK: &str = "to block";
@@ -47,6 +48,11 @@ const TALL: u16 = 14;
 impl FoundIndicators {
     pub fn is_complete(&self) -> bool {
         self.reports.len() == self.sandboxes.len()
+    }
+
+    /// How many of the reports could not be read to their ends.
+    pub fn unread(&self) -> usize {
+        self.reports.iter().filter(|report| !report.is_sound()).count()
     }
 
     /// The section of a report that a row is in.
@@ -113,6 +119,14 @@ impl ListSource for FoundIndicators {
 }
 
 impl IndicatorList {
+    /// What it shows, to be written to a file.
+    pub(in crate::app) fn listed(&self) -> What {
+        if !self.is_filtered() {
+            return self.source.what.clone();
+        }
+        What::Listed(Arc::new(self.shown(0).map(|found| (found.kind(), found.value().clone())).collect()))
+    }
+
     pub fn step(&mut self, forward: bool) {
         let choices = &self.source.choices;
         let here = choices.iter().position(|(what, _)| *what == self.source.what).unwrap_or(0);

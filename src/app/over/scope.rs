@@ -66,9 +66,15 @@ impl Model {
     /// Lists what the other scope covers, and keeps that choice.
     pub(in crate::app) fn toggle_scope(&mut self) {
         self.remembered.scope = self.scope().other();
+        self.follow_scope()
+    }
+
+    /// Lists anew where the top list covers another scope.
+    pub(in crate::app) fn follow_scope(&mut self) {
+        let scope = self.scope();
         match self.over.top() {
-            Some(Overlay::Findings(_)) => self.find_findings(),
-            Some(Overlay::Indicators(_)) => self.find_indicators(),
+            Some(Overlay::Findings(list)) if list.source.scope != scope => self.find_findings(),
+            Some(Overlay::Indicators(list)) if list.source.scope != scope => self.find_indicators(),
             _ => {}
         }
     }

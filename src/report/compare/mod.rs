@@ -139,7 +139,14 @@ impl Matrix {
             report.section(*section).is_some_and(|found| order(found) == item.order && found.is_perhaps_cut())
         };
         let found = self.column(column).filter(|_| item.seen >> column & 1 == 0);
-        found.is_some_and(|found| found.sections.iter().any(|section| is_cut(section, &found.report)))
+        found.is_some_and(|found| {
+            !found.report.is_sound() || found.sections.iter().any(|section| is_cut(section, &found.report))
+        })
+    }
+
+    /// The number of reports that could not be read to their ends.
+    pub fn unread(&self) -> usize {
+        self.columns.iter().flatten().filter(|column| !column.report.is_sound()).count()
     }
 
     /// Whether a list that is compared was perhaps cut by the service.

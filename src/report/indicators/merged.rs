@@ -17,7 +17,8 @@ pub struct Sighting {
     pub rule: Option<u16>,
     /// Its severity; noise only where all its rows are.
     pub severity: Option<Severity>,
-    pub is_to_block: bool,
+    /// Why it is not to block; none where it is.
+    pub not_to_block: Option<&'static str>,
 }
 
 /// An indicator, as each of the reports that name it has it.
@@ -63,7 +64,12 @@ impl MergedIndicator {
     }
 
     pub fn is_to_block(&self) -> bool {
-        self.sightings().any(|sighting| sighting.is_to_block)
+        self.sightings().any(|sighting| sighting.not_to_block.is_none())
+    }
+
+    /// Why it is not to block, as the first report has it; none where it is.
+    pub fn not_to_block(&self) -> Option<&'static str> {
+        self.first.not_to_block.filter(|_| !self.is_to_block())
     }
 
     /// Whether only decoded text names it.

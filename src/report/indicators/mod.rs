@@ -108,14 +108,15 @@ impl Indicator {
         marked.map(|(_, place)| place)
     }
 
-    /// Whether it is worth sharing in a blocklist: it is neither common to all networks nor shared by many files.
-    pub fn can_be_blocked(&self) -> bool {
-        std::str::from_utf8(self.value.as_bytes()).is_ok_and(|value| match self.kind {
-            Kind::Hash => !is_of_no_file(value),
-            Kind::Host | Kind::Address | Kind::Url => servers::is_of_somebody(self.kind, value),
+    /// Why it is not worth sharing in a blocklist; none where it is neither common to all networks nor shared by many files.
+    pub fn why_common(&self) -> Option<&'static str> {
+        let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is no plain text") };
+        match self.kind {
+            Kind::Hash => is_of_no_file(value).then_some("it is the hash of an empty file, or of none"),
+            Kind::Host | Kind::Address | Kind::Url => servers::why_common(self.kind, value),
             // Any program may touch these.
-            _ => false,
-        })
+            _ => Some("any program may have it"),
+        }
     }
 
     /// The defanged value in one line, as shown and copied.
@@ -242,7 +243,7 @@ fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
         |name, wanted: &str| text(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(wanted.as_bytes()));
     let is_others = |name| {
         let address = text(name).and_then(|value| servers::address(str::from_utf8(value.as_bytes()).ok()?));
-        address.is_some_and(|address| Indicator::new(Kind::Address, address).can_be_blocked())
+        address.is_some_and(|address| Indicator::new(Kind::Address, address).why_common().is_none())
     };
     if is_others(ORIGIN) && !is_others(DESTINATION) {
         return &[DESTINATION];

@@ -110,13 +110,13 @@ pub(super) fn without_port(server: &str) -> &str {
     })
 }
 
-/// Whether a URL, a name or an address leads to a public host.
-pub(super) fn is_of_somebody(kind: Kind, value: &str) -> bool {
+/// Why a URL, a name or an address leads to no public host; none where it does.
+pub(super) fn why_common(kind: Kind, value: &str) -> Option<&'static str> {
     match kind {
-        Kind::Url => server(value).is_some_and(is_server_of_the_internet),
-        Kind::Host => is_plain_host(value.as_bytes()) && is_server_of_the_internet(value),
-        Kind::Address => value.parse().is_ok_and(is_of_the_internet),
-        _ => false,
+        Kind::Url => server(value).map_or(Some(NO_HOST), why_no_server),
+        Kind::Address => value.parse().map_or(Some(NO_HOST), why_not_of_the_internet),
+        _ if is_plain_host(value.as_bytes()) => why_no_server(value),
+        _ => Some(NO_HOST),
     }
 }
 
@@ -129,14 +129,17 @@ pub fn is_plain_host(value: &[u8]) -> bool {
 const LOCAL_ENDS: [&str; 9] =
     ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
 
-/// Whether a host is public, and not one that every network may have. It is parsed as browsers do,
-/// which accept `127.1` and `0x7f.1` as addresses.
-fn is_server_of_the_internet(server: &str) -> bool {
+/// What a name is that no resolver of the internet knows.
+const NO_HOST: &str = "it is no public host";
+
+/// Why a host is not public, or one that every network may have. It is parsed as browsers do, which accept `127.1` and
+/// `0x7f.1` as addresses.
+fn why_no_server(server: &str) -> Option<&'static str> {
     match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
-        Ok(Host::Ipv4(address)) => is_of_the_internet(address.into()),
-        Ok(Host::Ipv6(address)) => is_of_the_internet(address.into()),
-        Ok(Host::Domain(name)) => is_plain_host(name.as_bytes()) && is_name_of_the_internet(&name),
-        Err(_) => false,
+        Ok(Host::Ipv4(address)) => why_not_of_the_internet(address.into()),
+        Ok(Host::Ipv6(address)) => why_not_of_the_internet(address.into()),
+        Ok(Host::Domain(name)) if is_plain_host(name.as_bytes()) && is_name_of_the_internet(&name) => None,
+        Ok(Host::Domain(_)) | Err(_) => Some(NO_HOST),
     }
 }
 
@@ -146,8 +149,14 @@ fn is_name_of_the_internet(name: &str) -> bool {
 
 /// Whether an address is public, and not one that every network uses.
 pub(in crate::report) fn is_of_the_internet(address: IpAddr) -> bool {
-    let is_resolver = RESOLVERS.split(' ').any(|known| known.parse() == Ok(address));
-    !is_resolver && is_public(address)
+    why_not_of_the_internet(address).is_none()
+}
+
+fn why_not_of_the_internet(address: IpAddr) -> Option<&'static str> {
+    match RESOLVERS.split(' ').any(|known| known.parse() == Ok(address)) {
+        true => Some("it is a public resolver"),
+        false => (!is_public(address)).then_some("it is a private or reserved address"),
+    }
 }
 
 fn is_public(address: IpAddr) -> bool {

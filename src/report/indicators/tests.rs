@@ -205,7 +205,7 @@ fn artefacts_of_sandboxes_are_no_addresses() {
     {
         assert!(found(&format!(r#"{{"ip_traffic":[{{"destination_ip":"{text}"}}]}}"#)).is_empty(), "{text}");
     }
-    let can = |value: &str| Indicator::new(Kind::Address, Untrusted::from(value)).can_be_blocked();
+    let can = |value: &str| Indicator::new(Kind::Address, Untrusted::from(value)).why_common().is_none();
     assert!(can("203.0.113.5") && can("2a02:1::1"));
     assert!(!can("8.8.8.8") && !can("2620:fe::fe") && !can("192.168.0.14") && !can("fe80::1"));
 }

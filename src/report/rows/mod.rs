@@ -243,6 +243,16 @@ impl Report {
         self.index.sections.iter().any(is_known)
     }
 
+    /// Whether nothing of it can be read: it is no JSON, or a list.
+    pub fn is_unread(&self) -> bool {
+        self.index.is_complete && (!self.index.is_json || self.index.is_page && self.index.sections.is_empty())
+    }
+
+    /// Whether it could be read to its end.
+    pub fn is_sound(&self) -> bool {
+        !self.is_unread() && !self.index.is_cut
+    }
+
     /// Whether it is known whole, and is no behaviour report.
     pub fn is_of_another_kind(&self) -> bool {
         self.index.is_complete && self.index.is_json && !self.index.is_cut && !self.is_behaviour()

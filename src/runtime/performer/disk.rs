@@ -290,7 +290,7 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
         }
     });
     match written {
-        Ok((length, summary)) => Ok(written_words(&path, length, summary)),
+        Ok((length, summary)) => Ok(written_words(&path, length, summary.map(|summary| (summary, &save.what)))),
         Err(FileError::Exists(_)) => {
             let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
             Err(NotSaved::Exists(Box::new(save), why))
@@ -299,11 +299,22 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
     }
 }
 
-fn written_words(path: &Path, length: u64, summary: Option<Summary>) -> String {
+fn written_words(path: &Path, length: u64, summary: Option<(Summary, &Saved)>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let written = format!("Written: {}, {}", file::shown(&whole), bytes(length));
-    let Some(summary) = summary else { return format!("{written}, readable by you alone.") };
+    let Some((summary, saved)) = summary else { return format!("{written}, readable by you alone.") };
     let missing = summary.missing_words().map(|missing| format!(" {missing}.")).unwrap_or_default();
     let cut = if summary.cut > 0 { " The report stops in the middle; what came of it is there." } else { "" };
-    format!("{written}, {}, readable by you alone.{missing}{cut}", count(summary.rows, "entry"))
+    let rows = match saved {
+        Saved::Report { format, .. } if format.is_raw() => String::new(),
+        Saved::Report { format, what, .. } if format.is_of_indicators() || what.is_indicators() => {
+            format!(", {}", count(summary.rows, "indicator"))
+        }
+        _ => format!(", {}", count(summary.rows, "row")),
+    };
+    let objects = match summary.objects {
+        0 => String::new(),
+        objects => format!(" in {} (with observables and analyses)", count(objects, "STIX object")),
+    };
+    format!("{written}{rows}{objects}, readable by you alone.{missing}{cut}")
 }
