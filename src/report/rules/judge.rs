@@ -207,7 +207,7 @@ fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
 type Crowd = BTreeMap<(u16, Vec<u8>), (BTreeSet<Vec<u8>>, Vec<Place>)>;
 
 fn add_to_crowd(crowd: &mut Crowd, number: u16, rule: &Rule, place: Place, text: &[u8]) {
-    let captures = rule.regex.as_ref().filter(|_| rule.many > 0).and_then(|regex| regex.captures(text));
+    let captures = rule.regex.as_ref().filter(|_| rule.many > 0).and_then(|regex| regex.regex().ok()?.captures(text));
     let part = |name| Some(captures.as_ref()?.name(name)?.as_bytes().to_vec());
     if let Some((same, each)) = part("same").zip(part("each")) {
         let (parts, places) = crowd.entry((number, same)).or_default();

@@ -13,9 +13,9 @@ use super::{Attribute, Piece, Report, Row};
 use crate::text::{Untrusted, count};
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 pub use judge::Marks;
 
@@ -113,10 +113,10 @@ pub struct Rule {
     near: Vec<String>,
     #[serde(default)]
     unless_runs: Vec<String>,
-    #[serde(default, deserialize_with = "compiled")]
-    regex: Option<Regex>,
-    #[serde(default, deserialize_with = "compiled")]
-    unless: Option<Regex>,
+    #[serde(default)]
+    regex: Option<Expression>,
+    #[serde(default)]
+    unless: Option<Expression>,
     #[serde(default)]
     many: usize,
     /// Number of the first of its texts.
@@ -124,9 +124,33 @@ pub struct Rule {
     first: usize,
 }
 
-fn compiled<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Regex>, D::Error> {
-    let built = RegexBuilder::new(&String::deserialize(source)?).case_insensitive(true).build();
-    built.map(Some).map_err(|error| serde::de::Error::custom(format!("the regular expression is wrong: {error}")))
+/// A regular expression, compiled when a row first reaches it: most reports reach few, and all of them take as long as a report.
+#[derive(Debug, Deserialize)]
+#[serde(from = "String")]
+struct Expression {
+    source: String,
+    compiled: OnceLock<Result<Regex, String>>,
+}
+
+impl From<String> for Expression {
+    fn from(source: String) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+}
+
+impl Expression {
+    /// # Errors
+    ///
+    /// What is wrong with it; [`Rule::check`] has refused such a rule.
+    fn regex(&self) -> Result<&Regex, String> {
+        let compile = || RegexBuilder::new(&self.source).case_insensitive(true).build();
+        let compiled = self.compiled.get_or_init(|| compile().map_err(|error| error.to_string()));
+        compiled.as_ref().map_err(|error| format!("the regular expression is wrong: {error}"))
+    }
+
+    fn is_match(&self, text: &[u8]) -> bool {
+        self.regex().is_ok_and(|regex| regex.is_match(text))
+    }
 }
 
 impl Rule {
@@ -159,8 +183,12 @@ impl Rule {
         format!("{} {} {persists} {techniques}", self.severity.word(), self.words())
     }
 
-    /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing.
-    fn check(&mut self) -> Result<(), String> {
+    /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing. The expressions of
+    /// shipped rules are compiled when they are needed; a test compiles them all.
+    fn check(&mut self, is_shipped: bool) -> Result<(), String> {
+        for expression in self.regex.iter().chain(&self.unless).filter(|_| !is_shipped) {
+            expression.regex()?;
+        }
         if self.subject.is_empty() {
             self.subject = attack::subject(&self.attack).unwrap_or_default().to_owned();
         } else if !SUBJECTS.contains(&self.subject.as_str()) {
@@ -175,7 +203,8 @@ impl Rule {
         if let Some(unknown) = self.attributes.iter().find(|name| Attribute::named(name.as_bytes()).is_none()) {
             return Err(format!("there is no attribute {unknown}"));
         }
-        let has = |wanted: &str| self.regex.iter().flat_map(Regex::capture_names).flatten().any(|name| name == wanted);
+        let names = || self.regex.iter().filter_map(|it| it.regex().ok()).flat_map(Regex::capture_names).flatten();
+        let has = |wanted: &str| names().any(|name| name == wanted);
         if self.many > 0 && !(has("each") && has("same")) {
             return Err("many needs a regular expression with (?P<each>...) and (?P<same>...)".to_owned());
         }
@@ -254,14 +283,16 @@ impl Rules {
     ///
     /// An invalid rule is left out and reported with its line; the others work.
     pub fn read(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
-        // Compiling the shipped regular expressions takes longer than evaluating most reports.
         static SHIPPED_RULES: LazyLock<(Arc<Rules>, Vec<String>)> = LazyLock::new(|| Rules::parse(None));
         if own.is_none() { SHIPPED_RULES.clone() } else { Self::parse(own) }
     }
 
     fn parse(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
         let (mut rules, mut problems) = (Vec::<Rule>::new(), Vec::new());
-        SHIPPED.iter().copied().chain(own).for_each(|(name, text)| read(name, text, &mut rules, &mut problems));
+        for (name, text) in SHIPPED {
+            read(name, text, true, &mut rules, &mut problems);
+        }
+        own.into_iter().for_each(|(name, text)| read(name, text, false, &mut rules, &mut problems));
         let (mut texts, mut uses) = (Vec::new(), Vec::new());
         for (rule, number) in rules.iter_mut().zip(0_u16..) {
             rule.first = texts.len();
@@ -320,7 +351,7 @@ impl Rules {
 }
 
 /// Adds the rules of a file, and the faults of the others.
-fn read(name: &str, text: &str, rules: &mut Vec<Rule>, problems: &mut Vec<String>) {
+fn read(name: &str, text: &str, is_shipped: bool, rules: &mut Vec<Rule>, problems: &mut Vec<String>) {
     let mut problem = |at: usize, why: &str, so: &str| {
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
         let why = Untrusted::from(why.lines().collect::<Vec<_>>().join(" ")).visible_cut(300);
@@ -347,7 +378,7 @@ fn read(name: &str, text: &str, rules: &mut Vec<Rule>, problems: &mut Vec<String
         }
         regexes += more;
         let rule = table.try_into().map_err(|error: toml::de::Error| error.message().to_owned());
-        match rule.and_then(|mut rule: Rule| rule.check().map(|()| rule)) {
+        match rule.and_then(|mut rule: Rule| rule.check(is_shipped).map(|()| rule)) {
             Ok(rule) => rules.push(rule),
             Err(why) => problem(at, &why, "that rule is not used, the others are"),
         }

@@ -37,6 +37,9 @@ fn shipped_rules_are_sound_many_and_named_once() {
         assert!(!rule.why.is_empty() && rule.name.len() < 60, "{}", rule.id);
         assert!(rule.attack.iter().all(|id| id.starts_with('T')), "{}", rule.id);
         assert!(!rule.subject.is_empty() || rule.severity == Severity::Noise, "{}", rule.id);
+        for expression in rule.regex.iter().chain(&rule.unless) {
+            assert!(expression.regex().is_ok(), "{}: {:?}", rule.id, expression.regex());
+        }
     }
 }
 
