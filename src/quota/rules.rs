@@ -47,219 +47,112 @@ impl PriceRule {
     }
 }
 
-/// The rules of section 8.
-pub static RULES: [PriceRule; 22] = [
+/// One row is one rule: its number, its words, the operations, the pool, and what it decides.
+macro_rules! rules {
+    ($($number:literal $words:literal $operations:expr => $pool:ident, $price:expr;)*) => {
+        /// The rules of section 8.
+        pub static RULES: [PriceRule; 22] = {
+            use super::Kind::*;
+            [$(PriceRule { number: $number, words: $words, operations: &$operations, pool: Pool::$pool, price: $price }),*]
+        };
+    };
+}
+
+rules! {
     // 8.1 General rules
-    PriceRule {
-        number: "8.1.1",
-        words: "A group shares its quota: what a user consumes counts for the user and for the group.",
-        operations: &Kind::ALL,
-        pool: Pool::None,
-        price: |_, _, _| None,
-    },
-    PriceRule {
-        number: "8.1.2",
-        words: "One API call takes one request, unless a rule below says otherwise.",
-        operations: &[
-            Kind::PrivateBehaviours,
-            Kind::PrivateBehaviour,
-            Kind::PrivateSummary,
-            Kind::PrivateArtefact,
-            Kind::PrivateFile,
-            Kind::PrivateRelated,
-            Kind::PrivateDelete,
-            Kind::PrivateAnalysis,
-            Kind::PrivateUploadUrl,
-            Kind::V2FileScan,
-            Kind::V3FileUpload,
-            Kind::V3File,
-            Kind::V3FileAnalyses,
-            Kind::V3Analysis,
-            Kind::V3User,
-        ],
-        pool: Pool::Api,
-        price: |kind, numbers, entitled| Some(general(Operation { kind, numbers: *numbers }, entitled)),
-    },
-    PriceRule {
-        number: "8.1.3",
-        words: "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month.",
-        operations: &Kind::ALL,
-        pool: Pool::None,
-        price: |_, _, _| None,
-    },
+    "8.1.1" "A group shares its quota: what a user consumes counts for the user and for the group."
+        Kind::ALL => None, |_, _, _| None;
+    "8.1.2" "One API call takes one request, unless a rule below says otherwise."
+        [
+            PrivateBehaviours, PrivateBehaviour, PrivateSummary, PrivateArtefact, PrivateFile, PrivateRelated, PrivateDelete,
+            PrivateAnalysis, PrivateUploadUrl, V2FileScan, V3FileUpload, V3File, V3FileAnalyses, V3Analysis, V3User,
+        ] => Api, |kind, numbers, entitled| Some(general(Operation { kind, numbers: *numbers }, entitled));
+    "8.1.3" "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month."
+        Kind::ALL => None, |_, _, _| None;
+
     // 8.2 API v2 consumption
-    PriceRule {
-        number: "8.2.1",
-        words: "A v2 file report asked with a list of hashes takes one request for each hash.",
-        operations: &[Kind::V2FileReport],
-        pool: Pool::Api,
-        price: |_, n, _| (n.after_new_upload != Some(true)).then(|| requests(n.hashes)),
-    },
-    PriceRule {
-        number: "8.2.2",
-        words: "V2 submissions take one request for each submission returned, summed over all files asked about.",
-        operations: &[Kind::V2FileSubmissions],
-        pool: Pool::Api,
-        price: |_, n, _| Some(n.submissions.map_or(each(SUBMISSION), requests)),
-    },
-    PriceRule {
-        number: "8.2.3",
-        words: "Uploading by v2 a file that the service does not know takes nothing.",
-        operations: &[Kind::V2FileScan],
-        pool: Pool::None,
-        price: |_, n, _| free_if_new(n.known),
-    },
-    PriceRule {
-        number: "8.2.4",
-        words: "A v2 file report that checks on such an upload takes its requests as usual.",
-        operations: &[Kind::V2FileReport],
-        pool: Pool::Api,
-        price: |_, n, _| (n.after_new_upload == Some(true)).then(|| requests(n.hashes)),
-    },
+    "8.2.1" "A v2 file report asked with a list of hashes takes one request for each hash."
+        [V2FileReport] => Api, |_, n, _| (n.after_new_upload != Some(true)).then(|| requests(n.hashes));
+    "8.2.2" "V2 submissions take one request for each submission returned, summed over all files asked about."
+        [V2FileSubmissions] => Api, |_, n, _| Some(n.submissions.map_or(each(SUBMISSION), requests));
+    "8.2.3" "Uploading by v2 a file that the service does not know takes nothing."
+        [V2FileScan] => None, |_, n, _| free_if_new(n.known);
+    "8.2.4" "A v2 file report that checks on such an upload takes its requests as usual."
+        [V2FileReport] => Api, |_, n, _| (n.after_new_upload == Some(true)).then(|| requests(n.hashes));
+
     // 8.3 API v3 consumption
-    PriceRule {
-        number: "8.3.1",
-        words: "Searches by a user with intelligence quota and without premium API are taken from intelligence quota.",
-        operations: &[Kind::V3Search],
-        pool: Pool::Intelligence,
-        price: |_, n, entitled| (purse(entitled) == Purse::Intelligence).then(|| takes(Unit::Search, n.calls)),
-    },
-    PriceRule {
-        number: "8.3.2",
-        words: "Searches by a user with premium API are taken from API quota as usual.",
-        operations: &[Kind::V3Search],
-        pool: Pool::Api,
-        price: |_, n, entitled| (purse(entitled) == Purse::Api).then(|| requests(n.calls)),
-    },
-    PriceRule {
-        number: "8.3.3",
-        words: "Quota details and usage details take nothing.",
-        operations: &[Kind::V3Quotas, Kind::V3Usage],
-        pool: Pool::None,
-        price: |_, _, _| Some(free(Unit::Request)),
-    },
-    PriceRule {
-        number: "8.3.4",
-        words: "Feeds take nothing, nor do file downloads by links that a feed gave.",
-        operations: &[Kind::V3Feed],
-        pool: Pool::None,
-        price: |_, _, _| Some(free(Unit::Request)),
-    },
-    PriceRule {
-        number: "8.3.5",
-        words: "Asking for an analysis by an invalid identifier takes nothing.",
-        operations: &[Kind::V3Analysis],
-        pool: Pool::None,
-        price: |_, n, _| match n.exists {
+    "8.3.1" "Searches by a user with intelligence quota and without premium API are taken from intelligence quota."
+        [V3Search] => Intelligence, search_by_intelligence;
+    "8.3.2" "Searches by a user with premium API are taken from API quota as usual."
+        [V3Search] => Api, |_, n, entitled| (purse(entitled) == Purse::Api).then(|| requests(n.calls));
+    "8.3.3" "Quota details and usage details take nothing."
+        [V3Quotas, V3Usage] => None, |_, _, _| Some(free(Unit::Request));
+    "8.3.4" "Feeds take nothing, nor do file downloads by links that a feed gave."
+        [V3Feed] => None, |_, _, _| Some(free(Unit::Request));
+    "8.3.5" "Asking for an analysis by an invalid identifier takes nothing."
+        [V3Analysis] => None, |_, n, _| match n.exists {
             Some(true) => None,
             Some(false) => Some(free(Unit::Request)),
             None => Some(up_to(1, "Nothing if the identifier is invalid: a 400 or 404 with the service's own code.")),
-        },
-    },
-    PriceRule {
-        number: "8.3.6",
-        words: "Uploading a file that the service does not know takes nothing, nor do later look-ups of that file and of its analyses.",
-        operations: &[Kind::V3FileUpload, Kind::V3File, Kind::V3FileAnalyses],
-        pool: Pool::None,
-        price: |kind, n, _| match (kind, n.after_new_upload) {
-            (Kind::V3FileUpload, _) => free_if_new(n.known),
+        };
+    "8.3.6" "Uploading a file that the service does not know takes nothing, nor do later look-ups of that file and of its analyses."
+        [V3FileUpload, V3File, V3FileAnalyses] => None, |kind, n, _| match (kind, n.after_new_upload) {
+            (V3FileUpload, _) => free_if_new(n.known),
             (_, Some(true)) => Some(free(Unit::Request)),
             (_, Some(false)) => None,
             (_, None) => Some(up_to(
                 n.calls,
                 "Nothing if the file was new to the service when it was uploaded; the answer to that was lost.",
             )),
-        },
-    },
-    PriceRule {
-        number: "8.3.7",
-        words: "Scanning a public file again takes one request, as any call.",
-        operations: &[Kind::V3Rescan],
-        pool: Pool::Api,
-        price: |_, n, _| Some(requests(n.calls)),
-    },
+        };
+    "8.3.7" "Scanning a public file again takes one request, as any call."
+        [V3Rescan] => Api, |_, n, _| Some(requests(n.calls));
+
     // 8.4 Intelligence consumption
-    PriceRule {
-        number: "8.4.1",
-        words: "On the website each search, each pivot to another search and each further page takes one search, with many hashes or not.",
-        operations: &[Kind::WebSearch],
-        pool: Pool::Intelligence,
-        price: |_, n, entitled| {
-            Some(match entitled.premium_intelligence.held() {
-                Some(false) => refused(Unit::Search, "no premium intelligence"),
-                _ => takes(Unit::Search, n.calls),
-            })
-        },
-    },
-    PriceRule {
-        number: "8.4.2",
-        words: "By v3, with premium intelligence and without premium API, each request takes one search, and so does each step of a cursor.",
-        operations: &[Kind::V3Search],
-        pool: Pool::Intelligence,
-        price: |_, n, entitled| (purse(entitled) == Purse::Intelligence).then(|| takes(Unit::Search, n.calls)),
-    },
-    PriceRule {
-        number: "8.4.3",
-        words: "Enterprise endpoints take API quota where premium API is bought, otherwise intelligence quota.",
-        operations: &[Kind::V3Search, Kind::V3Download],
-        pool: Pool::Intelligence,
-        price: |kind, n, entitled| {
-            let unit = if kind == Kind::V3Search { Unit::Search } else { Unit::Download };
+    "8.4.1" "On the website each search, each pivot to another search and each further page takes one search, with many hashes or not."
+        [WebSearch] => Intelligence, |_, n, entitled| Some(match entitled.premium_intelligence.held() {
+            Some(false) => refused(Unit::Search, "no premium intelligence"),
+            _ => takes(Unit::Search, n.calls),
+        });
+    "8.4.2" "By v3, with premium intelligence and without premium API, each request takes one search, and so does each step of a cursor."
+        [V3Search] => Intelligence, search_by_intelligence;
+    "8.4.3" "Enterprise endpoints take API quota where premium API is bought, otherwise intelligence quota."
+        [V3Search, V3Download] => Intelligence, |kind, n, entitled| {
+            let unit = if kind == V3Search { Unit::Search } else { Unit::Download };
             Some(match purse(entitled) {
                 Purse::Api => requests(n.calls),
                 Purse::Intelligence => takes(unit, n.calls),
                 Purse::Neither => refused(unit, "neither premium API nor premium intelligence"),
             })
-        },
-    },
+        };
+
     // 8.5 Hunting consumption
-    PriceRule {
-        number: "8.5.1",
-        words: "Each live hunting rule created takes one rule, except in an inactive ruleset.",
-        operations: &[Kind::LivehuntRules],
-        pool: Pool::Hunting,
-        price: |_, n, _| Some(if n.active { takes(Unit::Rule, n.rules) } else { free(Unit::Rule) }),
-    },
-    PriceRule {
-        number: "8.5.2",
-        words: "Each retrospective job created takes one job, whether it succeeds and finds anything or not.",
-        operations: &[Kind::Retrohunt],
-        pool: Pool::Hunting,
-        price: |_, n, _| Some(takes(Unit::Job, n.jobs)),
-    },
+    "8.5.1" "Each live hunting rule created takes one rule, except in an inactive ruleset."
+        [LivehuntRules] => Hunting, |_, n, _| Some(if n.active { takes(Unit::Rule, n.rules) } else { free(Unit::Rule) });
+    "8.5.2" "Each retrospective job created takes one job, whether it succeeds and finds anything or not."
+        [Retrohunt] => Hunting, |_, n, _| Some(takes(Unit::Job, n.jobs));
+
     // 8.6 Graph consumption
-    PriceRule {
-        number: "8.6.1",
-        words: "Creating a private graph takes one graph and nothing else.",
-        operations: &[Kind::GraphPrivate],
-        pool: Pool::Graph,
-        price: |_, n, _| Some(takes(Unit::Graph, n.graphs)),
-    },
-    PriceRule {
-        number: "8.6.2",
-        words: "Creating a public graph takes one request for each call that loads its items.",
-        operations: &[Kind::GraphPublic],
-        pool: Pool::Api,
-        price: |_, n, _| match n.loads {
+    "8.6.1" "Creating a private graph takes one graph and nothing else."
+        [GraphPrivate] => Graph, |_, n, _| Some(takes(Unit::Graph, n.graphs));
+    "8.6.2" "Creating a public graph takes one request for each call that loads its items."
+        [GraphPublic] => Api, |_, n, _| match n.loads {
             Some(loads) => Some(requests(n.graphs.saturating_mul(loads))),
             None if n.graphs == 0 => Some(requests(0)),
             None => Some(each(LOAD)),
-        },
-    },
+        };
+
     // Beyond the specification
-    PriceRule {
-        number: "A.1",
-        words: "Each private scan takes one private scan and no API request: the service's consumption page counts private scans of files and URLs in columns of their own.",
-        operations: &[Kind::PrivateScan],
-        pool: Pool::PrivateScans,
-        price: |_, n, entitled| {
-            Some(match entitled.private_scanning.held() {
-                Some(false) => refused(Unit::Scan, NO_LICENCE),
-                _ => takes(Unit::Scan, n.scans),
-            })
-        },
-    },
-];
+    "A.1" "Each private scan takes one private scan and no API request: the service's consumption page counts private scans of files and URLs in columns of their own."
+        [PrivateScan] => PrivateScans, |_, n, entitled| Some(match entitled.private_scanning.held() {
+            Some(false) => refused(Unit::Scan, NO_LICENCE),
+            _ => takes(Unit::Scan, n.scans),
+        });
+}
+
+fn search_by_intelligence(_: Kind, numbers: &Numbers, entitled: &Entitlements) -> Option<Verdict> {
+    (purse(entitled) == Purse::Intelligence).then(|| takes(Unit::Search, numbers.calls))
+}
 
 /// The rule for everything without an exception.
 pub(super) static GENERAL: &PriceRule = &RULES[1];
