@@ -21,12 +21,6 @@ pub struct DemoFile {
 /// A private file as embedded: its title, what it shows, its object, its reports.
 type EmbeddedFile = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
-macro_rules! asset {
-    ($path:literal) => {
-        include_str!(concat!("../../assets/demo/", $path))
-    };
-}
-
 /// The file whose report is generated.
 const BUSY: &str = "Busy installer.exe";
 /// How many sandboxes run a file that is submitted.
@@ -34,52 +28,29 @@ const SANDBOXES: usize = 3;
 /// The file of unfriendly strings; [`generated::extreme_report`] adds one to those in its folder.
 const HOSTILE: &str = "Unfriendly strings.bin";
 
-const EMBEDDED: [EmbeddedFile; 7] = [
-    (
-        "Quarterly statement viewer.exe",
-        "a Windows dropper, run in six sandboxes that each saw something else",
-        asset!("dropper/file.json"),
-        &[
-            asset!("dropper/1-cape.json"),
-            asset!("dropper/2-zenbox.json"),
-            asset!("dropper/3-lynxbox.json"),
-            asset!("dropper/4-quiet-harbour.json"),
-            asset!("dropper/5-observatory.json"),
-            asset!("dropper/6-lantern-mobile.json"),
-        ],
-    ),
-    (
-        "Parcel tracker.apk",
-        "an Android app that reads and sends text messages",
-        asset!("parcel/file.json"),
-        &[asset!("parcel/1-lantern-mobile.json"), asset!("parcel/2-droidyard.json")],
-    ),
-    (
-        "Delivery note 20261109.docm",
-        "a document whose macro starts PowerShell; one report has an identifier of an odd shape",
-        asset!("document/file.json"),
-        &[asset!("document/1-zenbox.json"), asset!("document/2-odd-identifier.json")],
-    ),
-    (
-        "Blank reader.exe",
-        "reports with nothing, or next to nothing, in them",
-        asset!("blank/file.json"),
-        &[asset!("blank/1-nothing.json"), asset!("blank/2-next-to-nothing.json")],
-    ),
-    (
-        HOSTILE,
-        "strings that attack whoever shows them, and attributes of the wrong type",
-        asset!("hostile/file.json"),
-        &[asset!("hostile/1-strings.json"), asset!("hostile/2-wrong-types.json")],
-    ),
-    (BUSY, "a report made on the fly, of any size", asset!("busy/file.json"), &[]),
-    (
-        "Still in the queue.iso",
-        "a file that no sandbox ever finishes with: following it ends when the polls are used up",
-        asset!("queued/file.json"),
-        &[],
-    ),
-];
+/// Files by their folder, with the names of their reports.
+macro_rules! embedded {
+    ($($title:expr, $about:literal, $folder:literal: $($report:literal)*;)*) => {
+        const EMBEDDED: &[EmbeddedFile] = &[$((
+            $title, $about, include_str!(concat!("../../assets/demo/", $folder, "/file.json")),
+            &[$(include_str!(concat!("../../assets/demo/", $folder, "/", $report, ".json"))),*],
+        )),*];
+    };
+}
+
+embedded! {
+    "Quarterly statement viewer.exe", "a Windows dropper, run in six sandboxes that each saw something else",
+        "dropper": "1-cape" "2-zenbox" "3-lynxbox" "4-quiet-harbour" "5-observatory" "6-lantern-mobile";
+    "Parcel tracker.apk", "an Android app that reads and sends text messages", "parcel": "1-lantern-mobile" "2-droidyard";
+    "Delivery note 20261109.docm", "a document whose macro starts PowerShell; one report has an identifier of an odd shape",
+        "document": "1-zenbox" "2-odd-identifier";
+    "Blank reader.exe", "reports with nothing, or next to nothing, in them", "blank": "1-nothing" "2-next-to-nothing";
+    HOSTILE, "strings that attack whoever shows them, and attributes of the wrong type",
+        "hostile": "1-strings" "2-wrong-types";
+    BUSY, "a report made on the fly, of any size", "busy":;
+    "Still in the queue.iso", "a file that no sandbox ever finishes with: following it ends when the polls are used up",
+        "queued":;
+}
 
 pub(super) fn private_files() -> Vec<DemoFile> {
     EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()

@@ -4,33 +4,6 @@ use super::http::{AnswerResult, DemoCall};
 use super::service::{DemoService, ServerState};
 use super::{private, public};
 
-/// One address of the service, as the received calls name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Endpoint {
-    Behaviour,
-    Artefact,
-    List,
-    Identifiers,
-    Summary,
-    PrivateFile,
-    PrivateDelete,
-    Scan,
-    UploadUrl,
-    PrivateAnalysis,
-    PrivateAnalyses,
-    User,
-    Quotas,
-    Usage,
-    Analysis,
-    File,
-    FileAnalyses,
-    Rescan,
-    Upload,
-    V2Report,
-    V2Submissions,
-    V2Scan,
-}
-
 /// What an operation may read and change.
 pub(super) struct Context<'a> {
     pub service: &'a DemoService,
@@ -58,43 +31,41 @@ pub(super) struct Route {
 }
 
 macro_rules! routes {
-    ($(($method:literal, $path:literal) => $endpoint:ident, $handler:path, $usage:literal;)+) => {
+    ($($endpoint:ident, $handler:path, $usage:literal: $($method:literal $path:literal)+;)+) => {
+        /// One operation of the service, as the received calls name it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Endpoint { $($endpoint),+ }
+
         /// The first that fits is taken.
-        const ROUTES: &[Route] = &[$(Route {
-            endpoint: Endpoint::$endpoint,
-            method: $method,
-            path: $path,
-            usage: $usage,
-            handler: $handler,
-        }),+];
+        const ROUTES: &[Route] = &[$($(Route {
+            endpoint: Endpoint::$endpoint, method: $method, path: $path, usage: $usage, handler: $handler,
+        }),+),+];
     };
 }
 
 routes! {
-    ("GET", "v3/private/file_behaviours/{}") => Behaviour, private::behaviour, "private_file_behaviours";
-    ("GET", "v3/private/file_behaviours/{}/html|pcap|evtx|memdump") => Artefact, private::artefact, "private_file_behaviour_artefacts";
-    ("GET", "v3/private/files/{}/behaviours") => List, private::list, "private_file_related";
-    ("GET", "v3/private/files/{}/relationships/behaviours") => Identifiers, private::identifiers, "private_file_relationships";
-    ("GET", "v3/private/files/{}/behaviour_summary") => Summary, private::summary, "private_file_behaviour_summary";
-    ("GET", "v3/private/files/{}/analyses") => PrivateAnalyses, private::analyses, "private_file_analyses";
-    ("GET", "v3/private/files/upload_url") => UploadUrl, private::upload_url, "private_file_upload_url";
-    ("GET", "v3/private/files/{}") => PrivateFile, private::file, "private_files";
-    ("DELETE", "v3/private/files/{}") => PrivateDelete, private::delete, "private_file_delete";
-    ("GET", "v3/private/analyses/{}") => PrivateAnalysis, private::analysis, "private_analyses";
-    ("POST", "v3/private/files") => Scan, private::scan, "private_file_upload";
-    ("POST", "v3/large/{}") => Scan, private::scan, "private_file_upload";
-    ("GET", "v3/users/{}/overall_quotas") => Quotas, public::quotas, "overall_quotas";
-    ("GET", "v3/users/{}/api_usage") => Usage, public::usage, "api_usage";
-    ("GET", "v3/users/{}") => User, public::user, "users";
-    ("GET", "v3/analyses/{}") => Analysis, public::analysis, "analyses";
-    ("GET", "v3/files/analyses/{}") => FileAnalyses, public::analyses, "file_analyses";
-    ("GET", "v3/files/{}/analyses") => FileAnalyses, public::analyses, "file_analyses";
-    ("GET", "v3/files/{}") => File, public::file, "files";
-    ("POST", "v3/files/{}/analyse") => Rescan, public::rescan, "file_analyse";
-    ("POST", "v3/files") => Upload, public::upload, "file_upload";
-    ("GET|POST", "v2/file/report") => V2Report, public::v2_report, "v2_file_report";
-    ("GET", "v2/file/submissions") => V2Submissions, public::v2_submissions, "v2_file_submissions";
-    ("POST", "v2/file/scan") => V2Scan, public::v2_scan, "v2_file_scan";
+    Behaviour, private::behaviour, "private_file_behaviours": "GET" "v3/private/file_behaviours/{}";
+    Artefact, private::artefact, "private_file_behaviour_artefacts": "GET" "v3/private/file_behaviours/{}/html|pcap|evtx|memdump";
+    List, private::list, "private_file_related": "GET" "v3/private/files/{}/behaviours";
+    Identifiers, private::identifiers, "private_file_relationships": "GET" "v3/private/files/{}/relationships/behaviours";
+    Summary, private::summary, "private_file_behaviour_summary": "GET" "v3/private/files/{}/behaviour_summary";
+    PrivateAnalyses, private::analyses, "private_file_analyses": "GET" "v3/private/files/{}/analyses";
+    UploadUrl, private::upload_url, "private_file_upload_url": "GET" "v3/private/files/upload_url";
+    PrivateFile, private::file, "private_files": "GET" "v3/private/files/{}";
+    PrivateDelete, private::delete, "private_file_delete": "DELETE" "v3/private/files/{}";
+    PrivateAnalysis, private::analysis, "private_analyses": "GET" "v3/private/analyses/{}";
+    Scan, private::scan, "private_file_upload": "POST" "v3/private/files" "POST" "v3/large/{}";
+    Quotas, public::quotas, "overall_quotas": "GET" "v3/users/{}/overall_quotas";
+    Usage, public::usage, "api_usage": "GET" "v3/users/{}/api_usage";
+    User, public::user, "users": "GET" "v3/users/{}";
+    Analysis, public::analysis, "analyses": "GET" "v3/analyses/{}";
+    FileAnalyses, public::analyses, "file_analyses": "GET" "v3/files/analyses/{}" "GET" "v3/files/{}/analyses";
+    File, public::file, "files": "GET" "v3/files/{}";
+    Rescan, public::rescan, "file_analyse": "POST" "v3/files/{}/analyse";
+    Upload, public::upload, "file_upload": "POST" "v3/files";
+    V2Report, public::v2_report, "v2_file_report": "GET|POST" "v2/file/report";
+    V2Submissions, public::v2_submissions, "v2_file_submissions": "GET" "v2/file/submissions";
+    V2Scan, public::v2_scan, "v2_file_scan": "POST" "v2/file/scan";
 }
 
 impl Route {
