@@ -8,7 +8,8 @@ use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, Model, Place, Size};
 use crate::quota::{Holder, Price, RULES, Unit};
 use crate::report::index::Form;
-use crate::report::{Piece, command_line};
+use crate::report::json::Raw;
+use crate::report::{self, command_line};
 use crate::text::{Untrusted, count, last_part, thousands, words_in_rows};
 
 /// Columns of the head of a paragraph, the gap included.
@@ -229,17 +230,10 @@ fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
         return (Vec::new(), 0);
     };
     let start = |row: usize| {
-        let pieces = open.report.row(number, row).pieces;
-        let offset =
-            pieces.iter().skip_while(|piece| !matches!(piece, Piece::Own(words) if words.trim() == "+")).nth(1)?;
-        let Piece::Detail(offset) = offset else { return None };
-        let offset = std::str::from_utf8(offset.as_bytes()).ok()?.parse::<f64>().ok()?;
-        let number = match pieces.as_slice() {
-            [_, Piece::Own(words), Piece::Detail(number), ..] if words.trim().is_empty() => Some(number),
-            _ => None,
-        };
-        let Some(Piece::Value(name)) = pieces.first() else { return None };
-        let name = told(name, number);
+        let record = open.report.record(report::Place { section: number, row });
+        let member = |name| Raw::new(&record.value).member(name).map(Raw::text);
+        let offset = std::str::from_utf8(member("time_offset")?.as_bytes()).ok()?.parse::<f64>().ok()?;
+        let name = told(&member("name")?, member("process_id").as_ref());
         let is_sane = offset.is_finite() && offset >= 0.0;
         is_sane.then(|| ProcessStart { offset, name, depth: tree.depths().get(row).unwrap_or(0) })
     };
