@@ -291,6 +291,9 @@ impl Scene {
             *spent.entry(&entry.session).or_default() += entry.counts_as;
         }
         assert!(self.budget.session.is_none_or(|limit| spent.values().all(|spent| *spent <= limit)), "{spent:?}");
+        // What the service charged, whatever the ledger says: each run, also one that was killed, had its budget.
+        let allowed = self.budget.session.map(|limit| limit * self.born as u64);
+        assert!(allowed.is_none_or(|most| self.charged() <= most), "{} charged, of {allowed:?}", self.charged());
     }
 }
 
