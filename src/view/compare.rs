@@ -2,8 +2,8 @@
 //! report or by report of the whole store.
 
 use super::canvas::{Canvas, LineWriter};
-use super::overlay::{DrawList, shown_of};
-use super::pane::{draw_label, draw_pieces};
+use super::overlay::{DrawList, Table, shown_of};
+use super::pane::{columns_of, draw_label, draw_pieces};
 use super::screen::draw_earlier;
 use super::theme::Tint;
 use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
@@ -12,23 +12,14 @@ use crate::app::over::held::MARK;
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::key;
 use crate::app::{Area, Model};
-use crate::report::compare::{ComparedItem, Matrix};
-use crate::report::rows::Label;
+use crate::report::compare::ComparedItem;
 use crate::report::{Pane, Recent};
 use crate::text::{Untrusted, count, thousands};
 
 /// Columns of a pane's short name, the gap included.
 const PANE: usize = 10;
 
-/// Columns of the word beside an item, the gap included.
-const LABEL: usize = 16;
-
-/// Columns beside the marks below which words are closer together, to leave room for the item.
-const NARROW: usize = 48;
-
 impl DrawList for Comparison {
-    type Columns = ();
-
     fn title(list: &Compare, _: &Model) -> String {
         let compare = &list.source;
         let pane = compare.pane.map_or("all panes", Pane::title);
@@ -48,7 +39,7 @@ impl DrawList for Comparison {
         "nothing of that kind".to_owned()
     }
 
-    fn draw_head(list: &Compare, buffer: &mut Canvas<'_>, area: Area, (): &(), model: &Model) {
+    fn draw_head(list: &Compare, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let compare = &list.source;
         let last = area.height.saturating_sub(1);
         let legend = Area { height: last, ..area };
@@ -61,10 +52,29 @@ impl DrawList for Comparison {
         }
     }
 
-    fn draw_row(list: &Compare, line: LineWriter<'_>, (): &(), item: &ComparedItem, _: &Model) {
-        if let Some(matrix) = &list.source.matrix {
-            draw_item(line, &list.source, matrix, item);
+    fn columns(list: &Compare, items: &[&ComparedItem], room: usize, _: &Model) -> Table {
+        let (compare, matrix) = (&list.source, list.source.matrix.as_ref());
+        let rows: Vec<_> = matrix.into_iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
+        let pane = if compare.pane.is_none() { PANE } else { 0 };
+        let marks = compare.columns.len() * cell(compare) + 1;
+        Table::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))
+    }
+
+    fn draw_row(list: &Compare, mut line: LineWriter<'_>, at: &Table, item: &ComparedItem, _: &Model) {
+        let Some(matrix) = &list.source.matrix else { return };
+        for (n, column) in list.source.columns.iter().enumerate() {
+            let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
+                (false, _) => ("?", Tint::Faint),
+                (true, true) if item.other >> n & 1 == 1 => ("≠", Tint::Strong),
+                (true, true) => ("●", Tint::Strong),
+                (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Tint::Faint),
+                (true, false) => ("·", Tint::Faint),
+            };
+            line.tab(n * cell(&list.source));
+            line.own(mark, meaning);
         }
+        at.words(&mut line, 1, item.pane.short(), Tint::Detail);
+        at.row(&mut line, 2, &matrix.row(item));
     }
 }
 
@@ -72,44 +82,12 @@ fn cell(compare: &Comparison) -> usize {
     if compare.columns.len() > 9 { 3 } else { 2 }
 }
 
-fn draw_item(mut line: LineWriter<'_>, compare: &Comparison, matrix: &Matrix, item: &ComparedItem) {
-    for (n, column) in compare.columns.iter().enumerate() {
-        line.tab(n * cell(compare));
-        let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
-            (false, _) => ("?", Tint::Faint),
-            (true, true) if item.other >> n & 1 == 1 => ("≠", Tint::Strong),
-            (true, true) => ("●", Tint::Strong),
-            (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Tint::Faint),
-            (true, false) => ("·", Tint::Faint),
-        };
-        line.own(mark, meaning);
-    }
-    let mut at = compare.columns.len() * cell(compare) + 1;
-    line.tab(at);
-    let is_narrow = line.room() < NARROW;
-    if compare.pane.is_none() {
-        line.own(item.pane.short(), Tint::Detail);
-        at += PANE;
-        line.tab(at);
-    }
-    let row = matrix.row(item);
-    draw_label(&mut line, &row.label);
-    match (&row.label, is_narrow) {
-        (Label::Known(""), true) => {}
-        (label, false) if label.width() < LABEL => line.tab(at + LABEL),
-        _ => line.own(" ", Tint::Text),
-    }
-    draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
-}
-
 impl DrawList for OtherFiles {
-    type Columns = ();
-
     fn title(_: &OtherFile, _: &Model) -> String {
         "Compare with which file?".to_owned()
     }
 
-    fn draw_row(_: &OtherFile, mut line: LineWriter<'_>, (): &(), recent: &Recent, model: &Model) {
+    fn draw_row(_: &OtherFile, mut line: LineWriter<'_>, _: &Table, recent: &Recent, model: &Model) {
         draw_earlier(&mut line, recent, model);
     }
 }
@@ -117,8 +95,6 @@ impl DrawList for OtherFiles {
 const LABELS: usize = 24;
 
 impl DrawList for FoundHits {
-    type Columns = ();
-
     /// The title counts hits, and the rows are more.
     const COUNTS_ROWS: bool = false;
 
@@ -151,7 +127,7 @@ impl DrawList for FoundHits {
         words.to_owned()
     }
 
-    fn draw_head(list: &Finder, buffer: &mut Canvas<'_>, area: Area, (): &(), _: &Model) {
+    fn draw_head(list: &Finder, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
         let of_process = |process: &ProcessRef| {
             format!("of several with this name: process {}, or without a number", process.number())
         };
@@ -164,7 +140,7 @@ impl DrawList for FoundHits {
         LineWriter::new(buffer, area, 0).own(&words, meaning);
     }
 
-    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a>, (): &(), row: &HitRow, model: &Model) {
+    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a>, _: &Table, row: &HitRow, model: &Model) {
         let Some(group) = list.source.groups.get(row.group) else { return };
         let Some(number) = row.at.checked_sub(1) else { return draw_group(&mut line, group, model) };
         let Some(hit) = group.hits.get(number) else {

@@ -1,12 +1,12 @@
 //! The list of findings: subjects, their rules in columns, and the rows of unfolded rules.
 
-use super::canvas::{Canvas, LineWriter, Words};
-use super::overlay::{DrawList, covered, shown_of};
-use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint};
+use super::canvas::{LineWriter, Words};
+use super::overlay::{DrawList, Table, covered, shown_of};
+use super::pane::{columns_of, severity_tint};
 use super::theme::Tint;
+use crate::app::Model;
 use crate::app::over::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
 use crate::app::over::{ListSource, Scope};
-use crate::app::{Area, Model};
 use crate::report::rules::Rule;
 use crate::text::{Columns, Untrusted, count, said, thousands};
 
@@ -26,28 +26,15 @@ const SANDBOXES: usize = 11;
 const IDENTIFIER: usize = 10;
 const TECHNIQUE: usize = 38;
 
-const NOWHERE: usize = usize::MAX;
-
 /// Columns of the sign that says whether a rule is folded.
 const FOLD: usize = 2;
 
-/// Where columns begin; those without room are [`NOWHERE`].
-#[derive(Default)]
-pub(super) struct FindingColumns {
-    title: usize,
-    rows: usize,
-    sandboxes: usize,
-    technique: usize,
-    /// Whether techniques have their names.
-    is_named: bool,
-    /// Of the rows of a rule: their panes, and their labels with how wide these are.
-    pane: usize,
-    label: usize,
-    labels: usize,
-}
+/// Columns of who saw a row, and of its pane.
+const SEEN_BY: usize = 18;
+const PANE: usize = 10;
 
 impl DrawList for Findings {
-    type Columns = FindingColumns;
+    const HEADS: &'static [&'static str] = &["severity", "", "rule", "rows", "sandboxes", "technique"];
 
     const HINT: &'static str = "words of a rule, a technique or a row, such as persistence";
 
@@ -73,47 +60,25 @@ impl DrawList for Findings {
         if list.is_filtered() { "no match" } else { "No rule marks a row." }.to_owned()
     }
 
-    fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> FindingColumns {
-        let is_of_file = list.source.scope == Scope::File;
-        let titles = list.source.rows().iter().filter_map(|row| match row {
+    fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> Table {
+        let names = list.source.rows().iter().filter_map(|row| match row {
             FindingRow::Rule(of) => Some(rule(of.number, model)?.name.columns() + 2),
             _ => None,
         });
         let severity = if room >= WORDED { SEVERITY } else { 2 };
-        let sandboxes = if is_of_file && room >= COUNTED { SANDBOXES } else { 0 };
+        let sandboxes = if list.source.scope == Scope::File && room >= COUNTED { SANDBOXES } else { 0 };
         let technique = match room {
             NAMED.. => TECHNIQUE,
             WORDED.. => IDENTIFIER,
             _ => 0,
         };
-        let title = severity + FOLD;
-        let beside = title + ROWS + sandboxes + technique;
-        let after = title + titles.max().unwrap_or(0).min(room.saturating_sub(beside));
-        let found = || rows.iter().filter_map(|row| row.finding());
-        let by = found().map(|finding| finding.seen_by.width() + 1).filter(|_| is_of_file).max().unwrap_or(0);
-        let panes = found().map(|finding| finding.pane.short().columns() + 1).filter(|_| room >= WORDED).max();
-        FindingColumns {
-            title,
-            rows: after,
-            sandboxes: if sandboxes > 0 { after + ROWS } else { NOWHERE },
-            technique: if technique > 0 { after + ROWS + sandboxes } else { NOWHERE },
-            is_named: room >= NAMED,
-            pane: title + by,
-            label: title + by + panes.unwrap_or(0),
-            labels: columns_of(found().map(|finding| &finding.row.label)),
-        }
+        let beside = severity + FOLD + ROWS + sandboxes + technique;
+        let name = names.max().unwrap_or(0).min(room.saturating_sub(beside));
+        let labels = columns_of(rows.iter().filter_map(|row| row.finding()).map(|finding| &finding.row.label));
+        Table::of([severity, FOLD, name, ROWS, sandboxes, technique], labels)
     }
 
-    fn draw_head(_: &FindingList, buffer: &mut Canvas<'_>, area: Area, columns: &FindingColumns, _: &Model) {
-        let mut line = LineWriter::new(buffer, area, 0);
-        let FindingColumns { title, rows, sandboxes, technique, .. } = *columns;
-        let heads = [(title, "rule"), (rows, "rows"), (sandboxes, "sandboxes"), (technique, "technique")];
-        for (column, name) in [(0, "severity")].into_iter().chain(heads) {
-            draw_cell(&mut line, column, name, Tint::Faint);
-        }
-    }
-
-    fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &FindingColumns, row: &FindingRow, model: &Model) {
+    fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &Table, row: &FindingRow, model: &Model) {
         match row {
             FindingRow::Subject(subject) => {
                 let (rows, rules) = (subject.count as u64, subject.rules.len() as u64);
@@ -126,9 +91,8 @@ impl DrawList for Findings {
             }
             FindingRow::Row(finding) => draw_finding(list, line, at, finding),
             FindingRow::More(_, more) => {
-                line.tab(at.title);
                 let (more, way) = (count(*more as u64, "further row"), model.way_to("export"));
-                line.own(&format!("and {more}; {way} writes all"), Tint::Faint);
+                at.cell(&mut line, 2, |line, _| line.own(&format!("and {more}; {way} writes all"), Tint::Faint));
             }
         }
     }
@@ -151,43 +115,32 @@ fn rule(number: u16, model: &Model) -> Option<&Rule> {
     model.rules.as_ref()?.rule(number)
 }
 
-fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &FindingColumns, (rule, of): (&Rule, &RuleFindings)) {
-    let meaning = severity_tint(rule.severity);
-    line.own(rule.severity.sign(), meaning);
-    if at.title > SEVERITY {
-        line.own(&format!(" {}", rule.severity.word()), meaning);
-    }
-    line.tab(at.title - FOLD);
-    line.own(if list.source.is_unfolded(of.number, list.is_filtered()) { "▾" } else { "▸" }, Tint::Faint);
-    line.tab(at.title);
-    line.own_cut(&rule.name, at.rows.saturating_sub(at.title + 1), Tint::Text);
-    line.tab(at.rows);
-    line.own(&thousands(of.count as u64), Tint::Strong);
-    draw_cell(line, at.sandboxes, &format!("{} of {}", of.places.len(), list.source.reports), Tint::Text);
-    let words = match at.is_named {
-        true => rule.techniques().collect::<Vec<_>>().join(", "),
-        false => rule.attack.first().cloned().unwrap_or_default(),
+fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &Table, (rule, of): (&Rule, &RuleFindings)) {
+    let techniques = match line.room() {
+        NAMED.. => rule.techniques().collect::<Vec<_>>().join(", "),
+        _ => rule.attack.first().cloned().unwrap_or_default(),
     };
-    draw_cell(line, at.technique, &words, Tint::Detail);
+    let meaning = severity_tint(rule.severity);
+    at.cell(line, 0, |line, _| {
+        line.own(rule.severity.sign(), meaning);
+        if line.room() > 0 {
+            line.own(&format!(" {}", rule.severity.word()), meaning);
+        }
+    });
+    let fold = if list.source.is_unfolded(of.number, list.is_filtered()) { "▾" } else { "▸" };
+    at.words(line, 1, fold, Tint::Faint);
+    at.words(line, 2, &rule.name, Tint::Text);
+    at.words(line, 3, &thousands(of.count as u64), Tint::Strong);
+    at.words(line, 4, &format!("{} of {}", of.places.len(), list.source.reports), Tint::Text);
+    at.words(line, 5, &techniques, Tint::Detail);
 }
 
-fn draw_cell(line: &mut LineWriter<'_>, column: usize, words: &str, meaning: Tint) {
-    if column != NOWHERE {
-        line.tab(column);
-        line.own_cut(words, line.room(), meaning);
-    }
-}
-
-fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &FindingColumns, finding: &MarkedRow) {
-    line.tab(at.title);
-    if list.source.scope == Scope::File {
-        line.visible(&finding.seen_by, Tint::Detail);
-    }
-    line.tab(at.pane);
-    if at.label > at.pane {
-        line.own(finding.pane.short(), Tint::Faint);
-    }
-    line.tab(at.label);
-    draw_labelled(&mut line, at.label, at.labels, &finding.row.label);
-    draw_pieces(&mut line, &finding.row.pieces, Tint::Text, None, None);
+fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &Table, finding: &MarkedRow) {
+    let (room, is_of_file) = (line.room(), list.source.scope == Scope::File);
+    let (indent, pane) = if room >= WORDED { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
+    let seen_by = if is_of_file { SEEN_BY.min(room * 2 / 5) } else { 0 };
+    let at = Table::of([indent, seen_by, pane, room], at.labels);
+    at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Tint::Detail));
+    at.words(&mut line, 2, finding.pane.short(), Tint::Faint);
+    at.row(&mut line, 3, &finding.row);
 }

@@ -101,11 +101,8 @@ impl DrawForm for FileToScan {
             return vec![("◌ reading the file …".to_owned(), Tint::Strong)];
         }
         let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
-            let words = format!(
-                "{} reads the file and says what it costs; nothing is sent before that.",
-                model.way_to("look-at-file")
-            );
-            return vec![(words, Tint::Faint)];
+            let words = "reads the file and says what it costs; nothing is sent before that.";
+            return vec![(format!("{} {words}", model.way_to("look-at-file")), Tint::Faint)];
         };
         let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
         let is_large = found.limit == UploadLimit::Large;
@@ -114,23 +111,13 @@ impl DrawForm for FileToScan {
         let after = if waits { " once another file has its address" } else { "" };
         let basis = model.figures.price(&Request::PrivateScan { submission, to: None });
         let sent = found.sent.map(|sent| {
-            let when = crate::text::moment(sent);
-            (
-                format!("Perhaps sent already on {when}, and no answer came. {}", model.way_to_look(&found.file)),
-                Tint::Problem,
-            )
+            let (when, look) = (crate::text::moment(sent), model.way_to_look(&found.file));
+            (format!("Perhaps sent already on {when}, and no answer came. {look}"), Tint::Problem)
         });
+        let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.way_to("submit"));
         let mut said = vec![
             (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Tint::Strong),
-            (
-                format!(
-                    "{price}, {} {}; {} submits it{after}",
-                    basis.rule.number,
-                    basis.basis.name(),
-                    model.way_to("submit")
-                ),
-                Tint::Price,
-            ),
+            (format!("{price}, {rule} {why}; {key} submits it{after}"), Tint::Price),
         ];
         // What the counters leave of each limit that a scan is charged to.
         let limits = model.figures.left(basis.verdict.unit, model.now);

@@ -13,7 +13,7 @@ use crate::app::{Area, Failure, Key, Model, ResponseSource};
 use crate::report::identifier::Parts;
 use crate::report::page::NO_WAY_ON;
 use crate::request::Request;
-use crate::text::{Columns, bytes, count, thousands};
+use crate::text::{Columns, Untrusted, bytes, count, thousands};
 use jiff::Timestamp;
 
 const VERDICT: usize = 18;
@@ -62,16 +62,24 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
 /// The chosen sandbox, or what the next page costs, whole.
 pub(super) fn chosen_words(list: &List, model: &Model) -> String {
     let Some(entry) = list.chosen() else { return next_price(list, model) };
-    let parts = entry.parts.as_ref();
-    let sandbox = parts.map(|parts| parts.sandbox.visible_cut(80).to_string());
-    let verdict =
-        entry.report().and_then(|report| report.verdict.as_ref()).map(|text| text.visible_cut(80).to_string());
-    let ran = parts.and_then(when).map(|when| format!("ran {when} UTC"));
+    let [sandbox, verdict, ran] = known(entry, 80);
     let identifier = entry.identifier.as_ref().map(|identifier| identifier.text().visible_cut(200).to_string());
     let document = entry.document.as_ref().map(|document| document.visible_cut(200).to_string());
     let state = Some(state(entry, model)).filter(|state| !state.is_empty());
     let words = [sandbox, verdict, ran, state, document, identifier];
     words.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// Its sandbox, its verdict, and when it ran.
+pub(super) fn known(entry: &ListEntry, columns: usize) -> [Option<String>; 3] {
+    let parts = entry.parts.as_ref();
+    let verdict = entry.report().and_then(|report| report.verdict.as_ref());
+    let cut = |text: &Untrusted| text.visible_cut(columns).to_string();
+    [
+        parts.map(|parts| cut(&parts.sandbox)),
+        verdict.map(cut),
+        parts.and_then(when).map(|when| format!("ran {when} UTC")),
+    ]
 }
 
 /// Draws the chosen sandbox alone, and how many there are.
@@ -222,7 +230,7 @@ pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
 }
 
 /// The moment of a sandbox's run, in UTC.
-pub(super) fn when(parts: &Parts) -> Option<String> {
+fn when(parts: &Parts) -> Option<String> {
     let when = Timestamp::from_second(parts.when?).ok()?;
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
@@ -248,11 +256,8 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = frame(buffer, area, " Report ", "", false);
     let rows = wrapped(absent(model), inside.width.saturating_sub(4).into());
     let top = (inside.height / 3).min(inside.height.saturating_sub(u16::try_from(rows.len()).unwrap_or(u16::MAX)));
-    for (row, (text, meaning)) in (top..inside.height).zip(fitting(rows, inside.height - top)) {
-        let mut line = LineWriter::new(buffer, inside, row);
-        line.own("  ", Tint::Text);
-        line.own(&text, meaning);
-    }
+    let rows = fitting(rows, inside.height - top).into_iter();
+    buffer.write_rows(inside, top, rows.map(|(text, meaning)| (format!("  {text}"), meaning)));
 }
 
 fn absent(model: &Model) -> Vec<Words> {

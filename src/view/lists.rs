@@ -3,8 +3,8 @@
 use super::canvas::{Canvas, LineWriter, Words};
 use super::form::DrawForm;
 use super::list::{progress, since};
-use super::overlay::{DrawList, covered, shown_of};
-use super::pane::{columns_of, draw_labelled, draw_pieces, severity_tint, width_of};
+use super::overlay::{DrawList, Table, covered, shown_of};
+use super::pane::{columns_of, severity_tint, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
 use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
@@ -18,13 +18,11 @@ use crate::report::rules::Severity;
 use crate::report::{Held, Holding, Retention};
 use crate::text::{Columns, Untrusted, bytes, count, thousands};
 
-/// Where the columns begin, by how wide the screen is: file, what, received, raw, on disk, at the service, from.
-type HeldColumns = [Option<usize>; 7];
-
-const HELD: [&str; 7] = ["file", "sandbox", "received", "size", "on disk", "at service", "from"];
+/// Columns from which on the store has the sizes and the origin of its items.
+const SIZED: usize = 100;
 
 impl DrawList for StoreContents {
-    type Columns = HeldColumns;
+    const HEADS: &'static [&'static str] = &["file", "sandbox", "received", "size", "on disk", "at service", "from"];
 
     fn title(list: &HeldScreen, _: &Model) -> String {
         let sum = |of: fn(&Holding) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
@@ -36,27 +34,20 @@ impl DrawList for StoreContents {
         if list.counts().1 == 0 { "The store is empty." } else { "no match" }.to_owned()
     }
 
-    fn columns(_: &HeldScreen, _: &[&Holding], room: usize, _: &Model) -> HeldColumns {
-        match room {
-            0..60 => [None, Some(0), Some(17), None, Some(28), None, None],
-            60..100 => [Some(0), Some(15), Some(35), None, Some(47), Some(58), None],
-            _ => [0, 15, 42, 59, 71, 82, 94].map(Some),
-        }
+    fn columns(_: &HeldScreen, _: &[&Holding], room: usize, _: &Model) -> Table {
+        Table::of(
+            match room {
+                0..60 => [0, 17, 11, 0, room, 0, 0],
+                60..SIZED => [15, 20, 12, 0, 11, room, 0],
+                _ => [15, 27, 17, 12, 11, 12, room],
+            },
+            0,
+        )
     }
 
-    fn draw_head(list: &HeldScreen, buffer: &mut Canvas<'_>, area: Area, columns: &HeldColumns, _: &Model) {
-        let mut line = LineWriter::new(buffer, area, 0);
-        for (column, name) in columns.iter().zip(HELD).filter(|_| list.counts().1 > 0) {
-            if let Some(column) = column {
-                line.tab(*column);
-                line.own(name, Tint::Strong);
-            }
-        }
-    }
-
-    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_>, columns: &HeldColumns, thing: &Holding, model: &Model) {
+    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_>, at: &Table, thing: &Holding, model: &Model) {
         // A narrow screen shows dates without the year.
-        let (received, year) = (since(thing.received, model.now), if columns[3].is_some() { 0 } else { 5 });
+        let (received, year) = (since(thing.received, model.now), if line.room() >= SIZED { 0 } else { 5 });
         let cells = [
             thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
             held::title(thing).to_string(),
@@ -67,15 +58,12 @@ impl DrawList for StoreContents {
             from(thing),
         ];
         let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
-        for (at, (column, cell)) in columns.iter().zip(&cells).enumerate() {
-            let Some(column) = column else { continue };
-            line.tab(*column);
-            // Two numbers that touch are read as one.
-            let next = columns.iter().flatten().find(|next| *next > column);
-            let room = next.map_or(line.room(), |next| next - column - 1);
-            let (notes, meaning) = if at == 1 { (notes.as_str(), Tint::Strong) } else { ("", Tint::Text) };
-            line.own_cut(cell, room.saturating_sub(notes.columns()), meaning);
-            line.own(notes, Tint::Key);
+        for (number, cell) in cells.iter().enumerate() {
+            let (notes, meaning) = if number == 1 { (notes.as_str(), Tint::Strong) } else { ("", Tint::Text) };
+            at.cell(&mut line, number, |line, _| {
+                line.own_cut(cell, line.room().saturating_sub(notes.columns()), meaning);
+                line.own(notes, Tint::Key);
+            });
         }
     }
 
@@ -107,33 +95,26 @@ fn about(thing: &Holding, model: &Model) -> String {
 const SHORTENED: usize = 44;
 
 impl DrawList for RowPicker {
-    /// Where the rows begin, behind the words, and how wide their labels are.
-    type Columns = (usize, usize);
-
     fn title(list: &Spots, _: &Model) -> String {
         format!("{} · {}", list.source.title, shown_of(list.counts(), "row"))
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(_: &Spots, rows: &[&Spot], room: usize, _: &Model) -> (usize, usize) {
+    fn columns(_: &Spots, rows: &[&Spot], room: usize, _: &Model) -> Table {
         let shown: Vec<_> = rows.iter().filter_map(|spot| spot.row.as_ref()).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
         let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
         let heads = rows.iter().map(|spot| spot.head.columns()).max().unwrap_or(0);
-        (heads.min(spare) + 1, labels)
+        Table::of([heads.min(spare) + 1, room], labels)
     }
 
-    fn draw_row(_: &Spots, mut line: LineWriter<'_>, &(label, labels): &(usize, usize), spot: &Spot, _: &Model) {
+    fn draw_row(_: &Spots, mut line: LineWriter<'_>, at: &Table, spot: &Spot, _: &Model) {
         let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
-        line.own_cut(&spot.head, label.saturating_sub(1), meaning);
-        line.tab(label);
-        line.own(&spot.words, Tint::Faint);
-        if let Some(row) = &spot.row {
-            draw_labelled(&mut line, label, labels, &row.label);
-            draw_pieces(&mut line, &row.pieces, Tint::Text, None, None);
-        }
+        at.words(&mut line, 0, &spot.head, meaning);
+        at.words(&mut line, 1, &spot.words, Tint::Faint);
+        spot.row.iter().for_each(|row| at.row(&mut line, 1, row));
     }
 }
 
@@ -148,17 +129,7 @@ const NARROW: usize = 44;
 /// Columns that the names of sandboxes may fill, as a part of all.
 const NAMES: usize = 4;
 
-/// Where "to block" begins, and where it was seen.
-#[derive(Default)]
-pub(super) struct IndicatorColumns {
-    to_block: usize,
-    seen: usize,
-    names: usize,
-}
-
 impl DrawList for FoundIndicators {
-    type Columns = IndicatorColumns;
-
     const HINT: &'static str = "a value, a kind, to block";
 
     fn title(list: &IndicatorList, _: &Model) -> String {
@@ -178,15 +149,14 @@ impl DrawList for FoundIndicators {
         if list.counts().1 == 0 { none } else { "no match" }.to_owned()
     }
 
-    fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> IndicatorColumns {
-        let names = room / NAMES;
-        let widest = rows.iter().map(|found| seen(list, found, names).columns()).max().unwrap_or(0);
-        let seen = if room >= WIDE { room.saturating_sub(widest) } else { room + 1 };
-        let to_block = seen.saturating_sub(TO_BLOCK.len() + 1);
-        IndicatorColumns { to_block: if room >= NARROW { to_block } else { room + 1 }, seen, names }
+    fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> Table {
+        let widest = rows.iter().map(|found| seen(list, found, room / NAMES).columns()).max().unwrap_or(0);
+        let seen = if room >= WIDE { widest } else { 0 };
+        let to_block = if room >= NARROW { TO_BLOCK.len() + 1 } else { 0 };
+        Table::of([KIND, room.saturating_sub(KIND + to_block + seen), to_block, seen], 0)
     }
 
-    fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &IndicatorColumns, _: &Model) {
+    fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
         let mut line = LineWriter::new(buffer, area, 0);
         // Brackets mark the shown kind, for terminals without colour.
         for (what, count) in &list.source.choices {
@@ -198,35 +168,25 @@ impl DrawList for FoundIndicators {
         }
     }
 
-    fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &Self::Columns, found: &Self::Row, _: &Model) {
-        let mark = found.severity();
+    fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &Table, found: &Self::Row, _: &Model) {
+        let (mark, names) = (found.severity(), line.room() / NAMES);
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
-        line.own(" ", Tint::Text);
-        line.own(found.kind().name(), Tint::Faint);
-        line.tab(KIND);
+        line.own(&format!(" {}", found.kind().name()), Tint::Faint);
         let meaning = if mark == Some(Severity::Noise) { Tint::Faint } else { Tint::Text };
-        line.within(at.to_block - 1, |line| line.visible(&found.defanged(), meaning));
-        line.tab(at.to_block);
-        if found.is_to_block() && line.room() > 0 {
-            line.own(TO_BLOCK, Tint::Strong);
-        }
-        line.tab(at.seen);
-        if line.room() > 0 {
-            line.own(&seen(list, found, at.names), Tint::Detail);
-        }
+        at.cell(&mut line, 1, |line, _| line.visible(&found.defanged(), meaning));
+        at.words(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Tint::Strong);
+        at.words(&mut line, 3, &seen(list, found, names), Tint::Detail);
     }
 
     /// The whole value, why it is to block, and where it was seen.
     fn words_below(list: &IndicatorList, model: &Model) -> Option<Words> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
-        let why = match (found.is_to_block(), rule) {
-            (true, None) => format!(" · {TO_BLOCK}: the file itself"),
-            (true, Some(rule)) => format!(" · {TO_BLOCK}: {} ({})", rule.name, rule.severity.word()),
-            (false, rule) => {
-                let rule = rule.map(|rule| format!("; {} ({})", rule.name, rule.severity.word())).unwrap_or_default();
-                format!(" · not {TO_BLOCK}: {}{rule}", found.not_to_block().unwrap_or_default())
-            }
+        let rule = rule.map(|rule| format!("{} ({})", rule.name, rule.severity.word()));
+        let why = match (found.not_to_block(), rule) {
+            (None, rule) => format!("{TO_BLOCK}: {}", rule.as_deref().unwrap_or(ITSELF)),
+            (Some(why), None) => format!("not {TO_BLOCK}: {why}"),
+            (Some(why), Some(rule)) => format!("not {TO_BLOCK}: {why}; {rule}"),
         };
         let seen = found.sightings().map(|sighting| match list.source.sandboxes.get(sighting.report) {
             Some((name, _)) if list.source.sandboxes.len() > 1 => {
@@ -234,7 +194,7 @@ impl DrawList for FoundIndicators {
             }
             _ => first_place(list, sighting),
         });
-        Some((format!("{}{why} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Tint::Detail))
+        Some((format!("{} · {why} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Tint::Detail))
     }
 }
 
@@ -283,13 +243,11 @@ fn first_place(list: &IndicatorList, sighting: &Sighting) -> String {
 }
 
 impl DrawList for Artefacts {
-    type Columns = ();
-
     fn title(_: &ArtefactList, _: &Model) -> String {
         "Downloads".to_owned()
     }
 
-    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_>, (): &(), row: &Self::Row, model: &Model) {
+    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_>, _: &Table, row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
         let request = list.source.request(*artefact);
         line.own(artefact.words(), Tint::Text);
@@ -313,9 +271,6 @@ impl DrawList for Artefacts {
 const ROOMY: usize = 90;
 
 impl DrawList for CommandList {
-    /// Where the keys begin, the names, and the words.
-    type Columns = (usize, usize, usize);
-
     fn title(list: &Palette, _: &Model) -> String {
         let subject = list.chosen().filter(|_| list.filter.typed.is_empty()).map(|item| format!(" · {}", item.subject));
         format!("Keys and commands{}", subject.unwrap_or_default())
@@ -325,33 +280,29 @@ impl DrawList for CommandList {
         ":".to_owned()
     }
 
-    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> (usize, usize, usize) {
+    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> Table {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
-        let keys = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
-        let names = keys + widest(|item| &item.keys).clamp(4, (room / 6).max(4)) + 2;
-        (keys, names, names + widest(|item| item.name).min(room / 4) + 2)
+        let subjects = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
+        let keys = widest(|item| &item.keys).clamp(4, (room / 6).max(4)) + 2;
+        Table::of([subjects, keys, widest(|item| item.name).min(room / 4) + 2, room], 0)
     }
 
-    fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &Self::Columns, item: &PaletteItem, _: &Model) {
-        let (keys, names, words) = *at;
+    fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &Table, item: &PaletteItem, _: &Model) {
         let is_first = list.shown(list.scroll.top).next().is_some_and(|first| std::ptr::eq(first, item));
-        if keys > 0 && (item.is_head || is_first) {
-            line.own(item.subject, Tint::Strong);
+        if item.is_head || is_first {
+            at.words(&mut line, 0, item.subject, Tint::Strong);
         }
-        line.tab(keys);
         let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
-        line.within(names - 1, |line| line.own(&item.keys, key));
-        line.tab(names);
-        line.own_cut(item.name, words - names - 1, name);
-        line.tab(words);
-        match (&item.off, item.price(line.room())) {
+        at.words(&mut line, 1, &item.keys, key);
+        at.words(&mut line, 2, item.name, name);
+        at.cell(&mut line, 3, |line, _| match (&item.off, item.price(line.room())) {
             (Some(why), _) => line.own(&format!("off: {why}"), Tint::Faint),
             (None, Some(price)) => {
                 line.own(&price, Tint::Price);
                 line.own(&format!(" · {}", item.help), Tint::Text);
             }
             (None, None) => line.own(item.help, Tint::Text),
-        }
+        });
     }
 
     fn words_below(list: &Palette, _: &Model) -> Option<Words> {

@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, LineWriter, Words};
 use super::form::{self, DrawForm};
 use super::list::progress;
-use super::pane::frame;
+use super::pane::{draw_labelled, draw_pieces, frame};
 use super::theme::Tint;
 use crate::app::over::detail::{AnswerTree, Detail};
 use crate::app::over::generic::{ListSource, ListView};
@@ -12,7 +12,8 @@ use crate::app::over::sheet::{HEAD, Sheet};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
 use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
-use crate::text::{Visible, count, thousands, words_in_rows_cut};
+use crate::report::Row;
+use crate::text::{Columns, Visible, count, thousands, words_in_rows_cut};
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
     let area = overlay.area(layout);
@@ -200,8 +201,49 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
     }
 }
 
+/// Where the columns of a list begin; one that has no room is nowhere.
+#[derive(Default)]
+pub(super) struct Table {
+    starts: Vec<Option<usize>>,
+    /// Columns of the labels of rows of a report.
+    pub(super) labels: usize,
+}
+
+impl Table {
+    /// Columns of these widths, the gaps included; one without width is nowhere.
+    pub(super) fn of(widths: impl IntoIterator<Item = usize>, labels: usize) -> Self {
+        let mut end = 0_usize;
+        let starts = widths.into_iter().map(|width| {
+            end = end.saturating_add(width);
+            (width > 0).then_some(end - width)
+        });
+        Self { starts: starts.collect(), labels }
+    }
+
+    /// Lets `draw` have a column up to the gap before the next one, from its start on.
+    pub(super) fn cell(&self, line: &mut LineWriter<'_>, number: usize, draw: impl FnOnce(&mut LineWriter<'_>, usize)) {
+        let mut starts = self.starts.iter().copied().skip(number);
+        let Some(start) = starts.next().flatten() else { return };
+        line.tab(start);
+        line.within(starts.flatten().next().map_or(usize::MAX, |next| next - 1), |line| draw(line, start));
+    }
+
+    pub(super) fn words(&self, line: &mut LineWriter<'_>, number: usize, words: &str, meaning: Tint) {
+        self.cell(line, number, |line, _| line.own(words, meaning));
+    }
+
+    /// Draws a row of a report, its label as wide as those around it.
+    pub(super) fn row(&self, line: &mut LineWriter<'_>, number: usize, row: &Row) {
+        self.cell(line, number, |line, start| {
+            draw_labelled(line, start, self.labels, &row.label);
+            draw_pieces(line, &row.pieces, Tint::Text, None, None);
+        });
+    }
+}
+
 pub(super) trait DrawList: ListSource + Sized {
-    type Columns: Default;
+    /// The names of its columns.
+    const HEADS: &'static [&'static str] = &[];
 
     /// Whether the frame says which rows are in sight.
     const COUNTS_ROWS: bool = true;
@@ -226,14 +268,14 @@ pub(super) trait DrawList: ListSource + Sized {
         "no match".to_owned()
     }
 
-    /// Where columns begin, for the rows in sight.
-    fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> Self::Columns {
-        Self::Columns::default()
+    /// Its columns, for the rows in sight.
+    fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> Table {
+        Table::default()
     }
 
-    fn draw_head(_: &ListView<Self>, _: &mut Canvas<'_>, _: Area, _: &Self::Columns, _: &Model) {}
+    fn draw_head(_: &ListView<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 
-    fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &Self::Columns, row: &Self::Row, model: &Model);
+    fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &Table, row: &Self::Row, model: &Model);
 
     fn words_below(_: &ListView<Self>, _: &Model) -> Option<Words> {
         None
@@ -273,7 +315,15 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let window: Vec<_> = list.shown(list.scroll.top).take(body.height.into()).collect();
     let columns = S::columns(list, &window, body.width.into(), model);
     let head = Area { y: inside.y + filter, height: above.saturating_sub(filter), ..inside };
-    S::draw_head(list, buffer, head, &columns, model);
+    S::draw_head(list, buffer, head, model);
+    for (number, name) in (0..).zip(S::HEADS).filter(|_| list.counts().1 > 0) {
+        let mut line = LineWriter::new(buffer, head, 0);
+        columns.cell(&mut line, number, |line, _| {
+            if name.columns() <= line.room() {
+                line.own(name, Tint::Faint);
+            }
+        });
+    }
     if window.is_empty() {
         let words = under_way.unwrap_or_else(|| S::absent(list, model));
         LineWriter::new(buffer, body, 0).own(&words, Tint::Faint);

@@ -110,18 +110,9 @@ pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: u
     let place = state.place(&open.report, pane, state.scroll.cursor)?;
     let mut row = open.report.row(place.section, place.row);
     open.credit(place, &mut row);
-    let mut words = match &row.label {
-        Label::Known("") => String::new(),
-        Label::Known(label) => format!("{label}  "),
-        Label::Named(name) => format!("{}  ", name.visible_cut(LABELS)),
-    };
-    for piece in &row.pieces {
-        match piece {
-            Piece::Own(text) | Piece::Known(text) => words.push_str(text),
-            Piece::Value(text) | Piece::Detail(text) => words.push_str(text.visible_cut(columns).as_str()),
-        }
-    }
-    Some(words)
+    let (label, text) = row.words(|text| text.visible_cut(columns).into());
+    let gap = if label.is_empty() { "" } else { "  " };
+    Some(format!("{label}{gap}{text}"))
 }
 
 struct PaneRows<'a> {
@@ -154,7 +145,7 @@ impl PaneRows<'_> {
         let is_shown = draw(buffer, self.state.shift, true);
         // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
         let hidden = self.sought().filter(|_| !is_shown && self.state.shift == 0 && branch.is_none());
-        if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found.pieces)) {
+        if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found)) {
             buffer.clear(inside);
             draw(buffer, shift, false);
         }
@@ -198,14 +189,8 @@ impl PaneRows<'_> {
 const BEFORE: usize = 12;
 
 /// How far a row scrolls to show its match; none where the row's line has no match.
-fn shift_to(sought: &Pattern, pieces: &[Piece]) -> Option<usize> {
-    let text: String = pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Own(words) | Piece::Known(words) => words.to_string(),
-            Piece::Value(text) | Piece::Detail(text) => text.visible().into(),
-        })
-        .collect();
+fn shift_to(sought: &Pattern, row: &Row) -> Option<usize> {
+    let (_, text) = row.words(|text| text.visible().into());
     let found = sought.spans(&text).into_iter().next()?;
     text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
 }

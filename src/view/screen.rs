@@ -97,14 +97,8 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
         }
     }
     let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) else { return parts };
-    if let Some(known) = &entry.parts {
-        parts.push((known.sandbox.visible_cut(40).to_string(), Tint::Strong));
-    }
-    let verdict = entry.report().and_then(|report| report.verdict.as_ref());
-    let verdict = verdict.map(|verdict| verdict.visible_cut(24).to_string());
-    parts.extend(verdict.map(|verdict| (verdict, Tint::Strong)));
-    let when = entry.parts.as_ref().and_then(list::when);
-    parts.extend(when.map(|when| (format!("ran {when} UTC"), Tint::Faint)));
+    let known = list::known(entry, 40).into_iter().zip([Tint::Strong, Tint::Strong, Tint::Faint]);
+    parts.extend(known.filter_map(|(words, meaning)| Some((words?, meaning))));
     if let Some(report) = entry.report().filter(|_| !model.is_document()) {
         let since = list::age(report.received, model.now);
         parts.push(match &report.imported {
@@ -272,11 +266,8 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let rows = wrapped(start_words(model), inside.width.saturating_sub(4).into());
     // In little room, the last words give way to the typed hash and the chosen file.
     let words = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(START_ROWS));
-    for (row, (text, meaning)) in (0..words).zip(rows) {
-        let mut line = LineWriter::new(buffer, inside, row);
-        line.own("  ", meaning);
-        line.own(&text, meaning);
-    }
+    let shown = rows.into_iter().take(words.into());
+    buffer.write_rows(inside, 0, shown.map(|(text, meaning)| (format!("  {text}"), meaning)));
     draw_typed(buffer, inside, words, model);
     let below = words + 2;
     let recent = Area { y: inside.y + below.min(inside.height), height: inside.height.saturating_sub(below), ..inside };

@@ -27,7 +27,7 @@ pub type Merged = (Vec<MergedIndicator>, Vec<Report>);
 pub type IndicatorList = ListView<FoundIndicators>;
 
 /// The indicators of the reports that the scope covers, each once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FoundIndicators {
     pub scope: Scope,
     /// Those that are shown: all, those to block, or those of one kind.
@@ -155,8 +155,7 @@ impl Model {
         let (scope, rules, job) = (self.scope(), self.rules.clone(), Job::default());
         let ticket = job.ticket();
         let what = self.over.top_as::<IndicatorList>().map_or(What::Indicators, |list| list.source.what.clone());
-        let (choices, found, reports) = (Vec::new(), Vec::new(), Vec::new());
-        let source = FoundIndicators { scope, what, choices, found, sandboxes, reports, job };
+        let source = FoundIndicators { scope, what, sandboxes, job, ..FoundIndicators::default() };
         match self.over.top_as_mut::<IndicatorList>() {
             Some(list) => list.change(|before| *before = source),
             None => self.over.put(IndicatorList::new(source)),
@@ -190,11 +189,7 @@ impl Model {
         let Some(spots) = list.and_then(|list| Some(list.source.spots(list.chosen()?))) else { return };
         match spots.as_slice() {
             [] => self.say("It is the file itself: no row names it."),
-            [Spot { target: Some(target), .. }] => {
-                let (left, target) = (self.leave_list(), target.clone());
-                self.go_to(target);
-                self.set_left(left);
-            }
+            [Spot { target: Some(target), .. }] => self.leave_list_for(target.clone()),
             _ => self.over.put(Spots::new(RowPicker::new("Rows that name it", spots))),
         }
     }
@@ -278,18 +273,15 @@ impl Model {
     }
 
     pub(in crate::app) fn on_artefact(&mut self, request: &Request, received: Timestamp, length: u64) {
+        let Request::Artefact { artefact, .. } = request else { return };
         self.artefact_held(request, Some(received));
         self.artefacts_asking(request).into_iter().for_each(|list| list.source.failure = None);
-        let what = match request {
-            Request::Artefact { artefact, .. } => artefact.words().to_owned(),
-            other => other.words(),
-        };
         let length = crate::text::bytes(length);
         let way = match self.over.top() {
             Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("fetch")),
             _ => format!("{} shows it, to be written to a file", self.way_to("artifacts")),
         };
-        self.say(format!("Stored: {what}, {length}. {way}."));
+        self.say(format!("Stored: {}, {length}. {way}.", artefact.words()));
     }
 
     pub(in crate::app) fn artefacts_asking(&mut self, request: &Request) -> Option<&mut ArtefactList> {

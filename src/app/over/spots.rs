@@ -4,7 +4,6 @@ use crate::app::over::{ListSource, ListView, Overlay, Scope, SheetRow};
 use crate::app::panes::Move;
 use crate::app::{JobNumber, List, Model, OpenReport, Screen};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::rows::Label;
 use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
 use crate::report::{Attribute, Order, Pane, Place, Row, RowSet, Section};
 use crate::text::{count, thousands};
@@ -55,11 +54,8 @@ impl Spot {
 }
 
 pub(in crate::app) fn text_of(row: &Row) -> String {
-    let label = match &row.label {
-        Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => name.visible().to_string(),
-    };
-    format!("{label} {}", String::from_utf8_lossy(&row.text()))
+    let (label, text) = row.words(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+    format!("{label} {text}")
 }
 
 impl RowPicker {
@@ -99,7 +95,13 @@ impl Model {
     }
 
     pub(in crate::app) fn go_to_spot(&mut self) {
-        let Some(target) = self.chosen_target().cloned() else { return };
+        if let Some(target) = self.chosen_target().cloned() {
+            self.leave_list_for(target);
+        }
+    }
+
+    /// Goes from the top list to a row; going back leads to the list.
+    pub(super) fn leave_list_for(&mut self, target: Target) {
         let left = self.leave_list();
         self.go_to(target);
         self.set_left(left);
