@@ -1,7 +1,6 @@
 //! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored
 //! reports.
 
-use super::search;
 use super::*;
 use crate::app::compare::{MatrixColumn, Only, cut, sides};
 use crate::app::list::List;
@@ -257,11 +256,11 @@ impl CompareOutput {
             column.items = items.iter().filter(|item| item.seen >> n & 1 == 1).count();
         }
         self.items.extend(items.iter().map(|item| {
-            let row = matrix.row(item);
+            let (label, text) = matrix.row(item).words(Untrusted::unicode);
             ItemOutput {
                 pane: item.pane.name(),
-                what: search::label(&row),
-                item: search::text(&row),
+                what: label,
+                item: text,
                 seen: columns_of(&|n| item.seen >> n & 1 == 1),
                 perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
                 differs: item.other != 0,
@@ -272,7 +271,7 @@ impl CompareOutput {
         }));
         matrix.each_of_differing(&mut |item, column, row| {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
-            let (number, text) = (column + 1, search::text(&row));
+            let (number, text) = (column + 1, row.words(Untrusted::unicode).1);
             match item.told.last_mut().filter(|told| told.number == number) {
                 Some(told) if told.items.len() >= MOST_VALUES || told.items.contains(&text) => {}
                 Some(told) => told.items.push(text),

@@ -4,8 +4,6 @@
 use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
 use crate::report::find::{How, Pattern};
-use crate::report::rows::Label;
-use crate::report::{Piece, Row};
 use crate::runtime::search::{every_report, matching_notes};
 use std::ops::ControlFlow;
 
@@ -161,30 +159,14 @@ fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit:
         HitSource::Notes(file, identifier) => (file.as_ref(), Some(identifier), None),
         HitSource::Pane(_) => (None, document.and_then(|(_, identifier)| identifier), None),
     };
-    let file = file.map(ToString::to_string);
+    let (file, (label, text)) = (file.map(ToString::to_string), hit.row.words(Untrusted::unicode));
     FoundRow {
         file: file.or_else(|| document.map(|(name, _)| name.to_owned())),
         id: identifier.map(|identifier| identifier.text().unicode()),
         sandbox: identifier.map(|identifier| identifier.parts().sandbox.unicode()),
         held_for,
         pane: hit.pane().map_or("notes", Pane::name),
-        label: label(&hit.row),
-        text: text(&hit.row),
+        label,
+        text,
     }
-}
-
-/// The action of a row, in this program's words or by its name in the report.
-pub(super) fn label(row: &Row) -> String {
-    match &row.label {
-        Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => name.unicode(),
-    }
-}
-
-pub(super) fn text(row: &Row) -> String {
-    let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.unicode(),
-        Piece::Own(words) | Piece::Known(words) => words.to_string(),
-    });
-    pieces.collect()
 }

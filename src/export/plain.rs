@@ -4,7 +4,7 @@ use super::opened::{ExportRow, OpenedReport};
 use super::{Export, Summary, What};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
-use crate::report::{Note, Pane, Piece, Place};
+use crate::report::{Note, Pane, Place};
 use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -17,16 +17,9 @@ pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
 
 /// A row as its pane shows it, in one line without teeth.
 pub fn line(pane: Pane, row: &Row) -> String {
-    let label = match &row.label {
-        Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => harmless(pane, name).to_string(),
-    };
-    let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => harmless(pane, text).to_string(),
-        Piece::Own(words) | Piece::Known(words) => words.to_string(),
-    });
+    let (label, text) = row.words(|text| harmless(pane, text).into());
     let gap = if label.is_empty() { "" } else { " " };
-    format!("{label}{gap}{}", pieces.collect::<String>())
+    format!("{label}{gap}{text}")
 }
 
 /// A process as its pane shows it, for who is below it and written without it.

@@ -145,6 +145,19 @@ impl Row {
         text
     }
 
+    /// Its label and its text, with what is from outside as `shown` makes it.
+    pub fn words(&self, shown: impl Fn(&Untrusted) -> String) -> (String, String) {
+        let label = match &self.label {
+            Label::Known(word) => (*word).to_owned(),
+            Label::Named(name) => shown(name),
+        };
+        let words = |piece: &Piece| match piece {
+            Piece::Value(text) | Piece::Detail(text) => shown(text),
+            Piece::Own(words) | Piece::Known(words) => words.to_string(),
+        };
+        (label, self.pieces.iter().map(words).collect())
+    }
+
     pub fn push_text(&self, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
