@@ -121,15 +121,13 @@ impl ExportArgs {
 
     fn what(&self) -> What {
         let kind = Kind::ALL.into_iter().find(|kind| self.kind.as_deref() == Some(kind.name()));
-        if let Some(kind) = kind {
-            return What::OfKind(kind);
-        }
-        match self.pane {
-            Some(pane) => What::Pane(pane),
-            None if self.indicators => What::Indicators,
-            None if self.to_block => What::ToBlock,
-            None if self.findings => What::Findings(None),
-            None => What::All,
+        match (kind, self.pane) {
+            (Some(kind), _) => What::OfKind(kind),
+            (None, Some(pane)) => What::Pane(pane),
+            _ if self.indicators => What::Indicators,
+            _ if self.to_block => What::ToBlock,
+            _ if self.findings => What::Findings(None),
+            _ => What::All,
         }
     }
 

@@ -2,7 +2,7 @@
 //! report or by report of the whole store.
 
 use super::canvas::{Canvas, LineWriter};
-use super::overlay::{DrawList, Table, shown_of};
+use super::overlay::{DrawList, ListTable, shown_of};
 use super::pane::{columns_of, draw_label, draw_pieces};
 use super::screen::draw_earlier;
 use super::theme::Tint;
@@ -52,15 +52,15 @@ impl DrawList for Comparison {
         }
     }
 
-    fn columns(list: &Compare, items: &[&ComparedItem], room: usize, _: &Model) -> Table {
+    fn columns(list: &Compare, items: &[&ComparedItem], room: usize, _: &Model) -> ListTable {
         let (compare, matrix) = (&list.source, list.source.matrix.as_ref());
         let rows: Vec<_> = matrix.into_iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
         let pane = if compare.pane.is_none() { PANE } else { 0 };
         let marks = compare.columns.len() * cell(compare) + 1;
-        Table::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))
+        ListTable::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))
     }
 
-    fn draw_row(list: &Compare, mut line: LineWriter<'_>, at: &Table, item: &ComparedItem, _: &Model) {
+    fn draw_row(list: &Compare, mut line: LineWriter<'_>, at: &ListTable, item: &ComparedItem, _: &Model) {
         let Some(matrix) = &list.source.matrix else { return };
         for (n, column) in list.source.columns.iter().enumerate() {
             let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
@@ -87,7 +87,7 @@ impl DrawList for OtherFiles {
         "Compare with which file?".to_owned()
     }
 
-    fn draw_row(_: &OtherFile, mut line: LineWriter<'_>, _: &Table, recent: &Recent, model: &Model) {
+    fn draw_row(_: &OtherFile, mut line: LineWriter<'_>, _: &ListTable, recent: &Recent, model: &Model) {
         draw_earlier(&mut line, recent, model);
     }
 }
@@ -140,7 +140,7 @@ impl DrawList for FoundHits {
         LineWriter::new(buffer, area, 0).own(&words, meaning);
     }
 
-    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a>, _: &Table, row: &HitRow, model: &Model) {
+    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a>, _: &ListTable, row: &HitRow, model: &Model) {
         let Some(group) = list.source.groups.get(row.group) else { return };
         let Some(number) = row.at.checked_sub(1) else { return draw_group(&mut line, group, model) };
         let Some(hit) = group.hits.get(number) else {

@@ -1,7 +1,7 @@
 //! The list of findings: subjects, their rules in columns, and the rows of unfolded rules.
 
 use super::canvas::{LineWriter, Words};
-use super::overlay::{DrawList, Table, covered, shown_of};
+use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint};
 use super::theme::Tint;
 use crate::app::Model;
@@ -60,7 +60,7 @@ impl DrawList for Findings {
         if list.is_filtered() { "no match" } else { "No rule marks a row." }.to_owned()
     }
 
-    fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> Table {
+    fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> ListTable {
         let names = list.source.rows().iter().filter_map(|row| match row {
             FindingRow::Rule(of) => Some(rule(of.number, model)?.name.columns() + 2),
             _ => None,
@@ -75,10 +75,10 @@ impl DrawList for Findings {
         let beside = severity + FOLD + ROWS + sandboxes + technique;
         let name = names.max().unwrap_or(0).min(room.saturating_sub(beside));
         let labels = columns_of(rows.iter().filter_map(|row| row.finding()).map(|finding| &finding.row.label));
-        Table::of([severity, FOLD, name, ROWS, sandboxes, technique], labels)
+        ListTable::of([severity, FOLD, name, ROWS, sandboxes, technique], labels)
     }
 
-    fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &Table, row: &FindingRow, model: &Model) {
+    fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, row: &FindingRow, model: &Model) {
         match row {
             FindingRow::Subject(subject) => {
                 let (rows, rules) = (subject.count as u64, subject.rules.len() as u64);
@@ -115,7 +115,7 @@ fn rule(number: u16, model: &Model) -> Option<&Rule> {
     model.rules.as_ref()?.rule(number)
 }
 
-fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &Table, (rule, of): (&Rule, &RuleFindings)) {
+fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rule, of): (&Rule, &RuleFindings)) {
     let techniques = match line.room() {
         NAMED.. => rule.techniques().collect::<Vec<_>>().join(", "),
         _ => rule.attack.first().cloned().unwrap_or_default(),
@@ -135,11 +135,11 @@ fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &Table, (rule, o
     at.words(line, 5, &techniques, Tint::Detail);
 }
 
-fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &Table, finding: &MarkedRow) {
+fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, finding: &MarkedRow) {
     let (room, is_of_file) = (line.room(), list.source.scope == Scope::File);
     let (indent, pane) = if room >= WORDED { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
     let seen_by = if is_of_file { SEEN_BY.min(room * 2 / 5) } else { 0 };
-    let at = Table::of([indent, seen_by, pane, room], at.labels);
+    let at = ListTable::of([indent, seen_by, pane, room], at.labels);
     at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Tint::Detail));
     at.words(&mut line, 2, finding.pane.short(), Tint::Faint);
     at.row(&mut line, 3, &finding.row);

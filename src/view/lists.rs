@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, LineWriter, Words};
 use super::form::DrawForm;
 use super::list::{progress, since};
-use super::overlay::{DrawList, Table, covered, shown_of};
+use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
@@ -34,8 +34,8 @@ impl DrawList for StoreContents {
         if list.counts().1 == 0 { "The store is empty." } else { "no match" }.to_owned()
     }
 
-    fn columns(_: &HeldScreen, _: &[&Holding], room: usize, _: &Model) -> Table {
-        Table::of(
+    fn columns(_: &HeldScreen, _: &[&Holding], room: usize, _: &Model) -> ListTable {
+        ListTable::of(
             match room {
                 0..60 => [0, 17, 11, 0, room, 0, 0],
                 60..SIZED => [15, 20, 12, 0, 11, room, 0],
@@ -45,7 +45,7 @@ impl DrawList for StoreContents {
         )
     }
 
-    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_>, at: &Table, thing: &Holding, model: &Model) {
+    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_>, at: &ListTable, thing: &Holding, model: &Model) {
         // A narrow screen shows dates without the year.
         let (received, year) = (since(thing.received, model.now), if line.room() >= SIZED { 0 } else { 5 });
         let cells = [
@@ -100,17 +100,17 @@ impl DrawList for RowPicker {
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(_: &Spots, rows: &[&Spot], room: usize, _: &Model) -> Table {
+    fn columns(_: &Spots, rows: &[&Spot], room: usize, _: &Model) -> ListTable {
         let shown: Vec<_> = rows.iter().filter_map(|spot| spot.row.as_ref()).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
         let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
         let heads = rows.iter().map(|spot| spot.head.columns()).max().unwrap_or(0);
-        Table::of([heads.min(spare) + 1, room], labels)
+        ListTable::of([heads.min(spare) + 1, room], labels)
     }
 
-    fn draw_row(_: &Spots, mut line: LineWriter<'_>, at: &Table, spot: &Spot, _: &Model) {
+    fn draw_row(_: &Spots, mut line: LineWriter<'_>, at: &ListTable, spot: &Spot, _: &Model) {
         let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
         at.words(&mut line, 0, &spot.head, meaning);
         at.words(&mut line, 1, &spot.words, Tint::Faint);
@@ -149,11 +149,11 @@ impl DrawList for FoundIndicators {
         if list.counts().1 == 0 { none } else { "no match" }.to_owned()
     }
 
-    fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> Table {
+    fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> ListTable {
         let widest = rows.iter().map(|found| seen(list, found, room / NAMES).columns()).max().unwrap_or(0);
         let seen = if room >= WIDE { widest } else { 0 };
         let to_block = if room >= NARROW { TO_BLOCK.len() + 1 } else { 0 };
-        Table::of([KIND, room.saturating_sub(KIND + to_block + seen), to_block, seen], 0)
+        ListTable::of([KIND, room.saturating_sub(KIND + to_block + seen), to_block, seen], 0)
     }
 
     fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
@@ -168,7 +168,7 @@ impl DrawList for FoundIndicators {
         }
     }
 
-    fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &Table, found: &Self::Row, _: &Model) {
+    fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &ListTable, found: &Self::Row, _: &Model) {
         let (mark, names) = (found.severity(), line.room() / NAMES);
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
         line.own(&format!(" {}", found.kind().name()), Tint::Faint);
@@ -247,7 +247,7 @@ impl DrawList for Artefacts {
         "Downloads".to_owned()
     }
 
-    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_>, _: &Table, row: &Self::Row, model: &Model) {
+    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_>, _: &ListTable, row: &Self::Row, model: &Model) {
         let (artefact, stored) = row;
         let request = list.source.request(*artefact);
         line.own(artefact.words(), Tint::Text);
@@ -280,14 +280,14 @@ impl DrawList for CommandList {
         ":".to_owned()
     }
 
-    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> Table {
+    fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> ListTable {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
         let subjects = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
         let keys = widest(|item| &item.keys).clamp(4, (room / 6).max(4)) + 2;
-        Table::of([subjects, keys, widest(|item| item.name).min(room / 4) + 2, room], 0)
+        ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 2, room], 0)
     }
 
-    fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &Table, item: &PaletteItem, _: &Model) {
+    fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &ListTable, item: &PaletteItem, _: &Model) {
         let is_first = list.shown(list.scroll.top).next().is_some_and(|first| std::ptr::eq(first, item));
         if item.is_head || is_first {
             at.words(&mut line, 0, item.subject, Tint::Strong);

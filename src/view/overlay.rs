@@ -203,13 +203,13 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
 
 /// Where the columns of a list begin; one that has no room is nowhere.
 #[derive(Default)]
-pub(super) struct Table {
+pub(super) struct ListTable {
     starts: Vec<Option<usize>>,
     /// Columns of the labels of rows of a report.
     pub(super) labels: usize,
 }
 
-impl Table {
+impl ListTable {
     /// Columns of these widths, the gaps included; one without width is nowhere.
     pub(super) fn of(widths: impl IntoIterator<Item = usize>, labels: usize) -> Self {
         let mut end = 0_usize;
@@ -269,13 +269,13 @@ pub(super) trait DrawList: ListSource + Sized {
     }
 
     /// Its columns, for the rows in sight.
-    fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> Table {
-        Table::default()
+    fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> ListTable {
+        ListTable::default()
     }
 
     fn draw_head(_: &ListView<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 
-    fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &Table, row: &Self::Row, model: &Model);
+    fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &ListTable, row: &Self::Row, model: &Model);
 
     fn words_below(_: &ListView<Self>, _: &Model) -> Option<Words> {
         None

@@ -19,10 +19,8 @@ const BETWEEN: &str = " · ";
 impl Model {
     pub(super) fn copy_value(&mut self) {
         let Some((what, text)) = self.subject() else { return };
-        let line = self
-            .over
-            .top_as::<IndicatorList>()
-            .and_then(|list| list.chosen().map(|chosen| chosen.defanged().to_string()));
+        let indicator = self.over.top_as::<IndicatorList>().and_then(|list| list.chosen());
+        let line = indicator.map(|found| found.defanged().to_string());
         let listed = || listed_row(self);
         let pane = || listed().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
         let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
@@ -153,9 +151,6 @@ impl Model {
             _ => false,
         };
         let part = parts.iter().position(is_suggested).unwrap_or(0);
-        if parts.is_empty() {
-            return;
-        }
         self.over.put(SaveForm::export(ExportChoice {
             file: self.file().cloned(),
             here: self.chosen().and_then(|entry| self.source_of(entry)),

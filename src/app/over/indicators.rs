@@ -69,8 +69,8 @@ impl FoundIndicators {
             else {
                 continue;
             };
-            let seen_by = (self.sandboxes.len() > 1).then(|| format!("{} · ", name.visible_cut(NAME)));
-            let seen_by = seen_by.unwrap_or_default();
+            let is_one = self.sandboxes.len() == 1;
+            let seen_by = if is_one { String::new() } else { format!("{} · ", name.visible_cut(NAME)) };
             spots.extend(sighting.indicator.places.iter().filter_map(|place| {
                 let pane = report.section(place.section)?.pane();
                 let target = Target { place: Some(*place), ..target.clone() };

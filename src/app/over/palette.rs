@@ -212,11 +212,9 @@ impl PaletteItem {
 
 impl Model {
     pub(in crate::app) fn choose(&mut self) {
-        let Some(palette) = self.over.top_as::<Palette>() else { return };
-        let Some(item) = palette.chosen().cloned() else { return };
+        let Some(item) = self.chosen_item().cloned() else { return };
         if let Some(why) = item.off {
-            self.warn(format!("{} does not apply here: {why}.", item.name));
-            return;
+            return self.warn(format!("{} does not apply here: {why}.", item.name));
         }
         self.over.close();
         match item.does {

@@ -305,13 +305,12 @@ fn written_words(path: &Path, length: u64, summary: Option<(Summary, &Saved)>) -
     let Some((summary, saved)) = summary else { return format!("{written}, readable by you alone.") };
     let missing = summary.missing_words().map(|missing| format!(" {missing}.")).unwrap_or_default();
     let cut = if summary.cut > 0 { " The report stops in the middle; what came of it is there." } else { "" };
-    let rows = match saved {
-        Saved::Report { format, .. } if format.is_raw() => String::new(),
-        Saved::Report { format, what, .. } if format.is_of_indicators() || what.is_indicators() => {
-            format!(", {}", count(summary.rows, "indicator"))
-        }
-        _ => format!(", {}", count(summary.rows, "row")),
+    let noun = match saved {
+        Saved::Report { format, .. } if format.is_raw() => None,
+        Saved::Report { format, what, .. } if format.is_of_indicators() || what.is_indicators() => Some("indicator"),
+        _ => Some("row"),
     };
+    let rows = noun.map(|noun| format!(", {}", count(summary.rows, noun))).unwrap_or_default();
     let objects = match summary.objects {
         0 => String::new(),
         objects => format!(" in {} (with observables and analyses)", count(objects, "STIX object")),
