@@ -1,5 +1,4 @@
-//! Creates, reads and replaces files and folders that only their owner can access, whatever the
-//! umask.
+//! Creates, reads and replaces files and folders that only their owner can access, whatever the umask.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;

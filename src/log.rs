@@ -70,8 +70,7 @@ impl Log {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }
         line.push('\n');
-        // One write, so that the lines of two programs do not mix. Errors are ignored: the paid answer
-        // matters more.
+        // One write, so that the lines of two programs do not mix. Errors are ignored: the paid answer matters more.
         (&open.file).write_all(line.as_bytes()).ok().map(|()| id)
     }
 
@@ -80,8 +79,7 @@ impl Log {
     }
 }
 
-/// A value in its visible form, in quotation marks unless it is one plain word. Escaped text is not
-/// escaped twice.
+/// A value in its visible form, in quotation marks unless it is one plain word. Escaped text is not escaped twice.
 fn quoted(value: &str) -> String {
     let visible = Untrusted::from(value).visible().to_string();
     // Only the backslashes of its escapes would change.

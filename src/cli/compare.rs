@@ -1,5 +1,4 @@
-//! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored
-//! reports.
+//! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored reports.
 
 use super::*;
 use crate::app::compare::{MatrixColumn, Only, cut, sides};

@@ -111,8 +111,7 @@ pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
     of(path.as_ref(), &body(path.as_ref())?)
 }
 
-/// Begins to read a large report: its first rows are shown while a thread reads the rest. `None` for
-/// anything else.
+/// Begins to read a large report: its first rows are shown while a thread reads the rest. `None` for anything else.
 pub(super) fn begin(path: &Path) -> Option<(String, DocumentReports)> {
     let path = file::typed(path);
     let about = std::fs::metadata(&path).ok()?;

@@ -93,8 +93,7 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     ExitCode::from(kind_of(error) as u8)
 }
 
-/// Prints a failure on standard error, escaped, with the id of its log line if that has more
-/// details.
+/// Prints a failure on standard error, escaped, with the id of its log line if that has more details.
 pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! `behaview export`: writes reports or their indicators in one of the formats, to standard output
-//! or new files.
+//! `behaview export`: writes reports or their indicators in one of the formats, to standard output or new files.
 
 use super::show::{identifier, listed};
 use super::*;

@@ -70,8 +70,7 @@ impl FollowArgs {
             };
             return print_dry_run(&setup, vec![request], true, Some(most(pace, 1)));
         }
-        // A typed identifier may be misspelt, so it is recorded only after the service has
-        // confirmed it.
+        // A typed identifier may be misspelt, so it is recorded only after the service has confirmed it.
         if !is_typed {
             note(&setup, &file, Some(scan.clone()))?;
         }

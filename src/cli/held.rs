@@ -155,8 +155,7 @@ fn one(kept: &Holding, named: &str) -> Option<Purge> {
     (id(kept) == named).then(|| kept.purge())
 }
 
-/// The service of a profile. For a profile that was removed from the config: the service of its
-/// stored items.
+/// The service of a profile. For a profile that was removed from the config: the service of its stored items.
 fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Result<String> {
     let fetched = || kept.iter().find(|kept| kept.profile == name && !kept.is_import());
     match config.profile() {

@@ -1,5 +1,4 @@
-//! `behaview import`: stores reports that a colleague exported, so that opening them is free. Sends
-//! nothing.
+//! `behaview import`: stores reports that a colleague exported, so that opening them is free. Sends nothing.
 
 use super::document::{STANDARD_INPUT, body};
 use super::*;

@@ -1,5 +1,4 @@
-//! `behaview ledger`: calls and their cost, with the service's counters for comparison. Sends
-//! nothing.
+//! `behaview ledger`: calls and their cost, with the service's counters for comparison. Sends nothing.
 
 use super::*;
 use crate::app::spending::ledger::HEADING;

@@ -1,5 +1,4 @@
-//! The command line: the app, the demo, and the commands for scripts. All use the same gateway and
-//! store.
+//! The command line: the app, the demo, and the commands for scripts. All use the same gateway and store.
 
 #[macro_use]
 mod exit;

@@ -48,9 +48,8 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
     answer
 }
 
-/// Runs a call to its end. After a signal it waits a moment for the response, then cancels the
-/// call, so that the received bytes are stored and the possible cost is recorded. The signal takes
-/// effect after that.
+/// Runs a call to its end. After a signal it waits a moment for the response, then cancels the call, so that the
+/// received bytes are stored and the possible cost is recorded. The signal takes effect after that.
 async fn to_its_end(
     gateway: &Gateway,
     request: &Request,

@@ -1,5 +1,4 @@
-//! `behaview search`: finds rows of stored reports or of documents that match a pattern. Sends
-//! nothing.
+//! `behaview search`: finds rows of stored reports or of documents that match a pattern. Sends nothing.
 
 use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};

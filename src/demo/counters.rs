@@ -109,8 +109,7 @@ impl SpendingAccount {
     }
 }
 
-/// Quotas the demo shows but nothing in it spends: name, what the user may spend and has spent,
-/// and the group likewise.
+/// Quotas the demo shows but nothing in it spends: name, what the user may spend and has spent, and the group likewise.
 /// The user's own number of a kind sold to groups is zero, as the service shows it.
 type Fixed = (&'static str, (u64, u64), Option<(u64, u64)>);
 const FIXED: [Fixed; 8] = [

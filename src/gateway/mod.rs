@@ -55,8 +55,7 @@ pub struct Gateway {
     pub session: String,
     /// A request that may cost more is not sent.
     pub budget: Budget,
-    /// Requests in 60 seconds that the service accepts (specification §8.1.3), if configured: calls
-    /// beyond it wait.
+    /// Requests in 60 seconds that the service accepts (specification §8.1.3), if configured: calls beyond it wait.
     pub per_minute: Option<u64>,
     /// Whether nothing is sent at all.
     pub is_offline: bool,
@@ -264,8 +263,7 @@ impl Gateway {
         self.settle_by_outcome(call, &whole, taken)
     }
 
-    /// Asks about several hashes one by one, until one fails: each is stored, priced and settled by
-    /// itself.
+    /// Asks about several hashes one by one, until one fails: each is stored, priced and settled by itself.
     async fn ask_each(
         &self,
         parts: Vec<(FileHash, Request)>,

@@ -1,5 +1,4 @@
-//! Reads an answer: checks it against its request, finds its reports, and derives the outcome of the
-//! call.
+//! Reads an answer: checks it against its request, finds its reports, and derives the outcome of the call.
 
 use super::Answer;
 use crate::quota::{Outcome, Units};

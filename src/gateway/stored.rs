@@ -15,8 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
 impl Gateway {
-    /// A warning of an unreadable answer to a request, or of an unreadable list of its file, if no other
-    /// is stored.
+    /// A warning of an unreadable answer to a request, or of an unreadable list of its file, if no other is stored.
     pub fn unreadable(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(key) = request.holding_key() else { return Ok(None) };
         let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
@@ -60,8 +59,7 @@ impl Gateway {
         self.store.answer(&self.service, &key)
     }
 
-    /// For a request about several hashes, those without a stored answer; `None` for
-    /// all or none of them.
+    /// For a request about several hashes, those without a stored answer; `None` for all or none of them.
     pub fn missing_hashes(&self, request: &Request) -> Option<Vec<FileHash>> {
         let parts = request.by_hash()?;
         let all = parts.len();

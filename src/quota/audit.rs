@@ -1,27 +1,24 @@
-//! Reconciles predicted with counted units: compares the calls made between two readings of a
-//! counter with its rise.
+//! Reconciles predicted with counted units: compares the calls made between two readings of a counter with its rise.
 //!
 //! ```text
 //!      look A          our calls          quiet      look B
 //! ───────┼──────────────■────■─■─────────────────────────┼──────> time
 //!   counter: 7                                       counter: 10      it rose by 3
 //! ```
-//! A user's counter also counts other programs and machines with the same key. So it can rise by
-//! more than this program's calls cost, but never by less. If the certain charges explain the rise
-//! exactly, the unsure calls were free; the recorded cost then equals the counted cost, whether or
-//! not the prices are right. A rise below the certain charges lowers them: a price was too high. A
-//! rise above them raises a call that counts as less than its price, or as nothing: the counter
-//! lagged, or a price was too low. Where others may be the cause, it is raised too.
-//! Doubtful cases get no verdict: a call in flight during a reading, a period that ended between
-//! the readings, a clock that was changed, another key.
+//! A user's counter also counts other programs and machines with the same key. So it can rise by more than this
+//! program's calls cost, but never by less. If the certain charges explain the rise exactly, the unsure calls were
+//! free; the recorded cost then equals the counted cost, whether or not the prices are right. A rise below the certain
+//! charges lowers them: a price was too high. A rise above them raises a call that counts as less than its price, or as
+//! nothing: the counter lagged, or a price was too low. Where others may be the cause, it is raised too. Doubtful cases
+//! get no verdict: a call in flight during a reading, a period that ended between the readings, a clock that was
+//! changed, another key.
 
 use super::{Holder, Period, State, Unit, Units};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of a counter and difference between clocks. A reading is final only after this much
-/// time without calls.
+/// Maximum lag of a counter and difference between clocks. A reading is final only after this much time without calls.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
 /// Time after a call before the counters may lower what it cost by its answer: they may lag for
@@ -177,8 +174,7 @@ impl Window {
     }
 }
 
-/// The windows between consecutive readings, for one unit. Skips readings during a call of this
-/// program.
+/// The windows between consecutive readings, for one unit. Skips readings during a call of this program.
 ///
 /// `looks` are in the order in which they were recorded, `calls` in the order of their numbers.
 /// Both belong to one profile.
@@ -194,8 +190,7 @@ pub fn windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window>
     found
 }
 
-/// The windows around the calls from `first` to `last` as one; it goes on while the counter lags
-/// behind them.
+/// The windows around the calls from `first` to `last` as one; it goes on while the counter lags behind them.
 pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<Window> {
     let mut windows = windows.iter().filter(|window| window.until >= first);
     let mut whole = windows.next().filter(|window| window.since <= last)?.clone();
@@ -261,8 +256,7 @@ fn is_lasting(window: &Window, looks: &[Look], calls: &[AuditedCall], unit: Unit
     whole.is_some_and(|whole| whole.rose < window.certain)
 }
 
-/// Accounts whose counter has counted a call of this program. Other accounts, such as another
-/// user's, decide nothing.
+/// Accounts whose counter has counted a call of this program. Other accounts, such as another user's, decide nothing.
 fn proven(windows: &[Window]) -> BTreeSet<String> {
     windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()).collect()
 }

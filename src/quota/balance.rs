@@ -1,5 +1,4 @@
-//! The service's counters for the user and the group, and usage by day and endpoint, parsed leniently
-//! from responses.
+//! The service's counters for the user and the group, and usage by day and endpoint, parsed leniently from responses.
 
 use super::{Holder, Period, Unit};
 use jiff::Timestamp;
@@ -8,8 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A limit from which on a counter is practically unlimited; the service shows such figures for
-/// "unlimited".
+/// A limit from which on a counter is practically unlimited; the service shows such figures for "unlimited".
 const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
 
 /// The counters with a known meaning: name, unit, period (§8.1.3). The name of a minute limit of
@@ -49,8 +47,7 @@ impl Balance {
         self.allowed.saturating_sub(self.used)
     }
 
-    /// The share used, in whole per cent rounded down; above 100 if overdrawn, `None` if nothing is
-    /// allowed.
+    /// The share used, in whole per cent rounded down; above 100 if overdrawn, `None` if nothing is allowed.
     pub fn percent_used(&self) -> Option<u64> {
         let hundredths = u128::from(self.used) * 100;
         let percent = hundredths.checked_div(u128::from(self.allowed))?;
@@ -199,8 +196,7 @@ impl Balances {
         later
     }
 
-    /// The same counters with the service's limit of requests a minute, which it does not show, and
-    /// its use.
+    /// The same counters with the service's limit of requests a minute, which it does not show, and its use.
     pub fn with_minute_limit(mut self, limit: Option<(u64, u64)>) -> Self {
         if let Some((allowed, used)) = limit {
             self.counters.push(Counter {
@@ -269,8 +265,7 @@ impl Limit {
     }
 }
 
-/// A response to the usage details call. Endpoint names are untrusted strings: escape them before
-/// showing them.
+/// A response to the usage details call. Endpoint names are untrusted strings: escape them before showing them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Calls per endpoint, for each day with any.

@@ -61,9 +61,8 @@ impl Entitlement {
     }
 }
 
-/// Files that were uploaded with this key by the public API, from the ledger. The map has their
-/// SHA-256 and whether each was certainly new to the service. Later look-ups of new files are free
-/// (§8.3.6).
+/// Files that were uploaded with this key by the public API, from the ledger. The map has their SHA-256 and whether
+/// each was certainly new to the service. Later look-ups of new files are free (§8.3.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uploads(Arc<BTreeMap<String, bool>>);
 
@@ -130,9 +129,8 @@ impl Entitlements {
         Self::from_privileges(granted("private"), granted("intelligence"), at)
     }
 
-    /// Infers entitlements from the service's counters: a monthly allowance of private scans shows
-    /// the licence for them, one of searches shows intelligence, and any counter of the group shows
-    /// a group.
+    /// Infers entitlements from the service's counters: a monthly allowance of private scans shows the licence for
+    /// them, one of searches shows intelligence, and any counter of the group shows a group.
     pub fn from_balances(balances: &Balances) -> Self {
         let allowance = |unit: Unit, source: EntitlementSource| {
             Entitlement::read(balances.counter(unit, Period::Monthly).and_then(Counter::allows_anything), source)

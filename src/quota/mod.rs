@@ -1,5 +1,4 @@
-//! Prices every call, names the rule that applies, and computes the quota left to the user and the
-//! group.
+//! Prices every call, names the rule that applies, and computes the quota left to the user and the group.
 //!
 //! ```text
 //!  Operation ──┐

@@ -207,8 +207,7 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
     }
 }
 
-/// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths
-/// contain it.
+/// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths contain it.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut quoted_by, mut is_between) = (Vec::<String>::new(), None, true);
     for letter in text.chars() {

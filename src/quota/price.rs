@@ -1,5 +1,4 @@
-//! The price of an operation: the rule that applies, its units, its assumptions, and its settlement
-//! after the call.
+//! The price of an operation: the rule that applies, its units, its assumptions, and its settlement after the call.
 
 use super::rules::{GENERAL, Verdict, charged, general};
 use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
@@ -243,8 +242,7 @@ pub enum Outcome {
     /// It was answered, and its subject (the analysis requested or the file uploaded) existed
     /// before (`true`) or did not.
     Existed(bool),
-    /// It was answered with an error. The specification does not say whether errors are charged;
-    /// they may be.
+    /// It was answered with an error. The specification does not say whether errors are charged; they may be.
     Failed,
     /// No response was received; the service may have processed the call nevertheless.
     Unknown,

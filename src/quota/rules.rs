@@ -11,8 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Eq, Serialize)]
 #[serde(tag = "basis", rename = "documented")]
 pub struct PriceRule {
-    /// Its number in the specification; rows of tables by their position; `A.` if it is not in the
-    /// specification.
+    /// Its number in the specification; rows of tables by their position; `A.` if it is not in the specification.
     pub number: &'static str,
     pub words: &'static str,
     pub operations: &'static [Kind],

@@ -1,6 +1,5 @@
-//! Every request to the service as one value: its address, its operation (and so its price), the key
-//! under which the response is stored, and its identity in flight. So the price on screen always
-//! matches the request that is sent.
+//! Every request to the service as one value: its address, its operation (and so its price), the key under which the
+//! response is stored, and its identity in flight. So the price on screen always matches the request that is sent.
 
 mod address;
 mod effects;
@@ -233,8 +232,7 @@ impl Request {
         }
     }
 
-    /// The key under which the response is stored; `None` for an action, and for a response that is
-    /// outdated at once.
+    /// The key under which the response is stored; `None` for an action, and for a response that is outdated at once.
     pub fn holding_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {

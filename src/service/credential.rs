@@ -106,8 +106,7 @@ impl Credential {
         found.map(|(key, source)| Self::new(&key, source)).transpose()
     }
 
-    /// Every key that can be found without running a command: keys that are not used are secrets
-    /// too.
+    /// Every key that can be found without running a command: keys that are not used are secrets too.
     pub fn all_known(
         variable: impl Fn(&str) -> Option<String>,
         key: Option<&SecretString>,
@@ -125,8 +124,7 @@ impl Credential {
         self.key.expose_secret()
     }
 
-    /// Whether a text contains the whole key, ignoring case. False for a short key, which may be
-    /// any word.
+    /// Whether a text contains the whole key, ignoring case. False for a short key, which may be any word.
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
@@ -143,8 +141,7 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// Runs a command in the system's shell. Its standard output is the key; its prompts go to the
-/// terminal.
+/// Runs a command in the system's shell. Its standard output is the key; its prompts go to the terminal.
 fn run(command: &str) -> Result<String, CredentialError> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut child = Command::new(shell)

@@ -1,8 +1,6 @@
-//! The only module that uses the network: profile, credential, sending, typed errors, limits of
-//! size and time.
+//! The only module that uses the network: profile, credential, sending, typed errors, limits of size and time.
 //!
-//! It does not decide whether a call is worth its price. The gateway does, and only the gateway
-//! calls [`Client::send`].
+//! It does not decide whether a call is worth its price. The gateway does, and only the gateway calls [`Client::send`].
 
 pub mod client;
 pub mod credential;

@@ -31,8 +31,7 @@ pub struct Profile {
     pub listing: Listing,
     /// Maximum number of items per list page, from 1: each page costs a call.
     pub page_size: u8,
-    /// The proxy: `env` for the one in the system's variables, or an address; `None` for a direct
-    /// connection.
+    /// The proxy: `env` for the one in the system's variables, or an address; `None` for a direct connection.
     ///
     /// Unencrypted calls to a service on this machine never use a proxy.
     pub proxy: Option<String>,

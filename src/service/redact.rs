@@ -1,5 +1,4 @@
-//! Redacts the key in every response as its bytes arrive. Later code never sees the key, so it
-//! cannot store or show it.
+//! Redacts the key in every response as its bytes arrive. Later code never sees the key, so it cannot store or show it.
 //!
 //! A response repeats the key as it was sent: in a header, a parameter or an address. So an
 //! occurrence is the key with each character in either case, plain, JSON-escaped or percent-encoded,

@@ -79,8 +79,7 @@ impl Client {
         if is_own { self.with_key(address, call) } else { Ok(call) }
     }
 
-    /// Checks an upload address that the service named. Also returns whether it is on the service's
-    /// own host.
+    /// Checks an upload address that the service named. Also returns whether it is on the service's own host.
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));

@@ -170,8 +170,7 @@ impl Store {
     /// Records a call before it is sent, unless the same is in flight or a limit does not allow it.
     pub fn reserve(&self, entry: &NewEntry<'_>) -> Result<Reserved, StoreError> {
         let mut call = Ok(None);
-        // No other program writes between the check and the entry, so two cannot spend the same
-        // remainder of a budget.
+        // No other program writes between the check and the entry, so two cannot spend the same remainder of a budget.
         let refused = self.write(|transaction| {
             if entry.budget.is_set() {
                 let session = sums(&entries(transaction, OF_SESSION, [entry.session])?).into_values().sum();
@@ -286,9 +285,8 @@ impl Store {
     /// The most requests that the service accepts in 60 seconds, and how many were sent in the last
     /// 60: as configured, or else as the refusals of the last hour show.
     ///
-    /// The service accepted the requests of the 60 seconds before a refusal, so that many are the
-    /// limit, or one if there were none. A single request that was refused after none shows
-    /// nothing, because others caused it.
+    /// The service accepted the requests of the 60 seconds before a refusal, so that many are the limit, or one if
+    /// there were none. A single request that was refused after none shows nothing, because others caused it.
     pub fn minute_limit(
         &self,
         whose: Whose<'_>,
@@ -435,9 +433,8 @@ fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerE
     hour.iter().rev().take_while(counts)
 }
 
-/// When the limit of requests a minute (specification 8.1.3) allows a call, if not now: the service
-/// may have named the moment. The start of its minute is not documented, so calls are counted over
-/// the last 60 seconds.
+/// When the limit of requests a minute (specification 8.1.3) allows a call, if not now: the service may have named the
+/// moment. The start of its minute is not documented, so calls are counted over the last 60 seconds.
 fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Option<Timestamp>> {
     let price = entry.price;
     if price.is_free() || price.verdict.unit != Unit::Request {
@@ -462,8 +459,7 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     Ok(None)
 }
 
-/// The outcome of a call that was refused because of its rate, with the end of the pause that the
-/// service wants.
+/// The outcome of a call that was refused because of its rate, with the end of the pause that the service wants.
 pub fn too_fast(refusal: &impl fmt::Display, until: Option<Timestamp>) -> String {
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
     format!("{TOO_FAST}{until}: {refusal}")

@@ -1,5 +1,4 @@
-//! The database of records: opened, checked, copied once a day, and restored from the copy if
-//! damaged.
+//! The database of records: opened, checked, copied once a day, and restored from the copy if damaged.
 
 use super::StoreError;
 use super::ledger::{entries, note_lost};
@@ -273,8 +272,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, access)?;
     connection.busy_timeout(PATIENCE)?;
-    // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the
-    // rollback journal.
+    // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the rollback journal.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
 }

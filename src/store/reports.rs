@@ -1,5 +1,4 @@
-//! Responses, one file each: stored on receipt, moved to their place once read, and found by their
-//! request.
+//! Responses, one file each: stored on receipt, moved to their place once read, and found by their request.
 
 use super::StoreError;
 use super::records::Store;
@@ -138,8 +137,7 @@ impl Store {
         self.stored(self.shelf.write(&unread_name(new), &header(new, file.as_ref()), new.bytes, true)).map(drop)
     }
 
-    /// Reads the unread responses that may be about a file, oldest first, and moves those that are
-    /// usable.
+    /// Reads the unread responses that may be about a file, oldest first, and moves those that are usable.
     pub fn read_again(
         &self,
         service: &str,
@@ -311,8 +309,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Stores an export of a colleague; returns whether it did. Unless `replaces` is set, an earlier
-    /// import stays.
+    /// Stores an export of a colleague; returns whether it did. Unless `replaces` is set, an earlier import stays.
     pub fn import(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool, StoreError> {
         for report in reports {
             if !self.put_part(new, report, replaces)? {

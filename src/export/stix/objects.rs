@@ -159,8 +159,7 @@ fn is_uri(text: &str) -> bool {
         && !path.contains(['[', ']'])
 }
 
-/// Whether a text is a host name by RFC 1123 and RFC 5891, which services' names such as
-/// `_ldap._tcp` are not.
+/// Whether a text is a host name by RFC 1123 and RFC 5891, which services' names such as `_ldap._tcp` are not.
 fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         let is_encoded = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
