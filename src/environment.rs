@@ -1,5 +1,8 @@
 //! Reads environment variables, which are untrusted input.
 
+/// Looks up a variable, as [`variable`] does.
+pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+
 /// The value of a variable; `None` if it is unset or empty.
 ///
 /// Invalid Unicode in a value is replaced, not dropped: the caller then rejects the value instead

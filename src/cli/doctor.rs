@@ -57,7 +57,7 @@ fn wrong(name: &'static str, kind: FailureKind, found: impl Into<String>, advice
 }
 
 impl DoctorArgs {
-    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(&self, common: &Common) -> Result<()> {
         let checks = self.checks(common);
         print(self.json, &checks, || text(&checks))?;
         let wrong: Vec<_> = checks.iter().filter(|check| check.health == Health::Wrong).collect();
@@ -122,7 +122,7 @@ fn key(config: &Config) -> Check {
     if let Some(place) = config.key_place().filter(|_| !is_variable) {
         return good("key", format!("from {place}"));
     }
-    match Credential::find(variable, None, None, home.as_deref()) {
+    match Credential::find(&variable, None, None, home.as_deref()) {
         Ok(Some(found)) => good("key", format!("from {}", found.source())),
         Err(error) => wrong("key", FailureKind::Key, error.to_string(), "correct it there"),
         Ok(None) => {

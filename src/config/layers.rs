@@ -2,6 +2,7 @@
 
 use super::settings::{SETTINGS, Setting, masked, without_values};
 use super::{Config, ConfigError};
+use crate::environment::Variables;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -151,11 +152,7 @@ impl Layers {
     }
 
     /// Lays variables over the file, and flags, as they were typed, over them.
-    pub(super) fn cover(
-        &mut self,
-        flags: &[(String, String)],
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<(), ConfigError> {
+    pub(super) fn cover(&mut self, flags: &[(String, String)], variable: Variables<'_>) -> Result<(), ConfigError> {
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;

@@ -9,7 +9,7 @@ pub use settings::{SETTINGS, Setting, TEMPLATE};
 use crate::app::Keymap;
 use crate::app::keys::Change;
 use crate::app::scan::follow::Pace;
-use crate::environment::variable;
+use crate::environment::{Variables, variable};
 use crate::files;
 use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
@@ -203,15 +203,11 @@ impl Config {
     /// Reads the config file alone; a file that is not there says nothing.
     #[cfg(test)]
     fn read(path: &Path) -> Result<Self, ConfigError> {
-        Self::load(path, &[], |_| None)
+        Self::load(path, &[], &|_| None)
     }
 
     /// Reads the config file, overridden by variables and flags.
-    pub fn load(
-        path: &Path,
-        flags: &[(String, String)],
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ConfigError> {
+    pub fn load(path: &Path, flags: &[(String, String)], variable: Variables<'_>) -> Result<Self, ConfigError> {
         let text = text(path)?;
         let invalid =
             |ConfigMistake { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
@@ -299,7 +295,7 @@ impl Config {
 
     /// Every key in variables and files; `api_key_command` is not run.
     pub fn known_keys(&self) -> Vec<Credential> {
-        Credential::all_known(variable, self.api_key.as_ref(), home().as_deref())
+        Credential::all_known(&variable, self.api_key.as_ref(), home().as_deref())
     }
 
     /// Where the file, a variable or a flag says what the key is; nothing is run for it.
@@ -348,7 +344,7 @@ impl Config {
 
     /// The key, from the first place that has one.
     pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
-        Credential::find(variable, self.api_key.as_ref(), self.api_key_command.as_deref(), home().as_deref())
+        Credential::find(&variable, self.api_key.as_ref(), self.api_key_command.as_deref(), home().as_deref())
     }
 }
 

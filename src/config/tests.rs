@@ -145,7 +145,7 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
         assert!(found.len() == 1 && found[0].line == line && found[0].words.contains(wanted), "{found:?}");
     }
     let set = [("keys.refetch".to_owned(), "R".to_owned())];
-    let error = Config::load(Path::new("/nonexistent/config.toml"), &set, |_| None).unwrap_err().to_string();
+    let error = Config::load(Path::new("/nonexistent/config.toml"), &set, &|_| None).unwrap_err().to_string();
     assert!(error.starts_with("flag: ") && error.contains("does relist already"), "{error}");
 }
 

@@ -1,5 +1,6 @@
 //! Finds the key, and wraps it in a type that never shows it.
 
+use crate::environment::Variables;
 use crate::files::{self, is_open_to_others};
 use secrecy::{ExposeSecret, SecretString};
 use std::fmt;
@@ -91,7 +92,7 @@ impl Credential {
 
     /// Finds the key in the documented places, in their documented order.
     pub fn find(
-        variable: impl Fn(&str) -> Option<String>,
+        variable: Variables<'_>,
         key: Option<&SecretString>,
         command: Option<&str>,
         home: Option<&Path>,
@@ -107,11 +108,7 @@ impl Credential {
     }
 
     /// Every key that can be found without running a command: keys that are not used are secrets too.
-    pub fn all_known(
-        variable: impl Fn(&str) -> Option<String>,
-        key: Option<&SecretString>,
-        home: Option<&Path>,
-    ) -> Vec<Self> {
+    pub fn all_known(variable: Variables<'_>, key: Option<&SecretString>, home: Option<&Path>) -> Vec<Self> {
         let variables = VARIABLES.into_iter().filter_map(|name| Some((variable(name)?, KeySource::Variable(name))));
         let config = key.map(|key| (key.expose_secret().to_owned(), KeySource::Config));
         let official = home.and_then(|home| official_key(home).ok().flatten());
@@ -198,7 +195,7 @@ mod tests {
         home: Option<&Path>,
     ) -> Result<Option<Credential>, CredentialError> {
         let get = |name: &str| set.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
-        Credential::find(get, configured.0.as_ref(), configured.1.as_deref(), home)
+        Credential::find(&get, configured.0.as_ref(), configured.1.as_deref(), home)
     }
 
     #[cfg(unix)]

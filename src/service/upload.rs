@@ -132,14 +132,9 @@ fn read_hashed(path: &Path, limit: u64) -> Result<(Vec<u8>, (Sha256, u64)), Stri
     Ok((bytes, (hash, size)))
 }
 
-fn form(
-    parameters: Vec<(Cow<'static, str>, String)>,
-    path: &Path,
-    body: Channel<Bytes, Infallible>,
-    size: u64,
-) -> Form {
+fn form(fields: Vec<(Cow<'static, str>, String)>, path: &Path, body: Channel<Bytes, Infallible>, size: u64) -> Form {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let name = utf8_percent_encode(&name, UNSENDABLE).to_string();
-    let form = parameters.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
+    let form = fields.into_iter().fold(Form::new(), |form, (name, value)| form.text(name, value));
     form.part("file", Part::stream_with_length(Body::wrap(body), size).file_name(name))
 }
