@@ -1,6 +1,6 @@
 //! Readings of the service's counters, and what they show of the ledger's entries.
 
-use super::StoreError;
+use super::Result;
 use super::ledger::{Whose, entries, integer};
 use super::records::{self, Store};
 use super::shelf::moment;
@@ -18,12 +18,12 @@ const OF_PROFILE: &str = "(profile = ?1 AND service = ?2 OR profile = '')";
 
 impl Store {
     /// The number of the last entry of the ledger, zero for none.
-    pub fn last_entry(&self) -> Result<i64, StoreError> {
+    pub fn last_entry(&self) -> Result<i64> {
         self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<(), StoreError> {
+    pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<()> {
         self.write(|transaction| {
             write(transaction, whose, session, look)?;
             let audited = || compared(transaction, whose);
@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// All entries of a profile, oldest first, each with the evidence from the counters.
-    pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>, StoreError> {
+    pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [whose.profile, whose.service]))?;
         let (looks, calls) = self.read(|connection| compared(connection, whose))?;
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Predicted and counted costs in the times between readings of the request counters.
-    pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>, StoreError> {
+    pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>> {
         let (looks, calls) = self.read(|connection| compared(connection, whose))?;
         Ok(audit::windows(&looks, &calls, Unit::Request))
     }

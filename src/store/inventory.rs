@@ -1,6 +1,6 @@
 //! Inventory of the store, and deletion of its entries. The ledger always stays.
 
-use super::StoreError;
+use super::Result;
 use super::records::Store;
 use super::reports::key_of;
 use super::shelf::{Escaped, Header, IMPORTED, REPORTS, UNREAD, digest, moment, place, place_of_unread};
@@ -22,11 +22,11 @@ const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
 impl Store {
     /// Everything that is stored, newest first. A list page is an entry of its own only if
     /// none of its reports is stored.
-    pub fn inventory(&self) -> Result<Vec<Holding>, StoreError> {
+    pub fn inventory(&self) -> Result<Vec<Holding>> {
         Ok(self.inventory_and_lists()?.0)
     }
 
-    fn inventory_and_lists(&self) -> Result<(Vec<Holding>, Vec<Holding>), StoreError> {
+    fn inventory_and_lists(&self) -> Result<(Vec<Holding>, Vec<Holding>)> {
         let named: Vec<(String, String)> = self.read(|connection| {
             let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
             connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// Deletes what a deletion names, unless that is not the same any more; returns whether it did.
-    pub fn purge(&self, deletion: &Deletion) -> Result<bool, StoreError> {
+    pub fn purge(&self, deletion: &Deletion) -> Result<bool> {
         let (all, lists) = self.inventory_and_lists()?;
         if !deletion.is_still(&all) {
             return Ok(false);
@@ -114,7 +114,7 @@ impl Store {
     }
 
     /// Deletes the file of an entry; notes have none.
-    fn remove(&self, thing: &Holding) -> Result<(), StoreError> {
+    fn remove(&self, thing: &Holding) -> Result<()> {
         self.stored(match &thing.what {
             Held::Report(identifier) => self.shelf.remove(&place(&thing.service, &key_of(identifier.as_bytes()))),
             Held::Answer { place, .. } => self.shelf.remove(place),
@@ -123,7 +123,7 @@ impl Store {
     }
 
     /// The earlier files that are forgotten with a deletion.
-    pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<Earlier>, StoreError> {
+    pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<Earlier>> {
         let select = "SELECT service, sha256, opened FROM file";
         let mut files: Vec<Earlier> = self.read(|connection| {
             let mut select = connection.prepare(select)?;

@@ -9,7 +9,7 @@
 //! A killed program leaves a `reserved` entry, which becomes unknown with the next call of any
 //! program, and counts as charged too: the ledger may overestimate, but never underestimates.
 
-use super::StoreError;
+use super::Result;
 use super::records::{self, Keep, Store};
 use super::shelf::{digest, moment};
 use crate::files;
@@ -168,7 +168,7 @@ impl LedgerEntry {
 
 impl Store {
     /// Records a call before it is sent, unless the same is in flight or a limit does not allow it.
-    pub fn reserve(&self, entry: &NewEntry<'_>) -> Result<Reserved, StoreError> {
+    pub fn reserve(&self, entry: &NewEntry<'_>) -> Result<Reserved> {
         let mut call = Ok(None);
         // No other program writes between the check and the entry, so two cannot spend the same remainder of a budget.
         let refused = self.write(|transaction| {
@@ -197,7 +197,7 @@ impl Store {
     }
 
     /// Records the outcome of a call, and its cost if that is known.
-    pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<(), StoreError> {
+    pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<()> {
         let state = settlement.state;
         let certain = Some(settlement.units.min).filter(|units| *units > 0 || state != State::Unknown);
         // The service's own words may name a file.
@@ -261,22 +261,17 @@ impl Store {
     }
 
     /// What a sender has spent of each unit in the period (UTC) that contains `now`.
-    pub fn spent_in(
-        &self,
-        whose: Whose<'_>,
-        period: Period,
-        now: Timestamp,
-    ) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+    pub fn spent_in(&self, whose: Whose<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, Spent>> {
         self.read(|connection| of_period(connection, whose, period, now)).map(|entries| sums(&entries))
     }
 
     /// What a session has spent of each unit.
-    pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+    pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, Spent>> {
         self.read(|connection| entries(connection, OF_SESSION, [session])).map(|entries| sums(&entries))
     }
 
     /// The same without calls in flight; a reserved entry whose call is over counts.
-    pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, Spent>, StoreError> {
+    pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, Spent>> {
         let mut entries = self.read(|connection| entries(connection, OF_SESSION, [session]))?;
         entries.retain(|entry| entry.state != State::Reserved || !Call::is_in_flight(&self.folder, &entry.lock));
         Ok(sums(&entries))
@@ -292,7 +287,7 @@ impl Store {
         whose: Whose<'_>,
         configured: Option<u64>,
         now: Timestamp,
-    ) -> Result<Option<(u64, u64)>, StoreError> {
+    ) -> Result<Option<(u64, u64)>> {
         let hour = self.read(|connection| requests(connection, whose, now))?;
         let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
         let limit = |refused: &LedgerEntry| {
@@ -312,7 +307,7 @@ impl Store {
         whose: Whose<'_>,
         claim: &[u8],
         since: Timestamp,
-    ) -> Result<Option<(Timestamp, String)>, StoreError> {
+    ) -> Result<Option<(Timestamp, String)>> {
         let which = "WHERE (profile = ?1 AND service = ?2 OR owner = ?3) AND key = ?4 AND at >= ?5
                      ORDER BY id DESC LIMIT 1";
         let values = params![whose.profile, whose.service, whose.owner, claim, since.as_millisecond()];
@@ -321,7 +316,7 @@ impl Store {
     }
 
     /// The files that were publicly uploaded, and whether the counters showed that they were new.
-    pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads, StoreError> {
+    pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
                       AND (owner = ?1 OR ?1 IS NULL AND service = ?2) ORDER BY 2";
@@ -337,7 +332,7 @@ impl Store {
         whose: Whose<'_>,
         (start, claim): (&[u8], &[u8]),
         except: Option<i64>,
-    ) -> Result<Option<Timestamp>, StoreError> {
+    ) -> Result<Option<Timestamp>> {
         // If nothing is kept, the ledger contains only the digest of a claim.
         let which = "WHERE state <> 'unsent' AND id IS NOT ?4
                      AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)

@@ -28,6 +28,8 @@ use rusqlite::ErrorCode;
 use std::io;
 use std::path::PathBuf;
 
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// Why the store could not do something, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {

@@ -1,8 +1,8 @@
 //! The database of records: opened, checked, copied once a day, and restored from the copy if damaged.
 
-use super::StoreError;
 use super::ledger::{entries, note_lost};
 use super::shelf::{REPORTS, Shelf, UNREAD, sync};
+use super::{Result, StoreError};
 use crate::files;
 use crate::text::count;
 use jiff::Timestamp;
@@ -77,11 +77,11 @@ pub struct Store {
 
 impl Store {
     /// Opens the store in a folder, and creates both if they do not exist.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+    pub fn open(folder: &Path) -> Result<Self> {
         Self::open_keeping(folder, Keep::Everything)
     }
 
-    pub fn open_keeping(folder: &Path, keep: Keep) -> Result<Self, StoreError> {
+    pub fn open_keeping(folder: &Path, keep: Keep) -> Result<Self> {
         let _lock = prepare(folder)?;
         let (connection, notice) = restored(folder)?;
         let shelf = match keep {
@@ -102,12 +102,12 @@ impl Store {
         database(&self.folder)
     }
 
-    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         work(&self.connection()).map_err(|why| StoreError::Database { path: self.path(), why })
     }
 
     /// Runs a transaction during which no other program writes.
-    pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
         let mut connection = self.connection();
         let written = || {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -119,7 +119,7 @@ impl Store {
     }
 
     /// Copies the records now, so that no older copy contains deleted data.
-    pub(super) fn copy(&self) -> Result<(), StoreError> {
+    pub(super) fn copy(&self) -> Result<()> {
         make_copy(&self.connection(), &self.folder).map_err(|why| self.file_error(why))
     }
 
@@ -142,7 +142,7 @@ fn copy(folder: &Path) -> PathBuf {
 }
 
 /// Restricts the folder to the user, and waits for another program that is opening the store.
-fn prepare(folder: &Path) -> Result<File, StoreError> {
+fn prepare(folder: &Path) -> Result<File> {
     if folder.is_symlink() {
         return Err(StoreError::NoFile(folder.to_owned()));
     }
@@ -162,7 +162,7 @@ fn prepare(folder: &Path) -> Result<File, StoreError> {
 }
 
 /// Opens the records. A message reports that damaged or lost ones were replaced by the last copy.
-fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
+fn restored(folder: &Path) -> Result<(Connection, Option<String>)> {
     let path = database(folder);
     let is_lost = is_empty(&path) && (copied_at(folder).is_some() || folder.join(REPORTS).exists());
     let found = if is_lost { None } else { checked(&path)? };
@@ -184,7 +184,7 @@ fn restored(folder: &Path) -> Result<(Connection, Option<String>), StoreError> {
 
 /// Replaces damaged records with the last copy or, without a sound one, with new ones. Either gets
 /// an open entry before it is moved into place: a kill at any step makes no ledger too low.
-fn bring_back(folder: &Path) -> Result<String, StoreError> {
+fn bring_back(folder: &Path) -> Result<String> {
     let (path, now) = (database(folder), crate::clock::now());
     let failed = |why| StoreError::File { path: path.clone(), why };
     let new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -223,7 +223,7 @@ fn is_empty(path: &Path) -> bool {
 }
 
 /// Opens the database, if it is sound; an empty file gets the schema.
-fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
+fn checked(path: &Path) -> Result<Option<Connection>> {
     let is_new = is_empty(path);
     if is_new {
         files::append(path).map_err(|why| StoreError::File { path: path.to_owned(), why })?;
@@ -240,9 +240,7 @@ fn checked(path: &Path) -> Result<Option<Connection>, StoreError> {
         Ok((found, is_sound.then_some(connection)))
     };
     match open() {
-        Ok((found, Some(_))) if found > NEWEST => {
-            Err(StoreError::Newer { path: path.to_owned(), found, known: NEWEST })
-        }
+        Ok((found, Some(_))) if found > NEWEST => Err(StoreError::Newer { path: path.into(), found, known: NEWEST }),
         Ok((_, connection)) => Ok(connection),
         Err(why) if is_damage(&why) => Ok(None),
         Err(why) => Err(StoreError::Database { path: path.to_owned(), why }),
@@ -291,7 +289,7 @@ fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
 }
 
 /// Refuses to start if report data is on disk although nothing is to be kept.
-fn check_empty(connection: &Connection, folder: &Path) -> Result<(), StoreError> {
+fn check_empty(connection: &Connection, folder: &Path) -> Result<()> {
     let path = database(folder);
     let rows = "SELECT (SELECT COUNT(*) FROM note) + (SELECT COUNT(*) FROM file)";
     let rows = connection.query_row(rows, [], |row| row.get::<_, u32>(0));

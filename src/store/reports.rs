@@ -1,6 +1,6 @@
 //! Responses, one file each: stored on receipt, moved to their place once read, and found by their request.
 
-use super::StoreError;
+use super::Result;
 use super::records::Store;
 use super::shelf::{
     Escaped, Header, IMPORTED, REPORTS, Shelf, UNREAD, folder_of, moment, place, place_of_unread, unread,
@@ -130,7 +130,7 @@ impl ResponsePart {
 
 impl Store {
     /// Stores a response's bytes before anything reads them.
-    pub fn keep(&self, new: &NewAnswer<'_>) -> Result<(), StoreError> {
+    pub fn keep(&self, new: &NewAnswer<'_>) -> Result<()> {
         // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.shelf.header(&place(new.service, new.key)).ok().flatten()?.file();
         let file = Request::holding_file(new.key).or_else(known);
@@ -143,7 +143,7 @@ impl Store {
         service: &str,
         file: Option<&Sha256>,
         find_parts: impl Fn(&NewAnswer<'_>) -> Option<Vec<ResponsePart>>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         for (name, place, received) in self.find_unread(&[file, None].map(|file| folder_of(service, file) + "/"))? {
             let newer = self.stored(self.shelf.header(&place))?.filter(|stored| moment(stored.received) > received);
             let unread = if newer.is_none() { self.stored(self.shelf.load(&name))? } else { None };
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Name, place and time of the unread files whose places begin like one of these, oldest first.
-    fn find_unread(&self, starts: &[String]) -> Result<Vec<(String, String, Timestamp)>, StoreError> {
+    fn find_unread(&self, starts: &[String]) -> Result<Vec<(String, String, Timestamp)>> {
         let read = |name: String| place_of_unread(&name).map(|(place, when)| (name, place, when));
         let mut found: Vec<_> = self.stored(self.shelf.names(UNREAD))?.into_iter().filter_map(read).collect();
         found.retain(|(_, place, _)| starts.iter().any(|start| place.starts_with(start)));
@@ -168,12 +168,7 @@ impl Store {
 
     /// Moves a response that was read to its place. Its parts go to places of their own. One that is
     /// not usable stays among the unread ones.
-    pub fn move_read(
-        &self,
-        new: &NewAnswer<'_>,
-        parts: &[ResponsePart],
-        mut is_usable: bool,
-    ) -> Result<(), StoreError> {
+    pub fn move_read(&self, new: &NewAnswer<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
         let (unread, request) = (unread_name(new), Request::of_holding_key(new.key));
         for part in parts {
             let may_replace = self.may_replace(new, part)?;
@@ -194,14 +189,14 @@ impl Store {
     }
 
     /// Stores a part; returns whether it did. Unless `replaces` is set, a stored one stays.
-    fn put_part(&self, of: &NewAnswer<'_>, part: &ResponsePart, replaces: bool) -> Result<bool, StoreError> {
+    fn put_part(&self, of: &NewAnswer<'_>, part: &ResponsePart, replaces: bool) -> Result<bool> {
         let one = NewAnswer { key: &part.key, bytes: part.of(of.bytes), ..*of };
         let (place, header) = (place(of.service, &part.key), header(&one, part.file.as_ref()));
         self.stored(self.shelf.write(&place, &header, one.bytes, replaces))
     }
 
     /// Stores a list page with the identifiers of its reports, which have places of their own.
-    fn put_page(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<(), StoreError> {
+    fn put_page(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<()> {
         let (place, page) = (place(new.service, new.key), without_reports(new.bytes, reports));
         let is_same = || Ok(self.stored(self.shelf.load(&place))?.is_some_and(|(_, before)| before == page));
         let is_first = matches!(Request::of_holding_key(new.key), Some(Request::Behaviours { cursor: None, .. }));
@@ -216,7 +211,7 @@ impl Store {
 
     /// Whether a part may replace the stored one: not a report that is less, nor one that another
     /// file lists under the same identifier.
-    fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<bool, StoreError> {
+    fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<bool> {
         let Some(identifier) = part.identifier() else { return Ok(true) };
         let Some(found) = self.report(new.service, &identifier)? else { return Ok(true) };
         let bytes = part.of(new.bytes);
@@ -231,7 +226,7 @@ impl Store {
 
     /// Deletes the further pages of a list whose first page has changed: they would hide entries
     /// that moved between pages. The reports of the deleted pages stay.
-    fn delete_further_pages(&self, place: &str) -> Result<(), StoreError> {
+    fn delete_further_pages(&self, place: &str) -> Result<()> {
         let (folder, first) = place.rsplit_once('/').unwrap_or_default();
         let pages = format!("{folder}/{}-", first.split('-').next().unwrap_or_default());
         for name in self.stored(self.shelf.names(folder))? {
@@ -249,7 +244,7 @@ impl Store {
 
     /// The response that is stored under a key, from the service or imported. A list page has only the
     /// identifiers of the reports that came with it.
-    pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<Answer>, StoreError> {
+    pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<Answer>> {
         for of in [service, IMPORTED] {
             if let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? {
                 return Ok(Some(Answer::new(moment(header.received), Body::in_memory(bytes))));
@@ -259,14 +254,14 @@ impl Store {
     }
 
     /// The report of a sandbox, fetched from a service or imported, whichever is newer.
-    pub fn report(&self, service: &str, identifier: &Identifier) -> Result<Option<StoredReport>, StoreError> {
+    pub fn report(&self, service: &str, identifier: &Identifier) -> Result<Option<StoredReport>> {
         let key = key_of(identifier.as_bytes());
         let found = self.newest(service, vec![place(service, &key), place(IMPORTED, &key)])?;
         Ok(found.into_iter().find(|report| report.identifier == *identifier))
     }
 
     /// The report of every sandbox of a file, newest first.
-    pub fn reports(&self, service: &str, file: &Sha256) -> Result<Vec<StoredReport>, StoreError> {
+    pub fn reports(&self, service: &str, file: &Sha256) -> Result<Vec<StoredReport>> {
         let mut names = Vec::new();
         for (of, folder) in [service, IMPORTED].into_iter().flat_map(|of| [(of, Some(file)), (of, None)]) {
             names.extend(self.stored(self.shelf.names(&folder_of(of, folder)))?);
@@ -277,12 +272,12 @@ impl Store {
     }
 
     /// The reports of all files, also those of other services.
-    pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>, StoreError> {
+    pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>> {
         self.newest(service, self.stored(self.shelf.names(REPORTS))?)
     }
 
     /// The newest report of each sandbox and service among these files, newest first.
-    fn newest(&self, service: &str, names: Vec<String>) -> Result<Vec<StoredReport>, StoreError> {
+    fn newest(&self, service: &str, names: Vec<String>) -> Result<Vec<StoredReport>> {
         let mut newest = BTreeMap::<_, StoredReport>::new();
         for name in names.into_iter().filter(|name| name.contains("/behaviour-")) {
             let Some(header) = self.stored(self.shelf.header(&name))? else { continue };
@@ -310,7 +305,7 @@ impl Store {
     }
 
     /// Stores an export of a colleague; returns whether it did. Unless `replaces` is set, an earlier import stays.
-    pub fn import(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool, StoreError> {
+    pub fn import(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool> {
         for report in reports {
             if !self.put_part(new, report, replaces)? {
                 return Ok(false);
@@ -324,7 +319,7 @@ impl Store {
 
     /// The time of the newest unread response to a request, or of any page of the same list, if no other
     /// is in its place.
-    pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>, StoreError> {
+    pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>> {
         let mut found = self.find_unread(&match Request::of_holding_key(key) {
             Some(Request::Behaviours { file, .. }) => {
                 ["behaviours", "identifiers"].map(|list| format!("{}/{list}-", folder_of(service, Some(&file)))).into()
@@ -335,7 +330,7 @@ impl Store {
         Ok(found.pop().map(|(.., when)| when))
     }
 
-    pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T> {
         done.map_err(|why| self.file_error(why))
     }
 }

@@ -123,7 +123,7 @@ impl Shelf {
         self.read(name, |reader| {
             let (header, reader) = header(reader)?;
             let mut bytes = Vec::with_capacity(most);
-            let decoder = zstd::stream::read::Decoder::with_buffer(reader)?;
+            let decoder = zstd::Decoder::with_buffer(reader)?;
             decoder.take(most as u64).read_to_end(&mut bytes)?;
             Ok((header, bytes))
         })
@@ -263,7 +263,7 @@ impl Header {
 }
 
 fn frame(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), LEVEL)?;
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.include_checksum(true)?;
     encoder.write_all(bytes)?;
     encoder.finish()
@@ -285,7 +285,7 @@ fn whole(reader: impl BufRead) -> io::Result<(Header, Vec<u8>)> {
 }
 
 fn unpack<R: BufRead>(reader: R, length: usize) -> io::Result<(Vec<u8>, R)> {
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?.single_frame();
+    let mut decoder = zstd::Decoder::with_buffer(reader)?.single_frame();
     // A damaged file may state any length, so the allocation is limited.
     let mut bytes = Vec::with_capacity(length.min(1 << 28));
     decoder.read_to_end(&mut bytes)?;

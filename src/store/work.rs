@@ -1,6 +1,6 @@
 //! What belongs to the user's work: notes, opened files, and the user's privileges.
 
-use super::StoreError;
+use super::Result;
 use super::ledger::Whose;
 use super::records::Store;
 use super::shelf::moment;
@@ -15,7 +15,7 @@ use rusqlite::{OptionalExtension, Params, Row, params};
 impl Store {
     /// Writes a note, and replaces one whose text is `known`; returns whether it did. Any other note
     /// in its place was written meanwhile, and stays.
-    pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool, StoreError> {
+    pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool> {
         let (is_item, attribute, item) = item_columns(&note.about);
         let values = params![
             note.about.identifier.as_bytes(),
@@ -36,7 +36,7 @@ impl Store {
     }
 
     /// Deletes a note if its text is `known`; returns whether none is left in its place.
-    pub fn delete_note(&self, about: &About, known: &Untrusted) -> Result<bool, StoreError> {
+    pub fn delete_note(&self, about: &About, known: &Untrusted) -> Result<bool> {
         let (is_item, attribute, item) = item_columns(about);
         let identifier = about.identifier.as_bytes();
         let which = "FROM note WHERE identifier = ?1 AND is_item = ?2 AND attribute = ?3 AND item = ?4";
@@ -49,17 +49,17 @@ impl Store {
     }
 
     /// All notes, the one written last first.
-    pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
+    pub fn notes(&self) -> Result<Vec<Note>> {
         self.select_notes("TRUE", [])
     }
 
     /// The notes on one report and on the items in it.
-    pub fn notes_on(&self, identifier: &Identifier) -> Result<Notes, StoreError> {
+    pub fn notes_on(&self, identifier: &Identifier) -> Result<Notes> {
         let found = self.select_notes("identifier = ?1", [identifier.as_bytes()])?;
         Ok(found.into_iter().collect())
     }
 
-    fn select_notes(&self, which: &str, values: impl Params) -> Result<Vec<Note>, StoreError> {
+    fn select_notes(&self, which: &str, values: impl Params) -> Result<Vec<Note>> {
         let select = format!(
             "SELECT identifier, is_item, attribute, item, file, text, written FROM note
              WHERE {which} ORDER BY written DESC, rowid DESC"
@@ -76,13 +76,7 @@ impl Store {
     }
 
     /// Records that a file was opened. Without a name, the recorded one stays.
-    pub fn note_file(
-        &self,
-        service: &str,
-        file: &Sha256,
-        name: Option<&str>,
-        opened: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub fn note_file(&self, service: &str, file: &Sha256, name: Option<&str>, opened: Timestamp) -> Result<()> {
         let insert = "INSERT INTO file (service, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
                       ON CONFLICT DO UPDATE SET opened = excluded.opened, name = COALESCE(excluded.name, name)";
         let values = params![service, file.as_str(), name, opened.as_millisecond()];
@@ -90,7 +84,7 @@ impl Store {
     }
 
     /// Records a scan of a file that is in progress, or that none is any more.
-    pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<(), StoreError> {
+    pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<()> {
         let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
         let since = scan.map(|scan| scan.since.as_millisecond());
         let write = match since {
@@ -105,7 +99,7 @@ impl Store {
     }
 
     /// The scan of a file whose end has not been seen.
-    pub fn pending_scan(&self, service: &str, file: &Sha256) -> Result<Option<PendingScan>, StoreError> {
+    pub fn pending_scan(&self, service: &str, file: &Sha256) -> Result<Option<PendingScan>> {
         let select = "SELECT scan, scan_since FROM file WHERE service = ?1 AND sha256 = ?2";
         let read = |row: &Row<'_>| pending(row, 0);
         self.read(|connection| connection.query_row(select, [service, file.as_str()], read).optional())
@@ -113,7 +107,7 @@ impl Store {
     }
 
     /// Files that were opened, the last one first.
-    pub fn recent_files(&self, service: &str, most: u32) -> Result<Vec<Recent>, StoreError> {
+    pub fn recent_files(&self, service: &str, most: u32) -> Result<Vec<Recent>> {
         let select =
             "SELECT sha256, name, opened, (SELECT COUNT(*) FROM note n WHERE n.file = f.sha256), scan, scan_since
                       FROM file f WHERE service = ?1 ORDER BY opened DESC LIMIT ?2";
@@ -133,7 +127,7 @@ impl Store {
     }
 
     /// Records the privileges of a user: the call for them is paid.
-    pub fn note_privileges(&self, whose: Whose<'_>, found: &Entitlements) -> Result<(), StoreError> {
+    pub fn note_privileges(&self, whose: Whose<'_>, found: &Entitlements) -> Result<()> {
         let (premium_api, premium_intelligence) = (found.premium_api.held(), found.premium_intelligence.held());
         let at = found.user_read.map(Timestamp::as_millisecond);
         let Whose { profile, service, owner } = whose;
@@ -145,7 +139,7 @@ impl Store {
     }
 
     /// The entitlements by the privileges that were read last with this profile or key.
-    pub fn privileges(&self, whose: Whose<'_>) -> Result<Entitlements, StoreError> {
+    pub fn privileges(&self, whose: Whose<'_>) -> Result<Entitlements> {
         let select = "SELECT premium_api, premium_intelligence, at FROM privileges
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
                       ORDER BY at DESC LIMIT 1";
