@@ -33,7 +33,7 @@ pub(super) struct FormatFlags {
 }
 
 impl ConfigCommand {
-    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(&self, common: &Common) -> Result<()> {
         match self {
             Self::Path(form) => paths(form),
             Self::Show(form) => show(form, common),
@@ -43,7 +43,7 @@ impl ConfigCommand {
     }
 }
 
-fn paths(form: &FormatFlags) -> anyhow::Result<()> {
+fn paths(form: &FormatFlags) -> Result<()> {
     let folders = Folders::find()?;
     let words = |path: &Path| text::path(path).to_string();
     let (state, logs) = (words(&folders.state_file()), words(&folders.logs()));
@@ -54,7 +54,7 @@ fn paths(form: &FormatFlags) -> anyhow::Result<()> {
     })
 }
 
-fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
+fn show(form: &FormatFlags, common: &Common) -> Result<()> {
     let (folders, config) = common.config()?;
     let settings = &config.effective();
     let known = known(&folders, &config).map(|(known, _)| known).unwrap_or_default();
@@ -68,7 +68,7 @@ fn show(form: &FormatFlags, common: &Common) -> anyhow::Result<()> {
     })
 }
 
-fn init() -> anyhow::Result<()> {
+fn init() -> Result<()> {
     let path = Folders::find()?.config;
     let shown = text::path(&path).to_string();
     let mut file = files::make_new(&path).map_err(|error| match error.kind() {
@@ -79,7 +79,7 @@ fn init() -> anyhow::Result<()> {
     print_text(&format!("{shown}\n"))
 }
 
-fn check(form: &FormatFlags) -> anyhow::Result<()> {
+fn check(form: &FormatFlags) -> Result<()> {
     let folders = Folders::find()?;
     let path = folders.to_read()?;
     let (place, found) = (text::path(path).to_string(), &Config::check(path)?);
@@ -121,7 +121,7 @@ struct KeyRow {
 }
 
 impl KeysArgs {
-    pub(super) fn run(&self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(&self, common: &Common) -> Result<()> {
         let map = common.config()?.1.keymap;
         let rows: Vec<_> = Command::all().map(|command| key_row(command, &map)).collect();
         print(self.json, &rows, || if self.markdown { keys_markdown(&rows) } else { keys_text(&rows) })
@@ -192,7 +192,7 @@ pub(super) struct HelpArgs {
 }
 
 impl HelpArgs {
-    pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(&self, _: &Common) -> Result<()> {
         let Some(name) = &self.topic else {
             return print_text(&format!("{}\n{LIST}\n", grammar_with_files().render_help()));
         };
@@ -223,7 +223,7 @@ pub(super) struct CompletionsArgs {
 }
 
 impl CompletionsArgs {
-    pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(&self, _: &Common) -> Result<()> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut grammar(), NAME, &mut text);
         print_text(&String::from_utf8(text)?)
@@ -241,7 +241,7 @@ pub(super) struct ManArgs {
 }
 
 impl ManArgs {
-    pub(super) fn run(&self, _: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(&self, _: &Common) -> Result<()> {
         let mut grammar = grammar_with_files();
         grammar.build();
         if let Some(folder) = &self.into {
@@ -261,7 +261,7 @@ fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn write_all(grammar: clap::Command, folder: &Path) -> anyhow::Result<()> {
+fn write_all(grammar: clap::Command, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", crate::text::path(folder)))?;
     let commands: Vec<_> = grammar.get_subcommands().cloned().collect();
     for command in std::iter::once(grammar).chain(commands) {

@@ -20,8 +20,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Runs the app on the service, opened at a stored report or the first file named.
-pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
-    let named = sha256.iter().map(|text| named(text, common)).collect::<anyhow::Result<Vec<_>>>()?;
+pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
+    let named = sha256.iter().map(|text| named(text, common)).collect::<Result<Vec<_>>>()?;
     let report = named.iter().find_map(|(file, report)| Some((file.clone(), report.clone()?)));
     let is_beside = |file: &Sha256| report.as_ref().is_none_or(|(shown, _)| shown != file);
     let files: Vec<_> = named.into_iter().map(|(file, _)| file).filter(is_beside).collect();
@@ -45,7 +45,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> anyhow::Result<()> {
 }
 
 /// A file, or a stored report, in the place of a command; the error of a misspelt command is clap's.
-fn named(text: &str, common: &Common) -> anyhow::Result<(Sha256, Option<Identifier>)> {
+fn named(text: &str, common: &Common) -> Result<(Sha256, Option<Identifier>)> {
     if let Some(file) = Sha256::parse(text) {
         return Ok((file, None));
     }
@@ -80,7 +80,7 @@ fn browse(
     (folders, config): (&Folders, &Config),
     mut remarks: Vec<String>,
     open: impl FnOnce(&mut Model),
-) -> anyhow::Result<Exit> {
+) -> Result<Exit> {
     let path = (!config.keeps_nothing()).then(|| folders.state_file());
     let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
     remarks.extend(remark);
@@ -146,7 +146,7 @@ pub(super) struct OpenArgs {
 
 impl OpenArgs {
     /// Runs the app on documents, with remarks on those that cannot be read.
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         need_terminal(display(&config))?;
         let (mut documents, mut remarks) = (Vec::new(), Vec::new());
@@ -174,7 +174,7 @@ fn opened(
     is_alone: bool,
     common: &Common,
     remarks: &mut Vec<String>,
-) -> anyhow::Result<(String, DocumentReports)> {
+) -> Result<(String, DocumentReports)> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {
@@ -220,7 +220,7 @@ pub(super) struct DemoArgs {
 }
 
 impl DemoArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let threads = runtime::threads(2)?;
         let (_, config) = common.config()?;
         if common.offline {
@@ -257,7 +257,7 @@ impl Drop for Scratch {
 }
 
 /// Runs the app on the demo with a temporary store: it leaves no files behind.
-fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> anyhow::Result<()> {
+fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> Result<()> {
     // From here on a signal ends the program in an orderly way, so that the folder is removed.
     let mut signals = Signals::listen()?;
     let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
@@ -288,7 +288,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     exit::of_app(runtime::run(model, gateway, display, signals, crate::clock::now)?.0)
 }
 
-async fn serve(demo: &Demo) -> anyhow::Result<()> {
+async fn serve(demo: &Demo) -> Result<()> {
     {
         let mut out = std::io::stdout().lock();
         writeln!(out, "address  {}\nkey      {}\nuser     {}", demo.root(), demo.key(), demo.user())?;
@@ -305,12 +305,12 @@ async fn serve(demo: &Demo) -> anyhow::Result<()> {
 
 /// Shows ASCII alone where a flag or the locale asks for it. Without a locale, UTF-8 is assumed.
 pub(super) fn settle_charset(is_ascii: bool) {
-    if is_ascii || locale(variable).is_some_and(|locale| !is_utf8(&locale)) {
+    if is_ascii || !is_utf8(variable) {
         text::show_ascii_alone();
     }
 }
 
-fn need_terminal(display: Display) -> anyhow::Result<()> {
+fn need_terminal(display: Display) -> Result<()> {
     if !display.is_plain && !std::io::IsTerminal::is_terminal(&std::io::stdout()) {
         fail!(
             Usage,
@@ -330,13 +330,10 @@ fn display(config: &Config) -> Display {
     Display { theme: look.theme, depth: Depth::of(variable), takes_mouse: look.mouse, is_plain: look.plain || is_dumb }
 }
 
-/// The first of the locale's variables that is set, which determines the character set.
-fn locale(variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-    ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable)
-}
-
-fn is_utf8(locale: &str) -> bool {
-    locale.to_lowercase().replace('-', "").contains("utf8")
+/// Whether the first of the locale's variables that is set names UTF-8.
+fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
+    locale.is_none_or(|locale| locale.to_lowercase().replace('-', "").contains("utf8"))
 }
 
 #[cfg(test)]
@@ -345,13 +342,10 @@ mod tests {
 
     #[test]
     fn the_first_variable_that_is_set_tells_the_encoding() {
-        let locale = |pairs: &[(&str, &str)]| {
-            let found = super::locale(|name| {
-                pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-            });
-            found.is_some_and(|locale| !is_utf8(&locale))
+        let utf8 = |pairs: &[(&str, &str)]| {
+            is_utf8(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         };
-        assert!(!locale(&[]) && !locale(&[("LANG", "de_DE.UTF-8")]) && !locale(&[("LC_ALL", "C.utf8"), ("LANG", "C")]));
-        assert!(locale(&[("LANG", "C")]) && locale(&[("LC_CTYPE", "de_DE.ISO-8859-1"), ("LANG", "en_GB.UTF-8")]));
+        assert!(utf8(&[]) && utf8(&[("LANG", "de_DE.UTF-8")]) && utf8(&[("LC_ALL", "C.utf8"), ("LANG", "C")]));
+        assert!(!utf8(&[("LANG", "C")]) && !utf8(&[("LC_CTYPE", "de_DE.ISO-8859-1"), ("LANG", "en_GB.UTF-8")]));
     }
 }

@@ -36,7 +36,7 @@ fn names() -> String {
 }
 
 impl CallArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let Some(ask) = Ask::named(&self.name) else { fail!(Usage, "unknown question") };
         if ask.input.is_empty() && !self.input.is_empty() {
             fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
@@ -66,7 +66,7 @@ impl CallArgs {
         Ok(())
     }
 
-    fn typed(&self) -> anyhow::Result<String> {
+    fn typed(&self) -> Result<String> {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
         }
@@ -95,7 +95,7 @@ pub(super) struct DeleteArgs {
 }
 
 impl DeleteArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (file, only_from_storage) = (parse_sha256(&self.sha256)?, self.file_only);
         let request = Request::PrivateDelete { file, only_from_storage };
         let setup = setup(common, self.agreed.spending)?;
@@ -134,7 +134,7 @@ pub(super) struct FetchArgs {
 }
 
 impl FetchArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let identifier = identifier(&self.identifier, common)?;
         let artefact = Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("unknown artefact"))?;
         let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
@@ -164,7 +164,7 @@ impl FetchArgs {
     }
 
     /// Why no call is made: the stored report states that the artefact does not exist.
-    fn missing(&self, setup: &Setup, request: &Request) -> anyhow::Result<Option<String>> {
+    fn missing(&self, setup: &Setup, request: &Request) -> Result<Option<String>> {
         let (Request::Artefact { identifier, artefact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
         if self.anyway || !self.refresh && gateway.stored(request)?.is_some() {
             return Ok(None);

@@ -47,7 +47,7 @@ pub(super) struct CostArgs {
 }
 
 impl CostArgs {
-    pub(super) fn run(mut self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(mut self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         if self.target == CostTarget::Rules {
             return self.rules();
@@ -94,7 +94,7 @@ impl CostArgs {
         Ok(())
     }
 
-    fn rules(&self) -> anyhow::Result<()> {
+    fn rules(&self) -> Result<()> {
         let has_limits = self.balances || self.balances_from.is_some();
         let has_numbers = !self.options.given.is_empty() || !self.items.is_empty();
         if has_limits || has_numbers || self.entitled != EntitlementTable::default() {
@@ -105,29 +105,27 @@ impl CostArgs {
 
     /// One operation, or the items of a plan.
     fn planned(&mut self) -> Result<Vec<(Kind, Amount)>, CliError> {
-        let usage = |why: String| FailureKind::Usage.error(why);
+        let usage = |why: &str| FailureKind::Usage.error(why);
         let is_operation =
             |item: &String| item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some());
         match self.target {
             CostTarget::Operation(_) if self.items.iter().any(is_operation) => {
-                Err(usage("several operations are added up by: behaview cost plan ITEM...".to_owned()))
+                Err(usage("several operations are added up by: behaview cost plan ITEM..."))
             }
             CostTarget::Operation(kind) => {
                 let mut words = std::mem::take(&mut self.items);
                 words.append(&mut self.options.given);
-                Ok(vec![(kind, Amount::read(kind, &words).map_err(usage)?)])
+                Ok(vec![(kind, Amount::read(kind, &words).map_err(|why| usage(&why))?)])
             }
             _ if !self.options.given.is_empty() => {
                 let name = |word: &String| word.split('=').next().unwrap_or_default().to_owned();
                 let given = self.options.given.iter().map(name).collect::<Vec<_>>().join(", ");
-                Err(usage(format!("{given}: in a plan the numbers belong into its items, inside the quotes")))
+                Err(usage(&format!("{given}: in a plan the numbers belong into its items, inside the quotes")))
             }
-            _ if self.items.is_empty() => {
-                Err(usage("a plan has items, such as \"v2-file-report --hashes 600\"".to_owned()))
-            }
+            _ if self.items.is_empty() => Err(usage("a plan has items, such as \"v2-file-report --hashes 600\"")),
             _ => {
                 let item = |(n, text): (usize, &String)| {
-                    plan_item(text).map_err(|why| usage(format!("item {n} of the plan, \"{text}\": {why}")))
+                    plan_item(text).map_err(|why| usage(&format!("item {n} of the plan, \"{text}\": {why}")))
                 };
                 (1..).zip(&self.items).map(item).collect()
             }
@@ -136,7 +134,7 @@ impl CostArgs {
 }
 
 /// The entitlements of the last user object, the limit of requests a minute, and its use.
-pub(super) fn known(folders: &Folders, config: &Config) -> anyhow::Result<(Entitlements, Option<(u64, u64)>)> {
+pub(super) fn known(folders: &Folders, config: &Config) -> Result<(Entitlements, Option<(u64, u64)>)> {
     let (profile, limit) = (config.profile()?, config.per_minute());
     let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
     let store = folders.store.exists().then(|| open_to_look(&folders.store).ok()).flatten();
@@ -154,7 +152,7 @@ fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
 }
 
 /// Reads a whole file, or, at most once, standard input.
-fn read(path: &str, is_input_read: &mut bool) -> anyhow::Result<Vec<u8>> {
+fn read(path: &str, is_input_read: &mut bool) -> Result<Vec<u8>> {
     if path == STANDARD_INPUT && std::mem::replace(is_input_read, true) {
         fail!(Usage, "standard input can be read once only; name a file in one of the places");
     }

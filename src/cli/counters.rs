@@ -16,14 +16,14 @@ pub(super) struct QuotaArgs {
 }
 
 impl QuotaArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (balances, now) = (ask_balances(&setup(common, Spending::default())?)?, crate::clock::now());
         let shown = CountersView::new(&balances, now);
         print(self.json, &shown, || counters_text(&shown))
     }
 }
 
-pub(super) fn ask_balances(setup: &Setup) -> anyhow::Result<Balances> {
+pub(super) fn ask_balances(setup: &Setup) -> Result<Balances> {
     let balances = read_balances(&send(setup, &Request::Quotas, true)?.body)?;
     Ok(balances.with_minute_limit(setup.gateway.minute_limit()?))
 }
@@ -65,7 +65,7 @@ struct UsageOutput<'a> {
 }
 
 impl UsageArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let setup = setup(common, Spending::default())?;
         let last = setup.gateway.now().to_zoned(TimeZone::UTC).date();
         let before = |days: u8| last.saturating_sub(i64::from(days).days());

@@ -9,7 +9,7 @@ use crate::report::body::{LARGE, LARGEST, WINDOW};
 use crate::report::document::{self, DocumentError, decoded, is_encoded};
 use crate::report::identifier::Sha256;
 use crate::text::{self, Untrusted};
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -33,7 +33,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    pub(super) fn refuse_if_other(&self, advice: &str) -> anyhow::Result<()> {
+    pub(super) fn refuse_if_other(&self, advice: &str) -> Result<()> {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
         let words = format!("{} is no behaviour report{kind}: {advice}", text::said(&self.name));
@@ -55,7 +55,7 @@ impl Document {
     }
 
     /// Fails if a part could not be parsed; called after the rest is printed.
-    pub(super) fn outcome(&self) -> anyhow::Result<()> {
+    pub(super) fn outcome(&self) -> Result<()> {
         if self.unread > 0 {
             let parts = text::count(self.unread, "part");
             fail!(Partial, "{parts} of {} could not be read", text::said(&self.name));
@@ -107,7 +107,7 @@ pub(super) fn services(argument: &OsStr) -> Option<&str> {
 }
 
 /// Reads a document. Parses a single report only as far as needed to recognize it.
-pub(super) fn read(path: impl AsRef<Path>) -> anyhow::Result<Document> {
+pub(super) fn read(path: impl AsRef<Path>) -> Result<Document> {
     of(path.as_ref(), &body(path.as_ref())?)
 }
 
@@ -131,7 +131,7 @@ pub(super) fn begin(path: &Path) -> Option<(String, DocumentReports)> {
 }
 
 /// Reads one of several documents; one that cannot be read is reported, and has no reports.
-pub(super) fn read_of(path: &Path, all: usize) -> anyhow::Result<Document> {
+pub(super) fn read_of(path: &Path, all: usize) -> Result<Document> {
     match read(path) {
         Err(error) if all > 1 => {
             let remarks = vec![text::said(format!("{error:#}")).into()];
@@ -143,7 +143,7 @@ pub(super) fn read_of(path: &Path, all: usize) -> anyhow::Result<Document> {
 }
 
 /// Parses a document whose bytes were read already.
-pub(super) fn of(path: &Path, body: &Body) -> anyhow::Result<Document> {
+pub(super) fn of(path: &Path, body: &Body) -> Result<Document> {
     let (name, received) = (name(path), crate::clock::now());
     let shown = if path == Path::new(STANDARD_INPUT) { name.clone() } else { text::path(path).to_string() };
     let (found, problems) = document::reports(body);
@@ -170,24 +170,24 @@ fn name(path: &Path) -> String {
 }
 
 /// The bytes of a document, unpacked.
-pub(super) fn body(path: &Path) -> anyhow::Result<Body> {
+pub(super) fn body(path: &Path) -> Result<Body> {
     let bytes = saved(path, 0)?;
     decoded(Body::in_memory(bytes))
         .map_err(|error| FailureKind::BadAnswer.error(format!("{}: {error}", text::path(path))).into())
 }
 
 /// Reads what a path, or `-`, names, up to this many bytes.
-pub(super) fn read_bounded(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
     read_input(path, |_, _| most).map_err(|error| FailureKind::Usage.error(format!("{error:#}")).into())
 }
 
-pub(super) fn read_text(path: &Path, most: u64) -> anyhow::Result<String> {
+pub(super) fn read_text(path: &Path, most: u64) -> Result<String> {
     let text = String::from_utf8(read_bounded(path, most)?);
     text.map_err(|_| FailureKind::Usage.error(format!("{} is not UTF-8", name(path))).into())
 }
 
 /// Reads a document. A pipe may never end: input that is not JSON has at most `most_else` bytes there.
-pub(super) fn saved(path: &Path, most_else: u64) -> anyhow::Result<Vec<u8>> {
+pub(super) fn saved(path: &Path, most_else: u64) -> Result<Vec<u8>> {
     read_input(path, |first, is_file| {
         let is_document = first.trim_ascii_start().is_empty() || is_json(first) || is_encoded(first);
         if is_file || is_document { LARGEST as u64 } else { most_else }
@@ -196,7 +196,7 @@ pub(super) fn saved(path: &Path, most_else: u64) -> anyhow::Result<Vec<u8>> {
 
 /// Reads a file, a device or, for `-`, standard input. `most` is the maximum size by the first bytes, and
 /// by whether it is a file that ends soon enough.
-fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> anyhow::Result<Vec<u8>> {
+fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> Result<Vec<u8>> {
     let (mut source, name, is_file): (Box<dyn Read>, _, _) = if path == Path::new(STANDARD_INPUT) {
         (Box::new(io::stdin().lock()), name(path), false)
     } else {

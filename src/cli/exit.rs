@@ -10,6 +10,7 @@ use crate::service::credential::CredentialError;
 use crate::service::error::{Reason, ServiceError, Unusable};
 use crate::service::profile::ProfileError;
 use crate::text::{self, Untrusted};
+use anyhow::Result;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -66,15 +67,10 @@ impl FailureKind {
 /// The app was ended by a signal; the exit code has its number, as in shells.
 #[derive(Debug, thiserror::Error)]
 #[error("ended by signal {0}")]
-struct SignalExit(u8);
-
-/// Ctrl-c as a key of the raw terminal; the exit code is that of the signal.
-pub(super) fn interrupted() -> anyhow::Error {
-    SignalExit(2).into()
-}
+pub(super) struct SignalExit(pub(super) u8);
 
 /// Converts the end of the app to a result, which determines the exit code.
-pub(super) fn of_app(exit: Exit) -> anyhow::Result<()> {
+pub(super) fn of_app(exit: Exit) -> Result<()> {
     match exit {
         Exit::Signal(number) => Err(SignalExit(number).into()),
         Exit::Done | Exit::Demo => Ok(()),
@@ -116,9 +112,7 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
     match error.downcast_ref::<GatewayError>() {
         // Nothing was sent, and nothing else failed.
         Some(GatewayError::Service { error: ServiceError::NoKey(_), .. }) => None,
-        Some(GatewayError::Service { line: Some(line), .. }) => {
-            Some(line.clone()).filter(|_| kind != FailureKind::NotFound)
-        }
+        Some(GatewayError::Service { line: Some(line), .. }) => (kind != FailureKind::NotFound).then(|| line.clone()),
         _ if kind == FailureKind::DoesNotFit => None,
         _ => {
             // The message may name a file.

@@ -1,5 +1,6 @@
 //! `behaview export`: writes reports or their indicators in one of the formats, to standard output or new files.
 
+use super::output::or_end;
 use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};
@@ -73,7 +74,7 @@ fn about() -> String {
 }
 
 impl ExportArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let format = self.format()?;
         if !format.can_write(&self.what()) {
             fail!(Usage, "{}", format.refusal());
@@ -108,7 +109,7 @@ impl ExportArgs {
         fetched.and(written).and(unread)
     }
 
-    fn format(&self) -> anyhow::Result<&'static Format> {
+    fn format(&self) -> Result<&'static Format> {
         let by_name = || Format::of_file(self.output.as_ref()?.file_name()?.to_str()?);
         let found = self.format.as_ref().map_or_else(by_name, |name| Format::named(name));
         if let Some(found) = found {
@@ -131,7 +132,7 @@ impl ExportArgs {
     }
 
     /// The separate output file of each report; `None` for reports that are written together.
-    fn files(&self, wanted: &[ExportInput], format: &Format) -> anyhow::Result<Vec<Option<PathBuf>>> {
+    fn files(&self, wanted: &[ExportInput], format: &Format) -> Result<Vec<Option<PathBuf>>> {
         let is_folder = |path: &&PathBuf| path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator);
         let Some(folder) = self.output.as_ref().filter(is_folder) else {
             if format.is_raw() && wanted.len() > 1 {
@@ -162,14 +163,14 @@ impl ExportArgs {
         Ok(files)
     }
 
-    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> anyhow::Result<ExportSource> {
+    async fn fetch(&self, setup: &Setup, identifier: Identifier) -> Result<ExportSource> {
         let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store.notes_on(&identifier)?;
         let (origin, received) = (setup.gateway.client.profile().name.to_owned(), Some(got.received));
         Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received, notes })
     }
 
-    fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> anyhow::Result<()> {
+    fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.iter().for_each(say);
         let job = |cancel| Export { sources, what: self.what(), rules: &rules, cancel };
@@ -197,11 +198,7 @@ impl ExportArgs {
 fn print_export(format: &Format, job: &Export<'_>) -> io::Result<Summary> {
     let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
     let written = format.write(job, &mut out);
-    match written.and_then(|summary| out.flush().map(|()| summary)) {
-        // A reader that closes the pipe early is not a failure.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),
-        other => other,
-    }
+    or_end(written.and_then(|summary| out.flush().map(|()| summary)))
 }
 
 fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
@@ -212,13 +209,9 @@ fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
 }
 
 /// The reports named by the arguments; documents are split into their reports.
-fn wanted(
-    identifiers: &[OsString],
-    format: &Format,
-    common: &Common,
-) -> anyhow::Result<(Vec<ExportInput>, anyhow::Result<()>)> {
+fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<(Vec<ExportInput>, Result<()>)> {
     let (mut wanted, mut unread) = (Vec::new(), Ok(()));
-    let all_of = |text: &str, one: &dyn Fn(&str) -> anyhow::Result<Identifier>| match Sha256::parse(text) {
+    let all_of = |text: &str, one: &dyn Fn(&str) -> Result<Identifier>| match Sha256::parse(text) {
         Some(file) => stored(&file, common),
         None => Ok(vec![one(text)?]),
     };
@@ -247,7 +240,7 @@ fn wanted(
 }
 
 /// The stored reports of a file, the newest of each sandbox, without a call.
-fn stored(file: &Sha256, common: &Common) -> anyhow::Result<Vec<Identifier>> {
+fn stored(file: &Sha256, common: &Common) -> Result<Vec<Identifier>> {
     let (store, service) = store_and_service(common)?;
     let reports = store.reports(&service, file)?;
     if reports.is_empty() {
@@ -261,7 +254,7 @@ pub(super) fn write_file<T>(
     path: &Path,
     may_replace: bool,
     write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
-) -> anyhow::Result<T> {
+) -> Result<T> {
     let (length, written) = file::write(path, may_replace, write).map_err(|error| match error {
         // The report is damaged, not the file.
         FileError::Io { why, .. } if why.kind() == io::ErrorKind::InvalidData => why.into(),

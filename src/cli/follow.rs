@@ -50,7 +50,7 @@ impl Polls {
 }
 
 impl FollowArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let file = parse_sha256(&self.sha256)?;
         let name = |text: String| {
             Identifier::new(Untrusted::from(text)).ok_or_else(|| FailureKind::Usage.error("that names no scan"))
@@ -79,7 +79,7 @@ impl FollowArgs {
 }
 
 /// Records for later runs whether the scan of a file is still pending.
-pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> anyhow::Result<()> {
+pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> Result<()> {
     let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gateway.now() });
     Ok(setup.gateway.store.note_scan(&setup.gateway.service, file, scan.as_ref())?)
 }
@@ -94,7 +94,7 @@ pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
     (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
-pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> anyhow::Result<()> {
+pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> Result<()> {
     let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
     let result = runtime()?.block_on(poll_to_the_end(setup, &mut following, &mut reports));
@@ -127,11 +127,7 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
     fail!(Partial, "{why}, and its polls are used up: behaview follow {file} continues, for as many calls again")
 }
 
-async fn poll_to_the_end(
-    setup: &Setup,
-    following: &mut Following,
-    reports: &mut BTreeSet<Identifier>,
-) -> anyhow::Result<bool> {
+async fn poll_to_the_end(setup: &Setup, following: &mut Following, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
     let listing = setup.gateway.client.profile().listing;
     let (mut next_page, began) = (None, Instant::now());
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);

@@ -50,7 +50,7 @@ struct Selection {
 }
 
 impl HeldArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         let (store, now) = (open_to_look(&folders.store)?, crate::clock::now());
         let all = store.inventory()?;
@@ -84,7 +84,7 @@ impl HeldArgs {
         listed: &[&Holding],
         held: &[&Holding],
         gone: Option<(&Deletion, u64)>,
-    ) -> anyhow::Result<()> {
+    ) -> Result<()> {
         let now = crate::clock::now();
         let sum = |of: fn(&Holding) -> u64| held.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
         let (size, on_disk) = (sum(|thing| thing.bytes), sum(|thing| thing.on_disk));
@@ -128,7 +128,7 @@ impl HeldArgs {
 }
 
 impl Selection {
-    fn purge(&self, kept: &[&Holding], now: Timestamp) -> anyhow::Result<Option<Vec<Purge>>> {
+    fn purge(&self, kept: &[&Holding], now: Timestamp) -> Result<Option<Vec<Purge>>> {
         if self.all {
             return Ok(Some(vec![Purge::Everything]));
         }
@@ -156,7 +156,7 @@ fn one(kept: &Holding, named: &str) -> Option<Purge> {
 }
 
 /// The service of a profile. For a profile that was removed from the config: the service of its stored items.
-fn service_named(name: &str, config: &Config, kept: &[Holding]) -> anyhow::Result<String> {
+fn service_named(name: &str, config: &Config, kept: &[Holding]) -> Result<String> {
     let fetched = || kept.iter().find(|kept| kept.profile == name && !kept.is_import());
     match config.profile() {
         Ok(profile) => Ok(service_of(&profile)),

@@ -47,7 +47,7 @@ struct Sums {
 }
 
 impl ImportArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         if config.keeps_nothing() {
             fail!(Usage, "nothing is stored on disk (store.keep = \"nothing\"), so nothing can be imported");
@@ -146,7 +146,7 @@ impl ImportFile<'_> {
     }
 
     /// Imports a list page with its reports, unless it is nameless or a part of it is stored already.
-    fn import_page(&self, body: &Body) -> anyhow::Result<Option<(Request, Vec<ResponsePart>)>> {
+    fn import_page(&self, body: &Body) -> Result<Option<(Request, Vec<ResponsePart>)>> {
         let Some(request) = Request::of_page(body) else { return Ok(None) };
         let reports = find_parts(&request, body)?;
         let mut keys = request.holding_key().into_iter().chain(reports.iter().map(|report| report.key.clone()));
@@ -156,7 +156,7 @@ impl ImportFile<'_> {
 
     /// Imports a report, unless one with its identifier is stored; returns a line about it. The same
     /// bytes replace nothing, so that the origin of the stored ones is not lost.
-    fn import_report(&self, body: &Body, sums: &mut Sums) -> anyhow::Result<String> {
+    fn import_report(&self, body: &Body, sums: &mut Sums) -> Result<String> {
         let report = Report::open(body);
         let index = &report.index;
         let Some(identifier) = report.identifier() else {
@@ -205,7 +205,7 @@ impl ImportFile<'_> {
     }
 
     /// Stores it, and adds its files to the opened ones; returns whether it was stored.
-    fn store(&self, request: &Request, body: &Body, parts: &[ResponsePart]) -> anyhow::Result<bool> {
+    fn store(&self, request: &Request, body: &Body, parts: &[ResponsePart]) -> Result<bool> {
         let (key, received) = (request.holding_key().unwrap_or_default(), crate::clock::now());
         let (profile, imported) = (self.profile, Some(self.from));
         let new = NewAnswer { service: IMPORTED, profile, key: &key, received, bytes: body, imported };
@@ -247,7 +247,7 @@ impl Sums {
 
     /// The outcome of the run. If reports were refused and none is stored now, the files are at
     /// fault; any other problem is a partial failure.
-    fn end(&self) -> anyhow::Result<()> {
+    fn end(&self) -> Result<()> {
         let refused = (self.refused, format!("{} could not be imported", self.refused));
         let passed_over = format!("passed over, because they are no reports: {}", self.passed_over);
         let why = [refused, (self.passed_over, passed_over)].into_iter().filter(|(count, _)| *count > 0);

@@ -5,6 +5,7 @@ use super::setup::show_progress;
 use super::{CliError, Common, FailureKind, exit};
 use crate::report::identifier::Sha256;
 use crate::report::{Body, Pane};
+use anyhow::Result;
 use clap::Args;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -56,7 +57,7 @@ pub(super) fn pane(text: &str) -> Result<Pane, String> {
 }
 
 /// Parses a file's SHA-256, for the commands for scripts.
-pub(super) fn parse_sha256(text: &str) -> anyhow::Result<Sha256> {
+pub(super) fn parse_sha256(text: &str) -> Result<Sha256> {
     Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(format!("{} {}", shown(text), no_hash(text))).into())
 }
 
@@ -99,9 +100,9 @@ impl<T> Subject<T> {
 /// input may be a document instead. Omits duplicates.
 pub(super) fn read_subjects<T>(
     arguments: &[OsString],
-    typed: impl Fn(&str) -> anyhow::Result<T>,
-    piped: impl Fn(&str) -> anyhow::Result<T>,
-) -> anyhow::Result<Vec<Subject<T>>> {
+    typed: impl Fn(&str) -> Result<T>,
+    piped: impl Fn(&str) -> Result<T>,
+) -> Result<Vec<Subject<T>>> {
     let (mut subjects, mut known) = (Vec::new(), HashSet::new());
     for argument in arguments {
         match document::services(argument) {
@@ -132,7 +133,7 @@ fn in_lower_case(text: &str) -> String {
 }
 
 /// Reads a document, or text, from standard input.
-fn standard_input() -> anyhow::Result<Subject<String>> {
+fn standard_input() -> Result<Subject<String>> {
     let path = Path::new(STANDARD_INPUT);
     let bytes = document::saved(path, LONGEST_LIST)?;
     if is_json(&bytes) {
@@ -148,11 +149,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// Runs an action for each subject. A failure of one subject only is printed, and the next is
 /// tried; any other failure would repeat, and might be charged again.
-pub(super) fn each<T>(
-    common: &Common,
-    subjects: Vec<T>,
-    mut work: impl FnMut(T) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
+pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T) -> Result<()>) -> Result<()> {
     let (all, mut tried, mut failed) = (subjects.len(), 0, Vec::new());
     for subject in subjects {
         tried += 1;

@@ -68,7 +68,7 @@ struct LedgerTotal {
 }
 
 impl LedgerArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         let profile = config.profile()?;
         let store = super::setup::open_to_look(&folders.store)?;
@@ -172,7 +172,7 @@ fn ledger_text(rows: &[LedgerEntry], totals: &[LedgerTotal], compared: Option<&s
     format!("{entries}\n{sums}\n{}\n", compared.unwrap_or(none))
 }
 
-fn csv(rows: &[LedgerEntry]) -> anyhow::Result<Vec<u8>> {
+fn csv(rows: &[LedgerEntry]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     csv::line(&mut out, COLUMNS.split(','))?;
     for row in rows {

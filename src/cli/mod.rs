@@ -47,7 +47,7 @@ use crate::runtime;
 use crate::store::{Store, StoredReport};
 use crate::text::{self, Untrusted, bytes, count, said, thousands};
 use crate::view::Theme;
-use anyhow::Context;
+use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use exit::{CliError, FailureKind};
@@ -143,7 +143,7 @@ macro_rules! commands {
         }
 
         impl CliCommand {
-            fn run(self, common: &Common) -> anyhow::Result<()> {
+            fn run(self, common: &Common) -> Result<()> {
                 match self {
                     $(Self::$name(command) => command.run(common),)+
                 }
@@ -220,7 +220,7 @@ pub fn main() -> ExitCode {
 
 /// A message that quotes arguments, without any key of the config or the environment.
 fn masked(message: &str) -> String {
-    let config = || Config::load(Folders::find().ok()?.to_read().ok()?, &[], variable).ok();
+    let config = || Config::load(Folders::find().ok()?.to_read().ok()?, &[], &variable).ok();
     let keys = config().unwrap_or_default().known_keys();
     String::from_utf8_lossy(&crate::service::without_keys(&keys, message.as_bytes())).into_owned()
 }
@@ -239,7 +239,7 @@ fn keep_key_private() {
     }
 }
 
-fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> anyhow::Result<()> {
+fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> Result<()> {
     runtime::survive_file_limit()?;
     app::settle_charset(common.ascii);
     setup::IS_QUIET.store(common.quiet, Ordering::Relaxed);
@@ -303,7 +303,7 @@ impl Common {
     }
 
     /// The folders, and the config with flags and variables applied.
-    fn config(&self) -> anyhow::Result<(Folders, Config)> {
+    fn config(&self) -> Result<(Folders, Config)> {
         let folders = Folders::find()?;
         let on = |is_set: bool| is_set.then(|| "true".to_owned());
         let flags = [
@@ -317,7 +317,7 @@ impl Common {
         ];
         let flags = flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         let set: Vec<_> = self.set.iter().cloned().chain(flags).collect();
-        let config = Config::load(folders.to_read()?, &set, variable)?;
+        let config = Config::load(folders.to_read()?, &set, &variable)?;
         Ok((folders, config))
     }
 

@@ -2,16 +2,17 @@
 
 use crate::report::{Body, Index};
 use crate::text::{self, Untrusted, escaped_json, said};
+use anyhow::Result;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use unicode_width::UnicodeWidthChar;
 
 /// Prints a command's result: JSON for programs, or text for people.
-pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
     if as_json { print_json(value) } else { print_text(&text()) }
 }
 
-pub(super) fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+pub(super) fn print_json(value: &impl Serialize) -> Result<()> {
     print_body(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
 }
 
@@ -20,12 +21,12 @@ pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
 }
 
 /// Prints text of this program whose untrusted parts are escaped already.
-pub(super) fn print_text(text: &str) -> anyhow::Result<()> {
+pub(super) fn print_text(text: &str) -> Result<()> {
     Output::new(false).print(text::own(text).as_bytes())
 }
 
 /// Prints a report as received, always in the service's envelope (specification §2.1).
-pub(super) fn print_report(body: &Body) -> anyhow::Result<()> {
+pub(super) fn print_report(body: &Body) -> Result<()> {
     let index = Index::of(body);
     let (before, behind) = if index.is_enveloped { ("", "\n") } else { ("{\"data\":", "}\n") };
     let mut out = Output::new(true);
@@ -45,7 +46,7 @@ pub(super) fn without_mark(body: &Body) -> Body {
 }
 
 /// Prints lines that contain untrusted text, such as a response as received.
-pub(super) fn print_body(bytes: &[u8]) -> anyhow::Result<()> {
+pub(super) fn print_body(bytes: &[u8]) -> Result<()> {
     let mut out = Output::new(true);
     out.print(bytes)?;
     out.print(b"\n")
@@ -62,12 +63,16 @@ impl Output {
         Self { is_escaped: needs_escaping && std::io::stdout().is_terminal() }
     }
 
-    pub(super) fn print(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self.write_all(bytes).and_then(|()| self.flush()) {
-            // A reader that closes the pipe early is not a failure.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
-            other => Ok(other?),
-        }
+    pub(super) fn print(&mut self, bytes: &[u8]) -> Result<()> {
+        Ok(or_end(self.write_all(bytes).and_then(|()| self.flush()))?)
+    }
+}
+
+/// The result of printing; a reader that closes the pipe early is not a failure, and ends the program.
+pub(super) fn or_end<T>(printed: std::io::Result<T>) -> std::io::Result<T> {
+    match printed {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        other => other,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
 use crate::store::StoreError;
 use crate::text::{bytes, said};
+use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -19,7 +20,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The stored response, or the service's; prints the cost of the run.
-pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> anyhow::Result<Answer> {
+pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer> {
     let answer = runtime()?.block_on(ask(setup, request, refresh));
     say_cost(&setup.gateway)?;
     Ok(answer?)
@@ -125,7 +126,7 @@ fn tell(meter: &Mutex<Meter>, received: &Received) {
 }
 
 /// Prints the cost of this run on standard error; standard output stays clean.
-pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
+pub(super) fn say_cost(gateway: &Gateway) -> Result<()> {
     let spent = gateway.store.spent(&gateway.session)?;
     let all: Spent = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
@@ -137,7 +138,7 @@ pub(super) fn say_cost(gateway: &Gateway) -> anyhow::Result<()> {
 }
 
 /// The cost of this run by unit, for scripts: certain, perhaps of lost or refused calls, and whether it may be higher.
-pub(super) fn cost(gateway: &Gateway) -> anyhow::Result<BTreeMap<Unit, Value>> {
+pub(super) fn cost(gateway: &Gateway) -> Result<BTreeMap<Unit, Value>> {
     let cost = |of: Spent| json!({"charged": of.charged, "perhaps": of.unsure, "is_open": of.is_open});
     Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
@@ -154,7 +155,7 @@ pub(super) fn print_dry_run(
     requests: Vec<Request>,
     refresh: bool,
     remark: Option<DryRunRemark>,
-) -> anyhow::Result<()> {
+) -> Result<()> {
     let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
     for request in requests {
         // An earlier line will have stored its response by then.
@@ -192,12 +193,7 @@ pub(super) fn print_dry_run(
 }
 
 /// A call in words, and its price; none for a stored response.
-fn dry_run_call(
-    setup: &Setup,
-    request: Request,
-    refresh: bool,
-    is_repeated: bool,
-) -> anyhow::Result<(String, Option<Price>)> {
+fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> Result<(String, Option<Price>)> {
     let gateway = &setup.gateway;
     let mut quote = request.quote(&setup.entitled);
     if !refresh && (is_repeated || gateway.stored(quote.request())?.is_some()) {
@@ -211,13 +207,13 @@ fn dry_run_call(
 }
 
 /// Fails before the first call if the budget does not cover all of them.
-pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> anyhow::Result<()> {
+pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
     let quotes: Vec<_> = requests.iter().map(|request| request.clone().quote(&setup.entitled)).collect();
     verdict(setup, quotes.iter().map(Quote::price))
 }
 
 /// Whether the budget covers all calls, one after another, given today's spending.
-fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> anyhow::Result<()> {
+fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
     let (mut run, mut today) = (Spent::default(), setup.gateway.spent_in(Period::Daily)?);
     for price in prices {
         if let Some(reason) = price.verdict.refusal {

@@ -11,6 +11,7 @@ use crate::quota::Entitlements;
 use crate::report::{Deletion, Purge};
 use crate::service::{Client, Profile};
 use crate::store::{Store, StoreError, service_id};
+use anyhow::Result;
 use jiff::SignedDuration;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
@@ -28,7 +29,7 @@ pub(super) struct Setup {
 }
 
 /// The setup for a script; prints the remarks on the store on standard error.
-pub(super) fn setup(common: &Common, spending: Spending) -> anyhow::Result<Setup> {
+pub(super) fn setup(common: &Common, spending: Spending) -> Result<Setup> {
     let (folders, config) = common.config()?;
     let setup = Setup::new(common, &folders, &config, spending)?;
     setup.remarks.iter().for_each(say);
@@ -37,7 +38,7 @@ pub(super) fn setup(common: &Common, spending: Spending) -> anyhow::Result<Setup
 
 impl Setup {
     /// The setup from config and command line. A dry run never sends anything.
-    pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> anyhow::Result<Self> {
+    pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> Result<Self> {
         let (profile, session) = (config.profile()?, session());
         let log = common.open_log(folders, config, &session);
         log.write(
@@ -74,7 +75,7 @@ pub(super) fn session() -> String {
 }
 
 /// Opens the store, and deletes by the limits of the config; returns remarks for the user.
-fn open_store(folders: &Folders, config: &Config) -> anyhow::Result<(Store, Vec<String>)> {
+fn open_store(folders: &Folders, config: &Config) -> Result<(Store, Vec<String>)> {
     let store = Store::open_keeping(&folders.store, config.store.keep)?;
     let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
     let mut limits: Vec<_> =
@@ -110,7 +111,7 @@ pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
 }
 
 /// The store of a command without requests, and its id of the service of config and command line.
-pub(super) fn store_and_service(common: &Common) -> anyhow::Result<(Store, String)> {
+pub(super) fn store_and_service(common: &Common) -> Result<(Store, String)> {
     let (folders, config) = common.config()?;
     Ok((open_to_look(&folders.store)?, service_of(&config.profile()?)))
 }

@@ -40,7 +40,7 @@ enum ShowFormat {
 }
 
 impl ShowArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let reports = read_subjects(&self.identifiers, |text| identifier(text, common), listed)?;
         let asked = || reports.iter().filter_map(Subject::service).cloned();
         let prepare = || anyhow::Ok((setup(common, self.spending)?, runtime()?));
@@ -72,7 +72,7 @@ impl ShowArgs {
 
 /// Parses a typed identifier. Rejects what cannot be the service's and is not stored, such as half of an
 /// unquoted identifier with a blank: the call would be charged.
-pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifier> {
+pub(super) fn identifier(text: &str, common: &Common) -> Result<Identifier> {
     let identifier = listed(text)?;
     if identifier.is_documented() || stored(&identifier, common)?.is_some() {
         return Ok(identifier);
@@ -86,7 +86,7 @@ pub(super) fn identifier(text: &str, common: &Common) -> anyhow::Result<Identifi
     )
 }
 
-pub(super) fn stored(identifier: &Identifier, common: &Common) -> anyhow::Result<Option<StoredReport>> {
+pub(super) fn stored(identifier: &Identifier, common: &Common) -> Result<Option<StoredReport>> {
     let (store, service) = store_and_service(common)?;
     Ok(store.report(&service, identifier)?)
 }
@@ -99,7 +99,7 @@ pub(super) fn not_stored(identifier: &Identifier) -> anyhow::Error {
 }
 
 /// Parses an identifier as listed, whatever its shape.
-pub(super) fn listed(text: &str) -> anyhow::Result<Identifier> {
+pub(super) fn listed(text: &str) -> Result<Identifier> {
     if Sha256::parse(text).is_some() {
         fail!(Usage, "that is a file's hash; behaview list prints the identifiers of its reports");
     }
@@ -117,14 +117,14 @@ struct Printer {
 }
 
 impl Printer {
-    fn print(&self, body: &Body) -> anyhow::Result<()> {
+    fn print(&self, body: &Body) -> Result<()> {
         match self.format {
             ShowFormat::Json => print_report(body),
             ShowFormat::Vt => self.print_flat(body),
         }
     }
 
-    fn print_flat(&self, body: &Body) -> anyhow::Result<()> {
+    fn print_flat(&self, body: &Body) -> Result<()> {
         let object = flat(&without_mark(body))?;
         let before: &[u8] = if self.printed.replace(self.printed.get() + 1) == 0 { b"[\n" } else { b",\n" };
         let mut out = Output::new(true);
@@ -132,13 +132,13 @@ impl Printer {
         out.print(&object)
     }
 
-    fn print_saved(&self, document: &Document) -> anyhow::Result<()> {
+    fn print_saved(&self, document: &Document) -> Result<()> {
         document.say_if_other();
         document.reports.iter().try_for_each(|(_, here)| self.print(&here.body))?;
         document.outcome()
     }
 
-    fn end(&self) -> anyhow::Result<()> {
+    fn end(&self) -> Result<()> {
         match (self.format, self.printed.get()) {
             (ShowFormat::Vt, 1..) => Output::new(true).print(b"\n]\n"),
             _ => Ok(()),
@@ -148,7 +148,7 @@ impl Printer {
 
 /// A report with its attributes next to `_id` and `_type`, and the identifiers of related objects;
 /// every value as received.
-fn flat(bytes: &[u8]) -> anyhow::Result<Vec<u8>> {
+fn flat(bytes: &[u8]) -> Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);
     if report.kind() != Kind::Object {

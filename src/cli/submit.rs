@@ -52,7 +52,7 @@ pub(super) struct SubmitArgs {
 }
 
 impl SubmitArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let setup = setup(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
         let (file, gateway) = (&submission.file, &setup.gateway);
@@ -100,7 +100,7 @@ impl SubmitArgs {
         noted
     }
 
-    fn submission(&self, setup: &Setup) -> anyhow::Result<(Arc<Submission>, UploadLimit)> {
+    fn submission(&self, setup: &Setup) -> Result<(Arc<Submission>, UploadLimit)> {
         let profile = setup.gateway.client.profile();
         // Before the file is read, because typing a password takes time.
         let password = self.password()?;
@@ -125,7 +125,7 @@ impl SubmitArgs {
     }
 
     /// Reads the password from a file or the terminal; a dry run needs none.
-    fn password(&self) -> anyhow::Result<Option<Password>> {
+    fn password(&self) -> Result<Option<Password>> {
         if self.agreed.spending.dry_run {
             return Ok(None);
         }
@@ -169,7 +169,8 @@ fn unasked(error: std::io::Error) -> anyhow::Error {
         std::io::ErrorKind::NotConnected => {
             FailureKind::Usage.error("no terminal to ask at; --password-file reads the password from a file").into()
         }
-        std::io::ErrorKind::Interrupted => exit::interrupted(),
+        // Ctrl-c as a key of the raw terminal.
+        std::io::ErrorKind::Interrupted => exit::SignalExit(2).into(),
         _ => anyhow::Error::from(error).context("the password could not be asked for"),
     }
 }
