@@ -388,10 +388,6 @@ impl OpenReport {
             }
         }
     }
-
-    pub fn count(&self, pane: Pane) -> usize {
-        self.panes.get(&pane).map_or_else(|| self.report.count(pane), |state| state.count(&self.report, pane))
-    }
 }
 
 impl ListEntry {

@@ -119,7 +119,7 @@ const MIXED: &str = "files are compared by --with, and documents with documents:
 const MOST_VALUES: usize = 50;
 
 impl CompareArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let (mut shown, mut gap) = (CompareOutput::default(), None);
         let (mut columns, files, entitled) = match document::services(&self.file) {
             Some(file) => self.files(file, common, (&mut shown.more, &mut gap))?,
@@ -152,7 +152,7 @@ impl CompareArgs {
         file: &str,
         common: &Common,
         (more, gap): (&mut bool, &mut Option<&'static str>),
-    ) -> anyhow::Result<(Vec<MatrixColumn>, Vec<Sha256>, Entitlements)> {
+    ) -> Result<(Vec<MatrixColumn>, Vec<Sha256>, Entitlements)> {
         if !self.others.is_empty() {
             fail!(Usage, "{MIXED}");
         }
@@ -178,7 +178,7 @@ impl CompareArgs {
     }
 
     /// The reports of documents, each document against the others, or the reports of a single one.
-    fn documents(&self, gap: &mut Option<&'static str>) -> anyhow::Result<Vec<MatrixColumn>> {
+    fn documents(&self, gap: &mut Option<&'static str>) -> Result<Vec<MatrixColumn>> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
             fail!(Usage, "{MIXED}");
@@ -203,7 +203,7 @@ impl CompareArgs {
     }
 
     /// The column meant by "here"; an error if its report is missing and the selection needs it.
-    fn here(&self, columns: &[MatrixColumn], entitled: &Entitlements) -> anyhow::Result<usize> {
+    fn here(&self, columns: &[MatrixColumn], entitled: &Entitlements) -> Result<usize> {
         let name = |column: &MatrixColumn| column.name.visible().to_string();
         let Some(wanted) = &self.sandbox else {
             return Ok(columns.iter().position(MatrixColumn::is_compared).unwrap_or(0));

@@ -46,7 +46,7 @@ struct FoundRow {
 }
 
 impl SearchArgs {
-    pub(super) fn run(self, common: &Common) -> anyhow::Result<()> {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
         let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("that cannot be sought: {bad}")))?;
@@ -103,7 +103,7 @@ impl SearchArgs {
         }
     }
 
-    fn print(&self, row: &FoundRow, hit: &Hit) -> anyhow::Result<()> {
+    fn print(&self, row: &FoundRow, hit: &Hit) -> Result<()> {
         if self.json {
             return print_body(json_line(row)?.as_bytes());
         }
@@ -120,7 +120,7 @@ impl SearchArgs {
 }
 
 /// The stored reports of these files and identifiers, or all of them.
-fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> {
+fn held(gateway: &Gateway, names: &[&str]) -> Result<Vec<StoredReport>> {
     let mut reports = gateway.store.every_report(&gateway.service)?;
     let is_of = |stored: &StoredReport, name: &str| is_named(name, stored.file.as_ref(), &stored.identifier);
     for name in names {
@@ -133,7 +133,7 @@ fn held(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<StoredReport>> 
 }
 
 /// The notes on these files and identifiers, or all of them.
-fn notes(gateway: &Gateway, names: &[&str]) -> anyhow::Result<Vec<Note>> {
+fn notes(gateway: &Gateway, names: &[&str]) -> Result<Vec<Note>> {
     let mut notes = gateway.store.notes()?;
     notes.retain(|note| {
         let identifier = &note.about.identifier;

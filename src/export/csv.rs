@@ -112,7 +112,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 /// Severity and words of the rule that marks something.
 fn marked(rule: Option<&Rule>) -> [String; 2] {
     let words = rule.map(|rule| cell(&Untrusted::from(rule.words())));
-    [rule.map(|rule| rule.severity.word().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
+    [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
 }
 
 /// A cell that holds text from outside.

@@ -220,7 +220,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 
 /// Severity and words of the rule that marks something.
 fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
-    let severity = rule.map(|rule| own_literal(rule.severity.word()));
+    let severity = rule.map(|rule| own_literal(rule.severity.name()));
     [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.words())))]
 }
 

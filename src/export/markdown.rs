@@ -134,7 +134,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 /// The rule behind what it marks.
 fn marked(rule: Option<&Rule>) -> String {
     let words = |rule: &Rule| text(&Untrusted::from(rule.words()));
-    rule.map(|rule| format!(" - {} {}", rule.severity.word(), words(rule))).unwrap_or_default()
+    rule.map(|rule| format!(" - {} {}", rule.severity.name(), words(rule))).unwrap_or_default()
 }
 
 /// A note behind what it is on.

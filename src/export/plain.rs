@@ -79,7 +79,7 @@ fn heading(opened: &OpenedReport<'_>) -> String {
 /// The rule behind what it marks.
 fn marked(rule: &Rule) -> String {
     let words = Untrusted::from(rule.words()).visible().disarmed();
-    format!("  ({}: {words})", rule.severity.word())
+    format!("  ({}: {words})", rule.severity.name())
 }
 
 fn words(note: &Note) -> String {

@@ -105,7 +105,7 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
         indicator.why_common().map_or(Ok(()), Err)?;
         let rule = opened.rule_of(indicator).filter(|rule| rule.severity <= Severity::Medium);
         let rule = rule.ok_or("no finding of high or medium severity is about it")?;
-        let words = format!("{}: {}", rule.severity.word(), rule.words());
+        let words = format!("{}: {}", rule.severity.name(), rule.words());
         (rule.name.clone(), words, usize::from(rule.severity != Severity::High))
     };
     Ok(BlockReason { name, words, activity })

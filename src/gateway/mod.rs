@@ -177,12 +177,7 @@ impl Gateway {
     }
 
     /// Asks once at a time, and logs the request, its duration and its outcome.
-    async fn ask_logged(
-        &self,
-        quote: &Quote,
-        progress: OnProgress<'_>,
-        is_refresh: bool,
-    ) -> Result<Answer, GatewayError> {
+    async fn ask_logged(&self, quote: &Quote, progress: OnProgress<'_>, refresh: bool) -> Result<Answer, GatewayError> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
@@ -194,7 +189,7 @@ impl Gateway {
         }
         let (began, cancel) = (Instant::now(), self.begin(quote.request())?);
         let flight = cancel.clone().drop_guard();
-        let mut result = self.ask_unless(quote, progress, &cancel, is_refresh).await;
+        let mut result = self.ask_unless(quote, progress, &cancel, refresh).await;
         drop(flight);
         let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
         let (level, outcome) = match &result {

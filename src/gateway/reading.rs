@@ -23,9 +23,7 @@ pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -
         (Request::V2Submissions { .. }, Ok(answer)) => Outcome::Items(submissions(&answer.body)),
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
         // An invalid identifier (specification 8.3, fifth case) is malformed or not found.
-        (Request::Analysis { .. }, Err(ServiceError::Refused(refusal))) if refusal.is_invalid => {
-            Outcome::Existed(false)
-        }
+        (Request::Analysis { .. }, Err(ServiceError::Refused(why))) if why.is_invalid => Outcome::Existed(false),
         (_, Ok(_)) => Outcome::Answered,
         (_, Err(error)) if !error.may_be_charged() => Outcome::Unsent,
         (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,

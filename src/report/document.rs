@@ -76,9 +76,7 @@ pub enum DocumentError {
 pub fn decoded(body: Body) -> Result<Body, DocumentError> {
     match &*body {
         [0x1f, 0x8b, ..] => unpacked(flate2::read::MultiGzDecoder::new(&*body)),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            unpacked(zstd::stream::read::Decoder::new(&*body).map_err(DocumentError::Packed)?)
-        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => unpacked(zstd::Decoder::new(&*body).map_err(DocumentError::Packed)?),
         [b'B', b'Z', b'h', ..] => Err(DocumentError::Bzip2),
         [0xff, 0xfe, ..] => Ok(from_utf16(&body, u16::from_le_bytes)),
         [0xfe, 0xff, ..] => Ok(from_utf16(&body, u16::from_be_bytes)),

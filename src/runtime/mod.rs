@@ -88,7 +88,7 @@ pub struct Session<B: Backend> {
     performer: Performer,
     inbox: Receiver<Message>,
     /// The number of the last frame that was begun, from 1: a key answers the frame that was on screen when it was read.
-    frame: Arc<AtomicU64>,
+    pub frame: Arc<AtomicU64>,
     clock: Clock,
     turn: Option<LoopExit>,
     /// Whether the terminal is gone or released, so that frames are not visible.
@@ -140,10 +140,6 @@ where
         while let Ok(message) = self.inbox.try_recv() {
             self.take(message);
         }
-    }
-
-    pub fn frame(&self) -> u64 {
-        self.frame.load(Ordering::SeqCst)
     }
 
     /// Takes messages in until the app ends or makes way for the shell, drawing in between.

@@ -35,14 +35,9 @@ impl<'a> Canvas<'a> {
         Clear.render(rect(area).intersection(self.area), self.buffer);
     }
 
-    /// Writes own words into the rows of an area from `first` on, as far as there is room.
-    pub(super) fn write_rows<T: AsRef<str>>(
-        &mut self,
-        area: Area,
-        first: u16,
-        rows: impl IntoIterator<Item = (T, Tint)>,
-    ) {
-        for (row, (text, meaning)) in (first..area.height).zip(rows) {
+    /// Writes own words into the rows of an area from `top` on, as far as there is room.
+    pub(super) fn write_rows(&mut self, area: Area, top: u16, rows: impl IntoIterator<Item = (impl AsRef<str>, Tint)>) {
+        for (row, (text, meaning)) in (top..area.height).zip(rows) {
             LineWriter::new(self, area, row).own(text.as_ref(), meaning);
         }
     }

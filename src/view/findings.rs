@@ -124,7 +124,7 @@ fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rul
     at.cell(line, 0, |line, _| {
         line.own(rule.severity.sign(), meaning);
         if line.room() > 0 {
-            line.own(&format!(" {}", rule.severity.word()), meaning);
+            line.own(&format!(" {}", rule.severity.name()), meaning);
         }
     });
     let fold = if list.source.is_unfolded(of.number, list.is_filtered()) { "▾" } else { "▸" };

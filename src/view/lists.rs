@@ -182,7 +182,7 @@ impl DrawList for FoundIndicators {
     fn words_below(list: &IndicatorList, model: &Model) -> Option<Words> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
-        let rule = rule.map(|rule| format!("{} ({})", rule.name, rule.severity.word()));
+        let rule = rule.map(|rule| format!("{} ({})", rule.name, rule.severity.name()));
         let why = match (found.not_to_block(), rule) {
             (None, rule) => format!("{TO_BLOCK}: {}", rule.as_deref().unwrap_or(ITSELF)),
             (Some(why), None) => format!("not {TO_BLOCK}: {why}"),

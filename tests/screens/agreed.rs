@@ -5,6 +5,7 @@ use behaview::app::TerminalEvent;
 use behaview::demo::{Endpoint, Options};
 use behaview::quota::{Entitlement, Entitlements};
 use jiff::SignedDuration;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 fn slow(options: Options) -> Options {
@@ -199,7 +200,7 @@ fn what_was_shown_as_held_is_never_asked_for() {
 
 /// Types keys one after another, all of them read when the frame that is on the screen was the last one drawn.
 fn type_ahead(stage: &mut Stage, keys: &[&str]) {
-    let frame = stage.session.frame();
+    let frame = stage.session.frame.load(Ordering::SeqCst);
     for key in keys {
         stage.session.take(TerminalEvent::KeyInput(key.parse().unwrap(), frame));
     }

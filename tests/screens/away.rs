@@ -56,8 +56,8 @@ fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
     let mut copies = 0;
     for (command, pane) in PANES.iter().zip(Pane::ALL) {
         stage.keys(&command.keys[0].to_string());
-        let count = stage.session.model.open().unwrap().count(pane);
-        for _ in 0..count {
+        let model = &stage.session.model;
+        for _ in 0..model.pane_state(pane).count(&model.open().unwrap().report, pane) {
             stage.press("y");
             if stage.session.model.notice.as_ref().is_some_and(|notice| !notice.is_problem) {
                 let copied = stage.copied();

@@ -97,7 +97,7 @@ fn all_details(bytes: &[u8]) -> String {
     for (command, pane) in PANES.iter().zip(Pane::ALL) {
         session.press(command.keys[0]);
         session.press("g".parse().unwrap());
-        for _ in 0..session.model.open().unwrap().count(pane) {
+        for _ in 0..session.model.pane_state(pane).count(&session.model.open().unwrap().report, pane) {
             session.press("enter".parse().unwrap());
             let mut rows = overlay(&mut session);
             text += &title(&session);

@@ -7,6 +7,7 @@ use behaview::app::commands::Command;
 use behaview::app::{Message, TerminalEvent};
 use behaview::demo::{Endpoint, Options};
 use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]
@@ -260,7 +261,7 @@ fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
     stage.rest();
     stage.keys("esc");
     // Now it is on the screen, from the last frame on; an earlier frame showed help in its place.
-    let shown = stage.session.frame();
+    let shown = stage.session.frame.load(Ordering::SeqCst);
     stage.session.take(enter(shown - 1));
     assert_eq!(stage.paid_calls(), 0);
     stage.session.take(enter(shown));

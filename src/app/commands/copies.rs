@@ -289,11 +289,7 @@ fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
 }
 
 fn first_value(row: &Row) -> Option<Untrusted> {
-    let value = |piece: &Piece| match piece {
-        Piece::Value(text) => Some(text.clone()),
-        Piece::Detail(_) | Piece::Own(_) | Piece::Known(_) => None,
-    };
-    row.pieces.iter().find_map(value)
+    row.pieces.iter().find_map(Piece::value).cloned()
 }
 
 /// Lines as one, up to just beyond what a clipboard takes.

@@ -91,7 +91,7 @@ impl MarkedRow {
 
     pub fn said(&self, rules: Option<&Rules>) -> String {
         let rule = rules.and_then(|rules| rules.rule(self.rule));
-        let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.word(), rule.name)).unwrap_or_default();
+        let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.name(), rule.name)).unwrap_or_default();
         format!("{rule}seen by {}", self.seen_by)
     }
 

@@ -289,7 +289,7 @@ impl Model {
     pub(in crate::app) fn reasons(&self, place: Place) -> Vec<SheetRow> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let reason = |rule: &Rule| {
-            let head = format!("{} {}", rule.severity.sign(), rule.severity.word());
+            let head = format!("{} {}", rule.severity.sign(), rule.severity.name());
             SheetRow { head, text: rule.words() }
         };
         let (none, marks) = (Marks::default(), open.marks.as_deref());

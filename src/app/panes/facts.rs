@@ -123,11 +123,8 @@ fn process_at(report: &Report, place: Place) -> Option<ProcessRef> {
 
 /// What a row is about, as its other rows name it: a process or a file by the last part of its path.
 pub fn subject(report: &Report, place: Place) -> Option<String> {
-    let is_value = |piece: &Piece| match piece {
-        Piece::Value(text) => Some(String::from_utf8_lossy(text.as_bytes()).into_owned()),
-        Piece::Detail(_) | Piece::Own(_) | Piece::Known(_) => None,
-    };
-    let value = report.row(place.section, place.row).pieces.iter().find_map(is_value)?;
+    let row = report.row(place.section, place.row);
+    let value = String::from_utf8_lossy(row.pieces.iter().find_map(Piece::value)?.as_bytes());
     let is_path = is_process(report, place) || report.section(place.section)?.pane() == Pane::Files;
     let name = if is_path { value.rsplit(['\\', '/']).next() } else { None };
     Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())

@@ -149,12 +149,7 @@ impl PaneState {
         self.places(report, pane, position..position.saturating_add(1)).next()
     }
 
-    pub fn places<'a>(
-        &'a self,
-        report: &'a Report,
-        pane: Pane,
-        positions: Range<usize>,
-    ) -> impl Iterator<Item = Place> + 'a {
+    pub fn places(&self, report: &Report, pane: Pane, positions: Range<usize>) -> impl Iterator<Item = Place> {
         let mut before = 0;
         report.sections(pane).into_iter().flat_map(move |section| {
             let (first, count) = (before, self.section_count(report, section));

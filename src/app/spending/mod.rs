@@ -79,7 +79,7 @@ impl Consent {
             Self::Send(request, _) => vec![request.clone()],
             Self::OpenAll(reports) => reports.clone(),
             Self::SubmitLarge(submission) => {
-                vec![Request::PrivateScan { submission: Arc::clone(submission), to: None }]
+                vec![Request::PrivateScan { submission: submission.clone(), to: None }]
             }
             Self::Follow(file) => vec![Request::PrivateAnalyses { file: file.clone() }],
             _ => Vec::new(),

@@ -1,5 +1,4 @@
 use super::*;
-use crate::report::Piece;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -14,11 +13,7 @@ fn matrix(reports: &[Value]) -> Matrix {
 }
 
 fn text(row: &Row) -> String {
-    let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
-        Piece::Own(words) | Piece::Known(words) => words.to_string(),
-    });
-    pieces.collect()
+    row.words(|text| text.visible().into()).1
 }
 
 /// Items with the numbers of the reports that saw them.

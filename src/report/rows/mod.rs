@@ -136,6 +136,14 @@ impl Piece {
             Self::Own(text) | Self::Known(text) => text.columns(),
         }
     }
+
+    /// What the row is about, if this piece is that.
+    pub fn value(&self) -> Option<&Untrusted> {
+        match self {
+            Self::Value(text) => Some(text),
+            Self::Detail(_) | Self::Own(_) | Self::Known(_) => None,
+        }
+    }
 }
 
 impl Row {
@@ -170,10 +178,7 @@ impl Row {
 
     /// What the row is about, if it begins with that: a process's name.
     pub fn name(&self) -> Option<&Untrusted> {
-        match self.pieces.first()? {
-            Piece::Value(name) => Some(name),
-            Piece::Detail(_) | Piece::Own(_) | Piece::Known(_) => None,
-        }
+        self.pieces.first()?.value()
     }
 }
 

@@ -16,15 +16,8 @@ fn pane(json: &str, pane: Pane) -> Vec<String> {
 }
 
 fn text(row: &Row) -> String {
-    let label = match &row.label {
-        Label::Known(word) => (*word).to_owned(),
-        Label::Named(name) => name.visible().to_string(),
-    };
-    let pieces = row.pieces.iter().map(|piece| match piece {
-        Piece::Value(text) | Piece::Detail(text) => text.visible().to_string(),
-        Piece::Own(text) | Piece::Known(text) => text.to_string(),
-    });
-    format!("{label}|{}", pieces.collect::<String>())
+    let (label, text) = row.words(|text| text.visible().into());
+    format!("{label}|{text}")
 }
 
 #[test]

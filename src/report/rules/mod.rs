@@ -10,7 +10,7 @@ mod judge;
 
 use super::attack::{self, Technique};
 use super::{Attribute, Piece, Report, Row};
-use crate::text::{Untrusted, count};
+use crate::text::{Untrusted, count, names};
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
@@ -36,27 +36,19 @@ const SHIPPED: &[(&str, &str)] = &[
     ("noise.toml", include_str!("../../../assets/rules/noise.toml")),
 ];
 
-/// How notable a row is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    High,
-    Medium,
-    Low,
-    /// Not at all: any machine does so by itself.
-    Noise,
+names! {
+    /// How notable a row is.
+    #[derive(Deserialize)]
+    Severity {
+        High "high",
+        Medium "medium",
+        Low "low",
+        /// Not at all: any machine does so by itself.
+        Noise "noise",
+    }
 }
 
 impl Severity {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::High => "high",
-            Self::Medium => "medium",
-            Self::Low => "low",
-            Self::Noise => "noise",
-        }
-    }
-
     /// A sign, so that the severity does not rest on colour.
     pub fn sign(self) -> &'static str {
         match self {
@@ -180,7 +172,7 @@ impl Rule {
     pub fn filter_words(&self) -> String {
         let persists = if self.subject == "persistence" { "survives a reboot" } else { "" };
         let techniques = self.techniques().collect::<Vec<_>>().join(" ");
-        format!("{} {} {persists} {techniques}", self.severity.word(), self.words())
+        format!("{} {} {persists} {techniques}", self.severity.name(), self.words())
     }
 
     /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing. The expressions of
@@ -338,7 +330,7 @@ impl Rules {
             let is_technique = section.attribute.is_some_and(Attribute::is_technique);
             for row in report.each_row(number).filter(|_| is_technique) {
                 let row = row.told();
-                let id = row.pieces.iter().find_map(|piece| if let Piece::Value(id) = piece { Some(id) } else { None });
+                let id = row.pieces.iter().find_map(Piece::value);
                 let id = id.map(|id| String::from_utf8_lossy(id.as_bytes()));
                 let technique = id.and_then(|id| found.get_mut(id.trim()));
                 technique.into_iter().for_each(|technique| technique.is_named = true);
