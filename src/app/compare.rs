@@ -37,7 +37,6 @@ pub struct Comparison {
     pub(super) found: Option<Vec<u32>>,
     /// How many of the pane's items each column saw.
     counts: Vec<usize>,
-    /// Whether an item of the pane differs.
     has_differing: bool,
     /// Columns that the analyst left out.
     pub(super) without: Vec<MatrixColumn>,
@@ -189,13 +188,7 @@ impl Comparison {
 
     /// Covers other items by who saw them: all, then each narrower choice in turn.
     pub(super) fn step_view(&mut self) {
-        self.only = match self.only {
-            Only::Any => Only::All,
-            Only::All => Only::Some,
-            Only::Some => Only::Here,
-            Only::Here => Only::NotHere,
-            Only::NotHere => Only::Any,
-        };
+        self.only = Only::ALL.into_iter().find(|next| *next > self.only).unwrap_or_default();
     }
 
     pub(super) fn step_column(&mut self, forward: bool) {

@@ -45,18 +45,18 @@ pub(super) struct CompareArgs {
 
 impl ValueEnum for Only {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Any, Self::All, Self::Some, Self::Here, Self::NotHere]
+        &Self::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        let (name, help) = match self {
-            Self::Any => ("any", "Everything"),
-            Self::All => ("all", "Seen in all"),
-            Self::Some => ("some", "Seen in some, not in all, or with other values"),
-            Self::Here => ("here", "Seen only here, or with other values"),
-            Self::NotHere => ("not-here", "Seen elsewhere, not here, or with other values"),
+        let help = match self {
+            Self::Any => "Everything",
+            Self::All => "Seen in all",
+            Self::Some => "Seen in some, not in all, or with other values",
+            Self::Here => "Seen only here, or with other values",
+            Self::NotHere => "Seen elsewhere, not here, or with other values",
         };
-        Some(PossibleValue::new(name).help(help))
+        Some(PossibleValue::new(self.name()).help(help))
     }
 }
 

@@ -5,42 +5,27 @@ use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::report::json::Raw;
 use crate::report::page::cursor_of;
 use crate::report::{Place, Report};
-use crate::text::{Untrusted, Visible, said};
+use crate::text::{Untrusted, Visible, names, said};
 
-/// A file that a sandbox kept beside its report (specification §2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Artefact {
-    Html,
-    Pcap,
-    /// The event log of Windows.
-    Evtx,
-    Memdump,
+names! {
+    /// A file that a sandbox kept beside its report (specification §2.1), by its name in addresses.
+    Artefact {
+        Html "html",
+        Pcap "pcap",
+        /// The event log of Windows.
+        Evtx "evtx",
+        Memdump "memdump",
+    }
 }
 
 impl Artefact {
-    pub const ALL: [Self; 4] = [Self::Html, Self::Pcap, Self::Evtx, Self::Memdump];
-
-    /// Its name, its words, and the report's attribute that states whether it exists.
-    fn row(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Html => ("html", "HTML report", "has_html_report"),
-            Self::Pcap => ("pcap", "network capture", "has_pcap"),
-            Self::Evtx => ("evtx", "event log", "has_evtx"),
-            Self::Memdump => ("memdump", "memory dump", "has_memdump"),
-        }
-    }
-
-    /// The name in addresses and on the command line.
-    pub fn name(self) -> &'static str {
-        self.row().0
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|artefact| artefact.name() == name)
-    }
-
     pub fn words(self) -> &'static str {
-        self.row().1
+        match self {
+            Self::Html => "HTML report",
+            Self::Pcap => "network capture",
+            Self::Evtx => "event log",
+            Self::Memdump => "memory dump",
+        }
     }
 
     pub fn extension(self) -> &'static str {
@@ -63,7 +48,12 @@ impl Artefact {
 
     /// The report's attribute that states whether it exists.
     pub fn attribute(self) -> &'static str {
-        self.row().2
+        match self {
+            Self::Html => "has_html_report",
+            Self::Pcap => "has_pcap",
+            Self::Evtx => "has_evtx",
+            Self::Memdump => "has_memdump",
+        }
     }
 }
 

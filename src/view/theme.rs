@@ -1,8 +1,8 @@
 //! Colours by meaning: each theme gives a meaning its style, each terminal shows as much of it as it can.
 
+use crate::text::names;
 use ratatui::style::Color::{self, Blue, Cyan, DarkGray, Green, LightRed, Magenta, Red, Reset, Yellow};
 use ratatui::style::{Modifier, Style};
-use serde::Deserialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
@@ -23,17 +23,16 @@ pub enum Tint {
     Found,
 }
 
-/// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Theme {
-    #[default]
-    Dark,
-    Light,
-    /// Few and strong colours on the terminal's own background.
-    Contrast,
-    /// No colours: bold, faint, underlined and reversed.
-    Mono,
+names! {
+    /// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
+    Theme {
+        Dark "dark",
+        Light "light",
+        /// Few and strong colours on the terminal's own background.
+        Contrast "contrast",
+        /// No colours: bold, faint, underlined and reversed.
+        Mono "mono",
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,16 +62,9 @@ const BOLD: Modifier = Modifier::BOLD;
 const DIM: Modifier = Modifier::DIM;
 
 impl Theme {
-    pub const ALL: [(Self, &str); 4] =
-        [(Self::Dark, "dark"), (Self::Light, "light"), (Self::Contrast, "contrast"), (Self::Mono, "mono")];
-
     /// What a theme can be called where one is chosen: `auto` is the one that fits the terminal.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        std::iter::once("auto").chain(Self::ALL.map(|(_, name)| name))
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, known)| *known == name).map(|(theme, _)| theme)
+        std::iter::once("auto").chain(Self::ALL.map(Self::name))
     }
 }
 
@@ -206,10 +198,8 @@ mod tests {
 
     #[test]
     fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
-        for look in Theme::ALL
-            .into_iter()
-            .flat_map(|(theme, _)| [Depth::None, Depth::Sixteen].map(|depth| Appearance { theme, depth }))
-        {
+        let looks = |theme| [Depth::None, Depth::Sixteen].map(|depth| Appearance { theme, depth });
+        for look in Theme::ALL.into_iter().flat_map(looks) {
             for meaning in [Tint::Price, Tint::Problem, Tint::Cursor] {
                 assert_ne!(
                     look.style(meaning).add_modifier,
@@ -219,7 +209,7 @@ mod tests {
             }
         }
         // Nothing blinks.
-        for look in Theme::ALL.map(|(theme, _)| Appearance { theme, depth: Depth::True }) {
+        for look in Theme::ALL.map(|theme| Appearance { theme, depth: Depth::True }) {
             let blink = Modifier::SLOW_BLINK | Modifier::RAPID_BLINK;
             assert!(Tint::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
         }

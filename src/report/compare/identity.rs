@@ -87,7 +87,7 @@ impl Way {
                 continue;
             }
             let Some(value) = raw.member(field.name) else { continue };
-            let mut tell = |value: Raw<'_>| {
+            for value in value.each() {
                 room.clear();
                 add(value, if field.name == "process_name" { Sameness::Program } else { self.sameness }, room);
                 if field.role == Role::Severity && room.starts_with(SEVERITY) {
@@ -96,10 +96,6 @@ impl Way {
                 if !room.is_empty() && value.bytes() != b"null" {
                     told = told.wrapping_add(hash(place, room, keys));
                 }
-            };
-            match value.kind() {
-                Kind::Array => value.elements().for_each(tell),
-                Kind::Object | Kind::Text | Kind::Word => tell(value),
             }
         }
         told

@@ -13,7 +13,7 @@ use super::command_line;
 use super::index::Section;
 use super::rows::{Piece, Report, Row, RowBytes};
 use super::work::{Cancel, Cancelled, in_rounds};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, names};
 use foldhash::quality::RandomState;
 use identity::Way;
 use std::collections::HashMap;
@@ -55,19 +55,21 @@ pub struct ComparedItem {
     row: u32,
 }
 
-/// Which items are wanted by who saw them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Only {
-    #[default]
-    Any,
-    /// Items that every side saw.
-    All,
-    /// Items that some sides saw and others did not, or whose details differ.
-    Some,
-    /// Items that only the side here saw, or for which it has details that no other side has.
-    Here,
-    /// Items that another side saw and the one here did not, or for which another side has details that this one lacks.
-    NotHere,
+names! {
+    /// Which items are wanted by who saw them, from all to ever narrower choices.
+    #[derive(Default)]
+    Only {
+        #[default]
+        Any "any",
+        /// Items that every side saw.
+        All "all",
+        /// Items that some sides saw and others did not, or whose details differ.
+        Some "some",
+        /// Items that only the side here saw, or for which it has details that no other side has.
+        Here "here",
+        /// Items that another side saw and the one here did not, or for which another side has details that this one lacks.
+        NotHere "not-here",
+    }
 }
 
 impl Only {
