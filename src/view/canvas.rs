@@ -105,6 +105,12 @@ const SHORTEST: usize = 8;
 /// Own words with what they mean.
 pub(super) type Words = (String, Tint);
 
+impl Tint {
+    pub(super) fn of(self, words: impl Into<String>) -> Words {
+        (words.into(), self)
+    }
+}
+
 /// Each of these wrapped in rows of this width.
 pub(super) fn wrapped(words: Vec<Words>, columns: usize) -> Vec<Words> {
     let rows = words.into_iter().map(|(text, meaning)| (words_in_rows(&text, columns.max(10)), meaning));
@@ -142,19 +148,9 @@ impl<'a> LineWriter<'a> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(canvas.area);
         let end = if cells.height == 0 { cells.x } else { cells.right() };
-        let (start, x, y) = (cells.x, cells.x, cells.y);
-        Self {
-            buffer: canvas.buffer,
-            look: canvas.look,
-            start,
-            x,
-            y,
-            end,
-            is_cut: false,
-            base: None,
-            sought: None,
-            shows_sought: false,
-        }
+        let (buffer, look, start, x, y) = (&mut *canvas.buffer, canvas.look, cells.x, cells.x, cells.y);
+        let (is_cut, shows_sought, base, sought) = (false, false, None, None);
+        Self { buffer, look, start, x, y, end, is_cut, base, sought, shows_sought }
     }
 
     pub(super) fn of_list(canvas: &'a mut Canvas<'_>, area: Area, row: u16, is_chosen: bool) -> Self {

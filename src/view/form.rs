@@ -18,9 +18,8 @@ pub(super) trait DrawForm: FormSource {
 
     fn title(form: &InputForm<Self>, model: &Model) -> String;
 
-    fn label(_: usize) -> Option<&'static ScanField> {
-        None
-    }
+    /// Labels of the fields, where they have any.
+    const FIELDS: &'static [ScanField] = &[];
 
     fn words(_: &InputForm<Self>, _: &Model) -> Vec<Words> {
         Vec::new()
@@ -42,7 +41,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     for (row, number) in (0..fields).zip(top..) {
         let (mut line, is_chosen) = (LineWriter::new(buffer, inside, row), number == form.chosen);
         let number = number.checked_sub(choices.len());
-        match (number.and_then(S::label), number.and_then(|number| form.fields.get(number))) {
+        match (number.and_then(|number| S::FIELDS.get(number)), number.and_then(|number| form.fields.get(number))) {
             (Some(label), Some(field)) => draw_field(line, (label, S::LABEL), field, is_chosen),
             (None, Some(field)) => {
                 line.own("> ", Tint::Key);
@@ -82,12 +81,10 @@ fn draw_field(mut line: LineWriter<'_>, (label, column): (&ScanField, usize), fi
 }
 
 impl DrawForm for FileToScan {
+    const FIELDS: &'static [ScanField] = &FIELDS;
+
     fn title(_: &SubmitForm, _: &Model) -> String {
         "Submit a file for a private scan".to_owned()
-    }
-
-    fn label(number: usize) -> Option<&'static ScanField> {
-        FIELDS.get(number)
     }
 
     fn words(form: &SubmitForm, model: &Model) -> Vec<Words> {
@@ -102,7 +99,7 @@ impl DrawForm for FileToScan {
         }
         let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
             let words = "reads the file and says what it costs; nothing is sent before that.";
-            return vec![(format!("{} {words}", model.way_to("look-at-file")), Tint::Faint)];
+            return vec![Tint::Faint.of(format!("{} {words}", model.way_to("look-at-file")))];
         };
         let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
         let is_large = found.limit == UploadLimit::Large;
@@ -112,12 +109,12 @@ impl DrawForm for FileToScan {
         let basis = model.figures.price(&Request::PrivateScan { submission, to: None });
         let sent = found.sent.map(|sent| {
             let (when, look) = (crate::text::moment(sent), model.way_to_look(&found.file));
-            (format!("Perhaps sent already on {when}, and no answer came. {look}"), Tint::Problem)
+            Tint::Problem.of(format!("Perhaps sent already on {when}, and no answer came. {look}"))
         });
         let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.way_to("submit"));
         let mut said = vec![
-            (format!("{} · {}{way}", found.file.short(), bytes(found.size)), Tint::Strong),
-            (format!("{price}, {rule} {why}; {key} submits it{after}"), Tint::Price),
+            Tint::Strong.of(format!("{} · {}{way}", found.file.short(), bytes(found.size))),
+            Tint::Price.of(format!("{price}, {rule} {why}; {key} submits it{after}")),
         ];
         // What the counters leave of each limit that a scan is charged to.
         let limits = model.figures.left(basis.verdict.unit, model.now);

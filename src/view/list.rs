@@ -3,7 +3,7 @@
 use super::canvas::{Canvas, LineWriter, Words, fitting, wrapped};
 use super::overlay::window;
 use super::pane::frame;
-use super::theme::Tint;
+use super::theme::Tint::{self, Strong, Text};
 use crate::app::commands::Command;
 use crate::app::list::{List, ListEntry, Next};
 use crate::app::over::SheetRow;
@@ -265,11 +265,11 @@ fn absent(model: &Model) -> Vec<Words> {
     let listing = model.calls.listing(model.file());
     match (list.chosen(), listing, &list.failure) {
         (Some(entry), _, _) => match (in_flight(entry, model), &entry.failure) {
-            (Some(call), _) => vec![strong(format!("Fetching the report … {}", progress(call, model.now)))],
+            (Some(call), _) => vec![Strong.of(format!("Fetching the report … {}", progress(call, model.now)))],
             (None, Some(failure)) => failed("The report could not be fetched.", failure, model),
-            (None, None) => [vec![strong("This report is not stored.")], next_key(model)].concat(),
+            (None, None) => [vec![Strong.of("This report is not stored.")], next_key(model)].concat(),
         },
-        (None, Some(call), _) => vec![strong(format!("Listing the sandboxes … {}", progress(call, model.now)))],
+        (None, Some(call), _) => vec![Strong.of(format!("Listing the sandboxes … {}", progress(call, model.now)))],
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
         (None, None, None) if list.entries.is_empty() && model.following().is_some() => followed(model),
         (None, None, None) => unlisted(list, model),
@@ -281,24 +281,26 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
         (Next::Page(None), true) if list.file().is_some_and(|file| model.follows.has_scan(file)) => {
             let (follow, price) = (model.way_to("follow"), model.follow_price());
             vec![
-                strong("Its scan was not seen to its end: there may be nothing to list yet."),
-                text(format!("{follow} follows the scan until its reports are listed, for {price}.")),
+                Strong.of("Its scan was not seen to its end: there may be nothing to list yet."),
+                Text.of(format!("{follow} follows the scan until its reports are listed, for {price}.")),
             ]
         }
         (Next::Page(None), _) => vec![
-            strong(match list.stored() as u64 {
+            Strong.of(match list.stored() as u64 {
                 0 => "Nothing is stored of this file.".to_owned(),
-                stored => {
-                    format!("Stored of this file: {}, but not the list of its sandboxes.", count(stored, "report"))
-                }
+                all => format!("Stored of this file: {}, but not the list of its sandboxes.", count(all, "report")),
             }),
-            text("A page of the list brings its sandboxes, and their reports where the service sends them along."),
+            Tint::Text
+                .of("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],
-        (Next::Lost, _) => vec![text(NO_WAY_ON)],
+        (Next::Lost, _) => vec![Text.of(NO_WAY_ON)],
         (Next::Nothing, true) => {
             let again = model.way_to("relist");
             let why = "The analysis may still be running, or the reports have expired.";
-            vec![strong("The service lists no sandbox for this file."), text(format!("{why} {again} lists again."))]
+            vec![
+                Strong.of("The service lists no sandbox for this file."),
+                Text.of(format!("{why} {again} lists again.")),
+            ]
         }
         (Next::Page(Some(_)), _) | (Next::Nothing, false) => Vec::new(),
     };
@@ -310,22 +312,16 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
 
 fn followed(model: &Model) -> Vec<Words> {
     let row =
-        |SheetRow { head, text: words }| text(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
-    let head = strong("The scan is followed until its reports are there.");
+        |SheetRow { head, text: words }| Text.of(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
+    let head = Strong.of("The scan is followed until its reports are there.");
     std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
 }
 
 fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
-    let what = (what.to_owned(), Tint::Problem);
-    std::iter::once(what).chain(failure.sentences().map(text)).chain(next_key(model)).collect()
-}
-
-fn strong(words: impl Into<String>) -> Words {
-    (words.into(), Tint::Strong)
-}
-
-fn text(words: impl Into<String>) -> Words {
-    (words.into(), Tint::Text)
+    std::iter::once(Tint::Problem.of(what))
+        .chain(failure.sentences().map(|words| Text.of(words)))
+        .chain(next_key(model))
+        .collect()
 }
 
 /// The key that asks, with its price.

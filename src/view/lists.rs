@@ -314,13 +314,10 @@ impl DrawList for CommandList {
 
 impl DrawForm for SaveTarget {
     const LABEL: usize = 8;
+    const FIELDS: &'static [ScanField] = &[ScanField { label: "Name", hint: "path of the file", option: None }];
 
     fn title(form: &SaveForm, _: &Model) -> String {
         form.title()
-    }
-
-    fn label(_: usize) -> Option<&'static ScanField> {
-        Some(&ScanField { label: "Name", hint: "path of the file", option: None })
     }
 
     fn words(form: &SaveForm, _: &Model) -> Vec<Words> {

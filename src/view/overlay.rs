@@ -18,30 +18,24 @@ use crate::text::{Columns, Visible, count, thousands, words_in_rows_cut};
 pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
     let area = overlay.area(layout);
     buffer.clear(area);
-    match overlay {
-        Overlay::Sheet(sheet) => {
-            let inside = inside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 0);
-            draw_rows(buffer, inside, sheet);
-        }
-        Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
-        Overlay::Palette(list) => draw_list(buffer, area, list, model),
-        Overlay::Finder(list) => draw_list(buffer, area, list, model),
-        Overlay::Prompt(form) => form::draw(buffer, area, form, model),
-        Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
-        Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
-        Overlay::Planner(form) => form::draw(buffer, area, form, model),
-        Overlay::Indicators(list) => draw_list(buffer, area, list, model),
-        Overlay::Artefacts(list) => draw_list(buffer, area, list, model),
-        Overlay::Save(form) => form::draw(buffer, area, form, model),
-        Overlay::Compare(list) => draw_list(buffer, area, list, model),
-        Overlay::OtherFile(list) => draw_list(buffer, area, list, model),
-        Overlay::Spots(list) => draw_list(buffer, area, list, model),
-        Overlay::Findings(list) => draw_list(buffer, area, list, model),
-        Overlay::Held(list) => draw_list(buffer, area, list, model),
-        Overlay::Note(form) => form::draw(buffer, area, form, model),
-        Overlay::Submit(form) => form::draw(buffer, area, form, model),
-        Overlay::Age(form) => form::draw(buffer, area, form, model),
+    // No pattern of a match binds lists of several types.
+    macro_rules! draw_each {
+        (lists $($list:ident)*; forms $($form:ident)*) => {
+            match overlay {
+                $(Overlay::$list(list) => draw_list(buffer, area, list, model),)*
+                $(Overlay::$form(form) => form::draw(buffer, area, form, model),)*
+                Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
+                Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
+                Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
+                Overlay::Sheet(sheet) => {
+                    let inside = inside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 0);
+                    draw_rows(buffer, inside, sheet);
+                }
+            }
+        };
     }
+    draw_each!(lists Palette Finder Indicators Artefacts Compare OtherFile Spots Findings Held;
+        forms Prompt Planner Save Note Submit Age);
 }
 
 impl DrawForm for PlannedOperations {

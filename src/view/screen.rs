@@ -281,27 +281,25 @@ fn start_words(model: &Model) -> Vec<Words> {
         false => "Each paid response is stored here, and free from then on.",
     };
     let words = if model.service.is_offline {
-        vec![("This run is offline: stored reports open, and nothing is sent.".to_owned(), Tint::Free)]
+        vec![Tint::Free.of("This run is offline: stored reports open, and nothing is sent.")]
     } else if !model.service.has_key {
-        let missing = ("No API key yet, so the service cannot be asked.".to_owned(), Tint::Problem);
-        let [get, set] = model.service.key_help.clone().map(|words| (words, Tint::Text));
-        let free = format!(
-            "{demo} tries the demo now: made-up reports, no key, no network, no cost. Stored reports open without a key, too."
-        );
-        vec![missing, get, set, (free, Tint::Free)]
+        let missing = Tint::Problem.of("No API key yet, so the service cannot be asked.");
+        let [get, set] = model.service.key_help.clone().map(|words| Tint::Text.of(words));
+        let free = "made-up reports, no key, no network, no cost. Stored reports open without a key, too.";
+        vec![missing, get, set, Tint::Free.of(format!("{demo} tries the demo now: {free}"))]
     } else if model.start.recent.is_empty() {
         vec![
             ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.".to_owned(), Tint::Text),
-            (stored.to_owned(), Tint::Free),
+            Tint::Free.of(stored),
             (format!("{help} shows the keys that apply here, {palette} finds any command; {back} goes back, {quit} leaves."), Tint::Text),
         ]
     } else {
         Vec::new()
     };
-    let gap = || (String::new(), Tint::Text);
+    let gap = || Tint::Text.of("");
     let before = (!words.is_empty()).then(gap);
     let ask = "Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.";
-    words.into_iter().chain(before).chain([(ask.to_owned(), Tint::Text), gap()]).collect()
+    words.into_iter().chain(before).chain([Tint::Text.of(ask), gap()]).collect()
 }
 
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
@@ -329,9 +327,8 @@ fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let scroll = model.start.scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
     for (row, (position, recent)) in (1..area.height).zip(model.start.recent.iter().enumerate().skip(top).take(fit)) {
-        let line = LineWriter::new(buffer, area, row);
         let is_chosen = position == scroll.cursor && model.start.typed.is_empty();
-        let mut line = if is_chosen { line.base(Tint::Cursor) } else { line };
+        let mut line = LineWriter::of_list(buffer, area, row, is_chosen);
         line.own("  ", Tint::Text);
         draw_earlier(&mut line, recent, model);
         if recent.notes > 0 {
