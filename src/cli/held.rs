@@ -78,13 +78,7 @@ impl HeldArgs {
     }
 
     /// Prints the items that the command selects, the size of the store, and the deletion.
-    fn print(
-        &self,
-        store: &Store,
-        listed: &[&Holding],
-        held: &[&Holding],
-        gone: Option<(&Deletion, u64)>,
-    ) -> Result<()> {
+    fn print(&self, store: &Store, rows: &[&Holding], held: &[&Holding], gone: Option<(&Deletion, u64)>) -> Result<()> {
         let now = crate::clock::now();
         let sum = |of: fn(&Holding) -> u64| held.iter().map(|thing| of(thing)).fold(0, u64::saturating_add);
         let (size, on_disk) = (sum(|thing| thing.bytes), sum(|thing| thing.on_disk));
@@ -94,8 +88,8 @@ impl HeldArgs {
             return print_json(&json!({"held": rows, "bytes": size, "on_disk": on_disk, "deleted": deleted}));
         }
         let heading = ["received (UTC)", ">size", ">on disk", ">notes", "at service", "from", "id"];
-        let rows = listed.iter().map(|kept| cells(kept, now));
-        let mut text = if listed.is_empty() { String::new() } else { table(heading, rows) };
+        let cells = rows.iter().map(|kept| cells(kept, now));
+        let mut text = if rows.is_empty() { String::new() } else { table(heading, cells) };
         text += &match held.len() as u64 {
             0 => "Nothing is stored.\n".to_owned(),
             things => format!("{} stored: {}, {} on disk\n", thousands(things), bytes(size), bytes(on_disk)),
@@ -150,7 +144,7 @@ impl Selection {
 fn one(kept: &Holding, named: &str) -> Option<Purge> {
     if let Some(file) = Sha256::parse(named) {
         let service = kept.service.clone();
-        return (kept.file.as_ref() == Some(&file)).then_some(Purge::File { service, file });
+        return (kept.file.as_ref() == Some(&file)).then_some(Purge::File(service, file));
     }
     (id(kept) == named).then(|| kept.purge())
 }

@@ -166,7 +166,6 @@ pub struct Export<'a> {
 }
 
 impl<'a> Export<'a> {
-    /// Opens the reports, marked by these rules.
     fn opened(&'a self, rules: &'a Rules) -> impl Iterator<Item = io::Result<OpenedReport<'a>>> {
         let open = move |(number, source)| OpenedReport::new(self, number, source, rules);
         self.sources.iter().enumerate().map(open)

@@ -4,9 +4,10 @@ use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, What};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
 use crate::report::command_line;
-use crate::report::identifier::{self, is_moment};
+use crate::report::identifier;
 use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
+use crate::report::page::ReportSummary;
 use crate::report::rows::ValueMember;
 use crate::report::rows::records::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Rules, Severity};
@@ -27,7 +28,6 @@ pub(super) struct OpenedReport<'a> {
     pub(super) identifier: Option<Identifier>,
     rules: &'a Rules,
     marks: Marks,
-    /// The rows that are written.
     rows: RowSet,
     notes: BTreeMap<Place, &'a Note>,
     /// The note on the whole report, then those on items that the report no longer has.
@@ -156,10 +156,8 @@ impl<'a> OpenedReport<'a> {
 
     /// When the sandbox ran: as the report says, or else its identifier.
     pub(super) fn ran(&self) -> Option<Timestamp> {
-        let dates = verdict::strings(&self.report, "analysis_date");
-        let written = dates.first().and_then(|seconds| seconds.parse().ok()).filter(|seconds| is_moment(*seconds));
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
-        written.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
+        ReportSummary::of(&self.report).ran.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
     /// Hands over the rows pane by pane, in the order of the screen; returns their number.

@@ -45,7 +45,6 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
 
 struct Bundle<'a> {
     out: &'a mut dyn Write,
-    /// The identifiers of the written objects.
     written: HashSet<String>,
     /// Rows without an object: STIX has none for most rows of a report, nor for devices and pipes.
     left_out: u64,

@@ -21,7 +21,8 @@ const VERDICTS: [(&str, &str); 3] = [
 
 /// What the sandbox thought of the sample, in the words of STIX.
 pub(super) fn verdict(report: &Report) -> &'static str {
-    let verdicts = strings(report, "verdicts");
+    let verdicts = report.values("verdicts").take(MOST);
+    let verdicts: Vec<_> = verdicts.map(|verdict| String::from_utf8_lossy(verdict.as_bytes()).to_uppercase()).collect();
     let found = VERDICTS.iter().find(|(_, words)| verdicts.iter().any(|verdict| says_one_of(verdict, words)));
     found.map_or("unknown", |(verdict, _)| verdict)
 }
@@ -64,12 +65,6 @@ fn is_technique(id: &str) -> bool {
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, part) = id.split_once('.').unwrap_or((id, "000"));
     whole.strip_prefix('T').is_some_and(|whole| digits(whole, 4)) && digits(part, 3)
-}
-
-/// The strings of an attribute, in capitals.
-pub(super) fn strings(report: &Report, name: &str) -> Vec<String> {
-    let values = records(report, name, |_| true).into_iter().map(|record| record.value);
-    values.map(|value| String::from_utf8_lossy(Raw::new(&value).text().as_bytes()).to_uppercase()).collect()
 }
 
 /// The first rows of an attribute.

@@ -5,7 +5,6 @@ use super::json::{Kind, Raw};
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
 
-/// The most sandboxes that an analysis lists.
 const MOST_SANDBOXES: usize = 200;
 
 /// A private scan.

@@ -263,7 +263,6 @@ impl DocumentValue {
         FoundReport { identifier, body: self.body.clone(), pointer: Untrusted::default() }
     }
 
-    /// Why a list has no report.
     fn without_reports(&self) -> DocumentError {
         match Page::of(&self.body) {
             Ok(page) if !page.entries.is_empty() => DocumentError::OnlyIdentifiers,
@@ -301,7 +300,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Searches a value, which is at `way`.
     fn enter(&mut self, value: Raw<'_>, way: &mut Vec<Step>) {
         match value.kind() {
             Kind::Object => self.enter_object(value, way),

@@ -6,7 +6,7 @@ use super::index::Form;
 use super::json::{Event, Kind, Raw, Scanner};
 use super::rows::{Label, split_member};
 use super::work::in_rounds;
-use super::{Cancel, Pane, Report, RowSet, Section};
+use super::{Cancel, Pane, Place, Report, RowSet, Section};
 use crate::text::Untrusted;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::{ControlFlow, Range};
@@ -45,7 +45,6 @@ impl Pattern {
         self.0.is_match(text)
     }
 
-    /// Whether it matches the label of a row.
     fn is_in(&self, label: &Label) -> bool {
         match label {
             // What may match nothing at all is not found where nothing stands.
@@ -61,7 +60,6 @@ impl Pattern {
         found.filter(|found| !found.is_empty()).collect()
     }
 
-    /// Whether a leaf of a row matches.
     fn is_in_row(&self, report: &Report, number: usize, section: &Section, row: usize) -> bool {
         let bytes = report.body.window(report.extent(number, row));
         let are_names_data = section.attribute.is_none();
@@ -73,7 +71,7 @@ impl Pattern {
                 self.is_in_json(name.content()) || self.is_in_leaf(value.bytes(), are_names_data)
             }
             (Form::Processes, Some(b'{')) => {
-                report.process_members(number, row, bytes).any(|(name, value)| match value.kind() {
+                report.own_members(Place { section: number, row }, bytes).any(|(name, value)| match value.kind() {
                     _ if are_names_data && self.is_in_json(name.content()) => true,
                     Kind::Object | Kind::Array => self.is_in_leaf(value.bytes(), true),
                     Kind::Text | Kind::Word => self.is_in_json(value.content()),

@@ -93,9 +93,7 @@ impl Holding {
     /// What deletes it alone.
     pub fn purge(&self) -> Purge {
         match &self.what {
-            Held::Report(identifier) | Held::Notes(identifier) => {
-                Purge::Report { service: self.service.clone(), identifier: identifier.clone() }
-            }
+            Held::Report(report) | Held::Notes(report) => Purge::Report(self.service.clone(), report.clone()),
             Held::Answer { place, .. } => Purge::Answer(place.clone()),
         }
     }
@@ -132,16 +130,10 @@ impl Holding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Purge {
     /// A report that a service sent with its artifacts, or one that was imported, or the notes alone.
-    Report {
-        service: String,
-        identifier: Identifier,
-    },
+    Report(String, Identifier),
     Answer(String),
-    /// Everything that is stored of a file.
-    File {
-        service: String,
-        file: Sha256,
-    },
+    /// Everything that is stored of a file from a service.
+    File(String, Sha256),
     Before(Timestamp),
     /// The oldest items, until at most this many bytes are left in the store.
     DownTo(u64),
@@ -156,14 +148,12 @@ impl Purge {
             (Self::Before(_) | Self::DownTo(_), Held::Notes(_)) => false,
             (Self::Before(moment), _) => thing.received < *moment,
             (Self::DownTo(most), _) => bytes > *most,
-            (Self::File { file, .. }, Held::Notes(_)) => thing.file.as_ref() == Some(file),
-            (Self::File { service, file }, _) => thing.service == *service && thing.file.as_ref() == Some(file),
-            (Self::Report { identifier, .. }, Held::Notes(found)) => found == identifier,
-            (Self::Report { service, identifier }, Held::Report(found)) => {
-                thing.service == *service && found == identifier
-            }
-            (Self::Report { service, identifier }, Held::Answer { beside, .. }) => {
-                thing.service == *service && beside.as_ref() == Some(identifier)
+            (Self::File(_, file), Held::Notes(_)) => thing.file.as_ref() == Some(file),
+            (Self::File(service, file), _) => thing.service == *service && thing.file.as_ref() == Some(file),
+            (Self::Report(_, report), Held::Notes(found)) => found == report,
+            (Self::Report(service, report), Held::Report(found)) => thing.service == *service && found == report,
+            (Self::Report(service, report), Held::Answer { beside, .. }) => {
+                thing.service == *service && beside.as_ref() == Some(report)
             }
             (Self::Answer(wanted), Held::Answer { place, .. }) => wanted == place,
             (Self::Answer(_), Held::Report(_) | Held::Notes(_)) => false,
@@ -289,9 +279,7 @@ impl Retention {
         let at = crate::text::moment;
         match self {
             Self::Gone(when) => format!("the service deleted it by {}: what is stored is the only one", at(when)),
-            Self::Unless(when) => {
-                format!("unless a longer retention was chosen the service deleted it on {}", at(when))
-            }
+            Self::Unless(end) => format!("unless a longer retention was chosen the service deleted it on {}", at(end)),
             Self::Had(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
             Self::Until(when) => format!("the service has it until {} at least", at(when)),
             Self::Unknown => "how long the service has it is not known".to_owned(),

@@ -126,7 +126,6 @@ pub struct Batch {
 /// A process that continues after its children.
 #[derive(Debug, Clone, Copy)]
 struct Tail {
-    /// Number of its section in the index.
     section: usize,
     row: u32,
     at: u32,

@@ -134,11 +134,9 @@ impl Store {
         files.retain(|(of, file, opened)| {
             deletion.what.iter().any(|what| match what {
                 Purge::Everything => is_meant(of),
-                Purge::File { service, file: named } => {
-                    (of == service || service == IMPORTED) && named.as_str() == file
-                }
+                Purge::File(service, named) => (of == service || service == IMPORTED) && named.as_str() == file,
                 Purge::Before(moment) => is_meant(of) && *opened < *moment - WORKED_ON && !is_left(file),
-                Purge::Report { .. } | Purge::Answer(_) | Purge::DownTo(_) => false,
+                Purge::Report(..) | Purge::Answer(_) | Purge::DownTo(_) => false,
             })
         });
         Ok(files)

@@ -32,7 +32,6 @@ pub type HeldScreen = ListView<StoreContents>;
 #[derive(Debug, Default)]
 pub struct StoreContents {
     pub lines: Vec<Holding>,
-    /// Which of the orders.
     order: usize,
 }
 
@@ -163,7 +162,7 @@ impl Model {
     pub(in crate::app) fn delete_chosen(&mut self) {
         let Some(line) = self.chosen_held() else { return };
         let of = |what| Deletion::of(vec![what], None, self.held_lines());
-        let whole = line.file.clone().map(|file| of(Purge::File { service: line.service.clone(), file }));
+        let whole = line.file.clone().map(|file| of(Purge::File(line.service.clone(), file)));
         let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
         let mut why = self.purge_words("To be deleted", &one);
         let mut answers = vec![KeyedAnswer::yes("yes, delete", Consent::DeleteStored(one))];

@@ -152,7 +152,7 @@ impl Indicators {
                     cancel.check()?;
                 }
                 let place = Place { section, row };
-                collector.add_row(&report.record(place), sources, place, mark(place))?;
+                collector.take(&report.record(place), sources, place, mark(place))?;
             }
         }
         Ok(collector.sorted())
@@ -297,22 +297,16 @@ struct Collector {
 
 impl Collector {
     /// Takes in what a row names; an error where more was found than is gathered.
-    fn add_row(
-        &mut self,
-        record: &Record<'_>,
-        sources: &[Source],
-        place: Place,
-        mark: Option<Severity>,
-    ) -> io::Result<()> {
-        let raw = Raw::new(&record.value);
+    fn take(&mut self, row: &Record<'_>, sources: &[Source], place: Place, mark: Option<Severity>) -> io::Result<()> {
+        let raw = Raw::new(&row.value);
         let has_memory = |text: &[u8]| text.windows(6).any(|part| part.eq_ignore_ascii_case(b"memory"));
         let says = |member| raw.member(member).is_some_and(|words| has_memory(words.content()));
         self.is_memory = raw.member("match_data").is_some() && ["name", "description"].into_iter().any(says);
         self.row += 1;
         let is_alert = sources.iter().any(|source| source.member == DESTINATION);
         let passed_over = if is_alert { passed_over(raw) } else { &[] };
-        let is_member = |wanted: &str| record.member.as_ref().is_some_and(|name| name.as_bytes() == wanted.as_bytes());
-        leaves(&record.value, &mut |way, value| {
+        let is_member = |wanted: &str| row.member.as_ref().is_some_and(|name| name.as_bytes() == wanted.as_bytes());
+        leaves(&row.value, &mut |way, value| {
             if value.kind() != JsonKind::Text || passed_over.iter().any(|end| is_named(way, end)) {
                 return;
             }

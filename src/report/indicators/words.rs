@@ -43,7 +43,6 @@ fn is_gap(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '`')
 }
 
-/// The first word of a text.
 fn word(text: &str) -> &str {
     text.split(is_gap).next().unwrap_or_default()
 }

@@ -363,7 +363,7 @@ impl Report {
                     found.first_mut().into_iter().for_each(|first| first.name = Some(name.text()));
                     found
                 };
-                self.process_members(section, row, bytes).flat_map(member).collect()
+                self.own_members(Place { section, row }, bytes).flat_map(member).collect()
             }
             Form::Processes => lines(Raw::new(bytes).bytes()),
             Form::Object | Form::Loose => {
@@ -414,7 +414,6 @@ impl Report {
         self.body.window(tail..next.max(tail + MOST_AFTER_CHILDREN).min(end))
     }
 
-    /// A row's first bytes, at most `limit`.
     fn row_bytes(&self, section: usize, row: usize, limit: usize) -> &[u8] {
         let extent = self.extent(section, row);
         self.body.window(extent.start..extent.end.min(extent.start + limit))
@@ -424,7 +423,7 @@ impl Report {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
-        let members: Vec<_> = self.process_members(place.section, place.row, bytes).collect();
+        let members: Vec<_> = self.own_members(place, bytes).collect();
         let value = |wanted: &str| {
             let found = members.iter().find(|(name, _)| name.text().as_bytes() == wanted.as_bytes());
             found.map(|(_, value)| compact(*value))
@@ -453,15 +452,10 @@ impl Report {
     }
 
     /// A process's members without its children: those before them, and those after.
-    pub(super) fn process_members<'a>(
-        &'a self,
-        section: usize,
-        row: usize,
-        bytes: &'a [u8],
-    ) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
+    pub(super) fn own_members<'a>(&'a self, place: Place, bytes: &'a [u8]) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
         let is_own =
             |(name, value): &(Raw<'_>, Raw<'_>)| value.kind() != Kind::Array || name.text().as_bytes() != b"children";
-        let after = members(self.tail(section, row)).filter(is_own);
+        let after = members(self.tail(place.section, place.row)).filter(is_own);
         Raw::new(bytes).pairs().take_while(is_own).chain(after)
     }
 }

@@ -139,7 +139,6 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [Field], told: Told) -> Vec<Piec
     pieces
 }
 
-/// Whether a value is an empty text.
 fn is_empty(value: Raw<'_>) -> bool {
     value.bytes() == b"\"\""
 }
@@ -189,7 +188,7 @@ impl Section {
             (TREE_TECHNIQUES, Form::Array) => (Raw::new(row).member("id")?, Raw::new(row).member("signatures")?),
             _ => return None,
         };
-        let seen: Vec<_> = if seen.kind() == Kind::Array { seen.elements().collect() } else { vec![seen] };
+        let seen = seen.each();
         let all = |name| seen.iter().filter_map(move |one| one.member(name));
         let severity = all("severity").min_by_key(|severity| severity_rank(severity.text()));
         let mut description = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::pieces::split_member;
 use super::{Place, Report};
-use crate::report::index::{Form, Section};
+use crate::report::index::Form;
 use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 use std::borrow::Cow;
@@ -14,8 +14,6 @@ pub struct Record<'a> {
     pub member: Option<Untrusted>,
     /// The value as written; of a process all but its children.
     pub value: Cow<'a, [u8]>,
-    /// Level of a process in its tree, 0 for a root and for every other row.
-    pub depth: u16,
 }
 
 /// One step from a value to a part of it.
@@ -33,21 +31,20 @@ impl Report {
         let Some(section) = self.section(place.section) else { return Record::default() };
         let bytes = self.body.window(self.extent(place.section, place.row));
         match section.form {
-            Form::Processes => self.process_record(place, section, bytes),
+            Form::Processes => self.process_record(place, bytes),
             Form::Object | Form::Loose => {
                 let (name, value) = split_member(bytes);
-                Record { member: Some(name.text()), value: value.bytes().into(), depth: 0 }
+                Record { member: Some(name.text()), value: value.bytes().into() }
             }
             Form::Scalar | Form::Array => Record { value: Raw::new(bytes).bytes().into(), ..Record::default() },
         }
     }
 
     /// A process with what stands before its children and after them.
-    fn process_record<'a>(&'a self, place: Place, section: &Section, bytes: &'a [u8]) -> Record<'a> {
-        let depth = section.depths().get(place.row).unwrap_or_default();
-        let mut record = Record { member: None, value: Raw::new(bytes).bytes().into(), depth };
+    fn process_record<'a>(&'a self, place: Place, bytes: &'a [u8]) -> Record<'a> {
+        let mut record = Record { member: None, value: Raw::new(bytes).bytes().into() };
         if Raw::new(bytes).kind() == Kind::Object {
-            let own = self.process_members(place.section, place.row, bytes);
+            let own = self.own_members(place, bytes);
             let own: Vec<_> = own.map(|(name, value)| [name.bytes(), value.bytes()].join(&b':')).collect();
             record.value = [b"{", &*own.join(&b','), b"}"].concat().into();
         }
@@ -135,11 +132,9 @@ mod tests {
             .map(|place| {
                 let record = report.record(place);
                 let name = record.member.map(|name| format!("{} ", name.visible())).unwrap_or_default();
-                format!(
-                    "{}{name}{}",
-                    "> ".repeat(record.depth.into()),
-                    String::from_utf8(record.value.into_owned()).unwrap()
-                )
+                let depth = report.index.sections[place.section].depths().get(place.row).unwrap_or_default();
+                let value = String::from_utf8(record.value.into_owned()).unwrap();
+                format!("{}{name}{value}", "> ".repeat(depth.into()))
             })
             .collect()
     }

@@ -271,7 +271,6 @@ impl Trail {
     }
 }
 
-/// The rules for the rows of one section.
 struct Judge<'a> {
     rules: &'a Rules,
     applies: Vec<bool>,
