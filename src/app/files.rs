@@ -332,6 +332,6 @@ impl OpenFiles {
     }
 
     pub(super) fn opened_mut(&mut self, job: JobNumber) -> Option<&mut OpenReport> {
-        self.reports_mut().find(|open| open.job.is(job))
+        self.entry_of_mut(job)?.open.as_mut()
     }
 }

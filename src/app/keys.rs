@@ -418,9 +418,7 @@ impl Model {
                 let needs: Vec<_> = missing.iter().map(|(_, what)| *what).collect();
                 format!("{key} does nothing now: it needs {}.", needs.join(", or "))
             }
-            ([], [command]) => {
-                format!("{key} does nothing here: it works {}.", command.place.words())
-            }
+            ([], [command]) => format!("{key} does nothing here: it works {}.", command.place.words()),
             _ => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
         })
     }

@@ -214,9 +214,7 @@ impl Area {
     /// Two areas beside each other that share a border; the first has this many columns.
     fn beside(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
-        let shared = first.saturating_sub(1);
-        let rest = Self { x: self.x.saturating_add(shared), width: self.width - shared, ..self };
-        (Self { width: first, ..self }, rest)
+        (self.columns(first).0, self.columns(first.saturating_sub(1)).1)
     }
 }
 

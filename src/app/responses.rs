@@ -192,17 +192,10 @@ impl Model {
         }
     }
 
-    fn on_page(
-        &mut self,
-        file: &Sha256,
-        cursor: Option<&Untrusted>,
-        page: Page,
-        received: Timestamp,
-        unkept: Option<String>,
-    ) {
+    fn on_page(&mut self, file: &Sha256, after: Option<&Untrusted>, page: Page, at: Timestamp, unkept: Option<String>) {
         let Some(OpenFile { list, .. }) = self.files.of_mut(file) else { return };
         let left_out = page.left_out();
-        list.take_page(cursor, page, received, unkept.clone());
+        list.take_page(after, page, at, unkept.clone());
         let is_empty = list.entries.is_empty();
         match (unkept, list.next.clone(), left_out) {
             (Some(why), ..) => self.warn(format!("The list is here, but {why}")),

@@ -151,7 +151,7 @@ impl OpenArgs {
         need_terminal(display(&config))?;
         let (mut documents, mut remarks) = (Vec::new(), Vec::new());
         for file in &self.files {
-            match opened(file, self.files.len() == 1, common, &mut remarks) {
+            match load(file, self.files.len() == 1, common, &mut remarks) {
                 Ok(document) => documents.push(document),
                 Err(why) if self.files.len() == 1 => return Err(why),
                 Err(why) => remarks.push(format!("Not opened: {}.", said(format!("{why:#}")))),
@@ -169,12 +169,7 @@ impl OpenArgs {
 }
 
 /// Reads a document, or the stored report of an identifier; returns its title and reports.
-fn opened(
-    file: &OsStr,
-    is_alone: bool,
-    common: &Common,
-    remarks: &mut Vec<String>,
-) -> Result<(String, DocumentReports)> {
+fn load(file: &OsStr, is_alone: bool, common: &Common, remarks: &mut Vec<String>) -> Result<(String, DocumentReports)> {
     let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
     if let Some(identifier) = name.and_then(Identifier::typed) {
         match show::stored(&identifier, common)? {

@@ -85,7 +85,7 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 }
 
 /// The maximum cost of following, in addition to the `named` calls of a dry run.
-pub(super) fn most(pace: Pace, named: u64) -> DryRunRemark {
+pub(super) fn most(pace: Pace, named: u64) -> Unpriced {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
         "Following makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \

@@ -54,7 +54,7 @@ use exit::{CliError, FailureKind};
 use inputs::{Agreed, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, table, table_within, visible};
-use query::{DryRunRemark, ask, cost, print_dry_run, runtime, say_cost, send};
+use query::{Unpriced, ask, cost, print_dry_run, runtime, say_cost, send};
 use serde::Serialize;
 use serde_json::{Value, json};
 use setup::{Setup, hint, open_to_look, say, service_of, setup, show_progress, store_and_service};

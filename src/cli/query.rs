@@ -148,16 +148,11 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
-pub(super) type DryRunRemark = (String, Units);
+pub(super) type Unpriced = (String, Units);
 
-pub(super) fn print_dry_run(
-    setup: &Setup,
-    requests: Vec<Request>,
-    refresh: bool,
-    remark: Option<DryRunRemark>,
-) -> Result<()> {
+pub(super) fn print_dry_run(setup: &Setup, asked: Vec<Request>, refresh: bool, remark: Option<Unpriced>) -> Result<()> {
     let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
-    for request in requests {
+    for request in asked {
         // An earlier line will have stored its response by then.
         let is_repeated = request.holding_key().is_some_and(|key| !stored.insert(key));
         calls.push(dry_run_call(setup, request, refresh, is_repeated)?);

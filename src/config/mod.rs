@@ -57,7 +57,6 @@ pub struct Config {
     pub store: StoreTable,
     pub look: LookTable,
     follow: FollowTable,
-    /// Keys by the names of their commands.
     keys: BTreeMap<String, KeyNames>,
     #[serde(skip)]
     pub keymap: Keymap,

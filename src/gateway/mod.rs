@@ -477,7 +477,6 @@ impl Gateway {
     }
 }
 
-/// The outcome of a call in the ledger.
 fn outcome_words(taken: &Result<Answer, ServiceError>, now: Timestamp) -> String {
     match taken {
         Ok(_) => ANSWERED.to_owned(),

@@ -148,7 +148,6 @@ fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
     }
 }
 
-/// The error for a body that is not JSON.
 fn other_than_json(body: &Body) -> ServiceError {
     ServiceError::Unusable(match body.window(0..LOOK) {
         start if is_page(start) => Unusable::WebPage,

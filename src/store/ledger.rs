@@ -277,17 +277,12 @@ impl Store {
         Ok(sums(&entries))
     }
 
-    /// The most requests that the service accepts in 60 seconds, and how many were sent in the last
-    /// 60: as configured, or else as the refusals of the last hour show.
+    /// The most requests that the service accepts in 60 seconds, and how many were sent in the last 60: as `known`
+    /// by the config, or else as the refusals of the last hour show.
     ///
     /// The service accepted the requests of the 60 seconds before a refusal, so that many are the limit, or one if
     /// there were none. A single request that was refused after none shows nothing, because others caused it.
-    pub fn minute_limit(
-        &self,
-        whose: Whose<'_>,
-        configured: Option<u64>,
-        now: Timestamp,
-    ) -> Result<Option<(u64, u64)>> {
+    pub fn minute_limit(&self, whose: Whose<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
         let hour = self.read(|connection| requests(connection, whose, now))?;
         let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
         let limit = |refused: &LedgerEntry| {
@@ -298,19 +293,14 @@ impl Store {
         };
         let learned = hour.iter().filter(is_refused).filter_map(limit).min();
         let recent = || recent(&hour, now).map(|entry| entry.counts_as).sum();
-        Ok(configured.or(learned).map(|limit| (limit, recent())))
+        Ok(known.or(learned).map(|limit| (limit, recent())))
     }
 
-    /// When the last call with this claim was sent, if not before `since`, and its outcome.
-    pub fn last_outcome(
-        &self,
-        whose: Whose<'_>,
-        claim: &[u8],
-        since: Timestamp,
-    ) -> Result<Option<(Timestamp, String)>> {
+    /// When the last call with this claim was sent, if not before `from`, and its outcome.
+    pub fn last_outcome(&self, whose: Whose<'_>, claim: &[u8], from: Timestamp) -> Result<Option<(Timestamp, String)>> {
         let which = "WHERE (profile = ?1 AND service = ?2 OR owner = ?3) AND key = ?4 AND at >= ?5
                      ORDER BY id DESC LIMIT 1";
-        let values = params![whose.profile, whose.service, whose.owner, claim, since.as_millisecond()];
+        let values = params![whose.profile, whose.service, whose.owner, claim, from.as_millisecond()];
         let last = self.read(|connection| entries(connection, which, values))?.pop();
         Ok(last.map(|entry| (entry.at, entry.outcome.unwrap_or_default())))
     }

@@ -11,7 +11,6 @@ use crate::report::{Depths, Folds};
 use crate::text::{Untrusted, Visible, thousands, words_in_rows};
 use jiff::Timestamp;
 
-/// Columns of indentation for each level.
 const INDENT: usize = 2;
 
 #[derive(Debug)]

@@ -78,9 +78,7 @@ impl Consent {
         match self {
             Self::Send(request, _) => vec![request.clone()],
             Self::OpenAll(reports) => reports.clone(),
-            Self::SubmitLarge(submission) => {
-                vec![Request::PrivateScan { submission: submission.clone(), to: None }]
-            }
+            Self::SubmitLarge(submission) => vec![Request::PrivateScan { submission: submission.clone(), to: None }],
             Self::Follow(file) => vec![Request::PrivateAnalyses { file: file.clone() }],
             _ => Vec::new(),
         }
