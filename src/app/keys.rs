@@ -160,28 +160,15 @@ pub(in crate::app) const OVERLAYS: Places = Places::of(&[
     Place::Compare,
     Place::Choice,
 ]);
-pub(in crate::app) const NAMED: Places = Places::of(&[Place::Start, Place::Hash]);
-pub(in crate::app) const FILTERED: Places = Places::of(&[Place::Pane, Place::Filter]);
 pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
-pub(in crate::app) const FOUND: Places = Places::of(&[Place::Finder, Place::Hits]);
 /// The palette, and the help while nothing is typed.
 pub(in crate::app) const CHOSEN: Places = Places::of(&[Place::Palette, Place::Picker]);
-pub(in crate::app) const FILTERABLE: Places =
-    Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]);
-pub(in crate::app) const LINE: Places = Places::of(&[Place::Filter, Place::SoughtLine]);
 pub(in crate::app) const FIELDS: Places = Places::of(&[Place::Form, Place::Choice, Place::Detail]);
-pub(in crate::app) const LISTED: Places = Places::of(&[Place::List, Place::Pane, Place::Compare]);
-pub(in crate::app) const SCOPED: Places = Places::of(&[Place::Picker, Place::Compare]);
 pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Hits, Place::Compare]);
 pub(in crate::app) const KINDS: Places = Places::of(&[Place::Pane, Place::Compare]);
 pub(in crate::app) const COPIED: Places =
     Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
-pub(in crate::app) const FORMED: Places = Places::of(&[Place::Form, Place::Choice]);
-pub(in crate::app) const ROW: Places = Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]);
 pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Picker]);
-pub(in crate::app) const NOTED: Places = Places::of(&[Place::List, Place::Pane, Place::Detail]);
-pub(in crate::app) const VIEWED: Places = Places::of(&[Place::Pane, Place::Detail]);
-pub(in crate::app) const FOLLOWED: Places = Places::of(&[Place::List, Place::Pane, Place::Sheet]);
 pub(in crate::app) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
 /// Wherever no overlay is open.
 pub(in crate::app) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);

@@ -3,14 +3,10 @@
 use crate::app::commands::Act::Local;
 use crate::app::commands::scans::{FOLLOWING, first_poll};
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, chosen_report, first_page, has_report, is_chosen_held, is_next, is_over, next_page,
+    A_REPORT, A_SERVICE, Act, When, chosen_report, first_page, has_report, is_chosen_held, is_next, is_over, next_page,
 };
-use crate::app::commands::{Act, When};
 use crate::app::compare::Compare;
-use crate::app::keys::{BACK_TAB, ENTER, ESC, TAB, key};
-use crate::app::keys::{
-    FIELDS, FILE, FILTERABLE, FILTERED, FOLLOWED, FORM, FOUND, LINE, LIST, LISTED, NAMED, OPEN, SOUGHT, START,
-};
+use crate::app::keys::{BACK_TAB, ENTER, ESC, FIELDS, FILE, FORM, LIST, OPEN, Places, SOUGHT, START, TAB, key};
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_days;
@@ -47,12 +43,12 @@ fn has_sandboxes(model: &Model) -> bool {
 }
 
 commands! {
-    "keep-filter" [ENTER] "keep", 1, LINE,
+    "keep-filter" [ENTER] "keep", 1, Places::of(&[Place::Filter, Place::SoughtLine]),
         "Keep the filter and give the keys back" => Local(Model::keep_filter);
-    "drop-filter" [ESC] "no filter", 2, FILTERED,
+    "drop-filter" [ESC] "no filter", 2, Places::of(&[Place::Pane, Place::Filter]),
         "Take the filter away"
         if When::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
-    "go-to-hit" [ENTER] "go there", 1, FOUND,
+    "go-to-hit" [ENTER] "go there", 1, Places::of(&[Place::Finder, Place::Hits]),
         "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
         "Take the words as a regular expression, or as plain words again"
@@ -60,7 +56,7 @@ commands! {
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
-    "filter" [key('/')] "filter", 3, FILTERABLE,
+    "filter" [key('/')] "filter", 3, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]),
         "Show only the rows that match, in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
         if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
@@ -97,7 +93,7 @@ commands! {
         "List once more; if the first page changed, further ones cost again"
         if When::Has("a list that has been asked for", |m| first_page(m).is_some())
         => Act::ask_anew(first_page);
-    "open-all" [key('A')] "open all", 4, LISTED,
+    "open-all" [key('A')] "open all", 4, Places::of(&[Place::List, Place::Pane, Place::Compare]),
         "Open every report of the list that is not stored, one after another; the total is in the bar, the first failure stops it"
         if When::HasAll(&[
             ("the reports that are being opened to be here first", |m| m.calls.batch().is_none()),
@@ -106,7 +102,7 @@ commands! {
             }),
         ])
         => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
-    "stop" [key('s')] "stop", 1, FOLLOWED,
+    "stop" [key('s')] "stop", 1, Places::of(&[Place::List, Place::Pane, Place::Sheet]),
         "Stop opening all, or following the file's scan: nothing further is sent"
         if When::Has("reports that are being opened, or a scan that is followed", |m| {
             let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
@@ -121,7 +117,7 @@ commands! {
     "usage" [key('u')] "usage", 9, FILE,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
         if A_SERVICE => Act::ask_anew(|m| Some(last_days(m.now)));
-    "open-file" [ENTER] "open file", 1, NAMED,
+    "open-file" [ENTER] "open file", 1, Places::of(&[Place::Start, Place::Hash]),
         "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
         if When::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()

@@ -8,8 +8,8 @@ use crate::app::commands::{
 };
 use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
 use crate::app::keys::{
-    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, FORMED, KINDS, LEFT, NOTED, OPEN,
-    PANE, PICKER, READING, RIGHT, ROW, ROWS, SCOPED, SIDEWAYS, TAB, TREE, UNFOLDED, VIEWED, key,
+    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, KINDS, LEFT, OPEN, PANE, PICKER,
+    Places, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
 use crate::app::over::{
     AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette,
@@ -17,7 +17,7 @@ use crate::app::over::{
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
-use crate::app::{Command, FileJob, Key, Model, StoreJob};
+use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
 use crate::quota::{Kind, Operation};
 use crate::report::Holding;
 
@@ -139,7 +139,7 @@ commands! {
         "Show only the process and those below it, or the whole tree again"
         if When::Has("a process of the tree", |m| m.files.row_here().is_some_and(|(report, row)| is_process(report, row)))
         => Local(|m| m.files.with_focused(|state, report, pane| state.isolate(report, pane)));
-    "process" [key('^')] "its process", 7, VIEWED,
+    "process" [key('^')] "its process", 7, Places::of(&[Place::Pane, Place::Detail]),
         "Go to the process that started this one, or that the row names, such as the one that dropped the file; list those that it may mean"
         if When::Has("a process that another one started, or a row that names a process", |m| {
             let row = m.row_in_sight();
@@ -187,7 +187,7 @@ commands! {
         "Show the rows that the rule marks, or those of all rules of the subject; or fold them again"
         if When::Has("a rule or a subject of the findings", |m| m.over.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
         => Local(|m| m.over.change_top(FindingList::toggle));
-    "scope" [key('v')] "view", 3, SCOPED,
+    "scope" [key('v')] "view", 3, Places::of(&[Place::Picker, Place::Compare]),
         "Cover every stored report of the file, or this sandbox's alone; in a comparison in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
         if When::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| match is_over::<Compare>(m) {
             true => m.over.top_as::<Compare>().is_some_and(|found| found.source.sides().len() > 1),
@@ -201,7 +201,7 @@ commands! {
         if A_VALUE => Local(Model::copy_value);
     "copy-raw" [key('Y')] "copy raw", 0, COPIED,
         "Copy the value as it is, controls and all; asks once" if A_VALUE => Local(Model::copy_raw);
-    "copy-row" [Key::Ctrl('y')] "copy row", 0, ROW,
+    "copy-row" [Key::Ctrl('y')] "copy row", 0, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]),
         "Copy the whole row, defanged and in one line, with why it is listed or who saw it; of a sandbox the file's SHA-256"
         if When::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
             let line = m.row_line();
@@ -230,7 +230,7 @@ commands! {
         if A_CHOICE => Local(|m| m.over.change_top(|form: &mut SaveForm| form.change(true)));
     "previous-choice" [LEFT, key('h')] "choice before", 0, CHOICE,
         "Choose the one before" if A_CHOICE => Local(|m| m.over.change_top(|form: &mut SaveForm| form.change(false)));
-    "save" [ENTER] "write it", 1, FORMED,
+    "save" [ENTER] "write it", 1, Places::of(&[Place::Form, Place::Choice]),
         "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
     "artifacts" [key('d')] "artifacts", 6, FILE,
@@ -266,7 +266,7 @@ commands! {
     "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
-    "note" [key('a')] "note", 8, NOTED,
+    "note" [key('a')] "note", 8, Places::of(&[Place::List, Place::Pane, Place::Detail]),
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
         if When::Has("a stored report, or a row of one (behaview import stores saved ones)", |m| {
             m.over.shows_row() && m.noted().is_some()
