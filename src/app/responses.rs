@@ -12,8 +12,7 @@ use crate::app::{
 use crate::quota::Balances;
 use crate::report::Pane;
 use crate::report::body::Body;
-use crate::report::identifier::Hashes;
-use crate::report::identifier::{Identifier, Sha256};
+use crate::report::identifier::{Hashes, Identifier, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::Page;
 use crate::request::Request;

@@ -3,8 +3,6 @@
 use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, What};
 use crate::report::attributes::{Meaning, PERHAPS_CUT};
-use crate::report::command_line;
-use crate::report::identifier;
 use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
@@ -12,7 +10,9 @@ use crate::report::rows::ValueMember;
 use crate::report::rows::records::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::tree::Parents;
-use crate::report::{Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body};
+use crate::report::{
+    Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body, command_line, identifier,
+};
 use crate::text::{Untrusted, hex, thousands};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};

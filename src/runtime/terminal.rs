@@ -14,9 +14,10 @@ use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view::{Appearance, Depth, Theme};
 use crossterm::clipboard::CopyToClipboard;
-use crossterm::event::{self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{
+    self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode,
+    KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use crossterm::{cursor, execute, queue, style};
 use ratatui::backend::CrosstermBackend;

@@ -25,7 +25,9 @@ pub enum Tint {
 
 names! {
     /// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
+    #[derive(Default)]
     Theme {
+        #[default]
         Dark "dark",
         Light "light",
         /// Few and strong colours on the terminal's own background.
@@ -35,26 +37,21 @@ names! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Depth {
     None,
     /// The sixteen that the user's own palette names.
+    #[default]
     Sixteen,
     /// Those and a cube of 216, and greys.
     Indexed,
     True,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Appearance {
     pub theme: Theme,
     pub depth: Depth,
-}
-
-impl Default for Appearance {
-    fn default() -> Self {
-        Self { theme: Theme::Dark, depth: Depth::Sixteen }
-    }
 }
 
 const NONE: Modifier = Modifier::empty();

@@ -1,9 +1,8 @@
 //! What the report says elsewhere of a process: who started it, what it dropped, its command line; and which rows name it.
 
-use crate::report::command_line;
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
-use crate::report::{Pane, Piece, Place, Report, Section};
+use crate::report::{Pane, Piece, Place, Report, Section, command_line};
 use crate::text::{Untrusted, Visible, last_part, thousands};
 use std::collections::HashSet;
 

@@ -1,12 +1,10 @@
 //! Judging rows by the rules.
 
 use super::{FoundTechnique, Rule, Rules, Severity};
-use crate::report::canonical;
-use crate::report::command_line;
 use crate::report::index::Form;
 use crate::report::indicators::is_of_the_internet;
 use crate::report::work::{Cancel, Cancelled};
-use crate::report::{Order, Pane, Place, Report, Row, RowSet, Section};
+use crate::report::{Order, Pane, Place, Report, Row, RowSet, Section, canonical, command_line};
 use crate::text::{Untrusted, last_part};
 use regex::bytes::{NoExpand, Regex};
 use std::borrow::Cow;
