@@ -152,7 +152,7 @@ impl List {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
         let stored = others.filter(|(_, entry)| entry.report().is_some());
-        stored.for_each(|(_, entry)| entry.close_if(OpenReport::is_unfinished));
+        stored.for_each(|(_, entry)| entry.close_if(|open| !open.report.index.is_complete));
     }
 
     pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut ListEntry> {
@@ -324,11 +324,6 @@ impl OpenReport {
         let known = self.report.index.is_complete.then(|| self.columns.get_or_init(columns));
         let columns = known.and_then(|known| known.get(pane as usize)).copied().unwrap_or(0);
         PaneNeed { pane, rows: self.report.count(pane), columns }
-    }
-
-    /// Whether more of it is to be read.
-    pub(super) fn is_unfinished(&self) -> bool {
-        !self.report.index.is_complete
     }
 
     /// What searches a pane for the words of its filter again; without words, everything is shown.

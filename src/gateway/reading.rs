@@ -61,6 +61,7 @@ pub(super) const PENDING: &str = "is not final, so it is not stored: to ask agai
 pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
     match request {
         Request::V2Reports { .. } | Request::V2Submissions { .. } => {
+            let is_queued = |file: &Raw<'_>| file.member("response_code").is_some_and(|code| code.content() == b"-2");
             let files = Raw::new(body).each();
             !files.is_empty() && files.iter().all(is_queued)
         }
@@ -70,10 +71,6 @@ pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
         }
         _ => false,
     }
-}
-
-fn is_queued(element: &Raw<'_>) -> bool {
-    element.member("response_code").is_some_and(|code| code.content() == b"-2")
 }
 
 /// The remark on an answer that is broken JSON; it was read tolerantly.

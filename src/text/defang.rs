@@ -117,7 +117,7 @@ fn is_border(c: char) -> bool {
 /// Whether a word is an address. Where hosts stand, every name with a dot is one, though files may be called so too.
 fn is_address(word: &str, is_among_hosts: bool) -> bool {
     let is_address = |piece: &str| {
-        let is_host = |name: &str| is_host(name) || is_among_hosts && is_name_among_hosts(name);
+        let is_host = |name: &str| is_host(name) || is_among_hosts && last_label(name).chars().any(char::is_alphabetic);
         leads_to_a_machine(piece) || holds_version_six(piece) || holds_host(piece, &is_host)
     };
     word.contains("://") || pieces(word).into_iter().any(is_address)
@@ -194,10 +194,6 @@ fn is_host(name: &str) -> bool {
     // A part joined by a dash may belong to the surrounding text.
     let first = last.split('-').next().unwrap_or_default();
     is_top(&last) || is_top(first) || begins_so("www.") || name.split(['-', '_']).any(is_four_numbers)
-}
-
-fn is_name_among_hosts(name: &str) -> bool {
-    last_label(name).chars().any(char::is_alphabetic)
 }
 
 fn last_label(name: &str) -> &str {

@@ -7,7 +7,6 @@ use crate::app::spending::Obstacle;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, Model, Place, Size};
 use crate::quota::{Holder, Price, RULES, Unit};
-use crate::report::index::Form;
 use crate::report::json::Raw;
 use crate::report::{self, command_line};
 use crate::text::{Untrusted, count, last_part, thousands, words_in_rows};
@@ -225,10 +224,7 @@ impl Sheet {
 /// The processes whose start is known, in the order of the tree; and how many processes there are.
 fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
     let Some(open) = model.open() else { return (Vec::new(), 0) };
-    let sections = open.report.index.sections.iter().enumerate();
-    let Some((number, tree)) = sections.into_iter().find(|(_, section)| section.form == Form::Processes) else {
-        return (Vec::new(), 0);
-    };
+    let Some((number, tree)) = open.report.tree() else { return (Vec::new(), 0) };
     let start = |row: usize| {
         let record = open.report.record(report::Place { section: number, row });
         let member = |name| Raw::new(&record.value).member(name).map(Raw::text);
