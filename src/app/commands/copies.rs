@@ -141,7 +141,8 @@ impl Model {
         let parts = self.parts();
         // That of the overlay, or the rows that a filter or a subtree leaves.
         let is_suggested = |part: &Part| match (self.over.top(), part) {
-            (Some(Overlay::Indicators(list)), Part::Of(what)) => list.listed() == *what,
+            (Some(Overlay::Indicators(_)), Part::Of(What::Listed(_))) => true,
+            (Some(Overlay::Indicators(list)), Part::Of(what)) => !list.is_filtered() && list.source.what == *what,
             (Some(Overlay::Findings(_)), Part::Of(What::Findings(rows))) => rows.is_some(),
             (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
             (None, Part::Of(What::Shown(pane, _))) => {
