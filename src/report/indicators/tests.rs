@@ -205,9 +205,12 @@ fn artefacts_of_sandboxes_are_no_addresses() {
     {
         assert!(found(&format!(r#"{{"ip_traffic":[{{"destination_ip":"{text}"}}]}}"#)).is_empty(), "{text}");
     }
-    let can = |value: &str| Indicator::new(Kind::Address, Untrusted::from(value)).why_common().is_none();
-    assert!(can("203.0.113.5") && can("2a02:1::1"));
-    assert!(!can("8.8.8.8") && !can("2620:fe::fe") && !can("192.168.0.14") && !can("fe80::1"));
+    let why = |kind, value: &str| Indicator::new(kind, Untrusted::from(value)).why_common();
+    assert!(["203.0.113.5", "2a02:1::1"].iter().all(|public| why(Kind::Address, public).is_none()));
+    assert_eq!(["8.8.8.8", "2620:fe::fe"].map(|value| why(Kind::Address, value)), [Some("it is a public resolver"); 2]);
+    let local = Some("it is a private or reserved address");
+    assert_eq!(["192.168.0.14", "fe80::1"].map(|value| why(Kind::Address, value)), [local; 2]);
+    assert_eq!((why(Kind::Url, "http://10.0.0.1/"), why(Kind::Host, "nas.lan")), (local, Some("it is no public host")));
 }
 
 #[test]
