@@ -240,7 +240,9 @@ impl Keyboard {
         while event::poll(BURST)? {
             events.push(event::read()?);
         }
-        let is_alone = events.len() == 1 && self.answered < on_screen;
+        // crossterm hands a new size over with the next key, and it is nothing that was typed.
+        let typed = events.iter().filter(|event| !matches!(event, Event::Resize(..)));
+        let is_alone = typed.count() == 1 && self.answered < on_screen;
         let messages = events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 }));
         for message in messages {
             if matches!(message, TerminalEvent::KeyInput(..) | TerminalEvent::Paste(_)) {

@@ -61,11 +61,16 @@ fn what_is_copied_reaches_the_terminal_in_base64_only() {
 fn the_terminal_can_be_resized_while_the_program_runs() {
     let mut terminal = Terminal::start(&["demo"]);
     terminal.wait_for("Sandboxes 4 of 6");
+    terminal.press("j");
+    terminal.wait_for("›● Zenbox");
     for (rows, cols) in [(24, 80), (10, 40), (5, 20), (60, 200), (40, 120)] {
         terminal.screen.lock().unwrap().0.screen_mut().set_size(cells(rows), cells(cols));
         terminal.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
         terminal.wait_for(if rows < 10 { "needs 40" } else { "spent" });
     }
+    // A new size is nothing typed: the first key after it is no burst, and pays.
+    terminal.press("R");
+    terminal.wait_for("spent this session: 2");
     // A terminal that lies is not believed: as many cells would take all memory there is.
     terminal.master.resize(PtySize { rows: u16::MAX, cols: u16::MAX, pixel_width: 0, pixel_height: 0 }).unwrap();
     let drawn = terminal.bytes().len();
