@@ -10,7 +10,7 @@ use crate::text::Untrusted;
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// A technique or sub-technique.
+/// A technique or sub-technique, or a tactic in its place.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Technique {
     name: &'static str,
@@ -37,14 +37,15 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 impl Technique {
-    /// The technique of an identifier such as `T1547.001`; none that the table does not know.
+    /// The technique of an identifier such as `T1547.001`, or the tactic of `TA0003`; none that the table does not know.
     pub fn of(id: &[u8]) -> Option<&'static Self> {
         TABLE.techniques.get(std::str::from_utf8(id).ok()?.trim())
     }
 
     /// Its name and all its tactics.
     pub fn words(&self) -> String {
-        format!("{} · {}", self.name, self.tactics)
+        let Self { name, tactics } = self;
+        if name == tactics { format!("the tactic {name}") } else { format!("{name} · {tactics}") }
     }
 
     /// The tactic that says most of it.
@@ -133,5 +134,9 @@ mod tests {
         assert_eq!(words(b"T1053.005"), "Scheduled Task · Persistence, Execution, Privilege Escalation");
         assert_eq!(words(b"T1055"), "Process Injection · Defense Evasion, Privilege Escalation");
         assert_eq!(words(b"T1430"), "Location Tracking · Discovery, Collection");
+        assert_eq!(
+            (words(b"TA0003"), title("TA0011")),
+            ("the tactic Persistence".into(), "TA0011 Command and Control".into())
+        );
     }
 }

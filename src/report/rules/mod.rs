@@ -317,7 +317,7 @@ impl Rules {
         let mut found = BTreeMap::<&str, FoundTechnique>::new();
         for (number, rows) in counts {
             let Some(rule) = self.rule(*number) else { continue };
-            for id in rule.attack.iter().filter(|id| Technique::of(id.as_bytes()).is_some()) {
+            for id in rule.attack.iter().filter(|id| id.starts_with("T1") && Technique::of(id.as_bytes()).is_some()) {
                 let technique = found.entry(id).or_insert_with(|| FoundTechnique::new(id, rule.severity));
                 technique.severity = technique.severity.min(rule.severity);
                 technique.rows += rows;
