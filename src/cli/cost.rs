@@ -283,6 +283,7 @@ fn prices(prices: &[Price]) -> String {
 fn limits(forecast: &Forecast) -> String {
     let rows = forecast.lines.iter().map(|line| {
         let guess = if line.reset_is_assumed { "about " } else { "" };
+        let is_month = line.limit.period == crate::quota::Period::Monthly;
         [
             line.limit.holder.name().to_owned(),
             line.limit.period.current().to_owned(),
@@ -291,8 +292,8 @@ fn limits(forecast: &Forecast) -> String {
             thousands(line.limit.allowed),
             line.after_words(),
             line.fit_words(),
-            format!("{guess}{}", crate::text::moment(line.resets_at)),
+            format!("{guess}{}", line.resets_at.strftime(if is_month { "%-d %B" } else { "%H:%M" })),
         ]
     });
-    table(["whose", "period", "counts", ">left", ">of", ">after", "fit", "resets at"], rows)
+    table(["whose", "period", "counts", ">left", ">of", ">after", "fit", "resets (UTC)"], rows)
 }

@@ -36,7 +36,8 @@ pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
 fn counters_text(shown: &CountersView<'_>) -> String {
     let others = shown.rows(false).peekable().peek().map(|_| table(OTHERS, shown.rows(false)));
     let others = others.map(|others| format!("\n{others}")).unwrap_or_default();
-    with_remarks(table(KNOWN, shown.rows(true)) + &others, shown.remarks())
+    let known = table(KNOWN, shown.rows(true)) + "\n" + &table(["period", "resets"], shown.resets());
+    with_remarks(known + &others, shown.remarks())
 }
 
 fn with_remarks(table: String, remarks: impl Iterator<Item = String>) -> String {

@@ -95,14 +95,7 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
     // Quoted parts were escaped when they were inserted, and are not escaped twice.
     let causes: Vec<_> = error.chain().map(|cause| text::said(cause.to_string()).to_string()).collect();
-    let words = format!("{}{advice}{line}", causes.join(": "));
-    // Standard error may be closed.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}{}",
-        if words.starts_with("behaview") { "" } else { "behaview: " },
-        text::own(&words)
-    );
+    super::say(text::own(&format!("{}{advice}{line}", causes.join(": "))));
 }
 
 /// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or

@@ -6,7 +6,6 @@ use super::*;
 use crate::quota::Plan;
 use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
 use crate::runtime::load_pages;
-use crate::text::Columns;
 use tokio::runtime::Runtime;
 
 const LIST_EXAMPLES: &str = "\
@@ -48,6 +47,10 @@ enum ListFormat {
     /// A table for people, as wide as the terminal
     Text,
 }
+
+/// Columns of the terminal from which on the table has times, and identifiers.
+const WITH_TIME: usize = 58;
+const WITH_IDENTIFIERS: usize = 160;
 
 /// Maximum number of pages that `--all` fetches in one run.
 const MOST_PAGES: usize = 100;
@@ -210,8 +213,7 @@ impl ListArgs {
 
     fn print(&self, listed: &ListOutput) -> anyhow::Result<()> {
         let lines = || listed.sandboxes.iter().map(|sandbox| SandboxLine { file: listed.file.as_deref(), sandbox });
-        let columns = runtime::terminal_size().map(|(columns, _)| usize::from(columns)).filter(|columns| *columns > 0);
-        let usual = if columns.is_some() && !self.spending.json { ListFormat::Text } else { ListFormat::Json };
+        let usual = if room().is_some() && !self.spending.json { ListFormat::Text } else { ListFormat::Json };
         match self.format.unwrap_or(usual) {
             ListFormat::Json => print_json(listed),
             ListFormat::Jsonl => lines().try_for_each(|line| print_body(json_line(&line)?.as_bytes())),
@@ -220,7 +222,7 @@ impl ListArgs {
                 if self.files.len() > 1 {
                     print_text(&listed.file.iter().map(|file| format!("{file}\n")).collect::<String>())?;
                 }
-                listed.print_table(columns.unwrap_or(usize::MAX))
+                listed.print_table(room().unwrap_or(usize::MAX))
             }
         }
     }
@@ -275,24 +277,30 @@ struct SandboxLine<'a> {
 }
 
 impl ListOutput {
-    /// Prints the sandboxes in a table of at most `room` columns, with their identifiers where these fit.
+    /// Prints the sandboxes in a table of at most `room` columns, and leaves those columns out that do not fit.
     fn print_table(&self, room: usize) -> anyhow::Result<()> {
         let heading = ["sandbox", "verdict", ">score", "labels", "tags", "when", "price", "identifier"];
-        let rows: Vec<_> = self.sandboxes.iter().map(|sandbox| sandbox.cells(&self.price)).collect();
-        let mut shown = table(heading, rows.iter().cloned());
-        let is_wide = shown.lines().any(|line| line.columns() > room);
-        if is_wide {
-            let [short @ .., _] = heading;
-            let rows = rows.into_iter().map(|[cells @ .., _]| cells);
-            shown = table_within(room, [9, 7, usize::MAX, 1, 1, usize::MAX, usize::MAX], short, rows);
-        }
+        let heading = fitting(heading.map(str::to_owned), room);
+        let rows = self.sandboxes.iter().map(|sandbox| fitting(sandbox.cells(&self.price), room));
+        let shown = table(heading.each_ref().map(String::as_str), rows);
+        let none = "No sandbox has reported yet. behaview follow polls until one has.\n".to_owned();
+        let shown = if self.sandboxes.is_empty() { none } else { shown };
         let more = if self.more { "There are more pages: --all fetches them, each for one request.\n" } else { "" };
-        print_text(&(shown + more))?;
-        if is_wide {
+        print_text(&wrapped(&(shown + more)))?;
+        if room < WITH_IDENTIFIERS && !self.sandboxes.is_empty() {
             hint("--format ids prints the identifiers that behaview show takes");
         }
         Ok(())
     }
+}
+
+/// The cells of a row as far as they fit beside each other in so much room.
+fn fitting([sandbox, verdict, score, labels, tags, when, price, identifier]: [String; 8], room: usize) -> [String; 8] {
+    let spare = room.saturating_sub(WITH_TIME + 4) / 2;
+    let cut = |cell: String| if spare < 9 { String::new() } else { said(cell).cut(spare).to_string() };
+    let in_room = |cell: String, least| if room < least { String::new() } else { cell };
+    let (when, identifier) = (in_room(when, WITH_TIME), in_room(identifier, WITH_IDENTIFIERS));
+    [sandbox, verdict, score, cut(labels), cut(tags), when, price, identifier]
 }
 
 impl ListedSandbox {

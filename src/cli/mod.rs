@@ -53,7 +53,7 @@ use clap::{Args, ValueEnum};
 use exit::{CliError, FailureKind};
 use inputs::{Agreed, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
-use output::{Output, json_line, print, print_body, print_json, print_text, table, table_within, visible};
+use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
 use query::{Unpriced, ask, cost, print_dry_run, runtime, say_cost, send};
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,7 +1,8 @@
 //! Standard output of the commands for scripts: raw bytes to a file or pipe, escaped on a terminal.
 
 use crate::report::{Body, Index};
-use crate::text::{self, Untrusted, escaped_json, said};
+use crate::runtime;
+use crate::text::{self, Columns, Untrusted, escaped_json, words_in_rows};
 use anyhow::Result;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -9,7 +10,7 @@ use unicode_width::UnicodeWidthChar;
 
 /// Prints a command's result: JSON for programs, or text for people.
 pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
-    if as_json { print_json(value) } else { print_text(&text()) }
+    if as_json { print_json(value) } else { print_text(&wrapped(&text())) }
 }
 
 pub(super) fn print_json(value: &impl Serialize) -> Result<()> {
@@ -107,36 +108,59 @@ pub(super) fn visible(text: &str) -> String {
     Untrusted::from(text).visible().into()
 }
 
-/// A table as text; columns whose heading begins with `>` are aligned to the right. Cells are escaped already.
-pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
-    table_within(usize::MAX, [usize::MAX; N], heading, rows)
+/// Columns of the terminal; none where there is none, or its size is not known.
+pub(super) fn room() -> Option<usize> {
+    runtime::terminal_size().map(|(columns, _)| columns.into()).filter(|columns| *columns > 0)
 }
 
-/// The table in `room` columns of the terminal: what exceeds the `least` width of its column most is cut first.
-pub(super) fn table_within<const N: usize>(
-    room: usize,
-    least: [usize; N],
-    heading: [&str; N],
-    rows: impl IntoIterator<Item = [String; N]>,
-) -> String {
+/// Lines that are wider than the terminal, wrapped between words behind their indent; a line with a wider word stays.
+pub(super) fn wrapped(text: &str) -> String {
+    let room = room().unwrap_or(usize::MAX);
+    let line = |line: &str| {
+        let words = line.trim_start_matches(' ');
+        let (indent, longest) = (line.len() - words.len(), words.split(' ').map(Columns::columns).max());
+        match line.columns() > room && longest.is_some_and(|longest| indent + longest <= room) {
+            true => words_in_rows(words, room - indent).iter().map(|row| format!("{:indent$}{row}\n", "")).collect(),
+            false => format!("{line}\n"),
+        }
+    };
+    text.lines().map(line).collect()
+}
+
+/// A table as text, with the words of wide cells in several rows where the terminal has too few columns. Columns whose heading
+/// begins with `>` are aligned to the right, empty ones left out. Cells are escaped already.
+pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let is_right = heading.map(|cell| cell.starts_with('>'));
     let heading = heading.map(|cell| cell.trim_start_matches('>').to_owned());
     let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
-    let width = |cell: &String| cell.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
-    let widest = |column: usize| rows.iter().filter_map(|row| row.get(column).map(width)).max().unwrap_or(0);
-    let mut widths: [usize; N] = std::array::from_fn(widest);
-    while widths.iter().sum::<usize>() + 2 * N.saturating_sub(1) > room {
-        let shrinking = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > *least);
+    let width = |text: &str| text.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
+    let widest = |part: &dyn Fn(&str) -> usize| -> [usize; N] {
+        std::array::from_fn(|column| rows.iter().filter_map(|row| Some(part(row.get(column)?))).max().unwrap_or(0))
+    };
+    let (all, words) = (widest(&width), widest(&|cell| cell.split(' ').map(width).max().unwrap_or(0)));
+    let (mut widths, room) = (all, room().unwrap_or(usize::MAX).saturating_add(2));
+    let taken = |widths: &[usize]| widths.iter().filter(|wide| **wide > 0).map(|wide| wide + 2).sum::<usize>();
+    while taken(&widths) > room {
+        let shrinking = widths.iter_mut().zip(words).filter(|(wide, least)| **wide > *least);
         let Some((wide, _)) = shrinking.max_by_key(|(wide, least)| **wide - least) else { break };
         *wide -= 1;
     }
+    // Where no breaking of words is enough, none helps.
+    let widths = if taken(&widths) > room { all } else { widths };
     let line = |row: &[String; N]| {
-        let padded = row.iter().zip(widths).zip(is_right).map(|((cell, wide), is_right)| {
-            let cell = if width(cell) > wide { said(cell).cut(wide).to_string() } else { cell.clone() };
-            let blanks = " ".repeat(wide.saturating_sub(width(&cell)));
-            if is_right { blanks + &cell } else { cell + &blanks }
-        });
-        format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+        let cells = row.iter().zip(widths).zip(is_right).filter(|((_, wide), _)| *wide > 0);
+        let wrap =
+            |cell: &String, wide| if width(cell) > wide { words_in_rows(cell, wide) } else { vec![cell.clone()] };
+        let cells: Vec<_> = cells.map(|((cell, wide), is_right)| (wrap(cell, wide), wide, is_right)).collect();
+        let line = |at: usize| {
+            let padded = cells.iter().map(|(rows, wide, is_right)| {
+                let cell = rows.get(at).map_or("", String::as_str);
+                let blanks = " ".repeat(wide.saturating_sub(width(cell)));
+                if *is_right { blanks + cell } else { cell.to_owned() + &blanks }
+            });
+            format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+        };
+        (0..cells.iter().map(|(rows, ..)| rows.len()).max().unwrap_or(1)).map(line).collect::<String>()
     };
     rows.iter().map(line).collect()
 }

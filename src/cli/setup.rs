@@ -2,6 +2,7 @@
 
 use super::Common;
 use super::inputs::Spending;
+use super::wrapped;
 use crate::app::over::held::deletion_words;
 use crate::app::scan::follow::Pace;
 use crate::config::{Config, Folders};
@@ -139,5 +140,6 @@ pub(super) fn hint(words: impl AsRef<str>) {
 
 /// Prints a warning on standard error. Errors are ignored: the result matters more than the warning.
 pub(super) fn say(remark: impl AsRef<str>) {
-    let _ = writeln!(std::io::stderr(), "behaview: {}", remark.as_ref());
+    let name = if remark.as_ref().starts_with("behaview") { "" } else { "behaview: " };
+    let _ = write!(std::io::stderr(), "{}", wrapped(&format!("{name}{}", remark.as_ref())));
 }

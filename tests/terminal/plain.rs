@@ -27,7 +27,8 @@ fn a_list_on_a_terminal_is_a_table() {
     let shown = service.text();
     let config = &shown[shown.find("profile = ").unwrap()..];
     assert_eq!(config.trim_end().lines().count(), 4, "{config}");
-    let [file, ..] = &behaview::demo::Demo::files()[..] else { panic!("no files") };
+    let files = behaview::demo::Demo::files();
+    let (file, queued) = (&files[0], files.iter().find(|file| file.title.contains("queue")).unwrap());
     let mut terminal = Terminal::start_with(&["list", &file.sha256], config);
     assert_eq!(terminal.wait_for_end(), 0, "{}", terminal.text());
     terminal.wait_for("charged: 1");
@@ -40,6 +41,25 @@ fn a_list_on_a_terminal_is_a_table() {
         "--format ids prints the identifiers",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");
+    }
+    for (columns, arguments, words) in [
+        (40, &["list", &file.sha256][..], "sandbox        verdict  score  price\n"),
+        (60, &["list", &file.sha256], "  2026-11-12 09:14  0, stored\n"),
+        (40, &["list", &queued.sha256], "No sandbox has reported yet. behaview\nfollow polls until one has.\n"),
+        (80, &["quota"], "The group's limits are those of "),
+        (80, &["doctor", "--online"], "ok  clock      as the service's"),
+        (80, &["cost", "plan", "private-behaviours", "v2-file-report 9", "--balances"], "fits  about "),
+    ] {
+        let mut command = CommandBuilder::new("sh");
+        command.env_clear();
+        let line = format!("stty cols {columns}; exec \"$0\" \"$@\"");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_behaview")]);
+        let mut terminal = Terminal::run(command, arguments, config);
+        assert_eq!(terminal.wait_for_end(), 0, "{}", terminal.text());
+        terminal.wait_until(words, || terminal.text().contains(words));
+        let wide: Vec<_> =
+            terminal.text().lines().map(str::to_owned).filter(|row| row.chars().count() > columns).collect();
+        assert!(wide.is_empty(), "{columns}: {wide:?}");
     }
     service.signal("INT");
     service.wait_for_end();

@@ -8,17 +8,14 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a limit of requests a minute is known.
-const TAUGHT: &str = "as set, or as a refusal taught";
-
 /// Columns of a bar that shows how much is used.
 const BAR: usize = 20;
 
 /// What stands above the [rows](CountersView::rows) of counters with a known meaning.
-pub const KNOWN: [&str; 8] = ["pool", "counts", "whose", ">used", ">allowed", ">left", ">%", "resets (UTC)"];
+pub const KNOWN: [&str; 7] = ["pool", "counts", "whose", ">used", ">allowed", ">left", ">%"];
 
 /// What stands above the rows of other counters.
-pub const OTHERS: [&str; 8] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%", ""];
+pub const OTHERS: [&str; 7] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%"];
 
 /// The service's counters at a moment.
 #[derive(Serialize)]
@@ -66,9 +63,15 @@ impl<'a> CountersView<'a> {
     }
 
     /// Each side of each counter in words, below [`KNOWN`] or [`OTHERS`].
-    pub fn rows(&self, is_known: bool) -> impl Iterator<Item = [String; 8]> {
+    pub fn rows(&self, is_known: bool) -> impl Iterator<Item = [String; 7]> {
         let counters = self.counters.iter().filter(move |counter| counter.unit.is_some() == is_known);
         counters.flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))
+    }
+
+    /// When each period of the counters ends.
+    pub fn resets(&self) -> impl Iterator<Item = [String; 2]> {
+        let periods = self.counters.iter().filter_map(|counter| Some((counter.period?, &counter.resets)));
+        periods.collect::<BTreeMap<_, _>>().into_iter().map(|(period, resets)| [period.noun().into(), resets.clone()])
     }
 
     /// What the rows do not say, in sentences.
@@ -78,7 +81,9 @@ impl<'a> CountersView<'a> {
         let lenders = lenders.into_iter().map(|from| format!("The group's limits are those of {}.", safe(from)));
         let none = "The service shows no group: only the user is charged.".to_owned();
         let is_alone = groups.count() == 0;
-        lenders.chain(is_alone.then_some(none)).chain(odd(self.odd))
+        let taught = self.counters.iter().any(|counter| counter.name == MINUTE_LIMIT);
+        let taught = taught.then(|| "The limit of requests/minute is as set, or as a refusal taught.".to_owned());
+        lenders.chain(is_alone.then_some(none)).chain(taught).chain(odd(self.odd))
     }
 }
 
@@ -108,7 +113,7 @@ impl<'a> CounterView<'a> {
         sides.into_iter().filter_map(|(holder, side)| Some((holder, side.as_ref()?)))
     }
 
-    fn cells(&self, holder: Holder, side: &SideView<'_>) -> [String; 8] {
+    fn cells(&self, holder: Holder, side: &SideView<'_>) -> [String; 7] {
         let [used, allowed, left] = side.figures();
         let counts = self.unit.zip(self.period).map(|(unit, period)| format!("{}/{}", unit.plural(), period.noun()));
         let (allowed, left) = match side.excess() {
@@ -125,11 +130,6 @@ impl<'a> CounterView<'a> {
             allowed,
             left,
             side.percent_used.map_or_else(|| "-".to_owned(), |percent| percent.to_string()),
-            match self.period {
-                _ if self.name == MINUTE_LIMIT => TAUGHT.to_owned(),
-                Some(Period::Monthly) => self.resets.replace(" 00:00 UTC", ""),
-                _ => self.resets.replace(" UTC", ""),
-            },
         ]
     }
 
@@ -149,7 +149,7 @@ impl<'a> CounterView<'a> {
                 || format!("{used} used"),
                 |percent| format!("{} {percent:>3} % · {used} of {allowed} · {left} left", bar(percent)),
             );
-            paragraph(holder.name(), [words, side.remarks(self.name)].join(" · ").trim_end_matches(" · "))
+            paragraph(holder.name(), [words, side.remarks()].join(" · ").trim_end_matches(" · "))
         });
         [paragraph("", title)].into_iter().chain(sides).chain([paragraph("", "")]).collect()
     }
@@ -165,10 +165,9 @@ impl SideView<'_> {
         self.balance.used.saturating_sub(self.balance.allowed)
     }
 
-    fn remarks(&self, counter: &str) -> String {
+    fn remarks(&self) -> String {
         let excess = self.excess();
         let remarks = [
-            (counter == MINUTE_LIMIT).then(|| TAUGHT.to_owned()),
             (!self.limits).then(|| "draws on the group's".to_owned()),
             (self.limits && excess > 0).then(|| format!("{} more than allowed", thousands(excess))),
             self.balance.is_practically_unlimited().then(|| "no limit in practice".to_owned()),
