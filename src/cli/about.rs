@@ -10,6 +10,7 @@ use clap_mangen::Man as Page;
 use std::io::{ErrorKind, Write as _};
 
 #[derive(Debug, Subcommand)]
+#[command(mut_subcommands(short_help))]
 pub(super) enum ConfigCommand {
     /// Print the paths of config, store, cache, state and logs
     #[command(after_help = "Example:\n  behaview config path --json")]

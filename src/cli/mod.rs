@@ -262,13 +262,17 @@ fn grammar() -> clap::Command {
 
 /// The grammar for parsing and help, where only the program's own help lists the options of every command.
 fn grammar_for_help() -> clap::Command {
+    grammar().mut_subcommands(short_help)
+}
+
+/// A command whose help has the options of every command in a line.
+fn short_help(command: clap::Command) -> clap::Command {
     let shared = Common::augment_args(clap::Command::default());
-    let hidden: Vec<_> = shared.get_arguments().map(|option| option.clone().hide(true)).collect();
+    let hidden = shared.get_arguments().map(|option| option.clone().hide(true));
     let names: String = shared.get_arguments().filter_map(Arg::get_long).map(|name| format!(" --{name}")).collect();
     let names = text::words_in_rows(&format!("Options of every command, see behaview --help:{names}"), 80).join("\n");
-    let template =
-        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{all-args}}\n\n{names}{{after-help}}");
-    grammar().mut_subcommands(|command| command.args(&hidden).help_template(template.clone()))
+    let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{all-args}\n\n";
+    command.args(hidden).help_template(format!("{template}{names}{{after-help}}"))
 }
 
 /// The grammar in which a first word may also name a file or a report.
@@ -282,8 +286,11 @@ fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
     let files = matches.remove_many(FILES).into_iter().flatten().collect();
     let mut cli = Cli::from_arg_matches(&matches)?;
     // clap forgets what stands before a command where the option is repeated behind it.
-    let before = Common::augment_args(clap::Command::new(NAME)).allow_external_subcommands(true);
-    cli.common.set.splice(0..0, Common::from_arg_matches(&before.try_get_matches()?)?.set);
+    let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let options = words.iter().zip(words.iter().skip(1)).take_while(|(_, word)| *word != "--");
+    let given =
+        options.filter_map(|(name, word)| if name == "--set" { Some(&**word) } else { word.strip_prefix("--set=") });
+    cli.common.set = given.filter_map(|given| assignment(given).ok()).collect();
     Ok((cli, files))
 }
 

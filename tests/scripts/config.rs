@@ -29,6 +29,11 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
     ] {
         assert_eq!(setting(&shown, name), wanted, "{name}");
     }
+    let set = ["--set", "budget.session=4", "config", "--set=budget.daily=6", "show", "--json", "--set", "profile=lab"];
+    let shown = json(&desk.run(&set));
+    assert_eq!(["budget.session", "budget.daily"].map(|name| setting(&shown, name)[0].clone()), ["4", "6"]);
+    let help = text(&desk.run(&["config", "show", "--help"]));
+    assert!(help.contains("Options of every command, see behaview --help: --profile"), "{help}");
     let columns = desk.run(&["config", "show"]);
     for output in [&output, &columns] {
         let said = text(output) + &errors(output);
