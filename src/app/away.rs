@@ -3,7 +3,7 @@
 use crate::app::Effect;
 use crate::app::field::TextField;
 use crate::app::find::in_circle;
-use crate::app::over::{ChoiceLine, FormSource, InputForm, SMALL, Scope};
+use crate::app::over::{ChoiceLine, FormSource, InputForm, Scope};
 use crate::export::{ExportSource, FORMATS, Format, What, file};
 use crate::report::identifier::Sha256;
 use crate::report::rules::Rules;
@@ -345,10 +345,6 @@ impl SaveForm {
 }
 
 impl FormSource for SaveTarget {
-    fn height(form: &SaveForm, _: usize) -> usize {
-        Self::choices(form).len() + SMALL - 1
-    }
-
     fn choices(form: &SaveForm) -> Vec<ChoiceLine> {
         form.source.choice.lines()
     }

@@ -28,6 +28,11 @@ pub(super) trait DrawForm: FormSource {
     fn draw_rest(_: &InputForm<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
 
+/// Rows of a form with all of its words.
+pub(super) fn rows<S: DrawForm>(form: &InputForm<S>, columns: usize, model: &Model) -> usize {
+    S::choices(form).len() + form.fields.len() + 1 + wrapped(S::words(form, model), columns).len()
+}
+
 pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &InputForm<S>, model: &Model) {
     let inside = inside(buffer, area, model, &S::title(form, model), (0, 0), 0);
     let words = wrapped(S::words(form, model), inside.width.into());

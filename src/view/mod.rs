@@ -32,7 +32,7 @@ pub fn lines(model: &Model) -> Vec<String> {
     let layout = model.layout();
     screen::draw_content(&mut canvas::Canvas::new(&mut buffer, Appearance::default()), &layout, model);
     let cells = &buffer;
-    let area = model.over.top().map_or(layout.content, |overlay| overlay.area(&layout));
+    let area = model.over.top().map_or(layout.content, |overlay| overlay::area(overlay, &layout, model));
     let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
     let title = row(cells, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));

@@ -15,8 +15,22 @@ use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
 use crate::report::Row;
 use crate::text::{Columns, Visible, count, thousands, words_in_rows_cut};
 
+/// The area of an overlay; a form is as high as its words, of which a typed question has one row or two.
+pub(super) fn area(overlay: &Overlay, layout: &Layout, model: &Model) -> Area {
+    let columns = overlay.area(layout).inside().width.saturating_sub(2).into();
+    let rows = match overlay {
+        Overlay::Prompt(form) => form::rows(form, columns, model).max(4),
+        Overlay::Save(form) => form::rows(form, columns, model),
+        Overlay::Note(form) => form::rows(form, columns, model),
+        Overlay::Submit(form) => form::rows(form, columns, model),
+        Overlay::Age(form) => form::rows(form, columns, model),
+        _ => return overlay.area(layout),
+    };
+    Overlay::area_of(rows, layout)
+}
+
 pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
-    let area = overlay.area(layout);
+    let area = area(overlay, layout, model);
     buffer.clear(area);
     // No pattern of a match binds lists of several types.
     macro_rules! draw_each {
@@ -119,7 +133,7 @@ impl DrawForm for TypedNote {
 fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, model: &Model) {
     let inside = inside(buffer, area, model, "Are you sure?", (0, 0), 0);
     let room = usize::from(inside.width).max(10);
-    let keys = question.key_rows(&model.way_to("back"), room);
+    let keys = question.key_rows(room);
     // A confirmation needs its keys: the words give way to them.
     let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Tint::Problem)).chain(keys.iter().map(|row| (row, Tint::Text)));

@@ -2,7 +2,7 @@
 
 use crate::app::field::TextField;
 use crate::app::find::{Quest, in_circle};
-use crate::app::over::{OverlayScreen, RowWindow, SMALL};
+use crate::app::over::{OverlayScreen, RowWindow};
 use crate::app::panes::{Move, Scroll};
 use crate::app::{Effect, Failure, Key, Model, OpenReport, Place, Size};
 use jiff::Timestamp;
@@ -182,10 +182,6 @@ impl Model {
 }
 
 pub trait FormSource: Sized {
-    fn height(_: &InputForm<Self>, _: usize) -> usize {
-        SMALL
-    }
-
     /// Takes a key of its own, which its field does not get; returns whether it did.
     fn press(_: &mut InputForm<Self>, _: Key) -> bool {
         false
@@ -253,10 +249,6 @@ impl<S: FormSource> InputForm<S> {
 impl<S: FormSource> OverlayScreen for InputForm<S> {
     fn place(&self) -> Place {
         if self.chosen < S::choices(self).len() { Place::Choice } else { Place::Form }
-    }
-
-    fn height(&self, columns: usize) -> usize {
-        S::height(self, columns)
     }
 
     fn field(&mut self) -> Option<&mut TextField> {

@@ -169,9 +169,6 @@ overlays! {
     Submit(SubmitForm),
 }
 
-/// Rows of what asks something.
-pub(in crate::app) const SMALL: usize = 6;
-
 pub(in crate::app) trait OverlayScreen {
     fn place(&self) -> Place;
 
@@ -258,11 +255,16 @@ impl Overlay {
         self.screen().place()
     }
 
-    /// Its area: as low as it needs to be, so that what it is about stays in sight; a high one covers the detail as well.
+    /// Its area; of a form, which is as high as its words, the most that it can take.
     pub fn area(&self, layout: &Layout) -> Area {
+        let columns = usize::from(layout.overlay.width).saturating_sub(4).max(10);
+        Self::area_of(self.screen().height(columns), layout)
+    }
+
+    /// The area of so many rows: as low as it can be, so that what it is about stays in sight; a high one covers the detail as well.
+    pub fn area_of(rows: usize, layout: &Layout) -> Area {
         let (content, whole) = (layout.content, layout.overlay);
-        let columns = usize::from(whole.width).saturating_sub(4).max(10);
-        let rows = u16::try_from(self.screen().height(columns)).unwrap_or(u16::MAX).saturating_add(2);
+        let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
         let room = if rows > content.height { whole.height } else { content.height.min(whole.height) };
         let height = rows.min(room);
         Area { y: whole.y + room - height, height, ..whole }

@@ -2,14 +2,13 @@
 
 pub mod follow;
 
-use crate::app::over::{FormSource, InputForm, SMALL};
+use crate::app::over::{FormSource, InputForm};
 use crate::app::spending::{Calls, InFlightCall};
 use crate::app::{Effect, Failure};
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::Sha256;
 use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
-use crate::text::words_in_rows;
 use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -124,11 +123,6 @@ impl SubmitForm {
 }
 
 impl FormSource for FileToScan {
-    fn height(form: &SubmitForm, columns: usize) -> usize {
-        let said = form.failure.as_ref().map_or(0, |failure| words_in_rows(&failure.words(), columns).len() + 1);
-        FIELDS.len() + said.max(SMALL - 1)
-    }
-
     fn on_typed(form: &mut SubmitForm, _: Timestamp) -> Option<Effect> {
         // Another path is another file.
         form.source.found.take_if(|_| form.chosen == 0);

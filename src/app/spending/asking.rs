@@ -100,7 +100,7 @@ impl Model {
     pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
         self.questions += 1;
         let (number, answers) = (self.questions, answers.into_iter().collect());
-        self.over.put(Confirmation { number, details, answers });
+        self.over.put(Confirmation { number, details, answers, back: self.way_to("back") });
     }
 
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
@@ -108,7 +108,7 @@ impl Model {
         let Some(overlay @ Overlay::Confirm(question)) = self.over.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
         let columns = usize::from(self.overlay_room().width).max(10);
-        self.size.is_enough() && question.key_rows(&self.way_to("back"), columns).len() < usize::from(rows)
+        self.size.is_enough() && question.key_rows(columns).len() < usize::from(rows)
     }
 
     pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {

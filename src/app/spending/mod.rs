@@ -9,7 +9,7 @@ pub mod typed;
 
 use crate::app::away::{Copied, Save};
 use crate::app::keys::key;
-use crate::app::over::{Over, OverlayScreen, SMALL, pieces_in_rows};
+use crate::app::over::{Over, OverlayScreen, pieces_in_rows};
 use crate::app::{Key, Place, ResponseSource};
 use crate::report::Deletion;
 use crate::report::identifier::{FileHash, Sha256};
@@ -22,9 +22,6 @@ use std::sync::Arc;
 pub(super) use typed::last_days;
 pub use typed::{ASKS, Ask, PlannedOperations, Planner, Prompt, TypedQuestion};
 
-/// Rows that the keys of a question take where there is little room.
-const KEYS: usize = 2;
-
 /// A question about what becomes public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
 pub struct Confirmation {
@@ -32,6 +29,8 @@ pub struct Confirmation {
     pub(super) number: u64,
     pub details: String,
     pub answers: Vec<KeyedAnswer>,
+    /// The key that answers no.
+    pub back: String,
 }
 
 #[derive(Debug, Clone)]
@@ -55,9 +54,9 @@ pub enum Consent {
 
 impl Confirmation {
     /// Its keys in rows, the one that goes back last.
-    pub fn key_rows(&self, back: &str, columns: usize) -> Vec<String> {
+    pub fn key_rows(&self, columns: usize) -> Vec<String> {
         let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
-        let keys: Vec<_> = answers.chain([format!("{back} no")]).collect();
+        let keys: Vec<_> = answers.chain([format!("{} no", self.back)]).collect();
         pieces_in_rows(&keys, columns)
     }
 }
@@ -113,6 +112,6 @@ impl OverlayScreen for Confirmation {
 
     /// All of its words, and its keys.
     fn height(&self, columns: usize) -> usize {
-        (words_in_rows(&self.details, columns).len() + KEYS).max(SMALL)
+        words_in_rows(&self.details, columns).len() + self.key_rows(columns).len()
     }
 }

@@ -2,16 +2,16 @@
 //! the palette and `behaview call`; and the planner, which adds operations up before any is asked.
 
 use crate::app::keys::{BACKSPACE, TAB};
-use crate::app::over::{FormSource, InputForm, SMALL, SheetRow, paragraph};
+use crate::app::over::{FormSource, InputForm, SheetRow, paragraph};
 use crate::app::panes::Move;
 use crate::app::panes::scroll::scrolled;
 use crate::app::spending::price::Figures;
-use crate::app::{Effect, Failure, Key, StoreJob};
+use crate::app::{Effect, Key, StoreJob};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
 use crate::report::identifier::{FileHash, Identifier};
 use crate::request::Request;
-use crate::text::{Untrusted, thousands, words_in_rows};
+use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::HashSet;
@@ -134,12 +134,6 @@ impl Prompt {
 }
 
 impl FormSource for TypedQuestion {
-    fn height(form: &Prompt, columns: usize) -> usize {
-        let rows = |words: String| words_in_rows(&words, columns).len();
-        let failure = form.failure.iter().flat_map(Failure::sentences);
-        (failure.map(rows).sum::<usize>() + 1).max(SMALL)
-    }
-
     fn on_typed(form: &mut Prompt, now: Timestamp) -> Option<Effect> {
         form.request(now).ok().map(|request| StoreJob::Check(request).into())
     }
@@ -259,10 +253,6 @@ fn outcome(plan: Plan, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
 }
 
 impl FormSource for PlannedOperations {
-    fn height(_: &Planner, _: usize) -> usize {
-        usize::MAX
-    }
-
     /// Backspace takes the last operation back where the line is empty; tab completes a name.
     fn press(form: &mut Planner, key: Key) -> bool {
         match key {
