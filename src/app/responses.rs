@@ -40,6 +40,7 @@ impl Model {
         if *request == Request::Quotas && std::mem::take(&mut self.figures.are_outrun) && !self.is_quitting {
             self.ask_agreed(Request::Quotas, ResponseSource::Service);
         }
+        self.next_in_batch();
     }
 
     fn on_response(&mut self, request: &Request, call: Option<InFlightCall>, response: Response) {
@@ -155,7 +156,6 @@ impl Model {
         if is_new {
             self.turn_to(identifier);
         }
-        self.next_in_batch();
     }
 
     fn on_report_failed(&mut self, identifier: &Identifier, failure: &Failure) {
@@ -168,7 +168,6 @@ impl Model {
             self.warn(format!("{} The stored report stays.", failure.words()));
         }
         self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
-        self.next_in_batch();
     }
 
     /// Shows a report during its download, in every file that lists it. A stored one stays until

@@ -198,6 +198,8 @@ fn opening_all_can_be_stopped() {
     stage.until("3 of 3");
     stage.session.take(Message::Tick);
     assert!(!stage.screen().contains("reports are here"), "{}", stage.screen());
+    stage.until("All 3 reports are here.");
+    assert!(stage.session.model.calls.is_empty() && stage.screen().contains("you 495"), "{}", stage.screen());
 }
 
 #[test]

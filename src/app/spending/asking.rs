@@ -184,7 +184,8 @@ impl Model {
     pub(in crate::app) fn next_in_batch(&mut self) {
         let Some((asked, total)) = self.calls.batch().map(|batch| (batch.asked(), batch.total)) else { return };
         let has_to_wait = self.figures.waits(self.now).is_some() && asked < total;
-        if has_to_wait || self.calls.awaits_paid() {
+        // Done is what the counters show as well.
+        if has_to_wait || self.calls.awaits_paid() || asked == total && !self.calls.is_empty() {
             return;
         }
         let Some(request) = self.calls.next_in_batch() else {
