@@ -361,8 +361,8 @@ pub struct Settings {
     pub rules_file: Option<PathBuf>,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,
-    /// Whether the store is in memory and ends with the run.
-    pub forgets: bool,
+    /// Why the store ends with the run, if it does.
+    pub forgets: Option<&'static str>,
     pub has_shell: bool,
     /// Whether the first file without stored reports is listed at once, as in the demo.
     pub lists_at_once: bool,

@@ -103,7 +103,7 @@ fn settings(config: &Config) -> Settings {
         keys: config.keymap.clone(),
         confirm_above: config.budget.confirm_above.unwrap_or(CONFIRM_ABOVE),
         pace: config.pace(),
-        forgets: config.keeps_nothing(),
+        forgets: config.keeps_nothing().then_some("store.keep is \"nothing\""),
         rules_file: rules_file(),
         ..Settings::default()
     }
@@ -271,7 +271,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     }
     let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
     let mut model = model(&gateway);
-    model.settings = Settings { forgets: true, lists_at_once: true, ..settings(config) };
+    model.settings = Settings { forgets: Some("This is the demo"), lists_at_once: true, ..settings(config) };
     model.open_files(files.get(..1).unwrap_or_default());
     // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };

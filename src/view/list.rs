@@ -9,7 +9,7 @@ use crate::app::list::{List, ListEntry, Next};
 use crate::app::over::SheetRow;
 use crate::app::over::held::MARK;
 use crate::app::spending::InFlightCall;
-use crate::app::{Area, Failure, Key, Model, ResponseSource};
+use crate::app::{Area, Failure, Model, ResponseSource};
 use crate::report::identifier::Parts;
 use crate::report::page::NO_WAY_ON;
 use crate::request::Request;
@@ -267,7 +267,7 @@ fn absent(model: &Model) -> Vec<Words> {
         (Some(entry), _, _) => match (in_flight(entry, model), &entry.failure) {
             (Some(call), _) => vec![Strong.of(format!("Fetching the report … {}", progress(call, model.now)))],
             (None, Some(failure)) => failed("The report could not be fetched.", failure, model),
-            (None, None) => [vec![Strong.of("This report is not stored.")], next_key(model)].concat(),
+            (None, None) => [Strong.of("This report is not stored.")].into_iter().chain(next_key(model)).collect(),
         },
         (None, Some(call), _) => vec![Strong.of(format!("Listing the sandboxes … {}", progress(call, model.now)))],
         (None, None, Some(failure)) => failed("The sandboxes could not be listed.", failure, model),
@@ -285,13 +285,15 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
                 Text.of(format!("{follow} follows the scan until its reports are listed, for {price}.")),
             ]
         }
-        (Next::Page(None), _) => vec![
-            Strong.of(match list.stored() as u64 {
-                0 => "Nothing is stored of this file.".to_owned(),
-                all => format!("Stored of this file: {}, but not the list of its sandboxes.", count(all, "report")),
+        (Next::Page(next), _) => vec![
+            Strong.of(match (next, list.stored() as u64) {
+                (Some(_), _) => "The file has more sandboxes than are listed.".to_owned(),
+                (None, 0) => "Nothing is stored of this file.".to_owned(),
+                (None, stored) => {
+                    format!("Stored of this file: {}, but not the list of its sandboxes.", count(stored, "report"))
+                }
             }),
-            Tint::Text
-                .of("A page of the list brings its sandboxes, and their reports where the service sends them along."),
+            Text.of("A page of the list brings its sandboxes, and their reports where the service sends them along."),
         ],
         (Next::Lost, _) => vec![Text.of(NO_WAY_ON)],
         (Next::Nothing, true) => {
@@ -302,10 +304,11 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
                 Text.of(format!("{why} {again} lists again.")),
             ]
         }
-        (Next::Page(Some(_)), _) | (Next::Nothing, false) => Vec::new(),
+        (Next::Nothing, false) => Vec::new(),
     };
     if matches!(list.next, Next::Page(_)) {
         words.extend(next_key(model));
+        words.push(Text.of(format!("{}  explains the price", model.way_to("prices"))));
     }
     words
 }
@@ -318,18 +321,12 @@ fn followed(model: &Model) -> Vec<Words> {
 }
 
 fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
-    std::iter::once(Tint::Problem.of(what))
-        .chain(failure.sentences().map(|words| Text.of(words)))
-        .chain(next_key(model))
-        .collect()
+    let sentences = failure.sentences().map(|words| Text.of(words));
+    [Tint::Problem.of(what)].into_iter().chain(sentences).chain(next_key(model)).collect()
 }
 
 /// The key that asks, with its price.
-fn next_key(model: &Model) -> Vec<Words> {
-    let first = Command::applying(model).find(|(_, command)| command.rank == 1 && model.over.is_empty());
-    let words = |(key, command): (Key, &Command)| {
-        let price = model.tag(command).words();
-        vec![(format!("{key}  {} · {price}", command.label), Tint::Price)]
-    };
-    first.map(words).unwrap_or_default()
+fn next_key(model: &Model) -> Option<Words> {
+    let (key, command) = Command::applying(model).find(|(_, command)| command.rank == 1 && model.over.is_empty())?;
+    Some((format!("{key}  {} · {}", command.label, model.tag(command).words()), Tint::Price))
 }

@@ -123,8 +123,8 @@ impl DrawForm for TypedNote {
         let standing = standing.as_ref().filter(|_| *is_late).map(|note| note.visible_cut(200));
         let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
         let kept = match model.settings.forgets {
-            true => "It is gone when this run ends",
-            false => "It is kept on this machine only",
+            Some(why) => format!("{why}: the note is gone when this run ends"),
+            None => "It is kept on this machine only".to_owned(),
         };
         vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Tint::Faint)]
     }

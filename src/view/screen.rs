@@ -277,8 +277,8 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 fn start_words(model: &Model) -> Vec<Words> {
     let [demo, help, palette, back, quit] = ["demo", "help", "palette", "back", "quit"].map(|name| model.way_to(name));
     let stored = match model.settings.forgets {
-        true => "Each paid response is free from then on, and gone when this run ends.",
-        false => "Each paid response is stored here, and free from then on.",
+        Some(_) => "Each paid response is free from then on, and gone when this run ends.",
+        None => "Each paid response is stored here, and free from then on.",
     };
     let words = if model.service.is_offline {
         vec![Tint::Free.of("This run is offline: stored reports open, and nothing is sent.")]

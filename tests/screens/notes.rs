@@ -14,7 +14,13 @@ fn write(stage: &mut Stage, text: &str) {
 #[test]
 fn a_note_on_a_report_is_written_shown_and_deleted() {
     let mut stage = Stage::listed();
-    stage.keys("a s e e space q u");
+    stage.session.model.settings.forgets = Some("This is the demo");
+    stage.size(80, 24).keys("a");
+    assert!(stage.screen().contains("This is the demo: the note is gone when this run ends"), "{}", stage.screen());
+    let is_empty = |row: &str| row.starts_with('┃') && row.trim_matches('┃').trim().is_empty();
+    assert_eq!(stage.screen().lines().filter(|row| is_empty(row)).count(), 1, "{}", stage.screen());
+    stage.session.model.settings.forgets = None;
+    stage.size(120, 40).keys("s e e space q u");
     screen!("note_typed", stage);
     stage.keys("enter");
     screen!("note_on_report", stage);
