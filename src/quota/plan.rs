@@ -1,6 +1,6 @@
 //! Adds up several operations and compares them with the quota left in each period.
 
-use super::{Balances, Entitlements, Holder, Kind, Limit, Numbers, Operation, Period, Price, Unit, Units, price};
+use super::{Balances, Entitlements, Kind, Limit, Numbers, Operation, Period, Price, Unit, Units, price};
 use crate::text::{count, thousands};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -94,11 +94,6 @@ impl Plan {
         totals.into_iter().filter(|total| total.units != Units::NOTHING).collect()
     }
 
-    /// The units of one kind that the plan takes from one holder.
-    pub fn total_of(&self, unit: Unit, holder: Holder) -> Units {
-        self.total(unit, |price| price.charged.contains(&holder))
-    }
-
     fn total(&self, unit: Unit, counts: impl Fn(&Price) -> bool) -> Units {
         let prices = self.prices.iter().filter(|price| price.verdict.unit == unit && counts(price));
         prices.map(|price| price.verdict.units).fold(Units::NOTHING, Units::plus)
@@ -123,27 +118,13 @@ impl Plan {
         self.prices.iter().try_fold(0_u64, |sum, price| sum.checked_add(price.verdict.units.max?))
     }
 
-    /// The price where there is little room: "600 req + 3 rules".
-    pub fn brief(&self) -> String {
-        match (self.prices.as_slice(), self.refusal()) {
-            (_, Some(_)) => "refused".to_owned(),
-            ([one], None) => one.brief(),
-            _ => self.sums(Units::brief, " + "),
-        }
-    }
-
-    fn sums(&self, words: fn(Units, Unit) -> String, between: &str) -> String {
-        let totals: Vec<_> = self.totals().iter().map(|total| words(total.units, total.unit)).collect();
-        if totals.is_empty() { "0".to_owned() } else { totals.join(between) }
-    }
-
     /// Compares the plan with the quota left at `now`.
     pub fn forecast(self, balances: &Balances, now: Timestamp) -> Forecast {
         let totals = self.totals();
-        let lines = totals
-            .iter()
-            .flat_map(|UnitTotal { unit, .. }| balances.limits(*unit).into_iter().map(move |limit| (*unit, limit)));
-        let lines = lines.map(|(unit, limit)| ForecastLine::new(unit, self.total_of(unit, limit.holder), limit, now));
+        let limits = |unit: Unit| balances.limits(unit).into_iter().map(move |limit| (unit, limit));
+        let lines = totals.iter().flat_map(|total| limits(total.unit));
+        let needed = |unit, holder| self.total(unit, |price| price.charged.contains(&holder));
+        let lines = lines.map(|(unit, limit)| ForecastLine::new(unit, needed(unit, limit.holder), limit, now));
         let lines: Vec<_> = lines.filter(|line| line.needed != Units::NOTHING).collect();
         let is_unsure = |unit: Unit| balances.is_unsure_of(unit) || !lines.iter().any(|line| line.unit == unit);
         let unknown = totals.iter().any(|total| is_unsure(total.unit)).then_some(Fit::Unknown);
@@ -162,7 +143,10 @@ impl fmt::Display for Plan {
         match (self.prices.as_slice(), self.refusal()) {
             (_, Some(reason)) => write!(f, "refused: {reason}"),
             ([one], None) => f.write_str(&one.short()),
-            _ => f.write_str(&self.sums(Units::words, " and ")),
+            _ => {
+                let sums: Vec<_> = self.totals().iter().map(|total| total.units.words(total.unit)).collect();
+                if sums.is_empty() { f.write_str("0") } else { f.write_str(&sums.join(" and ")) }
+            }
         }
     }
 }

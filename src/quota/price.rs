@@ -44,12 +44,6 @@ impl Units {
         let is_one = self.max == Some(1) || self == Self { min: 1, max: None };
         format!("{self} {}", if is_one { unit.name().to_owned() } else { unit.plural() })
     }
-
-    /// Like [`Self::words`], with "req" for requests, and "2-5" for "2 to 5".
-    pub fn brief(self, unit: Unit) -> String {
-        let words = if unit == Unit::Request { format!("{self} req") } else { self.words(unit) };
-        words.replace(" to ", "-")
-    }
 }
 
 /// The number without its unit: "4", "0 or 1", "2 to 5", "at least 3", "0 or more".
@@ -130,20 +124,12 @@ impl Price {
     /// The price in short: "1 request", "0", "0 or 1 request", "1 request per submission",
     /// "refused: no private scanning licence".
     pub fn short(&self) -> String {
-        self.verdict.refusal.map_or_else(|| self.units(Units::words), |reason| format!("refused: {reason}"))
-    }
-
-    /// An even shorter form for narrow places: it drops words, but never the unit.
-    pub fn brief(&self) -> String {
-        self.verdict.refusal.map_or_else(|| self.units(Units::brief), |_| "refused".to_owned())
-    }
-
-    fn units(&self, words: fn(Units, Unit) -> String) -> String {
-        let Verdict { unit, units, each, .. } = self.verdict;
-        match each {
-            Some(item) => format!("{} per {}", words(Units::exactly(1), unit), item.name),
-            None if units == Units::NOTHING => "0".to_owned(),
-            None => words(units, unit),
+        let Verdict { unit, units, each, refusal, .. } = self.verdict;
+        match (refusal, each) {
+            (Some(reason), _) => format!("refused: {reason}"),
+            (None, Some(item)) => format!("{} per {}", unit.count(1), item.name),
+            (None, None) if units == Units::NOTHING => "0".to_owned(),
+            (None, None) => units.words(unit),
         }
     }
 

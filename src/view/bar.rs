@@ -17,27 +17,15 @@ pub(super) fn text(pieces: &[Words]) -> String {
     text.trim().replace('│', ";")
 }
 
-/// Columns from which on prices and counts of keys are in full words.
-const ROOMY: usize = 60;
-
-/// The last rank of the free keys that prices do not push out.
-const MAIN: u8 = 5;
-
-/// How many free keys have a place beside any prices, from a width on.
-fn kept_free_keys(room: usize) -> usize {
-    match room {
-        100.. => 5,
-        80.. => 3,
-        ROOMY.. => 2,
-        _ => 0,
-    }
-}
+/// The last rank of the free keys used most, which prices do not push out, and how many these are at most.
+const MAIN: (u8, usize) = (4, 6);
 
 /// How many words the second row spends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verbosity {
     Full,
     Short,
+    Figures,
     Scarcest,
 }
 
@@ -52,13 +40,9 @@ struct PricedKey {
 }
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    write(LineWriter::new(buffer, area, 0), &keys(model, area.width.into()));
-    write(LineWriter::new(buffer, area, 1), &left(model, area.width.into()));
-}
-
-fn write(mut line: LineWriter<'_>, pieces: &[Words]) {
-    for (text, meaning) in pieces {
-        line.own(text, *meaning);
+    for (row, pieces) in (0..).zip([keys(model, area.width.into()), left(model, area.width.into())]) {
+        let mut line = LineWriter::new(buffer, area, row);
+        pieces.iter().for_each(|(text, meaning)| line.own(text, *meaning));
     }
 }
 
@@ -69,20 +53,24 @@ fn width(pieces: &[Words]) -> usize {
 /// The keys that apply: those that may cost with their prices, then free ones, of which the first always have a place.
 pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     let (priced, free): (Vec<_>, Vec<_>) = told(model).into_iter().partition(|command| is_priced(model, command));
-    let priced = with_prices(model, &priced, room);
-    let (mut free, mut pieces) = (free_keys(model, free).peekable(), hit(model));
-    let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN));
-    let kept: Vec<_> = main.take(kept_free_keys(room)).collect();
+    let priced = with_prices(model, &priced);
+    let (mut free, mut pieces) = (free_keys(model, free).peekable(), Vec::from_iter(hit(model)));
+    let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN.0));
+    let kept: Vec<_> = main.take(MAIN.1).map(|(_, key)| key).collect();
+    let lead = if priced.is_empty() { " " } else { "│ " };
     // The two blanks after the last key need no room.
     let room_beside = |pieces: &[Words]| room.saturating_add(2).saturating_sub(width(pieces));
-    let reserved = LEAD.columns() + kept.iter().map(|(_, key)| width(key)).sum::<usize>();
-    pieces.extend(priced_keys(model, &priced, room_beside(&pieces), reserved, room < ROOMY));
-    let free_too = if room_beside(&pieces) >= reserved + FREE.columns() { FREE } else { "" };
-    let mut lead = format!("{}{free_too}", if priced.is_empty() { " " } else { LEAD });
-    let mut left = room_beside(&pieces).saturating_sub(lead.columns());
-    let mut keys = kept.into_iter().chain(free);
+    let with_labels = |count, labelled| with_labels(&format!("{lead}{FREE}"), kept.iter().take(count), labelled);
+    let labelled = (0..=kept.len()).rev().map(|labelled| with_labels(kept.len(), labelled));
+    let forms: Vec<_> = labelled.chain((0..kept.len()).rev().map(|count| with_labels(count, 0))).collect();
+    pieces.extend(priced_keys(&priced, room_beside(&pieces), &forms));
+    let form = forms.iter().find(|form| width(form) <= room_beside(&pieces));
+    pieces.extend(form.into_iter().flatten().cloned());
+    let free_too = if room_beside(&pieces) > lead.columns() + FREE.columns() + SHORTEST { FREE } else { "" };
+    let mut lead = if kept.is_empty() { format!("{lead}{free_too}") } else { String::new() };
+    let mut left = if form == forms.first() { room_beside(&pieces).saturating_sub(lead.columns()) } else { 0 };
     while left > SHORTEST
-        && let Some((_, key)) = keys.next()
+        && let Some((_, key)) = free.next()
     {
         if width(&key) <= left {
             left -= width(&key);
@@ -92,20 +80,27 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     pieces
 }
 
-fn hit(model: &Model) -> Vec<Words> {
-    let hit = model.hit().filter(|_| model.goes_through_hits());
-    let words = hit.map(|(number, count)| format!(" hit {} of {} ·", thousands(number), thousands(count)));
-    words.map(|words| (words, Tint::Strong)).into_iter().collect()
+/// Keys behind words, the first of them with their labels; nothing without keys.
+fn with_labels<'a>(lead: &str, keys: impl Iterator<Item = &'a [Words; 2]>, labelled: usize) -> Vec<Words> {
+    let label = |at, label: &Words| if at < labelled { label.clone() } else { ("  ".to_owned(), Tint::Text) };
+    let mut pieces = vec![(lead.to_owned(), Tint::Faint)];
+    pieces.extend(keys.enumerate().flat_map(|(at, [key, words])| [key.clone(), label(at, words)]));
+    if pieces.len() > 1 { pieces } else { Vec::new() }
+}
+
+fn hit(model: &Model) -> Option<Words> {
+    let (number, count) = model.hit().filter(|_| model.goes_through_hits())?;
+    Some((format!(" hit {} of {} ·", thousands(number), thousands(count)), Tint::Strong))
 }
 
 /// The answers that send something, and the commands that apply and may cost.
-fn with_prices(model: &Model, commands: &[&'static Command], room: usize) -> Vec<PricedKey> {
+fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     let asking = model.over.answers().iter().filter(|answer| answer.consent.asks());
     let asking = asking.map(|answer| (answer.key, answer.label, model.price_tag(answer)));
     let command =
         |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.tag(command)));
     let priced = asking.chain(commands.iter().filter_map(command));
-    priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag, room)).collect()
+    priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
 /// The answers that send nothing, and the commands that apply, each with its rank. Whether one applies may need rows of the
@@ -125,8 +120,7 @@ fn told(model: &Model) -> Vec<&'static Command> {
     told
 }
 
-/// What stands before the free keys, and what is put there as well where there is room.
-const LEAD: &str = "│ ";
+/// What stands before the free keys where there is room.
 const FREE: &str = "free: ";
 
 /// Columns of the shortest free key: "q quit  ".
@@ -154,31 +148,26 @@ fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
 }
 
 impl PricedKey {
-    fn new(key: Key, label: &'static str, tag: &Tag, room: usize) -> Self {
+    fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
         let meaning = match tag.obstacle {
             Some(Obstacle::InFlight) => Tint::Free,
             None => Tint::Price,
             Some(_) => Tint::Problem,
         };
-        let price = if room < ROOMY { tag.short() } else { tag.words() };
         // The word "then" implies that nothing is charged yet.
-        let price = price.strip_prefix("0 now, ").unwrap_or(&price).to_owned();
+        let price = tag.words().trim_start_matches("0 now, ").to_owned();
         Self { key, label, price, meaning, spends: tag.spends().is_some() }
     }
 }
 
-/// As many priced keys as fit beside what is reserved. Those that spend at once are all there, if need be without labels.
-fn priced_keys(model: &Model, priced: &[PricedKey], left: usize, reserved: usize, is_narrow: bool) -> Vec<Words> {
+/// As many priced keys as fit beside the free keys, whose forms have the most labels first. Those that spend at once are all
+/// there, if need be without labels; what Enter does is said as long as it fits.
+fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>]) -> Vec<Words> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
     let (kept, others): (Vec<_>, Vec<_>) = priced.iter().enumerate().partition(is_kept);
     let least = kept.len();
     let keys: Vec<_> = kept.into_iter().chain(others).map(|(_, known)| known).collect();
-    // Help, which has all prices, stands beside it where the bar has room for free keys.
-    let more = match Command::named("help").and_then(|command| model.key_of(command)) {
-        Some(help) if is_narrow => format!(": {help} "),
-        _ => " priced ".to_owned(),
-    };
-    let grouped = |shown: usize, labelled| {
+    let grouped = &|shown: usize, labelled, more: &str| {
         let mut pieces = grouped(&keys, shown, labelled);
         let hidden = keys.len().saturating_sub(shown);
         if hidden > 0 {
@@ -186,11 +175,21 @@ fn priced_keys(model: &Model, priced: &[PricedKey], left: usize, reserved: usize
         }
         pieces
     };
+    let enter = usize::from(keys.first().is_some_and(|known| known.key == ENTER));
     let all_labelled = (least..=keys.len()).rev().map(|shown| (shown, shown));
-    let mut forms = all_labelled.chain((1..least).rev().map(|labelled| (least, labelled)));
-    let fits = |(shown, labelled)| Some(grouped(shown, labelled)).filter(|pieces| width(pieces) + reserved <= left);
-    let first_labelled = || Some(grouped(least, 1)).filter(|pieces| width(pieces) <= left);
-    forms.find_map(fits).or_else(first_labelled).unwrap_or_else(|| grouped(least, 0))
+    let fewer = all_labelled.chain((enter..least).rev().map(|labelled| (least, labelled)));
+    let fewer = fewer.map(|(shown, labelled)| (grouped(shown, labelled, " priced "), free.first()));
+    // The word goes first, then the labels of free keys, the label of Enter, and free keys.
+    let with_free = |labelled| move |free| (grouped(least, labelled, " "), Some(free));
+    let unlabelled = free.len() / 2;
+    let forms = fewer.chain(free.iter().take(unlabelled + 1).map(with_free(enter)));
+    let mut forms = forms.chain(free.iter().skip(unlabelled).map(with_free(0)));
+    let fits =
+        |(pieces, free): &(Vec<Words>, Option<&Vec<Words>>)| width(pieces) + free.map_or(0, |free| width(free)) <= left;
+    // Where nothing else fits, the unit is shorter.
+    let brief = |(text, meaning): Words| (text.replace("requests", "req").replace("request", "req"), meaning);
+    let briefest = || grouped(least, 0, " ").into_iter().map(brief).collect();
+    forms.find(fits).map_or_else(briefest, |(pieces, _)| pieces)
 }
 
 /// The first keys grouped by price, the first of these with their labels.
@@ -203,20 +202,25 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<Words> {
         }
         pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Tint::Faint)));
         pieces.push((format!(" {}:", first.price), first.meaning));
-        for (at, known) in shown().filter(|(_, known)| known.price == first.price) {
-            let label = if at < labelled { format!(" {} ", known.label) } else { " ".to_owned() };
+        let mut same = shown().filter(|(_, known)| known.price == first.price).peekable();
+        while let Some((at, known)) = same.next() {
+            let label = match same.peek() {
+                _ if at < labelled => format!(" {} ", known.label),
+                Some(_) => String::new(),
+                None => " ".to_owned(),
+            };
             pieces.extend([(format!(" {}", known.key), Tint::Key), (label, Tint::Text)]);
         }
     }
     pieces
 }
 
-/// The quota left to user and group in one period and which limit runs out first, and the costs of this session.
+/// The quota left to user and group in one period, which limit runs out first, and the costs of this session.
 pub(super) fn left(model: &Model, room: usize) -> Vec<Words> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];
     }
-    let forms = [Verbosity::Full, Verbosity::Short].map(|verbosity| remaining(model, verbosity)).into_iter();
+    let forms = [Verbosity::Full, Verbosity::Short, Verbosity::Figures].map(|verbosity| remaining(model, verbosity));
     let fits = forms.into_iter().find(|pieces| width(pieces) <= room);
     fits.unwrap_or_else(|| remaining(model, Verbosity::Scarcest))
 }
@@ -249,18 +253,19 @@ fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity:
     let known = [Period::Hourly, Period::Monthly, Period::Daily].into_iter().filter(|period| of(*period).count() > 0);
     let common = known.max_by_key(|period| of(*period).count()).unwrap_or(first.limit.period);
     let mut pieces = vec![(format!("{scans} left {}:", common.current()), Tint::Faint)];
+    let is_other = first.limit.period != common;
+    let is_short = verbosity == Verbosity::Figures;
+    let figure = if is_other { format!("{} {period}", remains(first)) } else { String::new() };
+    let words = if is_short || !is_other && of(common).count() < 2 { "" } else { " runs out first" };
+    let note = format!(" ({})", format!("{figure}{words}").trim_start()).replace(" ()", "");
+    let gap = if is_short { ", " } else { " · " };
+    let is_first =
+        |left: &&RemainingQuota| left.limit == first.limit || is_other && left.limit.holder == first.limit.holder;
     for (at, left) in of(common).enumerate() {
-        pieces.extend((at > 0).then(|| (" ·".to_owned(), Tint::Faint)));
-        pieces.push((format!(" {}", limit(left, verbosity)), tint(left)));
+        let (note, tint) = if is_first(&left) { (&*note, tint(first)) } else { ("", tint(left)) };
+        pieces.push((format!("{}{}{note}", if at == 0 { " " } else { gap }, limit(left, verbosity)), tint));
     }
-    let lead = if verbosity == Verbosity::Full { "runs out first" } else { "first" };
-    let words = match first.limit.period == common {
-        true => name(first).to_owned(),
-        false => format!("{} {period}", limit(first, Verbosity::Short)),
-    };
-    if first.limit.period != common || of(common).count() > 1 {
-        pieces.extend([(format!(" │ {lead}: "), Tint::Faint), (words, tint(first))]);
-    }
+    pieces.extend(of(common).find(is_first).is_none().then(|| (format!("{gap}{}{note}", name(first)), tint(first))));
     pieces
 }
 
@@ -273,10 +278,13 @@ fn tint(left: &RemainingQuota) -> Tint {
 }
 
 fn limit(left: &RemainingQuota, verbosity: Verbosity) -> String {
-    let (most, remaining) = (if left.is_at_most { "≤" } else { "" }, thousands(left.limit.remaining));
     let of =
         if verbosity == Verbosity::Full { format!(" of {}", thousands(left.limit.allowed)) } else { String::new() };
-    format!("{} {most}{remaining}{of}", name(left))
+    format!("{} {}{of}", name(left), remains(left))
+}
+
+fn remains(left: &RemainingQuota) -> String {
+    format!("{}{}", if left.is_at_most { "≤" } else { "" }, thousands(left.limit.remaining))
 }
 
 fn spent(model: &Model, verbosity: Verbosity) -> Words {

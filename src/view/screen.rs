@@ -139,7 +139,7 @@ fn followed(model: &Model, room: usize) -> String {
         None => format!("following {}", count(model.follows.len() as u64, "file")),
     };
     let forms = [format!("◷ {what}, {} so far ", cost.short()), format!("◷ {} so far ", cost.short())];
-    forms.into_iter().find(|form| form.columns() <= room).unwrap_or_else(|| format!("◷ {} ", cost.brief()))
+    forms.into_iter().find(|form| form.columns() <= room).unwrap_or_else(|| format!("◷ {} ", cost.short()))
 }
 
 fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {

@@ -56,7 +56,7 @@ commands! {
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
-    "filter" [key('/')] "filter", 3, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]),
+    "filter" [key('/')] "filter", 4, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]),
         "Show only the rows that match, in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
         if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,

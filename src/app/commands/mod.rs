@@ -49,7 +49,7 @@ mod everywhere {
             "To the first row" => Local(|m| m.go(Move::First));
         "last" [key('G'), END] "last", 0, EVERYWHERE,
             "To the last row" => Local(|m| m.go(Move::Last));
-        "back" [ESC] "back", 5, EVERYWHERE,
+        "back" [ESC] "back", 4, EVERYWHERE,
             "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; the file itself is left by other-file"
             if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
         "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,

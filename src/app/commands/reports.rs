@@ -75,13 +75,13 @@ commands! {
         "Show the row whole, with every field"
         if When::Has("a row", |m| m.place_here().is_some() && m.over.is_empty() || has_whole_value(m))
         => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
-    "findings" [key('!')] "findings", 4, FILE,
+    "findings" [key('!')] "findings", 2, FILE,
         "List what rules mark, by subject and rule, with techniques, in all stored sandboxes of the file: ! high, * medium, + low"
         if When::Has("a stored report, and the rules", |m| m.rules.is_some() && m.covered().next().is_some())
         => Local(Model::list_findings);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
         "Hide what any machine does by itself, or show it again" if A_REPORT => Local(Model::toggle_noise);
-    "next-pane" [TAB] "panes", 2, FILE,
+    "next-pane" [TAB] "panes", 3, FILE,
         "Go to the next pane; from the list, into the report" if A_REPORT => Local(|m| m.files.step_pane(true));
     "previous-pane" [BACK_TAB] "previous pane", 0, FILE,
         "Go to the pane before" if A_REPORT => Local(|m| m.files.step_pane(false));

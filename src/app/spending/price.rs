@@ -83,15 +83,10 @@ impl Tag {
         }
     }
 
-    /// The price where there is little room; of what a key leads to, the price that is asked there.
+    /// The price where there is little room, without a reason or a time; of what a key leads to, the price that is asked there.
     pub fn short(&self) -> String {
-        match &self.obstacle {
-            None => self.plan.brief(),
-            Some(Obstacle::Stored) => "0".to_owned(),
-            Some(Obstacle::InFlight) => "…".to_owned(),
-            Some(Obstacle::QuotaSpent(_)) => "quota spent".to_owned(),
-            Some(obstacle) => obstacle.to_string(),
-        }
+        let words = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
+        words.split(" until ").next().and_then(|words| words.split(':').next()).unwrap_or_default().to_owned()
     }
 }
 

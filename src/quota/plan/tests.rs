@@ -135,7 +135,7 @@ fn a_counter_that_cannot_be_read_leaves_doubt_but_not_about_a_shortage() {
 fn a_user_without_a_group_draws_on_no_group() {
     let alone = Entitlements { group: crate::quota::Entitlement::by_hand(false), ..Entitlements::default() };
     let plan = Plan::of([report(3)], &alone);
-    assert_eq!(plan.total_of(Unit::Request, Holder::Group), Units::NOTHING);
+    assert_eq!(plan.total(Unit::Request, |price| price.charged.contains(&crate::quota::Holder::Group)), Units::NOTHING);
     let rows = [(DAILY, Some((9, 0)), Some((0, 0)))];
     assert!(plan.clone().forecast(&balances(&rows), now()).fits);
 }
