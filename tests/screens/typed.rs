@@ -2,6 +2,7 @@
 
 use crate::stage::Stage;
 use behaview::demo::Endpoint;
+use behaview::runtime::Exit;
 
 #[test]
 fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
@@ -43,6 +44,10 @@ fn what_is_typed_after_a_key_that_is_off_deletes_and_pays_nothing() {
     assert_eq!((stage.calls(Endpoint::PrivateDelete), stage.paid_calls()), (0, 1));
     stage.keys("G / end enter");
     assert_eq!(stage.paid_calls(), 2, "a key that is no letter ends them: {}", stage.screen());
+    stage.keys("Z E q");
+    assert!(stage.session.exit.is_none() && stage.screen().contains("it is closed, and nothing was done"));
+    stage.keys("Z q");
+    assert_eq!((stage.session.exit, stage.paid_calls()), (Some(Exit::Done), 2));
 }
 
 #[test]

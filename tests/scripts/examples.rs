@@ -77,10 +77,19 @@ fn every_option_that_readme_and_manual_name_is_one() {
     let texts = ["README.md", "assets/help/scripts.md", "assets/help/pricing.md", "assets/help/demo.md"];
     let readme: String = texts.map(|name| std::fs::read_to_string(folder.join(name)).unwrap()).concat();
     let mut tried = 0;
-    for line in readme.lines().filter_map(|line| line.strip_prefix("behaview ")) {
+    // What stands between backticks there, in the manual and in the program's own words is a command as well.
+    let mut search = std::process::Command::new("grep");
+    search.args(["-rohE", "`behaview [^`]+`", "README.md", "assets/help", "src"]).current_dir(folder);
+    let quoted = text(&search.output().unwrap()).replace('`', "");
+    assert!(quoted.lines().count() > 20, "{quoted}");
+    for line in readme.lines().chain(quoted.lines()).filter_map(|line| line.strip_prefix("behaview ")) {
         let line = line.split(['#', '|', '"']).next().unwrap();
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
         let command = known.iter().rev().find(|command| words.starts_with(command)).unwrap();
+        assert!(
+            !command.is_empty() || words[0] == "help" || words[0].contains(|c: char| !c.is_ascii_lowercase()),
+            "unknown: {line}"
+        );
         let help = [command.iter().map(String::as_str).collect::<Vec<_>>(), vec!["--help"]].concat();
         let help = text(&desk.run(&help));
         for option in words.iter().filter(|word| word.starts_with("--")) {
