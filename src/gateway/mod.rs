@@ -242,14 +242,11 @@ impl Gateway {
             Request::Quotas | Request::Usage { .. } => None,
             _ => Some(self.reserve(&whole, progress, cancel).await?),
         };
-        // No other program can reserve the same request from here on, so an answer that is not
-        // stored now is not in flight either.
-        if !is_refresh && call.is_some() && self.is_stored(request) {
+        // No other program can reserve the same request from here on: what is not stored now is not in flight.
+        let looks = !is_refresh && call.is_some();
+        if let Some(stored) = looks.then(|| self.stored(request).ok()).flatten().flatten() {
             self.settle(call, Settlement::UNSENT, "not sent: another program had got the answer")?;
-            return match self.stored(request)? {
-                Some(stored) => Ok(stored),
-                None => Box::pin(self.ask_unless(quote, progress, cancel, is_refresh)).await,
-            };
+            return Ok(stored);
         }
         let mut taken = self.send(request, progress, cancel).await;
         if let Err(ServiceError::Refused(refusal)) = &mut taken {
@@ -268,8 +265,14 @@ impl Gateway {
         is_refresh: bool,
     ) -> Result<Answer, GatewayError> {
         let (mut answers, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
-        for (file, part) in parts {
-            let stored = if is_refresh { None } else { self.stored(&part)? };
+        let stored = |part| if is_refresh { Ok(None) } else { self.stored(part) };
+        let stored = parts.iter().map(|(_, part)| stored(part)).collect::<Result<Vec<_>, _>>()?;
+        // What was stored when the price was shown may be gone.
+        let to_ask = stored.iter().filter(|stored| stored.is_none()).count() as u64;
+        if quote.price().verdict.units.max.is_some_and(|agreed| to_ask > agreed) {
+            return Err(GatewayError::NotStored);
+        }
+        for ((file, _), stored) in parts.into_iter().zip(stored) {
             match (stored, &failure) {
                 (Some(stored), _) => answers.push(stored),
                 (None, Some(_)) => missing.push(file),

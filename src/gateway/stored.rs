@@ -59,22 +59,13 @@ impl Gateway {
         self.store.answer(&self.service, &key)
     }
 
-    /// For a request about several hashes, those without a stored answer; `None` for all or none of them.
+    /// For a request about several hashes, those without a readable stored answer; `None` for all or none.
     pub fn missing_hashes(&self, request: &Request) -> Option<Vec<FileHash>> {
         let parts = request.by_hash()?;
         let all = parts.len();
-        let missing = parts.into_iter().filter(|(_, part)| !self.is_stored(part)).map(|(file, _)| file);
+        let is_missing = |part: &Request| self.stored(part).ok().flatten().is_none();
+        let missing = parts.into_iter().filter(|(_, part)| is_missing(part)).map(|(file, _)| file);
         Some(missing.collect::<Vec<_>>()).filter(|missing| (1..all).contains(&missing.len()))
-    }
-
-    /// Whether an answer is stored, by its name: it may be damaged.
-    pub(super) fn is_stored(&self, request: &Request) -> bool {
-        let is_stored = |key: Vec<u8>| {
-            // A killed program may have left it unread.
-            let read = self.read_unread(Request::holding_file(&key).as_ref());
-            read.is_ok() && self.store.is_stored(&self.service, &key)
-        };
-        request.holding_key().is_some_and(is_stored)
     }
 
     /// Reads the answers that a killed program left unread, of those that may be about a file.

@@ -114,6 +114,11 @@ impl Quote {
         self
     }
 
+    /// The same quote at the price that was shown, which limits how many hashes are asked about.
+    pub fn at(self, price: Price) -> Self {
+        Self { price, ..self }
+    }
+
     /// The quote for the hashes that are not stored; it costs at most the price that was shown.
     pub fn of_missing(mut self, missing: Vec<FileHash>) -> Self {
         match &mut self.request {

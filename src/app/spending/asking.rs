@@ -34,7 +34,8 @@ impl Model {
 
     /// Sends a request whose price was agreed to; returns whether it was sent.
     pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: ResponseSource) -> bool {
-        let quote = request.quote(&self.figures.entitlements);
+        let price = self.figures.price_from(&request, source, self.over.missing(&request));
+        let quote = request.quote(&self.figures.entitlements).at(price);
         if self.is_refused(&quote, self.figures.bar(quote.price(), self.now)) {
             return false;
         }
