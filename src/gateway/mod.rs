@@ -60,7 +60,7 @@ pub struct Gateway {
     /// Whether nothing is sent at all.
     pub is_offline: bool,
     pub log: Log,
-    clock: Clock,
+    pub clock: Clock,
     state: Mutex<RunState>,
 }
 
@@ -324,6 +324,7 @@ impl Gateway {
         loop {
             let entry = NewEntry {
                 at: self.now(),
+                clock: (self.clock)(),
                 session: &self.session,
                 whose: self.whose(),
                 what: &what,
@@ -369,7 +370,7 @@ impl Gateway {
         taken: Result<Answer, ServiceError>,
     ) -> Result<Answer, GatewayError> {
         let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
-        let is_settled = self.settle(call, cost, &outcome_words(&taken, self.now()));
+        let is_settled = self.settle(call, cost, &outcome_words(&taken, (self.clock)()));
         if is_settled.is_err() {
             cost.state = State::Reserved;
         }

@@ -261,16 +261,14 @@ fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
     (code, message.map(Raw::text))
 }
 
-/// Parses the seconds or the date of `Retry-After`. An invalid value counts as absent; a long wait
-/// is limited to a month.
+/// Parses the seconds or the date of `Retry-After`, at most an hour. An invalid value counts as absent.
 fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
-    const MONTH: u64 = 31 * 24 * 3600;
     let text = text.trim();
     let seconds = text
         .parse::<u64>()
         .ok()
         .or_else(|| Some(u64::try_from(parse_date(text)?.as_second() - now.as_second()).unwrap_or(0)))?;
-    Some(Duration::from_secs(seconds.min(MONTH)))
+    Some(Duration::from_secs(seconds.min(3600)))
 }
 
 /// Parses a date of a header (RFC 9110 §5.6.7).
@@ -332,7 +330,7 @@ mod tests {
         assert_eq!(wait("120", now), Some(Duration::from_secs(120)));
         assert_eq!(wait("Fri, 20 Nov 2026 10:01:00 GMT", now), Some(Duration::from_secs(60)));
         assert_eq!(wait("Fri, 20 Nov 2020 10:01:00 GMT", now), Some(Duration::ZERO));
-        assert_eq!(wait("99999999999999", now), Some(Duration::from_secs(31 * 86400)));
+        assert_eq!(wait("99999999999999", now), Some(Duration::from_secs(3600)));
         for nonsense in ["-1", "soon", "", "99999999999999999999999"] {
             assert_eq!(wait(nonsense, now), None);
         }

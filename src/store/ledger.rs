@@ -61,6 +61,8 @@ pub struct Whose<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct NewEntry<'a> {
     pub at: Timestamp,
+    /// This machine's time, by which pauses are counted.
+    pub clock: Timestamp,
     pub session: &'a str,
     pub whose: Whose<'a>,
     /// The request, safe to show.
@@ -428,7 +430,9 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     let which = format!("WHERE {OF_SENDER} AND outcome LIKE '{TOO_FAST} until %' ORDER BY id DESC LIMIT 1");
     let whose = params![entry.whose.profile, entry.whose.service, entry.whose.owner];
     let named = entries(connection, &which, whose)?.first().and_then(|entry| entry.pause().flatten());
-    if let Some(until) = named.filter(|until| *until > entry.at) {
+    // One that is further away was named before the clock was set back.
+    let is_ahead = |until: &Timestamp| *until > entry.clock && entry.clock.duration_until(*until) <= HOUR;
+    if let Some(until) = named.filter(is_ahead) {
         return Ok(Some(until));
     }
     let Some(limit) = entry.per_minute else { return Ok(None) };
@@ -438,7 +442,8 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     for recent in recent(&hour, entry.at) {
         sum = sum.saturating_add(recent.counts_as);
         if sum > limit {
-            return Ok(Some(recent.at.checked_add(MINUTE).unwrap_or(Timestamp::MAX)));
+            let rest = MINUTE - entry.at.duration_since(recent.at);
+            return Ok(Some(entry.clock.saturating_add(rest).unwrap_or(Timestamp::MAX)));
         }
     }
     Ok(None)

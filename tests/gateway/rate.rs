@@ -1,7 +1,7 @@
 //! The service's limit of requests a minute paces calls, and a refusal teaches it.
 
 use super::by_hash::hash;
-use super::counted::{pass, run, start_clock};
+use super::counted::{jump, pass, run, start_clock};
 use super::*;
 use crate::faults::arm;
 use behaview::demo::DemoAnswer;
@@ -124,4 +124,23 @@ async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
     }));
     let answer = ask_pacing(&visit, &gateway, &request).await.1.unwrap();
     assert!(answer.is_partial && answer.remark.unwrap().starts_with(&format!("lacks {}: ", files[2].as_str())));
+}
+
+#[tokio::test]
+async fn a_pause_without_measure_ends_within_an_hour() {
+    let head = "429 Too Many Requests\r\nretry-after: 99999999\r\ndate: Thu, 31 Dec 9998 23:00:00 GMT";
+    let (folder, root) = (tempfile::tempdir().unwrap(), super::secrets::answering(head, |_| "{}".to_owned()));
+    start_clock();
+    let profile = || Profile { user: None, ..Profile::demo(root.clone(), String::new()) };
+    let run = || visit::gateway(&folder.path().join("store"), profile(), "a-key");
+    for _ in 0..2 {
+        assert_eq!(refusal(visit::ask(&run(), &first_report()).await), Reason::TooFast);
+        let (quote, gateway) = (first_report().quote(&visit::licensed()), run());
+        let progress = |_| gateway.cancel(&first_report());
+        assert!(gateway.ask(&quote, &progress).await.unwrap_err().is_unsent());
+        jump(61);
+    }
+    // A clock that was set back waits for nothing.
+    jump(-24 * 60);
+    assert_eq!(refusal(visit::ask(&run(), &first_report()).await), Reason::TooFast);
 }

@@ -146,7 +146,7 @@ fn words(error: &dyn std::fmt::Display) -> String {
 }
 
 async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
-    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), gateway.now());
+    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), (gateway.clock)());
     let progress = |received| {
         let request = request.clone();
         work.send(match received {
@@ -177,7 +177,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         work.send(Message::Notice(format!("The answer {}.", words(remark))));
     }
     if is_paid {
-        send_limits(work, &result, begun, gateway.now());
+        send_limits(work, &result, begun, (gateway.clock)());
     }
     // It may be asked again, and paid again: the time says how much that promises.
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);

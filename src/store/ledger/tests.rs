@@ -10,7 +10,7 @@ fn report() -> Price {
 /// A question that every program asks alike.
 fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> {
     let (whose, claim, budget) = (whose("p", Some(7)), K, Budget::default());
-    NewEntry { at, session, whose, what: "w", claim, price, account: None, budget, per_minute: None }
+    NewEntry { at, clock: at, session, whose, what: "w", claim, price, account: None, budget, per_minute: None }
 }
 
 fn whose(profile: &str, owner: Option<i64>) -> Whose<'_> {

@@ -8,9 +8,8 @@ const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
 fn charge(store: &Store) {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     let (at, budget) = (crate::clock::now(), crate::quota::Budget::default());
-    let (account, per_minute, claim) = (None, None, None);
-    let entry =
-        NewEntry { at, session: "s", whose: WHOSE, what: "w", claim, price: &price, account, budget, per_minute };
+    let (account, per_minute, claim, price, session) = (None, None, None, &price, "s");
+    let entry = NewEntry { at, clock: at, session, whose: WHOSE, what: "w", claim, price, account, budget, per_minute };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
     store.settle(call, price.settle(Outcome::Answered), "200", at).unwrap();
 }
