@@ -20,7 +20,7 @@ use crate::report::Body;
 use crate::report::identifier::FileHash;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
-use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError};
+use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError, Unusable};
 use crate::store::{
     ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast,
 };
@@ -428,13 +428,14 @@ impl Gateway {
         // No budget allows a call without a known limit.
         let may_cost_more = quote.price().verdict.units.max.map_or(!self.budget.is_set(), |most| most > 1);
         // This machine's clock alone opens no new day of the budget.
-        let seen = self.state().clocks.map(|(_, seen)| seen);
-        let knows_day = seen.is_some_and(|seen| !Period::Daily.is_renewed(seen, (self.clock)()));
-        let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day;
+        let is_today = |seen| !Period::Daily.is_renewed(seen, (self.clock)());
+        let knows_day = || self.state().clocks.is_some_and(|(_, seen)| is_today(seen));
+        let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day();
         if may_cost_more || needs_date || quote.needs_licence() && self.licence().is_none() {
             let read = self.read_counters().await;
-            if needs_date && self.state().clocks.is_none() {
-                read.map_err(GatewayError::DayUnknown)?;
+            if needs_date && !knows_day() && self.client.account().is_some() {
+                let no_date = || ServiceError::Unusable(Unusable::Silent("the time (no Date header)"));
+                return Err(GatewayError::DayUnknown(read.err().unwrap_or_else(no_date)));
             }
         }
         match self.licence() {

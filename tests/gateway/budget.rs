@@ -84,6 +84,9 @@ async fn a_wrong_clock_opens_no_second_day() {
     // Without any date of the service the day is not known.
     crate::faults::arm(&visit.demo, "quotas:lost*1");
     assert!(matches!(visit::ask(&run("blind"), &first_report()).await, Err(GatewayError::DayUnknown(_))));
+    let folder = tempfile::tempdir().unwrap();
+    let dateless = super::secrets::gate_to("{}".to_owned(), folder.path(), "a-key").with_budget(limit(None, Some(1)));
+    assert!(matches!(visit::ask(&dateless, &first_report()).await, Err(GatewayError::DayUnknown(_))));
     // The service's own day ends.
     visit.demo.advance(std::time::Duration::from_secs(24 * 3_600));
     assert_eq!(span(visit::ask(&run("three"), &first_report()).await), None);
