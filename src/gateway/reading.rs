@@ -3,12 +3,12 @@
 use super::Answer;
 use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
-use crate::report::identifier::Sha256;
+use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw, is_valid};
 use crate::report::page::{Page, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artefact, Request};
-use crate::service::error::{ServiceError, Unusable};
+use crate::service::error::{ServiceError, Unusable, has_error};
 use crate::store::{NewAnswer, ResponsePart, Store};
 
 /// Number of leading bytes by which the type of a body is recognized.
@@ -118,6 +118,7 @@ pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, S
             let report = Report::new(body.clone(), index);
             let is_behaviour = report.kind().is_none_or(|kind| is_behaviour(&kind));
             match report.identifier() {
+                _ if has_error(body) => unusable(Unusable::Error),
                 Some(found) if found == *identifier && is_behaviour => {
                     Ok(vec![ResponsePart::report(&found, identifier.parts().file, 0..body.len())])
                 }
@@ -161,9 +162,21 @@ fn is_page(bytes: &[u8]) -> bool {
     marks.iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }
 
-/// Checks that an answer is of the asked type.
+/// Whether an answer names no other file: no other hash of this length.
+fn is_about(file: &FileHash, answer: Raw<'_>) -> bool {
+    let data = answer.member("data");
+    let objects = answer.each().into_iter().chain(data).chain(data.and_then(|data| data.member("attributes")));
+    let named = objects.flat_map(|one| ["id", "resource", "md5", "sha1", "sha256"].map(|name| one.member(name)));
+    let mut hashes = named.flatten().filter_map(|named| FileHash::parse(&named.text().unicode()));
+    hashes.all(|named| named == *file || named.as_str().len() != file.as_str().len())
+}
+
+/// Checks that an answer is of the asked type, about what was asked, and without an error.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let answer = Raw::new(body);
+    if has_error(body) {
+        return Err(ServiceError::Unusable(Unusable::Error));
+    }
     let data = answer.member("data");
     let is_list = data.is_some_and(|data| data.kind() == Kind::Array);
     let is_object = |types: &[&str]| {
@@ -171,13 +184,18 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         data.is_some_and(|data| data.member("id").is_some() && data.member("type").is_none_or(of_type))
     };
     let (is_fit, what) = match request {
-        Request::File { .. } => (is_object(&["file"]), "a file object"),
-        Request::Analysis { .. } => (is_object(&["analysis", "private_analysis"]), "an analysis"),
+        Request::File { file } => (is_object(&["file"]) && is_about(file, answer), "the file object of that hash"),
+        Request::Analysis { identifier } => (
+            submitted(body).as_ref() == Some(identifier) && is_object(&["analysis", "private_analysis"]),
+            "that analysis",
+        ),
         Request::FileAnalyses { .. } => (is_list, "a list of analyses"),
-        Request::V2Reports { .. } | Request::V2Submissions { .. } => {
+        // Each hash is asked about by itself.
+        Request::V2Reports { files } | Request::V2Submissions { files } => {
+            let is_asked = files.iter().all(|file| is_about(file, answer));
             let is_of_v2 = |one: &Raw<'_>| OF_V2.iter().any(|name| one.member(name).is_some());
             let each = answer.each();
-            (!each.is_empty() && each.iter().all(is_of_v2), "an answer of API v2")
+            (is_asked && !each.is_empty() && each.iter().all(is_of_v2), "an answer of API v2 about that hash")
         }
         Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
         Request::UploadAddress => (upload_address(body).is_some(), "an address to upload to"),

@@ -38,7 +38,7 @@ pub trait Sink: Send {
     fn note_date(&mut self, _date: Timestamp) {}
 
     /// Called once, before the first piece, with the total length if known.
-    fn begin(&mut self, total: Option<u64>);
+    fn begin(&mut self, _total: Option<u64>) {}
 
     fn take(&mut self, piece: &[u8]);
 
@@ -84,9 +84,9 @@ impl Client {
         };
         let date = response.headers().get(DATE).and_then(|date| parse_date(date.to_str().ok()?));
         date.into_iter().for_each(|date| sink.note_date(date));
-        // API v2 responds with 204 if the quota is spent.
+        // API v2 responds with 204 if the quota is spent; a part (206) was not asked for.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
-        if is_spent || !response.status().is_success() {
+        if is_spent || response.status() == StatusCode::PARTIAL_CONTENT || !response.status().is_success() {
             return Err(self.refused(response, request).await);
         }
         let length = ContentDecoder::length_of(&response);
@@ -257,8 +257,6 @@ impl std::fmt::Debug for Client {
 }
 
 impl Sink for Vec<u8> {
-    fn begin(&mut self, _: Option<u64>) {}
-
     fn take(&mut self, piece: &[u8]) {
         self.extend_from_slice(piece);
     }

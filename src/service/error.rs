@@ -95,6 +95,8 @@ pub enum Unusable {
     WebPage,
     #[error("it is for another report: {}", .0.visible_cut(100))]
     Foreign(Untrusted),
+    #[error("it has an error beside its data")]
+    Error,
 }
 
 impl ServiceError {
@@ -157,14 +159,13 @@ impl Refusal {
         Self { reason, status, message, retry_after, is_invalid, has_licence: false }
     }
 
-    /// The error in a response with status 200, if it has no data and no `response_code` of API v2.
-    pub fn in_answer(body: &[u8], now: jiff::Timestamp) -> Option<Self> {
-        let has = |one: &Raw<'_>, name: &str| {
-            one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\"" | b"[]" | b"{}"))
-        };
-        let is_error = |one: &Raw<'_>| has(one, "error") && !has(one, "data") && !has(one, "response_code");
-        let answers = Raw::new(body).each();
-        (!answers.is_empty() && answers.iter().all(is_error)).then(|| Self::of(200, None, body, now))
+    /// The error of a response with status 200, in place of data or of its attributes; not one of API v2.
+    pub fn in_answer<'a>(body: &'a [u8], now: jiff::Timestamp) -> Option<Self> {
+        let inner = |one: Raw<'a>| one.member("data").filter(|data| has(data, "error")).unwrap_or(one);
+        let answers: Vec<_> = Raw::new(body).each().into_iter().map(inner).collect();
+        let has_content = |one: &Raw<'_>| ["data", "attributes", "response_code"].iter().any(|name| has(one, name));
+        let is_error = answers.iter().all(|one| has(one, "error") && !has_content(one));
+        answers.first().filter(|_| is_error).map(|first| Self::of(200, None, first.bytes(), now))
     }
 
     /// The refusal of this request: of an upload, it may be the archive's password that is wrong.
@@ -251,6 +252,18 @@ impl std::fmt::Display for Refusal {
         write!(f, "{} ({})", self.reason.words().0, self.status)?;
         self.message.iter().try_for_each(|message| write!(f, ": {}", message.visible_cut(200)))
     }
+}
+
+/// Whether an object has a member with content.
+fn has(one: &Raw<'_>, name: &str) -> bool {
+    one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\"" | b"[]" | b"{}"))
+}
+
+/// Whether a short answer has an error beside its data, or inside it.
+pub fn has_error(body: &[u8]) -> bool {
+    let answer = Raw::new(body);
+    let is_told = |data: Raw<'_>| has(&answer, "error") || has(&data, "error");
+    body.len() as u64 <= LONGEST_ERROR && answer.member("data").is_some_and(is_told)
 }
 
 /// Code and message of an error body; `None` if the body has another form.

@@ -85,3 +85,48 @@ async fn a_hash_that_the_service_passes_over_is_named() {
     assert_eq!(String::from_utf8(bytes(&answer)).unwrap(), format!("[{}]", element(&one)));
     assert!(answer.is_partial && answer.remark.unwrap().contains(two.as_str()));
 }
+
+#[tokio::test]
+async fn more_hashes_than_were_agreed_are_not_asked_about() {
+    let visit = Visit::begin().await;
+    let all = || Request::V2Reports { files: (0..3).map(hash).collect() };
+    charged_for(&visit, &Request::V2Reports { files: vec![hash(0), hash(1)] }).await;
+    let quote = all().quote(&visit::licensed());
+    let missing = visit.gateway.missing_hashes(&all()).unwrap();
+    let agreed = quote.clone().at(quote.clone().of_missing(missing).price().clone());
+    assert_eq!(agreed.price().verdict.units.max, Some(1));
+    // Between the price and the key the stored ones become unreadable, or another program deletes them.
+    visit.files("reports").iter().for_each(|path| std::fs::write(path, "damaged").unwrap());
+    assert!(matches!(visit.gateway.get(&agreed, &|_| {}).await, Err(GatewayError::NotStored)));
+    assert_eq!((visit.gateway.missing_hashes(&all()), visit.charged()), (None, 2));
+    assert!(visit.gateway.get(&quote, &|_| {}).await.is_ok() && visit.charged() == 5);
+}
+
+#[tokio::test]
+async fn what_is_about_something_else_is_charged_and_kept_unread() {
+    let (other, report) = ("b".repeat(64), first_report());
+    let Request::Behaviour { identifier } = &report else { panic!("that is a report") };
+    let data = format!(r#""data":{{"id":"{}","attributes":{{"tags":["A"]}}"#, identifier.text().unicode());
+    let analysis = Request::Analysis { identifier: Identifier::new(Untrusted::from("i")).unwrap() };
+    let by_hash = |answer: &str| answer.replace('B', &other);
+    for (request, answer) in [
+        (Request::File { file: hash(0) }, by_hash(r#"{"data":{"id":"B","type":"file"}}"#)),
+        (Request::File { file: hash(0) }, by_hash(r#"{"data":{"id":"x","attributes":{"sha256":"B"}}}"#)),
+        (Request::V2Reports { files: vec![hash(0)] }, by_hash(r#"{"response_code":1,"resource":"B"}"#)),
+        (Request::V2Submissions { files: vec![hash(0)] }, by_hash(r#"[{"sha256":"B","submissions":[1]}]"#)),
+        (analysis, r#"{"data":{"id":"j","attributes":{"status":"completed"}}}"#.to_owned()),
+        (report.clone(), format!(r#"{{{data}}},"error":{{"code":"QuotaExceededError"}}}}"#)),
+        (report.clone(), format!(r#"{{{data},"error":{{"code":"QuotaExceededError"}}}}}}"#)),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let gateway = gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
+        super::artefacts::unusable(&visit::ask(&gateway, &request).await);
+        assert!(gateway.stored(&request).unwrap().is_none(), "{answer}");
+        assert_eq!(gateway.store.inventory().unwrap().iter().filter(|held| held.is_unread()).count(), 1, "{answer}");
+        assert_eq!(gateway.spent().unwrap().total(), 1, "{answer}");
+    }
+    let (folder, error) = (tempfile::tempdir().unwrap(), r#""error":{"code":"QuotaExceededError"}}}"#);
+    let gateway = gate_to(format!(r#"{{"data":{{"id":"x",{error}"#), folder.path(), "a-key-of-this-test");
+    assert_eq!(refusal(visit::ask(&gateway, &report).await), Reason::QuotaSpent);
+    assert_eq!(gateway.spent().unwrap().total(), 1);
+}
