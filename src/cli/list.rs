@@ -173,7 +173,7 @@ impl ListArgs {
             // A service could send pages without an end: after the first only one with a new sandbox has a next.
             let is_barren = !is_first && new.is_empty();
             for PageEntry { identifier, report, .. } in &new {
-                let stored = gateway.store.report(&gateway.service, identifier)?;
+                let stored = gateway.store.report(&gateway.service, identifier)?.filter(|stored| stored.is_of(file));
                 listed.sandboxes.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(got.received)));
             }
             cursor = page.cursor;

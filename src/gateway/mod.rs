@@ -393,9 +393,10 @@ impl Gateway {
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
         let body = self.gather(request, progress, cancel).await?;
-        let received = self.now();
+        // A purge by age goes by this machine's clock too.
+        let received = (self.clock)();
         if let Some(before) = before {
-            self.note_reading(before, received, &body);
+            self.note_reading(before, self.now(), &body);
         }
         let short = Some(&*body).filter(|body| body.len() as u64 <= LONGEST_ERROR);
         if let Some(refusal) = short.and_then(|body| Refusal::in_answer(body, received)) {

@@ -74,6 +74,11 @@ impl Answer {
 }
 
 impl StoredReport {
+    /// Whether no other file lists it: an identifier of unusual shape does not name its file.
+    pub fn is_of(&self, file: &Sha256) -> bool {
+        self.file.as_ref().is_none_or(|of| of == file)
+    }
+
     /// Its bytes. Fails if its file was deleted or damaged meanwhile.
     pub fn body(&self) -> io::Result<Body> {
         self.bytes().map(Body::in_memory)
@@ -170,18 +175,19 @@ impl Store {
     /// not usable stays among the unread ones.
     pub fn move_read(&self, new: &NewAnswer<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
         let (unread, request) = (unread_name(new), Request::of_holding_key(new.key));
+        let mut apart = parts.to_vec();
         for part in parts {
-            let may_replace = self.may_replace(new, part)?;
-            match part.key == new.key {
-                true => is_usable &= may_replace,
-                false if may_replace => drop(self.put_part(new, part, true)?),
-                false => {}
+            match (part.key == new.key, self.may_replace(new, part)?) {
+                (true, may_replace) => is_usable &= may_replace == Some(true),
+                (false, Some(true)) => drop(self.put_part(new, part, true)?),
+                (false, Some(false)) => {}
+                (false, None) => apart.retain(|other| other != part),
             }
         }
         self.stored(match request {
             _ if !is_usable => Ok(()),
             Some(Request::Behaviours { .. }) => {
-                self.put_page(new, parts, true)?;
+                self.put_page(new, &apart, true)?;
                 self.shelf.remove(&unread)
             }
             _ => self.shelf.rename(&unread, &place(new.service, new.key)),
@@ -209,19 +215,17 @@ impl Store {
         self.stored(self.shelf.write(&place, &header, &page, replaces)).map(drop)
     }
 
-    /// Whether a part may replace the stored one: not a report that is less, nor one that another
-    /// file lists under the same identifier.
-    fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<bool> {
-        let Some(identifier) = part.identifier() else { return Ok(true) };
-        let Some(found) = self.report(new.service, &identifier)? else { return Ok(true) };
+    /// Whether a part may replace the stored one: not a report that is less. `None` if another file
+    /// lists that one under the same identifier: the part stays within its page.
+    fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<Option<bool>> {
+        let Some(identifier) = part.identifier() else { return Ok(Some(true)) };
+        let Some(found) = self.report(new.service, &identifier)? else { return Ok(Some(true)) };
+        if part.file.as_ref().is_some_and(|file| !found.is_of(file)) {
+            return Ok(None);
+        }
         let bytes = part.of(new.bytes);
-        let is_of_another = found.file.is_some() && part.file.is_some() && found.file != part.file;
-        let is_shorter = (bytes.len() as u64) < found.length;
-        let is_less = || match part.key == new.key {
-            true => is_empty(bytes),
-            false => found.body().is_ok_and(|stored| is_abstract(bytes, &stored)),
-        };
-        Ok(!(is_of_another || is_shorter && is_less()))
+        let is_less = || found.body().is_ok_and(|stored| is_abstract(bytes, &stored));
+        Ok(Some((bytes.len() as u64) >= found.length || !is_less()))
     }
 
     /// Deletes the further pages of a list whose first page has changed: they would hide entries
@@ -333,11 +337,6 @@ impl Store {
     pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T> {
         done.map_err(|why| self.file_error(why))
     }
-}
-
-/// Whether a report has no attributes.
-fn is_empty(report: &[u8]) -> bool {
-    Raw::new(bare(report)).member("attributes").is_none_or(|attributes| attributes.members().next().is_none())
 }
 
 pub(super) fn key_of(identifier: &[u8]) -> Vec<u8> {

@@ -43,3 +43,24 @@ async fn a_list_that_is_unreadable_is_told_of_where_lists_are_of_identifiers() {
     assert!(gateway.unreadable(&list(&dropper())).unwrap().is_some());
     assert!(gateway.unreadable(&first_report()).unwrap().unwrap().starts_with("an unreadable list of"));
 }
+
+#[tokio::test]
+async fn a_full_report_stays_and_is_dated_by_this_clock() {
+    let Request::Behaviour { identifier } = first_report() else { panic!("that is a report") };
+    let report = move |attributes| {
+        format!(r#"{{"data":{{"id":"{}","attributes":{{{attributes}}}}}}}"#, identifier.text().unicode())
+    };
+    let full = report(r#""tags":["A"],"verdicts":["CLEAN"],"files_opened":["a"]"#);
+    let mut answers = vec![report(r#""error":"x""#), report(r#""tags":[]"#), full.clone()];
+    let head = "200 OK\r\ndate: Mon, 01 Jun 2015 00:00:00 GMT";
+    let root = super::secrets::answering(head, move |_| answers.pop().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
+    let gateway = gateway(&folder.path().join("store"), profile, "a-key");
+    for _ in 0..3 {
+        visit::ask(&gateway, &first_report()).await.unwrap();
+        let stored = gateway.stored(&first_report()).unwrap().unwrap();
+        assert_eq!(String::from_utf8(bytes(&stored)).unwrap(), full);
+        assert!(super::counted::tick().duration_since(stored.received).as_secs().abs() < 60);
+    }
+}

@@ -36,3 +36,23 @@ fn a_list_of_more_pages_than_one_run_fetches_is_gone_on_with_by_the_next() {
     assert_eq!(json(&list(&[])), next);
     assert_eq!(calls(), PAGES, "what is held is not asked for");
 }
+
+#[test]
+fn one_identifier_of_two_files_is_a_report_of_each() {
+    let other = "ab".repeat(32);
+    let of = |path: &str| if path.contains("abab") { "OF_SECOND" } else { "OF_FIRST" };
+    let page = move |path: &str| format!(r#"{{"data":[{{"id":"CAPE-1","attributes":{{"tags":["{}"]}}}}]}}"#, of(path));
+    let (desk, service) = (Desk::new(), FakeService::new(move |path| ("200 OK", "", page(path))));
+    let run = |arguments: &[&str]| {
+        text(&desk.run(&[arguments, &["--set", &format!("profiles.lab.{}", service.set)]].concat()))
+    };
+    for _ in 0..2 {
+        for (file, tag) in [(&main_file(), "OF_FIRST"), (&other, "OF_SECOND")] {
+            for command in ["list", "compare"] {
+                let shown = run(&[command, file]);
+                assert!(shown.contains(tag) && shown.matches("OF_").count() == 1, "{command}: {shown}");
+            }
+        }
+    }
+    assert_eq!(service.asked().iter().filter(|call| call.contains("/behaviours")).count(), 2);
+}

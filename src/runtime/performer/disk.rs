@@ -189,7 +189,7 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
     let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
     let mut absent = Vec::new();
     for identifier in others {
-        let found = gateway.store.report(&gateway.service, identifier)?;
+        let found = gateway.store.report(&gateway.service, identifier)?.filter(|found| found.is_of(file));
         if found.is_none()
             && let Some(why) = gateway.missing(&Request::Behaviour { identifier: identifier.clone() })?
         {
@@ -246,9 +246,10 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
 }
 
 /// Adds the reports of a stored page, which have places of their own.
-pub(super) fn load_reports(gateway: &Gateway, page: &mut Page) {
+pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
     for entry in page.entries.iter_mut().filter(|entry| entry.report.is_none()) {
         let stored = gateway.store.report(&gateway.service, &entry.identifier).ok().flatten();
+        let stored = stored.filter(|stored| stored.is_of(file));
         if let Some((stored, body)) = stored.and_then(|stored| stored.body().ok().map(|body| (stored, body))) {
             let loaded = LoadedReport::new(stored.received, body, None);
             entry.report = Some(loaded.body);

@@ -188,21 +188,21 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
         None => failure,
     });
-    let result = result.map(|response| completed(gateway, response, is_stored));
+    let result = result.map(|response| completed(gateway, &request, response, is_stored));
     work.send(ServiceEvent::Ended(request, result));
 }
 
 /// Adds what the store knows beside a response: the limit of a minute, the reports of a stored page.
-fn completed(gateway: &Gateway, response: Response, is_stored: bool) -> Response {
-    match response {
-        Response::Balances(balances) => {
+fn completed(gateway: &Gateway, request: &Request, response: Response, is_stored: bool) -> Response {
+    match (response, request) {
+        (Response::Balances(balances), _) => {
             Response::Balances(balances.with_minute_limit(gateway.minute_limit().ok().flatten()))
         }
-        Response::Page(mut page, received, unkept) if is_stored => {
-            disk::load_reports(gateway, &mut page);
+        (Response::Page(mut page, received, unkept), Request::Behaviours { file, .. }) if is_stored => {
+            disk::load_reports(gateway, file, &mut page);
             Response::Page(page, received, unkept)
         }
-        other => other,
+        (other, _) => other,
     }
 }
 
