@@ -3,7 +3,7 @@
 use super::Result;
 use super::records::Store;
 use super::reports::key_of;
-use super::shelf::{Escaped, Header, IMPORTED, REPORTS, UNREAD, digest, moment, place, place_of_unread};
+use super::shelf::{Escaped, Header, IMPORTED, REPORTS, UNREAD, digest, leftovers, moment, place, place_of_unread};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Deletion, Held, Holding, Note, Purge};
 use crate::request::Request;
@@ -100,6 +100,9 @@ impl Store {
         let everything = [all.as_slice(), lists.as_slice()].concat();
         let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
         gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
+        if deletion.service.is_none() && deletion.what.contains(&Purge::Everything) {
+            self.stored(leftovers(&self.folder).and_then(|left| left.iter().try_for_each(std::fs::remove_file)))?;
+        }
         if deletion.noted.is_empty() && forgotten.is_empty() {
             return Ok(true);
         }

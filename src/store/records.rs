@@ -1,7 +1,7 @@
 //! The database of records: opened, checked, copied once a day, and restored from the copy if damaged.
 
 use super::ledger::{entries, note_lost};
-use super::shelf::{REPORTS, Shelf, UNREAD, sync};
+use super::shelf::{REPORTS, Shelf, UNREAD, leftovers, sync};
 use super::{Result, StoreError};
 use crate::files;
 use crate::text::count;
@@ -294,10 +294,9 @@ fn check_empty(connection: &Connection, folder: &Path) -> Result<()> {
     let rows = "SELECT (SELECT COUNT(*) FROM note) + (SELECT COUNT(*) FROM file)";
     let rows = connection.query_row(rows, [], |row| row.get::<_, u32>(0));
     let mut found = rows.map(u64::from).map_err(|why| StoreError::Database { path: path.clone(), why })?;
-    for of in [REPORTS, UNREAD] {
-        let names = Shelf::Folder(folder.to_owned()).names(of);
-        found += names.map_err(|why| StoreError::File { path: path.clone(), why })?.len() as u64;
-    }
+    let shelf = Shelf::Folder(folder.to_owned());
+    let files = || Ok(shelf.names(REPORTS)?.len() + shelf.names(UNREAD)?.len() + leftovers(folder)?.len());
+    found += files().map_err(|why| StoreError::File { path: path.clone(), why })? as u64;
     if found == 0 { Ok(()) } else { Err(StoreError::NotEmpty { path, what: count(found, "entry") }) }
 }
 

@@ -140,6 +140,7 @@ impl Shelf {
                     let bytes = lock(files).get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
                     Box::new(Cursor::new(bytes))
                 }
+                Self::Folder(folder) if folder.join(name).is_symlink() => return Err(io::ErrorKind::InvalidData.into()),
                 Self::Folder(folder) => Box::new(BufReader::new(files::open_ordinary(&folder.join(name))?.0)),
             })
         };
@@ -159,7 +160,7 @@ impl Shelf {
     fn set_aside(&self, name: &str) -> io::Result<()> {
         if let Self::Folder(folder) = self
             && let path = folder.join(name)
-            && path.is_file()
+            && path.symlink_metadata().is_ok_and(|about| about.is_file())
         {
             present(files::set_mode(&path, 0o600))?;
         }
@@ -227,13 +228,20 @@ impl Shelf {
         }
     }
 
-    /// The files in a folder and below it.
+    /// The files in a folder and below it. Removes what killed programs left there.
     pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
         let within = format!("{folder}/");
         let mut found = Vec::new();
         match self {
             Self::Memory(files) => found.extend(lock(files).keys().filter(|name| name.starts_with(&within)).cloned()),
-            Self::Folder(root) => gather(root, folder, &mut found)?,
+            Self::Folder(root) => {
+                let mut left = Vec::new();
+                gather(root, folder, &mut found, &mut left)?;
+                let age = |path: &PathBuf| fs::metadata(path).ok()?.modified().ok()?.elapsed().ok();
+                // No program writes a file for an hour.
+                left.retain(|path| age(path).is_some_and(|age| age.as_secs() >= 3600));
+                left.iter().for_each(|path| drop(fs::remove_file(path)));
+            }
         }
         Ok(found)
     }
@@ -312,7 +320,14 @@ fn lock(files: &Mutex<BTreeMap<String, Arc<[u8]>>>) -> MutexGuard<'_, BTreeMap<S
     files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> {
+/// The temporary files of the store, and its damaged records.
+pub(super) fn leftovers(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
+    gather(root, ".", &mut Vec::new(), &mut left)?;
+    Ok(left)
+}
+
+fn gather(root: &Path, folder: &str, found: &mut Vec<String>, left: &mut Vec<PathBuf>) -> io::Result<()> {
     let entries = match fs::read_dir(root.join(folder)) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -320,13 +335,16 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>) -> io::Result<()> 
     for entry in entries {
         let entry = entry?;
         let Ok(name) = entry.file_name().into_string() else { continue };
+        let is_left = name.starts_with(".tmp") || name.starts_with("records.damaged-");
         let name = format!("{folder}/{name}");
         // The temporary file of a killed program has another extension. Whatever has this one is in
         // the place of a response, even a pipe or a folder.
         if name.ends_with(ENDING) {
             found.push(name);
         } else if entry.file_type()?.is_dir() {
-            gather(root, &name, found)?;
+            gather(root, &name, found, left)?;
+        } else if is_left {
+            left.push(entry.path());
         }
     }
     Ok(())

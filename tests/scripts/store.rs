@@ -175,21 +175,25 @@ fn holding_two() -> (Desk, Vec<String>) {
     (desk, ids)
 }
 
+#[cfg(unix)]
 #[test]
 fn a_damaged_report_is_unread_and_fetched_again() {
+    use std::os::unix::fs::PermissionsExt;
     let (desk, ids) = holding_two();
     let (path, aside) = (report_file(&desk, &ids[0]), desk.home.path().join("aside"));
     std::fs::rename(&path, &aside).unwrap();
-    // A folder, and another report, in the place of this one.
-    for is_folder in [true, false] {
-        let done = if is_folder {
-            std::fs::create_dir(&path)
-        } else {
-            std::fs::copy(report_file(&desk, &ids[1]), &path).map(drop)
-        };
-        done.unwrap();
+    let linked = desk.home.path().join("linked");
+    std::fs::write(&linked, "not of the store").unwrap();
+    std::fs::set_permissions(&linked, PermissionsExt::from_mode(0o644)).unwrap();
+    // A folder, another report, and a link in the place of this one.
+    let folder = || std::fs::create_dir(&path);
+    let another = || std::fs::copy(report_file(&desk, &ids[1]), &path).map(drop);
+    let link = || std::os::unix::fs::symlink(&linked, &path);
+    for put in [&folder as &dyn Fn() -> std::io::Result<()>, &another, &link] {
+        put().unwrap();
         desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
     }
+    assert_eq!(std::fs::metadata(&linked).unwrap().permissions().mode() & 0o777, 0o644, "a link is not followed");
     std::fs::rename(&aside, &path).unwrap();
     damage(&desk, &ids[0]);
     desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
@@ -230,6 +234,26 @@ fn damaged_records_come_back_from_the_copy() {
     let entries = ledger(&desk);
     assert!(entries.iter().any(|entry| entry["state"] == "unknown"), "{entries:?}");
     assert!(errors(&desk.run(&["ledger"])).is_empty(), "it is said once");
+    // Everything that is deleted has the damaged records with it, and what killed programs left.
+    let [new, old] = ["reports/.tmpNew", "reports/.tmpOld"].map(|name| store(&desk).join(name));
+    let ago = std::time::SystemTime::now() - Duration::from_secs(2 * 60 * 60);
+    for path in [&new, &old] {
+        std::fs::write(path, "paid").unwrap();
+    }
+    std::fs::File::options().write(true).open(&old).unwrap().set_modified(ago).unwrap();
+    desk.run(&["held"]);
+    assert!(new.exists() && !old.exists());
+    let nothing = ["list", &main_file(), "--set", "store.keep=nothing"];
+    desk.run(&["held", "--all", "--yes", "--profile", "lab"]);
+    desk.fails(&nothing, 1, &["still has 2 entries"]);
+    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    let left = files(&store(&desk));
+    assert!(
+        left.iter().all(|path| ["db", "lock"].map(|name| Some(name.as_ref())).contains(&path.extension())),
+        "{left:?}"
+    );
+    assert!(!new.exists() && left.len() == 3, "{left:?}");
+    assert!(desk.run(&nothing).status.success());
 }
 
 #[cfg(unix)]
