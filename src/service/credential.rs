@@ -35,7 +35,7 @@ const LONGEST_KEY: usize = 512;
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.
 pub(super) const MIN_KEY: usize = 16;
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Credential {
     key: SecretString,
     source: KeySource,
@@ -132,22 +132,11 @@ impl Credential {
     }
 }
 
-impl fmt::Debug for Credential {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Credential(from {})", self.source)
-    }
-}
-
 /// Runs a command in the system's shell. Its standard output is the key; its prompts go to the terminal.
 fn run(command: &str) -> Result<String, CredentialError> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let mut child = Command::new(shell)
-        .args([flag, command])
-        .stdin(Stdio::inherit())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
-        .spawn()
-        .map_err(CredentialError::Command)?;
+    let child = Command::new(shell).args([flag, command]).stdout(Stdio::piped()).spawn();
+    let mut child = child.map_err(CredentialError::Command)?;
     let mut text = Vec::new();
     if let Some(output) = child.stdout.take() {
         // A command that prints endlessly gets a closed pipe.
