@@ -1,7 +1,7 @@
 //! Adds up several operations and compares them with the quota left in each period.
 
 use super::{Balances, Entitlements, Kind, Limit, Numbers, Operation, Period, Price, Unit, Units, price};
-use crate::text::{count, thousands};
+use crate::text::{count, names, thousands};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::fmt;
@@ -12,21 +12,21 @@ pub struct Plan {
     pub prices: Vec<Price>,
 }
 
-/// Whether a plan fits, from best to worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Fit {
-    Fits,
-    /// It fits if spread over some minutes.
-    Paced,
-    /// It fits if its price turns out low enough.
-    Perhaps,
-    /// The remaining quota is unknown, at least in part.
-    Unknown,
-    /// It exceeds the remaining quota.
-    Short,
-    /// The user is not entitled to a part of it.
-    Refused,
+names! {
+    /// Whether a plan fits, from best to worst.
+    Fit words {
+        Fits "fits" "fits",
+        /// It fits if spread over some minutes.
+        Paced "paced" "fits, paced",
+        /// It fits if its price turns out low enough.
+        Perhaps "perhaps" "perhaps",
+        /// The remaining quota is unknown, at least in part.
+        Unknown "unknown" "not known",
+        /// It exceeds the remaining quota.
+        Short "short" "too much",
+        /// The user is not entitled to a part of it.
+        Refused "refused" "refused",
+    }
 }
 
 /// A plan compared with one limit.
@@ -193,19 +193,6 @@ impl ForecastLine {
     /// The limit as the end of a sentence: "left to the group today".
     fn left_words(&self) -> String {
         format!("left to the {} {}", self.limit.holder.name(), self.limit.period.current())
-    }
-}
-
-impl Fit {
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Fits => "fits",
-            Self::Paced => "fits, paced",
-            Self::Perhaps => "perhaps",
-            Self::Unknown => "not known",
-            Self::Short => "too much",
-            Self::Refused => "refused",
-        }
     }
 }
 

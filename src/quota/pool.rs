@@ -6,18 +6,18 @@ use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
 
 names! {
     /// A kind of quota (§8.1.3).
-    Pool {
+    Pool words {
         /// API quota, in requests per minute, hour, day and month.
-        Api "api",
+        Api "api" "API quota",
         /// Intelligence quota, in searches and downloads per month.
-        Intelligence "intelligence",
+        Intelligence "intelligence" "intelligence quota",
         /// Hunting quota, in live rules and retrospective jobs per month.
-        Hunting "hunting",
-        Graph "graph",
+        Hunting "hunting" "hunting quota",
+        Graph "graph" "graph quota",
         /// Quota of private scans per minute and month; not in the specification.
-        PrivateScans "private-scans",
+        PrivateScans "private-scans" "private scan quota",
         /// No quota at all: the operation is free.
-        None "none",
+        None "none" "no quota",
     }
 }
 
@@ -37,15 +37,15 @@ names! {
 
 names! {
     /// The period of a limit, after which its counter resets to zero.
-    Period {
+    Period noun {
         /// A minute. Its start is not documented: the clock's minute is assumed.
-        Minute "minute",
+        Minute "minute" "minute",
         /// An hour. Its start is not documented: the clock's hour is assumed.
-        Hourly "hourly",
+        Hourly "hourly" "hour",
         /// A day, from 00:00 UTC.
-        Daily "daily",
+        Daily "daily" "day",
         /// A month, from the 1st, 00:00 UTC.
-        Monthly "monthly",
+        Monthly "monthly" "month",
     }
 }
 
@@ -55,19 +55,6 @@ names! {
         User "user",
         /// The group that the user shares a quota with.
         Group "group",
-    }
-}
-
-impl Pool {
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Api => "API quota",
-            Self::Intelligence => "intelligence quota",
-            Self::Hunting => "hunting quota",
-            Self::Graph => "graph quota",
-            Self::PrivateScans => "private scan quota",
-            Self::None => "no quota",
-        }
     }
 }
 
@@ -103,15 +90,6 @@ impl Unit {
 }
 
 impl Period {
-    pub fn noun(self) -> &'static str {
-        match self {
-            Self::Minute => "minute",
-            Self::Hourly => "hour",
-            Self::Daily => "day",
-            Self::Monthly => "month",
-        }
-    }
-
     /// The current period: "today", "this month".
     pub fn current(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! The address and content of a request: parameters, an upload, the options of a scan.
 
 use crate::report::identifier::Sha256;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, names};
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::borrow::Cow;
@@ -149,14 +149,16 @@ pub struct ScanOptions {
     pub password: Option<Password>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ScanOption {
-    Sandbox,
-    Internet,
-    Retention,
-    CommandLine,
-    Password,
+names! {
+    /// Options in the order in which the user is asked for them, each with its field at the public service.
+    #[derive(serde::Deserialize)]
+    ScanOption field {
+        Sandbox "sandbox" "interaction_sandbox",
+        Internet "internet" "enable_internet",
+        Retention "retention" "retention_period_days",
+        CommandLine "command_line" "command_line",
+        Password "password" "password",
+    }
 }
 
 impl Submission {
@@ -190,22 +192,6 @@ impl ScanOptions {
             ScanOption::Retention => self.retention.map(|days| days.to_string()),
             ScanOption::CommandLine => self.command_line.clone(),
             ScanOption::Password => self.password.as_ref().map(|password| password.0.clone()),
-        }
-    }
-}
-
-impl ScanOption {
-    /// All options, in the order in which they are requested from the user.
-    pub const ALL: [Self; 5] = [Self::Sandbox, Self::Internet, Self::Retention, Self::CommandLine, Self::Password];
-
-    /// The field name at the public service.
-    pub fn field(self) -> &'static str {
-        match self {
-            Self::Sandbox => "interaction_sandbox",
-            Self::Internet => "enable_internet",
-            Self::Retention => "retention_period_days",
-            Self::CommandLine => "command_line",
-            Self::Password => "password",
         }
     }
 }

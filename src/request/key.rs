@@ -9,25 +9,16 @@ use crate::text::{Untrusted, Visible, names, said};
 
 names! {
     /// A file that a sandbox kept beside its report (specification §2.1), by its name in addresses.
-    Artefact {
-        Html "html",
-        Pcap "pcap",
-        /// The event log of Windows.
-        Evtx "evtx",
-        Memdump "memdump",
+    Artefact words {
+        Html "html" "HTML report",
+        Pcap "pcap" "network capture",
+        /// Of Windows.
+        Evtx "evtx" "event log",
+        Memdump "memdump" "memory dump",
     }
 }
 
 impl Artefact {
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Html => "HTML report",
-            Self::Pcap => "network capture",
-            Self::Evtx => "event log",
-            Self::Memdump => "memory dump",
-        }
-    }
-
     pub fn extension(self) -> &'static str {
         match self {
             Self::Memdump => "memdump.bin",

@@ -81,8 +81,18 @@ pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }
 
-/// Declares an enum whose values have a name in files, in exports and on the command line.
+/// Declares an enum whose values have a name in files, in exports and on the command line; and, where a method is named,
+/// a further word that this gives.
 macro_rules! names {
+    ($(#[$about:meta])* $type:ident $more:ident { $($(#[$doc:meta])* $value:ident $name:literal $word:literal,)* }) => {
+        names! { $(#[$about])* $type { $($(#[$doc])* $value $name,)* } }
+
+        impl $type {
+            pub fn $more(self) -> &'static str {
+                match self { $(Self::$value => $word,)* }
+            }
+        }
+    };
     ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $value:ident $name:literal,)* }) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]

@@ -37,26 +37,14 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 names! {
-    /// How notable a row is.
+    /// How notable a row is; it has a sign, so that it does not rest on colour.
     #[derive(Deserialize)]
-    Severity {
-        High "high",
-        Medium "medium",
-        Low "low",
+    Severity sign {
+        High "high" "!",
+        Medium "medium" "*",
+        Low "low" "+",
         /// Not at all: any machine does so by itself.
-        Noise "noise",
-    }
-}
-
-impl Severity {
-    /// A sign, so that the severity does not rest on colour.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::High => "!",
-            Self::Medium => "*",
-            Self::Low => "+",
-            Self::Noise => "~",
-        }
+        Noise "noise" "~",
     }
 }
 
