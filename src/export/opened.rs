@@ -187,19 +187,9 @@ impl<'a> OpenedReport<'a> {
                 };
                 let (depth, parent) = (depths.get(row), parents.of(row, depths));
                 let (rule, note) = (self.rule(place), self.notes.get(&place).copied());
-                write(ExportRow {
-                    pane,
-                    place,
-                    record,
-                    attribute,
-                    member,
-                    depth,
-                    parent,
-                    steps,
-                    is_orphan,
-                    rule,
-                    note,
-                })?;
+                let row =
+                    ExportRow { pane, place, record, attribute, member, depth, parent, steps, is_orphan, rule, note };
+                write(row)?;
             }
         }
         Ok(self.rows.len() as u64)
