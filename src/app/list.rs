@@ -439,8 +439,7 @@ impl ListEntry {
         Some(self.show(body, folded))
     }
 
-    /// Shows a report, which may still be coming, with these rows of its tree folded; returns what
-    /// finds its rows.
+    /// Shows a report, which may still be coming, with these rows of its tree folded; returns what finds its rows.
     pub(in crate::app) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {

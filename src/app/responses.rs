@@ -170,8 +170,7 @@ impl Model {
         self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
     }
 
-    /// Shows a report during its download, in every file that lists it. A stored one stays until
-    /// the new one is whole.
+    /// Shows a report during its download, in every file that lists it. A stored one stays until the new one is whole.
     pub(super) fn on_report_begun(&mut self, request: &Request, body: &Body) {
         let Request::Behaviour { identifier } = request else { return };
         let entries = self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none());

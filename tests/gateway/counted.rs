@@ -6,8 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use behaview::gateway::Gateway;
-use behaview::gateway::hash_file;
+use behaview::gateway::{Gateway, hash_file};
 use behaview::quota::{Budget, Entitlements};
 use behaview::report::identifier::FileHash;
 use behaview::service::Client;

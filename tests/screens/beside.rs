@@ -19,8 +19,8 @@ fn two() -> Stage {
     stage
 }
 
-/// The row of the screen that has the cursor.
-fn chosen(stage: &Stage) -> String {
+/// The row under the cursor; the last one, as what stands over the screen stands at its end.
+pub fn chosen(stage: &Stage) -> String {
     let screen = stage.screen();
     screen.lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned()
 }

@@ -1,13 +1,8 @@
 //! Lists that are left for one of their rows, and the way back; what a key says that does nothing.
 
+use crate::beside::chosen;
 use crate::screen;
 use crate::stage::{Stage, file, main_file};
-
-/// The row under the cursor; the last one, as what stands over the screen stands at its end.
-fn chosen(stage: &Stage) -> String {
-    let screen = stage.screen();
-    screen.lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned()
-}
 
 #[test]
 fn going_back_leads_to_the_list_that_was_left_at_its_row() {

@@ -92,18 +92,18 @@ pub fn main_file() -> Sha256 {
 impl Stage {
     /// The app at its start screen, on a service with these options.
     pub fn new(options: Options) -> Self {
-        let threads = Runtime::new().unwrap();
-        let demo = threads.block_on(Demo::start(options)).unwrap();
-        let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
-        let key = Some(demo.key().to_owned());
-        Self::on(threads, Some(demo), profile, key)
+        Self::prepared(options, |_| ())
     }
 
     /// The same, where something goes wrong from the start.
     pub fn faulty(fault: &str) -> Self {
+        Self::prepared(options(), |demo| arm(demo, fault))
+    }
+
+    fn prepared(options: Options, prepare: impl FnOnce(&Demo)) -> Self {
         let threads = Runtime::new().unwrap();
-        let demo = threads.block_on(Demo::start(options())).unwrap();
-        arm(&demo, fault);
+        let demo = threads.block_on(Demo::start(options)).unwrap();
+        prepare(&demo);
         let profile = Profile::demo(demo.root().to_owned(), demo.user().to_owned());
         let key = Some(demo.key().to_owned());
         Self::on(threads, Some(demo), profile, key)

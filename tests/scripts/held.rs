@@ -219,8 +219,7 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     assert!(!errors(&desk.run(&["show", "--offline", id])).contains("imported"));
     let other = desk.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
-    // The note stays as long as a copy of its report does.
-    // A setting names the profile as the flag does.
+    // The note stays as long as a copy of its report does. A setting names the profile as the flag does.
     assert!(desk.run(&["held", "--set", "profile=virustotal", "--delete", id, "--yes"]).status.success());
     assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(desk.run(&["held", "--profile", "lab", "--delete", id, "--yes"]).status.success());
