@@ -18,54 +18,9 @@ fn price(line: &str) -> Value {
 
 #[test]
 fn every_row_of_the_table_has_its_price() {
-    let documented = [
-        ("v3-file", "8.1.2", "api", json!(1)),
-        ("v3-file --calls 3", "8.1.2", "api", json!(3)),
-        ("v3-file --calls 3 --after-new-upload", "8.3.6", "none", json!(0)),
-        ("v3-file-analyses --calls 2", "8.1.2", "api", json!(2)),
-        ("v3-file-analyses --calls 2 --after-new-upload", "8.3.6", "none", json!(0)),
-        ("v3-rescan --calls 2", "8.3.7", "api", json!(2)),
-        ("v2-file-report --hashes 600", "8.2.1", "api", json!(600)),
-        ("v2-file-report --hashes 2 --after-new-upload", "8.2.4", "api", json!(2)),
-        ("v2-file-submissions", "8.2.2", "api", json!({"min": 0, "max": null})),
-        ("v2-file-submissions --submissions 4,6", "8.2.2", "api", json!(10)),
-        ("v2-file-scan", "8.2.3", "api", json!({"min": 0, "max": 1})),
-        ("v2-file-scan --known no", "8.2.3", "none", json!(0)),
-        ("v2-file-scan --known yes", "8.1.2", "api", json!(1)),
-        ("v3-file-upload", "8.3.6", "api", json!({"min": 0, "max": 1})),
-        ("v3-file-upload --known no", "8.3.6", "none", json!(0)),
-        ("v3-file-upload --known yes", "8.1.2", "api", json!(1)),
-        ("v3-analysis", "8.3.5", "api", json!({"min": 0, "max": 1})),
-        ("v3-analysis --exists no", "8.3.5", "none", json!(0)),
-        ("v3-analysis --exists yes", "8.1.2", "api", json!(1)),
-        ("v3-quotas --calls 9", "8.3.3", "none", json!(0)),
-        ("v3-usage --calls 9", "8.3.3", "none", json!(0)),
-        ("v3-feed --calls 9", "8.3.4", "none", json!(0)),
-        ("v3-search --calls 5 --premium-api yes --premium-intelligence yes", "8.3.2", "api", json!(5)),
-        ("v3-search --calls 5 --premium-api yes --premium-intelligence no", "8.3.2", "api", json!(5)),
-        ("v3-search --calls 5 --premium-api no --premium-intelligence yes", "8.3.1", "intelligence", json!(5)),
-        ("web-search --calls 4 --premium-intelligence yes", "8.4.1", "intelligence", json!(4)),
-        ("web-search --calls 4 --premium-intelligence yes --premium-api yes", "8.4.1", "intelligence", json!(4)),
-        ("web-search --premium-intelligence yes", "8.4.1", "intelligence", json!(1)),
-        ("web-search --premium-intelligence yes --premium-api no", "8.4.1", "intelligence", json!(1)),
-        ("livehunt-rules --rules 3 --active yes", "8.5.1", "hunting", json!(3)),
-        ("livehunt-rules --rules 3 --active no", "8.5.1", "none", json!(0)),
-        ("retrohunt --jobs 2", "8.5.2", "hunting", json!(2)),
-        ("graph-private --graphs 2", "8.6.1", "graph", json!(2)),
-        ("graph-private --graphs 2 --calls 9", "8.6.1", "graph", json!(2)),
-        ("graph-public --calls 7", "8.6.2", "api", json!(7)),
-        ("graph-public --graphs 2 --calls 7", "8.6.2", "api", json!(14)),
-        ("graph-public", "8.6.2", "api", json!({"min": 0, "max": null})),
-    ];
-    let documented = documented.into_iter().chain([("private-scan --scans 2", "A.1", "private-scans", json!(2))]);
-    let assumed = [
-        ("private-behaviours --calls 3", "8.1.2", "api", json!(3)),
-        ("private-behaviour --calls 2", "8.1.2", "api", json!(2)),
-        ("v3-user", "8.1.2", "api", json!(1)),
-        ("v3-search", "8.3.1", "intelligence", json!(1)),
-    ];
-    let rows = documented.map(|row| (row, "documented")).chain(assumed.map(|row| (row, "assumed")));
-    for ((line, rule, pool, units), basis) in rows {
+    for row in include_str!("prices.tsv").lines() {
+        let [line, rule, pool, units, basis] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
+        let units: Value = serde_json::from_str(units).unwrap();
         let found = price(line);
         let wanted = json!([line.split(' ').next(), rule, pool, units, basis, true]);
         let got = ["operation", "rule", "pool", "units", "basis", "allowed"].map(|key| found[key].clone());
