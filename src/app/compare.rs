@@ -22,7 +22,6 @@ pub struct Comparison {
     pub(super) job: Job,
     pub columns: Vec<MatrixColumn>,
     pub matrix: Option<Arc<Matrix>>,
-    /// The other file, where two are compared.
     pub other: Option<Sha256>,
     /// The pane whose items are shown; none for all.
     pub pane: Option<Pane>,
@@ -145,12 +144,7 @@ impl ListSource for Comparison {
     }
 
     fn matching(&self, _: &str) -> Option<Vec<u32>> {
-        let Some(matrix) = &self.matrix else { return Some(Vec::new()) };
-        let mut shown = matrix.select(self.pane, self.only, &self.sides(), self.here);
-        if let Some(found) = &self.found {
-            shown.retain(|item| found.binary_search(item).is_ok());
-        }
-        Some(shown)
+        Some(self.select(self.pane, self.only))
     }
 
     /// The legend, and the numbers of the columns.
@@ -164,6 +158,19 @@ impl ListSource for Comparison {
 }
 
 impl Comparison {
+    /// The items of a pane, or of all, that are wanted by who saw them and hold the words of the filter.
+    fn select(&self, pane: Option<Pane>, only: Only) -> Vec<u32> {
+        let Some(matrix) = &self.matrix else { return Vec::new() };
+        let mut shown = matrix.select(pane, only, &self.sides(), self.here);
+        shown.retain(|item| self.found.as_ref().is_none_or(|found| found.binary_search(item).is_ok()));
+        shown
+    }
+
+    /// How many items are hidden by the view alone, and by the pane alone.
+    pub fn hidden(&self) -> [usize; 2] {
+        [(self.pane, Only::Any), (None, self.only)].map(|(pane, only)| self.select(pane, only).len())
+    }
+
     pub(super) fn sides(&self) -> Vec<u64> {
         sides(&self.columns)
     }
@@ -178,7 +185,7 @@ impl Comparison {
     }
 
     /// Counts the pane's items once: there may be a million.
-    fn set_pane(&mut self, pane: Option<Pane>) {
+    pub(super) fn set_pane(&mut self, pane: Option<Pane>) {
         self.pane = pane;
         let Some(matrix) = &self.matrix else { return };
         self.counts = matrix.counts(pane);
@@ -245,7 +252,6 @@ impl Comparison {
         }
     }
 
-    /// Takes in what each report saw.
     pub(super) fn take(&mut self, matrix: Arc<Matrix>) {
         self.matrix = Some(matrix);
         self.found = None;
@@ -259,22 +265,14 @@ impl Comparison {
         self.has_more_pages[1] = list.has_more_pages();
     }
 
-    /// Shows the items of one pane only; where that is done already, those of all.
-    pub(super) fn show_pane(&mut self, pane: Pane) {
-        self.set_pane(Some(pane).filter(|pane| self.pane != Some(*pane)));
-    }
-
-    /// Whether a report of this file, or of the other, is not stored.
     pub(super) fn is_missing(&self, side: usize) -> bool {
         self.columns.iter().any(|column| column.side == side && column.body.is_none())
     }
 
-    /// How many columns are of stored reports.
     pub fn stored(&self) -> usize {
         self.columns.iter().filter(|column| column.is_compared()).count()
     }
 
-    /// The columns with their counts.
     pub(super) fn legend(&self) -> Vec<String> {
         let words = |(n, column): (usize, &MatrixColumn)| {
             let chosen = if n == self.here { "▸" } else { "" };
@@ -322,7 +320,6 @@ impl Compare {
         Self::new(Comparison { columns, here, ..Comparison::default() })
     }
 
-    /// Finds the items that hold the words of the filter, beside the loop.
     pub(super) fn find_items(&mut self) -> Option<SearchJob> {
         let sought = self.filter.typed.text.clone();
         let Some(matrix) = self.source.matrix.clone().filter(|_| !sought.is_empty()) else {
@@ -362,6 +359,8 @@ impl Compare {
                 let words = if is_cut { "not listed, perhaps cut by the service" } else { "not seen" };
                 spots.push(Spot::words(format!("{} {head}", if is_cut { '?' } else { '·' }), words));
             }
+            let by_rules = matrix.technique(item, Some(n)).cloned();
+            spots.extend(by_rules.map(|row| Spot { row: Some(row), ..Spot::words(format!("● {head}"), "") }));
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);
                 let place = report::Place { section, row };

@@ -1,9 +1,6 @@
-//! Files that are open beside each other: one is shown, the others keep their place. What belongs to one of them is kept with it and
-//! nowhere else, so that it goes aside and comes back whole.
+//! Files that are open beside each other: one is shown; what belongs to another goes aside with it and comes back whole.
 
-use crate::app::compare::Compare;
 use crate::app::find::Finder;
-use crate::app::over::spots::Spots;
 use crate::app::panes::{PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
 use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
@@ -20,16 +17,12 @@ pub struct OpenFile {
     pub list: List,
     /// The pane that has the focus; none while the list has it.
     pub focus: Option<Pane>,
-    /// The group of panes that is shown.
     pub(super) group: usize,
     /// Whether the screen is large enough for more panes in the first group.
     is_large: bool,
     pub is_zoomed: bool,
-    /// The comparison that was left for one of its rows.
-    pub(super) compared: Option<Compare>,
     /// The last search of one of its reports that was left for one of its hits.
     pub(super) finder: Option<Finder>,
-    /// The list that was left for one of its rows.
     pub(super) left: Option<ReturnPoint>,
     /// Whether its scan was followed to its end.
     pub(super) is_scanned: bool,
@@ -39,11 +32,8 @@ pub struct OpenFile {
 #[derive(Debug)]
 pub(super) enum ReturnPoint {
     Finder,
-    /// Where an item of the comparison was seen, and the file whose comparison it is: the row may be of the one that it was
-    /// compared with. None for a document.
-    Compare(Option<Sha256>, Box<Spots>),
-    /// The open report whose rows the list shows, where it is of that alone; the list, above what it was opened from.
-    Other(Option<JobNumber>, Vec<Overlay>),
+    /// The list's file, which may not be the row's; the open report, where it is of that alone; the list, above others.
+    List(Option<Sha256>, Option<JobNumber>, Vec<Overlay>),
 }
 
 impl OpenFile {
@@ -71,11 +61,10 @@ impl OpenFile {
         self.group = self.order().group_of(pane).unwrap_or(self.group);
     }
 
-    /// Lets go of the reports that are here and not among these; says whether there was one.
     fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
         let is_changed = self.list.let_go(held);
         if is_changed {
-            (self.compared, self.finder, self.left) = (None, None, None);
+            (self.finder, self.left) = (None, None);
         }
         if self.open().is_none() {
             (self.focus, self.is_zoomed) = (None, false);
@@ -134,12 +123,6 @@ impl OpenFiles {
         self.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
     }
 
-    pub(super) fn keep_comparison(&mut self, compare: Compare) {
-        if let Some(file) = self.shown_mut() {
-            file.compared = Some(compare);
-        }
-    }
-
     pub(super) fn enter_group(&mut self) {
         let first = self.order().first(self.shown_group());
         first.into_iter().for_each(|pane| self.focus_pane(pane));
@@ -151,14 +134,12 @@ impl OpenFiles {
         }
     }
 
-    /// Changes how the pane with the focus is looked at.
     pub(super) fn with_focused(&mut self, change: impl FnOnce(&mut PaneState, &Report, Pane)) {
         if let Some(pane) = self.shown().and_then(|file| file.focus) {
             self.with_pane(pane, |state, report| change(state, report, pane));
         }
     }
 
-    /// The open report and the row under the cursor.
     pub(super) fn row_here(&self) -> Option<(&Report, Place)> {
         let file = self.shown()?;
         let (pane, OpenReport { report, panes, .. }) = file.focus.zip(file.open())?;
@@ -174,7 +155,6 @@ impl OpenFiles {
         }
     }
 
-    /// Shows the next group of panes with rows, or the one before.
     pub(super) fn step_group(&mut self, forward: bool) {
         let order = self.order();
         let step = if forward { 1 } else { order.groups().saturating_sub(1) };
@@ -234,7 +214,6 @@ impl OpenFiles {
         self.shown
     }
 
-    /// Shows the one at this place.
     pub(super) fn show(&mut self, place: usize) {
         self.shown = place;
     }

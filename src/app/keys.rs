@@ -1,5 +1,4 @@
-//! Keys by the names that help shows; places, where the analyst can be and so where a command can be done at all; and which keys
-//! do which command, unless the config says otherwise.
+//! Keys by the names that help shows; places, where a command can be done at all; and which keys do which command.
 //!
 //! A key that the config gives to a command must be free wherever that command works. Commands that share a key in the table
 //! itself never apply at the same moment (`enter` does one thing in the list and another in a pane), so they may go on sharing one.
@@ -141,6 +140,8 @@ places! {
     Choice as CHOICE, Mean, "on a choice of a form";
     Confirm as CONFIRM, Mean, "in a confirmation";
     Picker as PICKER, Mean, "in a list over the screen";
+    /// Findings, indicators, or rows to go to.
+    Rows as ROWS, Mean, "in a list of rows";
     Finder, Seek, "while it is typed what to search for";
     Hits, Mean, "among the hits of a search";
     Compare as COMPARE, Mean, "in a comparison";
@@ -150,33 +151,33 @@ places! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Places(u32);
 
-/// Wherever an overlay is open in which nothing is typed, and no question.
-pub(in crate::app) const OVERLAYS: Places = Places::of(&[
-    Place::Sheet,
-    Place::Detail,
-    Place::Answer,
-    Place::Picker,
-    Place::Hits,
-    Place::Compare,
-    Place::Choice,
-]);
-pub(in crate::app) const SOUGHT: Places = Places::of(&[Place::Filter, Place::Finder, Place::Hits]);
-/// The palette, and the help while nothing is typed.
-pub(in crate::app) const CHOSEN: Places = Places::of(&[Place::Palette, Place::Picker]);
-pub(in crate::app) const FIELDS: Places = Places::of(&[Place::Form, Place::Choice, Place::Detail]);
-pub(in crate::app) const PANED: Places = Places::of(&[Place::List, Place::Pane, Place::Hits, Place::Compare]);
-pub(in crate::app) const KINDS: Places = Places::of(&[Place::Pane, Place::Compare]);
-pub(in crate::app) const COPIED: Places =
-    Places::of(&[Place::List, Place::Pane, Place::Detail, Place::Answer, Place::Picker, Place::Compare]);
-pub(in crate::app) const ROWS: Places = Places::of(&[Place::Pane, Place::Picker]);
-pub(in crate::app) const FILE: Places = Places::of(&[Place::List, Place::Pane]);
-/// Wherever no overlay is open.
-pub(in crate::app) const OPEN: Places = Places::of(&[Place::Start, Place::List, Place::Pane]);
-pub(in crate::app) const TREE: Places = Places::of(&[Place::Pane, Place::Answer]);
-pub(in crate::app) const UNFOLDED: Places = Places::of(&[Place::Pane, Place::Answer, Place::Compare]);
-pub(in crate::app) const SIDEWAYS: Places = Places::of(&[Place::List, Place::Pane, Place::Answer, Place::Compare]);
-/// Wherever there is something to look at and nothing to type.
-pub(in crate::app) const READING: Places = Places::reading();
+macro_rules! sets {
+    ($($(#[$about:meta])* $set:ident: $($place:ident)+;)*) => {
+        $($(#[$about])* pub(in crate::app) const $set: Places = Places::of(&[$(Place::$place),+]);)*
+    };
+}
+
+sets! {
+    /// Wherever an overlay is open in which nothing is typed, and no question.
+    OVERLAYS: Sheet Detail Answer Picker Rows Hits Compare Choice;
+    SOUGHT: Filter Finder Hits;
+    /// The palette, and the help while nothing is typed.
+    CHOSEN: Palette Picker;
+    FIELDS: Form Choice Detail;
+    PANED: List Pane Rows Hits Compare;
+    KINDS: Pane Compare Rows;
+    COPIED: List Pane Detail Answer Rows Compare;
+    FILE: List Pane;
+    FILE_OR_ROW: List Pane Detail;
+    /// Wherever no overlay is open.
+    OPEN: Start List Pane;
+    TREE: Pane Answer;
+    UNFOLDED: Pane Answer Compare;
+    SIDEWAYS: List Pane Answer Compare Rows;
+    /// Wherever there is something to look at and nothing to type.
+    READING: Start List Pane Sheet Detail Answer Choice Confirm Picker Rows Hits Compare;
+}
+
 pub(in crate::app) const EVERYWHERE: Places = Places::of(Place::ALL);
 
 impl Place {
@@ -204,17 +205,6 @@ impl Places {
         let mut set = 0;
         while let [first, rest @ ..] = places {
             set |= 1 << *first as u32;
-            places = rest;
-        }
-        Self(set)
-    }
-
-    const fn reading() -> Self {
-        let (mut places, mut set) = (Place::ALL, 0);
-        while let [first, rest @ ..] = places {
-            if matches!(first.letters(), Letters::Mean) {
-                set |= 1 << *first as u32;
-            }
             places = rest;
         }
         Self(set)
@@ -358,7 +348,6 @@ fn read(change: &Change<'_>) -> Result<(&'static Command, Vec<Key>), String> {
     Ok((command, keys))
 }
 
-/// Names of commands that begin or end alike.
 fn similar(name: &str) -> Vec<&'static str> {
     let alike = |known: &&str| {
         let (start, end) = (name.get(..3).unwrap_or(name), name.get(name.len().saturating_sub(4)..).unwrap_or(name));
@@ -379,10 +368,6 @@ impl Model {
         let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)
     }
-}
-
-fn most(height: u16) -> usize {
-    usize::from(height / 5).clamp(2, 4)
 }
 
 impl Model {
@@ -414,7 +399,7 @@ impl Model {
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let columns = usize::from(self.size.width.saturating_sub(4)).max(10);
-        words_in_rows_cut(&notice.text, columns, most(self.size.height))
+        words_in_rows_cut(&notice.text, columns, usize::from(self.size.height / 5).clamp(2, 4))
     }
 }
 
@@ -444,6 +429,11 @@ mod tests {
 
     fn mistake(changes: &[(&str, &[&str])]) -> String {
         read(changes).unwrap_err().into_iter().map(|found| format!("{}: {}\n", found.change, found.words)).collect()
+    }
+
+    #[test]
+    fn what_is_read_is_wherever_nothing_is_typed() {
+        assert!(Place::ALL.iter().all(|place| READING.contains(*place) != place.has_line()));
     }
 
     #[test]

@@ -159,7 +159,6 @@ pub enum FileEvent {
     /// A file's hash and its size in bytes, and when it was uploaded before without a response.
     Inspected(PathBuf, Result<(Sha256, u64), String>, Option<Timestamp>, Option<String>),
     HashesCounted(PathBuf, Result<Hashes, String>),
-    /// By which way something was copied.
     Copied(String, Result<String, String>),
     Written(Result<String, NotSaved>),
 }
@@ -180,7 +179,6 @@ pub struct Ticket {
 pub struct JobNumber(u64);
 
 impl Default for Job {
-    /// A job with a number that no other one has.
     fn default() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let number = JobNumber(LAST.fetch_add(1, Ordering::Relaxed));
@@ -211,7 +209,6 @@ impl Drop for Job {
 /// What is known of a file without a call.
 #[derive(Debug)]
 pub struct LoadedFile {
-    /// The stored pages of its list, with their times.
     pub pages: Vec<(Timestamp, Page)>,
     pub reports: Vec<(Identifier, LoadedReport)>,
     /// Reports that the service did not have a while ago, and in words when.
@@ -230,8 +227,7 @@ pub struct LoadedReport {
 }
 
 impl LoadedReport {
-    /// Reads the verdict, which takes long for a large report: not in the loop. One that is still
-    /// being read has it later.
+    /// Reads the verdict, which takes long for a large report: not in the loop. One that still comes has it later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
         let verdict = body.is_whole().then(|| ReportSummary::of(&Report::open(&body)).words()).flatten();
         Self { received, body, unkept, verdict, imported: None }
@@ -334,15 +330,17 @@ impl StoreJob {
 #[derive(Debug)]
 pub enum ReportJob {
     Index(Ticket, Body),
-    /// Applies the rules; where none are loaded, after the user's own.
-    Evaluate(Ticket, Report, Option<Arc<Rules>>, Option<PathBuf>),
-    EvaluateAll(Ticket, Vec<ReportToEvaluate>, Arc<Rules>),
-    FindIndicators(Ticket, Vec<ExportSource>, Option<Arc<Rules>>),
+    Evaluate(Ticket, Report, RulesOrFile),
+    EvaluateAll(Ticket, Vec<ReportToEvaluate>, RulesOrFile),
+    FindIndicators(Ticket, Vec<ExportSource>, RulesOrFile),
     /// Looks at a document that is shown while it is being read.
     CheckDocument(Body, Timestamp),
-    /// Compares reports; none means one that is not stored.
-    Compare(Ticket, Vec<Option<Body>>),
+    /// Compares reports, then adds what the rules find; none means a report that is not stored.
+    Compare(Ticket, Vec<Option<Body>>, RulesOrFile),
 }
+
+/// The rules, or before they are read the file of the user's own.
+pub type RulesOrFile = Result<Arc<Rules>, Option<PathBuf>>;
 
 #[derive(Debug)]
 pub enum SearchJob {

@@ -32,8 +32,8 @@ pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{List, ListEntry, OpenReport};
 pub use message::{
     Effect, Failure, FileEvent, FileJob, Job, JobNumber, LoadedFile, LoadedReport, Message, ReportEvent, ReportJob,
-    Response, ResponseSource, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
-    TerminalEvent, Ticket,
+    Response, ResponseSource, RulesOrFile, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob,
+    TerminalAction, TerminalEvent, Ticket,
 };
 pub use model::{Model, Screen, Service};
 pub use over::Overlay;

@@ -5,7 +5,7 @@ use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
 use crate::app::find::{Finder, Quest};
 use crate::app::keys::Keymap;
 use crate::app::layout::{PaneNeed, View};
-use crate::app::message::DocumentReports;
+use crate::app::message::{DocumentReports, RulesOrFile};
 use crate::app::over::{AllNotes, Over, Target};
 use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
@@ -113,6 +113,10 @@ impl Model {
         Self { service, now, ..Self::default() }
     }
 
+    pub(super) fn rules_or_file(&self) -> RulesOrFile {
+        self.rules.clone().ok_or_else(|| self.settings.rules_file.clone())
+    }
+
     /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
     pub fn open_documents(&mut self, documents: Vec<(String, DocumentReports)>) {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
@@ -142,7 +146,6 @@ impl Model {
         }
     }
 
-    /// Shows the open file at this place.
     pub(super) fn show_file(&mut self, place: usize) {
         self.screen = Screen::File;
         if place != self.files.shown_place() {
@@ -294,7 +297,6 @@ impl Model {
         self.list().and_then(List::chosen)
     }
 
-    /// The report that the panes show.
     pub fn open(&self) -> Option<&OpenReport> {
         self.files.shown().and_then(OpenFile::open)
     }

@@ -272,8 +272,7 @@ impl Model {
         }
     }
 
-    /// Goes on with a report whose rows are all known. One that is still coming may break off: it
-    /// waits for the end of the call.
+    /// Goes on with a report whose rows are all known. One that may still break off waits for the end of the call.
     fn on_whole(&mut self, job: JobNumber) {
         let entry = self.files.entry_of_mut(job).filter(|entry| entry.report().is_some());
         let open = entry.and_then(|entry| entry.open.as_mut()).filter(|open| open.report.index.is_complete);
@@ -296,10 +295,10 @@ impl Model {
         if self.over.top_as::<Finder>().is_some_and(is_of) {
             self.seek_hits();
         }
-        let (rules, own) = (self.rules.clone(), self.settings.rules_file.clone());
+        let rules = self.rules_or_file();
         if let Some(open) = self.files.opened_mut(job) {
             let (ticket, report) = (open.job.ticket(), open.report.clone());
-            self.emit(ReportJob::Evaluate(ticket, report, rules, own));
+            self.emit(ReportJob::Evaluate(ticket, report, rules));
         }
     }
 }

@@ -118,7 +118,7 @@ impl Model {
         match event {
             // Such a small screen shows only how to quit: nothing on it can be answered, typed into or paid for.
             TerminalEvent::Key(key) | TerminalEvent::KeyInput(key, ..)
-                if !self.size.is_enough() && !self.quits(key) => {}
+                if !self.size.is_enough() && Command::of(key, self).is_none_or(|command| command.name != "quit") => {}
             TerminalEvent::Pointer(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
             TerminalEvent::Key(key) => self.press(key),
             TerminalEvent::KeyInput(key, frame) => self.press_if_price_was_shown(key, frame),
@@ -210,10 +210,6 @@ impl Model {
         }
     }
 
-    fn quits(&self, key: Key) -> bool {
-        Command::of(key, self).is_some_and(|command| command.name == "quit")
-    }
-
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>, missing: Option<Vec<FileHash>>) {
         self.artefact_held(&request, since);
         let now = self.now;
@@ -295,7 +291,6 @@ impl Model {
         is_refused
     }
 
-    /// Types a key into the field that has the keys; returns whether it is typed.
     fn type_key(&mut self, key: Key) -> bool {
         if self.over.is_empty() && self.screen == Screen::Start {
             return self.press_digit(key);
@@ -349,6 +344,7 @@ impl Model {
     }
 
     pub(super) fn leave_file(&mut self) {
+        self.over.all.clear();
         self.screen = Screen::Start;
         self.start.scroll = Scroll::default();
         self.emit(StoreJob::FindRecent);
@@ -379,13 +375,9 @@ impl Model {
     }
 
     pub(super) fn close_over(&mut self) {
-        match self.over.close() {
-            Some(Overlay::Compare(compare)) => self.files.keep_comparison(compare),
-            Some(Overlay::Finder(mut finder)) => {
-                finder.filter.run = None;
-                self.keep_search(finder);
-            }
-            _ => {}
+        if let Some(Overlay::Finder(mut finder)) = self.over.close() {
+            finder.filter.run = None;
+            self.keep_search(finder);
         }
         self.look_up()
     }

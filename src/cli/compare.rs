@@ -79,7 +79,6 @@ struct ColumnOutput {
     id: String,
     sandbox: String,
     held: bool,
-    /// The number of printed items that it saw.
     items: usize,
 }
 
@@ -88,7 +87,6 @@ struct ItemOutput {
     pane: &'static str,
     what: String,
     item: String,
-    /// Numbers of the columns that saw it.
     seen: Vec<usize>,
     /// Numbers of the columns whose list lacks it, but may have been truncated by the service.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -115,7 +113,6 @@ struct Variants {
 
 const MIXED: &str = "files are compared by --with, and documents with documents: behaview compare one.json two.json";
 
-/// Maximum number of values that one sandbox has of an item.
 const MOST_VALUES: usize = 50;
 
 impl CompareArgs {

@@ -138,7 +138,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
-        "scope" if model.place() == Place::Picker => model.scope().other().label(),
+        "scope" if model.place() == Place::Rows => model.scope().other().label(),
         _ => way_back(model, command).unwrap_or(command.label),
     }
 }

@@ -1,5 +1,4 @@
-//! A comparison, with a legend of its columns, a mark for each, and the items beside them; and the hits of a search, by pane of the
-//! report or by report of the whole store.
+//! A comparison: a legend of its columns, a mark for each, the items beside them; and the hits of a search, by pane or report.
 
 use super::canvas::{Canvas, LineWriter};
 use super::overlay::{DrawList, ListTable, shown_of};
@@ -35,8 +34,11 @@ impl DrawList for Comparison {
         list.source.matrix.is_none().then_some("comparing")
     }
 
-    fn absent(_: &Compare, _: &Model) -> String {
-        "nothing of that kind".to_owned()
+    fn absent(list: &Compare, model: &Model) -> String {
+        let ([view, others], pane) = (list.source.hidden().map(|count| thousands(count as u64)), list.source.pane);
+        let view = format!("{view} are hidden by the view: {} changes it", model.way_to("scope"));
+        let others = pane.map(|pane| format!(" · {others} by the pane: {} shows all", key(pane, model)));
+        format!("no match · {view}{}", others.unwrap_or_default())
     }
 
     fn draw_head(list: &Compare, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
@@ -101,17 +103,15 @@ impl DrawList for FoundHits {
     fn title(list: &Finder, _: &Model) -> String {
         let title = if list.source.is_held { "Search all stored reports" } else { "Find in all panes" };
         let hits = Some(list.source.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
-        let pane = list.source.pane.map(|pane| format!(" · of {} only", pane.title()));
         let (done, all) = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
-        [Some(title.to_owned()), hits, reports, pane].into_iter().flatten().collect()
+        [Some(title.to_owned()), hits, reports].into_iter().flatten().collect()
     }
 
     fn under_way(list: &Finder) -> Option<&'static str> {
         list.filter.is_running().then_some("searching")
     }
 
-    /// How the words are meant.
     fn prompt(list: &Finder) -> String {
         let how = list.filter.how;
         let case = if how.is_case_sensitive { " Aa" } else { "" };

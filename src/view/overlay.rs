@@ -182,7 +182,6 @@ pub(super) fn window(top: usize, height: usize, count: usize) -> String {
     if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
 }
 
-/// Draws the rows of a sheet from the first in sight on.
 fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, sheet: &Sheet) {
     for (row, shown) in (0..inside.height).zip(sheet.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
@@ -310,7 +309,9 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
     let shown = (list.scroll.top, if S::COUNTS_ROWS { rows.count } else { 0 });
     let under_way = S::under_way(list).map(|words| format!("{words} …"));
-    let title = [S::title(list, model)].into_iter().chain(under_way.clone()).collect::<Vec<_>>().join(" · ");
+    let pane = list.pane.map(|pane| format!("of {} only", pane.title()));
+    let title =
+        [Some(S::title(list, model)), pane, under_way.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let inside = inside(buffer, area, model, &title, shown, part(rows.above + rows.below));
     let filter = part(list.filter.rows());
     if filter > 0 {

@@ -101,7 +101,11 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
         [("ioc", "indicators"), ("mitre", "pane-techniques"), ("attack", "pane-techniques"), ("pcap", "artifacts")];
     let others =
         [("download", "artifacts"), ("theme", "settings"), ("verdict", "pane-overview"), ("history", "ledger")];
-    for (word, command) in words.into_iter().chain(others) {
+    let asked = "reboot findings persistence findings powershell findings decode whole-row base64 whole-row only compare \
+        diff compare common compare";
+    let asked: Vec<_> = asked.split_whitespace().collect();
+    let asked = asked.chunks(2).map(|pair| (pair[0], pair[1]));
+    for (word, command) in words.into_iter().chain(others).chain(asked) {
         let letters: Vec<_> = word.chars().map(String::from).collect();
         stage.keys("esc").keys(&format!(": {}", letters.join(" ")));
         assert_eq!(stage.session.model.chosen_item().unwrap().name, command, "{word}");

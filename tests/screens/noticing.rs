@@ -15,7 +15,64 @@ fn what_deserves_a_look_is_listed_and_leads_there() {
     screen!("notable_arrived", stage);
     stage.keys("enter");
     screen!("notable_why", stage);
+    // From the row that is shown whole, to other lists and back.
+    for (keys, words) in [("!", "Findings · "), ("c", "Compare · "), ("i", "Indicators · "), ("d", "Downloads")] {
+        stage.keys(keys);
+        assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());
+        stage.keys("esc");
+        assert!(stage.screen().contains("processes_created · row"), "{keys}: {}", stage.screen());
+    }
+    stage.keys("! / r u n d l l enter G enter esc esc esc");
+    assert!(!stage.screen().contains("· row "), "the cursor left the row that was shown whole:\n{}", stage.screen());
+    stage.keys("enter f");
+    assert!(stage.screen().contains("SHA-256"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);
+}
+
+#[test]
+fn findings_wait_for_the_rules_fold_sideways_and_show_one_pane() {
+    let mut stage = Stage::listed();
+    stage.session.model.rules = None;
+    stage.keys("! j k");
+    let list = |stage: &Stage| stage.screen().lines().filter(|line| line.contains('┃')).collect::<Vec<_>>().join("\n");
+    let folded = list(&stage);
+    assert!(folded.contains("▸ Creates a scheduled task") && !folded.contains("schtasks.exe"), "{folded}");
+    stage.keys("l");
+    let unfolded = list(&stage);
+    assert!(unfolded.contains("▾ Creates a scheduled task") && unfolded.contains("schtasks.exe"), "{unfolded}");
+    // It stays so while one goes to the row and comes back, by either key.
+    for back in ["esc", "!"] {
+        stage.keys("j enter").keys(back).keys("h");
+        assert_eq!(list(&stage), unfolded);
+    }
+    stage.keys("h");
+    assert_eq!(list(&stage), folded);
+    stage.keys("h h l");
+    assert!(stage.screen().contains("▾ Starts at logon"), "all rules of a subject:\n{}", stage.screen());
+    stage.keys("esc ! 3");
+    let registry = stage.screen();
+    assert!(registry.contains("of Registry only") && registry.contains("LumenUpdate"), "{registry}");
+    assert!(!registry.contains("Creates a scheduled task"), "{registry}");
+    stage.keys("x");
+    let offered = offered(&stage);
+    assert!(registry.contains(&format!(" {offered} of ")), "{offered}: {registry}");
+    stage.keys("esc 3");
+    assert!(list(&stage).contains("▸ Creates a scheduled task"), "{}", stage.screen());
+}
+
+#[test]
+fn rows_that_name_an_indicator_are_shown_by_pane() {
+    let mut stage = Stage::listed();
+    stage.keys("i / l u m e n 3 2 enter enter");
+    let all = stage.screen();
+    assert!(all.contains("Rows that name it") && all.contains(" Registry "), "{all}");
+    stage.keys("4");
+    let files = stage.screen();
+    assert!(files.contains("of 9 rows · of Files only") && !files.contains("· Registry "), "{files}");
+    stage.keys("4");
+    assert!(stage.screen().contains("· Registry "), "{}", stage.screen());
+    stage.keys("esc 4");
+    assert!(stage.screen().contains("4 does nothing now: it needs"), "{}", stage.screen());
 }
 
 #[test]

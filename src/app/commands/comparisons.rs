@@ -1,7 +1,6 @@
 //! What keys and responses do about a comparison.
 
 use crate::app::compare::{Compare, Comparison, OtherFile};
-use crate::app::files::OpenFile;
 use crate::app::over::pieces_in_rows;
 use crate::app::{JobNumber, List, LoadedFile, Model, ReportJob, StoreJob};
 use crate::report::compare::Matrix;
@@ -18,31 +17,25 @@ impl Model {
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(super) fn compare(&mut self) {
-        let Some(OpenFile { list, compared, .. }) = self.files.shown_mut() else { return };
-        let compare = compared.take().unwrap_or_else(|| Compare::of(list));
-        let is_awaited = compare.source.columns.iter().all(|column| column.side == 0);
-        let other = compare.source.other.clone().filter(|_| is_awaited);
-        self.over.put(compare);
-        match other {
-            Some(file) => self.emit(StoreJob::LoadCompareFile(file)),
-            None => self.compare_anew(),
+        if !self.return_to::<Compare>() {
+            let list = self.list().map(Compare::of);
+            list.into_iter().for_each(|compare| self.over.put(compare));
         }
+        self.compare_anew();
     }
 
-    /// Leaves a column out or brings some back, and compares again.
     pub(super) fn compare_other_columns(&mut self, change: fn(&mut Comparison)) {
         self.change_comparison(change);
         self.compare_anew();
     }
 
-    /// Compares again after a report has arrived, if a comparison is open.
     pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.files.shown().map(|file| &file.list);
         let Some(compare) = self.over.find_mut::<Compare>() else { return };
         compare.change(|compare| compare.renew(list));
         let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
         let ticket = compare.source.job.ticket();
-        self.emit(ReportJob::Compare(ticket, bodies));
+        self.emit(ReportJob::Compare(ticket, bodies, self.rules_or_file()));
     }
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.

@@ -6,7 +6,9 @@ use crate::app::commands::{
     A_REPORT, A_SERVICE, Act, When, chosen_report, first_page, has_report, is_chosen_held, is_next, is_over, next_page,
 };
 use crate::app::compare::Compare;
-use crate::app::keys::{BACK_TAB, ENTER, ESC, FIELDS, FILE, FORM, LIST, OPEN, Places, SOUGHT, START, TAB, key};
+use crate::app::keys::{
+    BACK_TAB, ENTER, ESC, FIELDS, FILE, FILE_OR_ROW, FORM, LIST, OPEN, Places, SOUGHT, START, TAB, key,
+};
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_days;
@@ -48,15 +50,13 @@ commands! {
     "drop-filter" [ESC] "no filter", 2, Places::of(&[Place::Pane, Place::Filter]),
         "Take the filter away"
         if When::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
-    "go-to-hit" [ENTER] "go there", 1, Places::of(&[Place::Finder, Place::Hits]),
-        "Go to the chosen hit, in its report and pane" => Local(Model::go_to_hit);
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
         "Take the words as a regular expression, or as plain words again"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
-    "filter" [key('/')] "filter", 4, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Hits, Place::Compare]),
+    "filter" [key('/')] "filter", 4, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Rows, Place::Hits, Place::Compare]),
         "Show only the rows that match, in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
         if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
@@ -114,7 +114,7 @@ commands! {
     "counters" [key('b')] "counters", 9, FILE,
         "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
         if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
-    "usage" [key('u')] "usage", 9, FILE,
+    "usage" [key('u')] "usage", 9, FILE_OR_ROW,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
         if A_SERVICE => Act::ask_anew(|m| Some(last_days(m.now)));
     "open-file" [ENTER] "open file", 1, Places::of(&[Place::Start, Place::Hash]),
@@ -125,7 +125,7 @@ commands! {
     "demo" [key('t')] "try the demo", 1, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
         if When::Has("a start without an API key", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
-    "other-file" [key('f')] "files", 5, FILE,
+    "other-file" [key('f')] "files", 5, FILE_OR_ROW,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);
     "next-file" [key('J')] "next file", 8, FILE,

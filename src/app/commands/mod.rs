@@ -1,8 +1,7 @@
 //! What a command is: a key, its words, where it applies, what it asks of the service, what it does.
 //!
 //! Dispatch, status bar, help, palette and the README's key table all read the table of them. A command reaches the network
-//! only by [`Act::Ask`] and [`Act::Each`], whose questions and prices are pure functions of the model: so the price can be
-//! shown before the key is pressed.
+//! only by [`Act::Ask`] and [`Act::Each`], whose prices are pure functions of the model: shown before the key is pressed.
 
 /// A row a command: name, keys, label, rank, places, help, condition, action.
 macro_rules! commands {
@@ -69,7 +68,6 @@ mod everywhere {
 
 pub(in crate::app) use scans::FOLLOWING;
 
-use crate::app::find::Finder;
 use crate::app::keys::{CONFIRM, ENTER, PANED, Places};
 use crate::app::list::Next;
 use crate::app::over::palette::PaletteAction;
@@ -93,17 +91,16 @@ macro_rules! pane {
             help: concat!(
                 "Go to the pane ",
                 title!($pane),
-                "; in a comparison and among hits, show its rows only, or all again"
+                "; in a comparison, among hits and in lists of rows, show its rows only, or all again"
             ),
             rank: 0,
             place: PANED,
-            when: When::Has("a report that is open, or hits of a search", |m| has_report(m) || is_over::<Finder>(m)),
+            when: When::Has("a report that is open, or rows of several panes", has_panes),
             act: Act::GoToPane(Pane::$pane),
         }
     };
 }
 
-/// The command of every pane, which goes to it.
 pub static PANES: [Command; 13] = [
     pane!(Processes, "pane-processes", '1'),
     pane!(Tags, "pane-tags", '2'),
@@ -182,11 +179,11 @@ pub enum Act {
 impl Act {
     /// Sends a request; a stored response serves, though the screen knows of none.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_held: never, with_held: |_| {}, anew: false }
+        Self::Ask { request, is_held: |_| false, with_held: |_| {}, anew: false }
     }
 
     const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_held: never, with_held: |_| {}, anew: true }
+        Self::Ask { request, is_held: |_| false, with_held: |_| {}, anew: true }
     }
 }
 
@@ -283,10 +280,6 @@ pub(super) const A_REPORT: When = When::Has("a report that is open", has_report)
 
 pub(super) const A_SERVICE: When = When::Has("a service", has_service);
 
-pub(super) fn never(_: &Model) -> bool {
-    false
-}
-
 pub(super) fn has_service(model: &Model) -> bool {
     !model.is_document()
 }
@@ -295,8 +288,17 @@ pub(super) fn has_report(model: &Model) -> bool {
     model.screen == Screen::File && model.open().is_some()
 }
 
+fn has_panes(model: &Model) -> bool {
+    match model.over.top() {
+        None => has_report(model),
+        Some(Overlay::Spots(spots)) => spots.source.spots.iter().any(|spot| spot.pane.is_some()),
+        Some(over) => matches!(over, Overlay::Finder(_) | Overlay::Findings(_) | Overlay::Compare(_)),
+    }
+}
+
 pub(super) fn in_tree(model: &Model) -> bool {
-    is_over::<AnswerTree>(model) || has_report(model) && model.focused() == Some(Pane::Processes)
+    is_over::<AnswerTree>(model)
+        || model.over.is_empty() && has_report(model) && model.focused() == Some(Pane::Processes)
 }
 
 /// Whether an overlay of this kind has the keys.
@@ -341,8 +343,9 @@ pub(super) fn is_form_held(model: &Model) -> bool {
 }
 
 pub(super) fn has_kind(model: &Model, forward: bool) -> bool {
-    let found = model.focused().zip(model.open());
+    let found = model.focused().zip(model.open()).filter(|_| model.over.is_empty());
     found.is_some_and(|(pane, open)| model.pane_state(pane).next_kind(&open.report, pane, forward).is_some())
+        || matches!(model.over.top(), Some(Overlay::Compare(_) | Overlay::Indicators(_)))
 }
 
 pub(super) fn can_go_back(model: &Model) -> bool {

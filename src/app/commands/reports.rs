@@ -7,9 +7,10 @@ use crate::app::commands::{
     is_folded, is_form_held, is_over, rows_of_tree,
 };
 use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
+use crate::app::find::Finder;
 use crate::app::keys::{
-    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FORM, KINDS, LEFT, OPEN, PANE, PICKER,
-    Places, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
+    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FILE_OR_ROW, FORM, KINDS, LEFT, OPEN,
+    PANE, PICKER, Places, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
 use crate::app::over::{
     AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette,
@@ -17,7 +18,7 @@ use crate::app::over::{
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
-use crate::app::{Command, FileJob, Key, Model, Place, StoreJob};
+use crate::app::{Command, FileJob, Key, Model, Overlay, Place, Screen, StoreJob};
 use crate::quota::{Kind, Operation};
 use crate::report::Holding;
 
@@ -28,33 +29,20 @@ const WIDER: i16 = 2;
 const TALLER: i16 = 5;
 
 const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || !m.over.is_empty());
-
-fn has_whole_value(model: &Model) -> bool {
-    let answer = model.over.top_as::<AnswerTree>();
-    answer.is_some_and(|answer| answer.chosen().is_some_and(|line| line.value.is_some()))
-}
-
-fn step_sideways(model: &mut Model, step: FoldStep) {
-    match is_over::<Compare>(model) {
-        true => model.change_comparison(|compare| compare.step_column(matches!(step, FoldStep::Right))),
-        false => model.fold(step),
-    }
-}
+const A_STORED_REPORT: When =
+    When::Has("a stored report", |m| m.screen == Screen::File && m.held_here().next().is_some());
 
 fn step_kind(model: &mut Model, forward: bool) {
-    match is_over::<Compare>(model) {
-        true => model.change_comparison(|compare| compare.step_pane(forward)),
-        false => model.files.with_focused(|state, report, pane| state.step_kind(report, pane, forward)),
+    match model.over.top_mut() {
+        Some(Overlay::Compare(list)) => list.change(|compare| compare.step_pane(forward)),
+        Some(Overlay::Indicators(list)) => list.step(forward),
+        _ => model.files.with_focused(|state, report, pane| state.step_kind(report, pane, forward)),
     }
 }
 
-fn has_choice(model: &Model) -> bool {
-    model.over.top_as::<SaveForm>().is_some_and(|form| form.has_choice())
-}
-
-const INDICATORS: When = When::Has("a list of indicators", is_over::<IndicatorList>);
 const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
-const A_CHOICE: When = When::Has("a line with several choices", has_choice);
+const A_CHOICE: When =
+    When::Has("a line with several choices", |m| m.over.top_as().is_some_and(|form: &SaveForm| form.has_choice()));
 
 fn has_held(model: &Model) -> bool {
     model.chosen_held().is_some()
@@ -73,12 +61,14 @@ const ALL_SHOWN: When = When::HasAll(&[
 commands! {
     "whole-row" [ENTER] "whole row", 4, TREE,
         "Show the row whole, with every field"
-        if When::Has("a row", |m| m.place_here().is_some() && m.over.is_empty() || has_whole_value(m))
+        if When::Has("a row", |m| match m.over.top_as::<AnswerTree>() {
+            Some(answer) => answer.chosen().is_some_and(|line| line.value.is_some()),
+            None => m.place_here().is_some() && m.over.is_empty(),
+        })
         => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
-    "findings" [key('!')] "findings", 2, FILE,
+    "findings" [key('!')] "findings", 2, FILE_OR_ROW,
         "List what rules mark, by subject and rule, with techniques, in all stored sandboxes of the file: ! high, * medium, + low"
-        if When::Has("a stored report, and the rules", |m| m.rules.is_some() && m.covered().next().is_some())
-        => Local(Model::list_findings);
+        if A_STORED_REPORT => Local(Model::list_findings);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
         "Hide what any machine does by itself, or show it again" if A_REPORT => Local(Model::toggle_noise);
     "next-pane" [TAB] "panes", 3, FILE,
@@ -104,12 +94,12 @@ commands! {
         "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(TALLER)));
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
         "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-TALLER)));
-    "left" [LEFT, key('h')] "left", 0, UNFOLDED,
-        "Fold the process, or go to its parent; elsewhere move the text sideways; in a comparison, the column before"
-        if REPORT_OR_ANSWER => Local(|m| step_sideways(m, FoldStep::Left));
+    "left" [LEFT, key('h')] "left", 0, Places::of(&[Place::Pane, Place::Answer, Place::Compare, Place::Rows]),
+        "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the column before"
+        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Left));
     "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
-        "Unfold the process; elsewhere move the text sideways; in a comparison, the next column; from the list, into the report"
-        if REPORT_OR_ANSWER => Local(|m| step_sideways(m, FoldStep::Right));
+        "Unfold the process or the rule; elsewhere move the text sideways; in a comparison, the next column; from the list, into the report"
+        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Right));
     "fold" [key(' ')] "unfold or fold", 7, TREE,
         "Fold or unfold the process"
         if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
@@ -155,14 +145,14 @@ commands! {
         "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process, and not another's number"
         if A_REPORT => Local(Model::find_named);
     "next-kind" [key('}')] "next kind", 7, KINDS,
-        "Go to the pane's next kind of rows, such as from written to deleted files; in a comparison, show the next pane's only"
-        if When::Has("a further kind of rows", |m| is_over::<Compare>(m) || has_kind(m, true)) => Local(|m| step_kind(m, true));
+        "Go to the pane's next kind of rows, such as from written to deleted files; in a comparison, show the next pane's only; of indicators those to block, or the next kind"
+        if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| step_kind(m, true));
     "previous-kind" [key('{')] "kind before", 0, KINDS,
-        "Go to the pane's kind of rows before; in a comparison, show those of the pane before"
-        if When::Has("an earlier kind of rows", |m| is_over::<Compare>(m) || has_kind(m, false)) => Local(|m| step_kind(m, false));
-    "compare" [key('c')] "compare", 6, FILE,
+        "Go to the pane's kind of rows before; in a comparison, show those of the pane before, of indicators the kind before"
+        if When::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| step_kind(m, false));
+    "compare" [key('c')] "compare", 6, FILE_OR_ROW,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
-        if When::Has("a stored report", |m| m.list().is_some_and(|list| list.stored() > 0)) => Local(Model::compare);
+        if A_STORED_REPORT => Local(Model::compare);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
             let spots = m.over.find::<Compare>().and_then(Compare::spots);
@@ -180,18 +170,19 @@ commands! {
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"
         if When::Has("a list of other files", is_over::<OtherFile>) => Local(Model::compare_with_chosen);
-    "go-to-row" [ENTER] "go there", 1, PICKER,
-        "Go to the row, in its sandbox and pane"
-        if When::Has("a row to go to", |m| m.chosen_target().is_some()) => Local(Model::go_to_spot);
-    "unfold-rule" [ENTER, key(' ')] "unfold or fold", 1, PICKER,
+    "go-to-row" [ENTER] "go there", 1, Places::of(&[Place::Finder, Place::Hits, Place::Rows]),
+        "Go to the row or the hit, in its sandbox and pane; of an indicator to the row that names it, or where several do, to a list of them"
+        if When::Has("a row to go to", |m| {
+            is_over::<Finder>(m) || is_over::<IndicatorList>(m) || m.chosen_target().is_some()
+        }) => Local(Model::go_to_chosen);
+    "unfold-rule" [ENTER, key(' ')] "unfold or fold", 1, ROWS,
         "Show the rows that the rule marks, or those of all rules of the subject; or fold them again"
         if When::Has("a rule or a subject of the findings", |m| m.over.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
-        => Local(|m| m.over.change_top(FindingList::toggle));
-    "scope" [key('v')] "view", 3, Places::of(&[Place::Picker, Place::Compare]),
+        => Local(|m| m.fold(FoldStep::Toggle));
+    "scope" [key('v')] "view", 3, Places::of(&[Place::Rows, Place::Compare]),
         "Cover every stored report of the file, or this sandbox's alone; in a comparison in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
-        if When::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| match is_over::<Compare>(m) {
-            true => m.over.top_as::<Compare>().is_some_and(|found| found.source.sides().len() > 1),
-            false => m.has_scope(),
+        if When::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| {
+            m.has_scope() || m.over.top_as().is_some_and(|found: &Compare| found.source.sides().len() > 1)
         }) => Local(|m| match is_over::<Compare>(m) {
             true => m.change_comparison(Comparison::step_view),
             false => m.toggle_scope(),
@@ -201,27 +192,18 @@ commands! {
         if A_VALUE => Local(Model::copy_value);
     "copy-raw" [key('Y')] "copy raw", 0, COPIED,
         "Copy the value as it is, controls and all; asks once" if A_VALUE => Local(Model::copy_raw);
-    "copy-row" [Key::Ctrl('y')] "copy row", 0, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Compare]),
+    "copy-row" [Key::Ctrl('y')] "copy row", 0, Places::of(&[Place::List, Place::Pane, Place::Rows, Place::Compare]),
         "Copy the whole row, defanged and in one line, with why it is listed or who saw it; of a sandbox the file's SHA-256"
         if When::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
             let line = m.row_line();
             line.into_iter().for_each(|(what, line)| m.copy(what, line.into_bytes()));
         });
-    "copy-all" [Key::Ctrl('p')] "copy all rows", 0, ROWS,
+    "copy-all" [Key::Ctrl('p')] "copy all rows", 0, KINDS,
         "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
         if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
-    "indicators" [key('i')] "indicators", 7, FILE,
+    "indicators" [key('i')] "indicators", 7, FILE_OR_ROW,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
-        if When::Has("a stored report", |m| m.covered().next().is_some()) => Local(Model::find_indicators);
-    "go-to-indicator" [ENTER] "go to its row", 2, PICKER,
-        "Go to the row that names the indicator; where several do, list them"
-        if INDICATORS => Local(Model::go_to_indicator);
-    "next-indicators" [key('}')] "next kind", 3, PICKER,
-        "Show only those to block, or the next kind of indicators"
-        if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(true)));
-    "previous-indicators" [key('{')] "kind before", 0, PICKER,
-        "Show the kind of indicators before"
-        if INDICATORS => Local(|m| m.over.change_top(|list: &mut IndicatorList| list.step(false)));
+        if A_STORED_REPORT => Local(Model::find_indicators);
     "export" [key('x')] "export", 8, COPIED,
         "Write the indicators to block, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
@@ -233,7 +215,7 @@ commands! {
     "save" [ENTER] "write it", 1, Places::of(&[Place::Form, Place::Choice]),
         "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
-    "artifacts" [key('d')] "artifacts", 6, FILE,
+    "artifacts" [key('d')] "artifacts", 6, FILE_OR_ROW,
         "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
         if When::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
@@ -266,7 +248,7 @@ commands! {
     "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
-    "note" [key('a')] "note", 8, Places::of(&[Place::List, Place::Pane, Place::Detail]),
+    "note" [key('a')] "note", 8, FILE_OR_ROW,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
         if When::Has("a stored report, or a row of one (behaview import stores saved ones)", |m| {
             m.over.shows_row() && m.noted().is_some()

@@ -1,9 +1,8 @@
-//! The controller of searches: filters as they are typed, hits and jumps to them, and the way back: a list that was left for one of
-//! its rows comes back as it was left.
+//! The controller of searches: filters as they are typed, hits and jumps to them, and the way back to lists that were left.
 
 use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, Finder, HitGroup, HitSource, Quest, in_circle};
-use crate::app::over::{Scope, Target};
+use crate::app::over::{FindingList, OverlayKind, Scope, Target};
 use crate::app::{JobNumber, Model, Overlay, Screen};
 use crate::report::find::How;
 
@@ -177,11 +176,11 @@ impl Model {
         let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
         Some(match left {
             ReturnPoint::Finder => "back to the hits",
-            ReturnPoint::Compare(..) => "back to the comparison",
-            ReturnPoint::Other(_, over) if matches!(over.last(), Some(Overlay::Indicators(_))) => {
-                "back to the indicators"
-            }
-            ReturnPoint::Other(..) => "back to the list",
+            ReturnPoint::List(_, _, over) => match over.as_slice() {
+                [.., Overlay::Compare(_), _] => "back to the comparison",
+                [.., Overlay::Indicators(_)] => "back to the indicators",
+                _ => "back to the list",
+            },
         })
     }
 
@@ -189,39 +188,42 @@ impl Model {
     fn is_there(&self, left: &ReturnPoint) -> bool {
         match left {
             ReturnPoint::Finder => self.search().is_some(),
-            ReturnPoint::Compare(file, _) => {
-                let file = file.as_ref().map_or_else(|| self.files.shown(), |file| self.files.of(file));
-                file.is_some_and(|file| file.compared.is_some())
+            ReturnPoint::List(file, of, _) => {
+                let is_open = file.as_ref().is_none_or(|file| self.files.of(file).is_some());
+                is_open && (of.is_none() || *of == self.open().map(|open| open.job.number()))
             }
-            ReturnPoint::Other(of, _) => of.is_none() || *of == self.open().map(|open| open.job.number()),
         }
+    }
+
+    /// Brings back a list of this file that was left for one of its rows; returns whether there was one.
+    pub(in crate::app) fn return_to<T: OverlayKind>(&mut self) -> bool {
+        let left = self.files.shown().and_then(|file| file.left.as_ref()).filter(|left| self.is_there(left));
+        let Some(ReturnPoint::List(file, _, over)) = left else { return false };
+        let is_it = file.as_ref() == self.file() && over.iter().any(|over| T::of(over).is_some());
+        if is_it {
+            self.return_to_list();
+            while self.over.top_as::<T>().is_none() && self.over.close().is_some() {}
+        }
+        is_it
     }
 
     pub(in crate::app) fn leave_list(&mut self) -> Option<ReturnPoint> {
         let over = self.over.close()?;
-        let mut below = std::mem::take(&mut self.over.all);
-        match (over, below.pop()) {
-            (Overlay::Spots(spots), Some(Overlay::Compare(compare))) => {
-                self.files.keep_comparison(compare);
-                Some(ReturnPoint::Compare(self.file().cloned(), Box::new(spots)))
-            }
-            (Overlay::Finder(mut finder), _) => {
-                finder.choose_hit();
-                self.keep_search(finder);
-                Some(ReturnPoint::Finder)
-            }
-            (over, next) => {
-                let over: Vec<_> = below.into_iter().chain(next).chain([over]).collect();
-                let is_of_report =
-                    |over: &Overlay| matches!(over, Overlay::Findings(list) if list.source.scope == Scope::Sandbox);
-                let is_of_report = over.iter().any(is_of_report);
-                let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);
-                Some(ReturnPoint::Other(of, over))
-            }
+        let below = std::mem::take(&mut self.over.all);
+        if let Overlay::Finder(mut finder) = over {
+            finder.choose_hit();
+            self.keep_search(finder);
+            return Some(ReturnPoint::Finder);
         }
+        // A row that is shown whole stays with the cursor, which goes to another.
+        let below = below.into_iter().filter(|over| !matches!(over, Overlay::Detail(_)));
+        let over: Vec<_> = below.chain([over]).collect();
+        let findings = over.iter().find_map(FindingList::of);
+        let is_of_report = findings.is_some_and(|list| list.source.scope == Scope::Sandbox);
+        let of = self.open().map(|open| open.job.number()).filter(|_| is_of_report);
+        Some(ReturnPoint::List(self.file().cloned(), of, over))
     }
 
-    /// Notes which list was left for the row that is shown now.
     pub(in crate::app) fn set_left(&mut self, left: Option<ReturnPoint>) {
         if let Some(file) = self.files.shown_mut() {
             file.left = left;
@@ -240,13 +242,11 @@ impl Model {
                     self.over.put(finder);
                 }
             }
-            Some(ReturnPoint::Compare(file, spots)) => {
-                file.into_iter().for_each(|file| self.open_files(&[file]));
-                let compare = self.files.shown_mut().and_then(|file| file.compared.take());
-                compare.into_iter().for_each(|compare| self.over.put(compare));
-                self.over.put(*spots);
+            Some(ReturnPoint::List(file, _, over)) => {
+                let other = file.filter(|file| self.file() != Some(file));
+                other.into_iter().for_each(|file| self.open_files(&[file]));
+                over.into_iter().for_each(|over| self.over.put(over));
             }
-            Some(ReturnPoint::Other(_, over)) => over.into_iter().for_each(|over| self.over.put(over)),
             None => {}
         }
     }

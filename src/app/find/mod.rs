@@ -29,7 +29,6 @@ pub struct Quest {
     pub(in crate::app) run: Option<Run>,
 }
 
-/// A search that runs.
 #[derive(Debug)]
 pub(in crate::app) struct Run {
     job: Job,
@@ -133,8 +132,6 @@ pub struct FoundHits {
     pub(in crate::app) of: Option<JobNumber>,
     /// The one process that is meant, where others have the name that is sought.
     pub process: Option<ProcessRef>,
-    /// The pane whose hits are shown; none for all.
-    pub pane: Option<Pane>,
 }
 
 /// A row of the list: the head of a group, one of its hits, or how many more there are.
@@ -176,7 +173,6 @@ impl HitSource {
     }
 }
 
-/// A row or a note that matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// The row's pane, and its place in the report; none for a note.
@@ -203,7 +199,6 @@ impl HitGroup {
 }
 
 impl Hit {
-    /// A matching row, with the field that matches.
     pub fn new(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern) -> Self {
         let place = Place { section, row: row as usize };
         let mut row = report.row(section, place.row);
@@ -249,8 +244,17 @@ impl ListSource for FoundHits {
     }
 
     fn matching(&self, _: &str) -> Option<Vec<u32>> {
-        let rows = (0..).zip(&self.rows).filter(|(_, row)| self.pane.is_none_or(|pane| self.is_in(row, pane)));
-        Some(rows.map(|(number, _)| number).collect())
+        Some((0..).take(self.rows.len()).collect())
+    }
+
+    fn is_in(&self, row: &HitRow, pane: Pane) -> bool {
+        let Some(group) = self.groups.get(row.group) else { return false };
+        let is_in = |hit: &Hit| hit.pane() == Some(pane);
+        match (&group.of, row.at) {
+            (HitSource::Pane(of), _) => *of == pane,
+            (_, 0) => group.hits.iter().any(is_in),
+            (_, at) => group.hits.get(at - 1).is_some_and(is_in),
+        }
     }
 
     /// What there is to say of the words.
@@ -297,16 +301,6 @@ impl FoundHits {
         self.groups.iter().map(|group| group.count).sum()
     }
 
-    fn is_in(&self, row: &HitRow, pane: Pane) -> bool {
-        let Some(group) = self.groups.get(row.group) else { return false };
-        let is_in = |hit: &Hit| hit.pane() == Some(pane);
-        match (&group.of, row.at) {
-            (HitSource::Pane(of), _) => *of == pane,
-            (_, 0) => group.hits.iter().any(is_in),
-            (_, at) => group.hits.get(at - 1).is_some_and(is_in),
-        }
-    }
-
     fn is_hit(&self, row: &HitRow) -> bool {
         self.groups.get(row.group).is_some_and(|group| (1..=group.hits.len()).contains(&row.at))
     }
@@ -317,7 +311,6 @@ impl Finder {
         Self::typing(FoundHits { is_held, ..FoundHits::default() }, quest)
     }
 
-    /// Begins the search for its words, in the open report or in every stored one.
     pub(super) fn search(&mut self, open: Option<&OpenReport>) -> Option<SearchJob> {
         let open = open.filter(|_| !self.source.is_held);
         self.source.of = open.map(|open| open.job.number());
@@ -347,11 +340,6 @@ impl Finder {
 
     pub(super) fn add(&mut self, more: Vec<HitGroup>) {
         self.change(|found| found.add(more));
-    }
-
-    /// Shows the hits of one pane only; where that is done already, those of all.
-    pub(super) fn show_pane(&mut self, pane: Pane) {
-        self.change(|found| found.pane = Some(pane).filter(|pane| found.pane != Some(*pane)));
     }
 
     /// The hit under the cursor; of the head of a group its first, of the row below its hits the last.

@@ -1,11 +1,11 @@
 //! Findings: what the rules mark in one sandbox or in every stored report of the file, by subject and rule; a rule unfolds to its rows.
 
 use crate::app::over::{ListSource, ListView, Scope, Target, text_of};
-use crate::app::panes::Scroll;
-use crate::app::{Effect, Job, JobNumber, ListEntry, Model, OpenReport, ReportJob, Size};
+use crate::app::panes::{FoldStep, Scroll};
+use crate::app::{Effect, Job, JobNumber, ListEntry, Model, OpenReport, Place as KeyPlace, ReportJob, Size};
 use crate::export::What;
 use crate::report::identifier::Identifier;
-use crate::report::rules::{Marks, Rule, Rules, Severity};
+use crate::report::rules::{Marks, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Pane, Place, Report, Row, RowSet};
 use crate::text::{Untrusted, Visible, said};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,7 +26,6 @@ pub type FindingList = ListView<Findings>;
 #[derive(Debug, Default)]
 pub struct Findings {
     pub scope: Scope,
-    /// The number of reports that it covers.
     pub reports: usize,
     /// How many of them could not be read, or not to their ends.
     pub unread: usize,
@@ -57,14 +56,13 @@ pub struct FindingSubject {
     pub count: usize,
 }
 
-/// What one rule marks.
 #[derive(Debug)]
 pub struct RuleFindings {
     pub number: u16,
     /// Distinct rows.
     pub count: usize,
-    /// Every row, by the place of its report in the list.
-    pub places: BTreeMap<usize, RowSet>,
+    /// Every row, by the place of its report in the list, and by its pane.
+    pub places: BTreeMap<usize, BTreeMap<Pane, RowSet>>,
     /// What it is filtered by.
     words: Arc<str>,
 }
@@ -94,17 +92,9 @@ impl MarkedRow {
         let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.name(), rule.name)).unwrap_or_default();
         format!("{rule}seen by {}", self.seen_by)
     }
-
-    fn count_sandboxes(&mut self) {
-        let entries: BTreeSet<_> = self.rows().map(|(entry, _)| entry).collect();
-        if entries.len() > 1 {
-            self.seen_by = said(format!("{} +{}", self.seen_by, entries.len() - 1));
-        }
-    }
 }
 
 impl FindingRow {
-    /// The rules that it is of.
     fn rules(&self) -> &[u16] {
         match self {
             Self::Subject(subject) => &subject.rules,
@@ -137,7 +127,11 @@ impl FindingRow {
                 cancel.check()?;
                 let Some(rule) = rules.rule(number) else { continue };
                 let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name));
-                let of_rule = of_rule.or_insert_with(|| FoundByRule::new(number, rule));
+                let of_rule = of_rule.or_insert_with(|| {
+                    let (count, places, words) = (0, BTreeMap::new(), Arc::from(rule.filter_words()));
+                    let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, words });
+                    FoundByRule { subject, of, listed: Vec::new(), known: HashMap::new() }
+                });
                 of_rule.add(judged, &report, Place { section, row });
             }
         }
@@ -157,7 +151,11 @@ impl FindingRow {
                 }
             }
             let (number, more) = (found.of.number, found.of.count - found.listed.len());
-            found.listed.iter_mut().for_each(MarkedRow::count_sandboxes);
+            for row in &mut found.listed {
+                let sandboxes = row.rows().map(|(entry, _)| entry).collect::<BTreeSet<_>>().len();
+                let more = if sandboxes > 1 { format!(" +{}", sandboxes - 1) } else { String::new() };
+                row.seen_by = said(format!("{}{more}", row.seen_by));
+            }
             rows.push(Self::Rule(found.of));
             rows.extend(found.listed.into_iter().map(Self::Row));
             rows.extend((more > 0).then_some(Self::More(number, more)));
@@ -175,16 +173,11 @@ struct FoundByRule<'a> {
     known: HashMap<Vec<u8>, usize>,
 }
 
-impl<'a> FoundByRule<'a> {
-    fn new(number: u16, rule: &'a Rule) -> Self {
-        let words = Arc::from(rule.filter_words());
-        let of = RuleFindings { number, count: 0, places: BTreeMap::new(), words };
-        Self { subject: rule.subject_name(), of, listed: Vec::new(), known: HashMap::new() }
-    }
-
+impl FoundByRule<'_> {
     fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: Place) {
         let (entry, row) = (judged.entry, report.row(place.section, place.row));
-        let rows = self.of.places.entry(entry).or_default();
+        let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
+        let rows = self.of.places.entry(entry).or_default().entry(pane).or_default();
         rows.insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
         let at = *self.known.entry(row.text()).or_insert(self.of.count);
         if let Some(before) = self.listed.get_mut(at) {
@@ -195,7 +188,6 @@ impl<'a> FoundByRule<'a> {
         }
         self.of.count += 1;
         if at < MOST_LISTED {
-            let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
             let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
             let (seen_by, words) = (judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
             self.listed.push(MarkedRow { rule: self.of.number, pane, row, seen_by, target, also: Vec::new(), words });
@@ -238,17 +230,19 @@ impl Findings {
         if is_filtered { !self.folded.contains(&rule) } else { self.unfolded.contains(&rule) }
     }
 
-    fn toggle(&mut self, rules: &[u16], is_filtered: bool) {
+    fn fold(&mut self, rules: &[u16], fold: bool, is_filtered: bool) {
         let turned = if is_filtered { &mut self.folded } else { &mut self.unfolded };
-        match rules.iter().all(|rule| turned.contains(rule)) {
-            true => turned.retain(|rule| !rules.contains(rule)),
-            false => turned.extend(rules),
+        match fold == is_filtered {
+            true => turned.extend(rules),
+            false => turned.retain(|rule| !rules.contains(rule)),
         }
     }
 }
 
 impl ListSource for Findings {
     type Row = FindingRow;
+
+    const PLACES: (KeyPlace, KeyPlace) = (KeyPlace::SoughtLine, KeyPlace::Rows);
 
     fn rows(&self) -> &[FindingRow] {
         &self.rows
@@ -259,6 +253,13 @@ impl ListSource for Findings {
             FindingRow::Subject(_) | FindingRow::More(..) => String::new(),
             FindingRow::Rule(found) => found.words.to_string(),
             FindingRow::Row(finding) => format!("{} {} {}", finding.words, finding.seen_by, text_of(&finding.row)),
+        }
+    }
+
+    fn is_in(&self, row: &FindingRow, pane: Pane) -> bool {
+        match row {
+            FindingRow::Rule(of) => of.places.values().any(|panes| panes.contains_key(&pane)),
+            row => row.finding().is_some_and(|finding| finding.pane == pane),
         }
     }
 
@@ -294,11 +295,25 @@ impl ListSource for Findings {
 }
 
 impl FindingList {
-    /// Unfolds the chosen rule, or all rules of the chosen subject, or folds them again.
-    pub(in crate::app) fn toggle(&mut self) {
+    /// Folds or unfolds the chosen rule, or all rules of the chosen subject; or goes to the heading above.
+    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         let Some(rules) = self.chosen().map(|row| row.rules().to_vec()) else { return };
-        let is_filtered = self.is_filtered();
-        self.change(|source| source.toggle(&rules, is_filtered));
+        let (is_filtered, is_heading) = (self.is_filtered(), self.is_on_heading());
+        let is_folded = |rule: &u16| !self.source.is_unfolded(*rule, is_filtered);
+        let fold = match step {
+            FoldStep::Left if !is_heading || rules.iter().all(is_folded) => {
+                let is_above = |row: &FindingRow| match row {
+                    FindingRow::Rule(_) => !is_heading,
+                    row => matches!(row, FindingRow::Subject(_)),
+                };
+                let above = (0..self.scroll.cursor).rev().find(|at| self.shown(*at).next().is_some_and(is_above));
+                self.scroll.cursor = above.unwrap_or(self.scroll.cursor);
+                return;
+            }
+            FoldStep::Left | FoldStep::Right => step == FoldStep::Left,
+            FoldStep::Toggle | FoldStep::All(_) => !rules.iter().any(is_folded),
+        };
+        self.change(|source| source.fold(&rules, fold, is_filtered));
     }
 
     /// Puts the cursor on the first rule, or on the first row that a filter matches.
@@ -312,7 +327,6 @@ impl FindingList {
         self.scroll = Scroll { cursor, top: 0 };
     }
 
-    /// Whether a subject or a rule is chosen.
     pub(in crate::app) fn is_on_heading(&self) -> bool {
         matches!(self.chosen(), Some(FindingRow::Subject(_) | FindingRow::Rule(_)))
     }
@@ -324,16 +338,18 @@ impl FindingList {
     /// The rows that its filter leaves, folded or not: of each report by its place in the list.
     fn filtered_rows(&self) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
+        let is_in = |pane: Pane| self.pane.is_none_or(|shown| shown == pane);
         for row in self.source.rows().iter().filter(|row| self.filter.is_in(&Findings::text(row).to_lowercase())) {
             match row {
-                FindingRow::Rule(of) => {
-                    of.places.iter().for_each(|(entry, more)| rows.entry(*entry).or_default().extend(more))
-                }
-                FindingRow::Row(finding) => finding.rows().for_each(|(entry, place)| {
+                FindingRow::Rule(of) => of.places.iter().for_each(|(entry, panes)| {
+                    let panes = panes.iter().filter(|(pane, _)| is_in(**pane));
+                    panes.for_each(|(_, more)| rows.entry(*entry).or_default().extend(more));
+                }),
+                FindingRow::Row(finding) if is_in(finding.pane) => finding.rows().for_each(|(entry, place)| {
                     let row = u32::try_from(place.row).unwrap_or(u32::MAX);
                     rows.entry(entry).or_default().insert(place.section, row);
                 }),
-                FindingRow::Subject(_) | FindingRow::More(..) => {}
+                _ => {}
             }
         }
         rows
@@ -341,15 +357,18 @@ impl FindingList {
 }
 
 impl Model {
+    /// Lists the findings; a list that was left for one of its rows comes back as it was.
     pub(in crate::app) fn list_findings(&mut self) {
+        if self.return_to::<FindingList>() {
+            return self.follow_scope();
+        }
         self.over.put(FindingList::new(Findings::default()));
         self.find_findings();
     }
 
     /// Applies the rules to the reports that the scope covers, for the list of findings.
     pub(in crate::app) fn find_findings(&mut self) {
-        let Some(rules) = self.rules.clone() else { return };
-        let (scope, job) = (self.scope(), Job::default());
+        let (scope, job, rules) = (self.scope(), Job::default(), self.rules_or_file());
         let reports: Vec<_> = self.covered().filter_map(|(entry, found)| ReportToEvaluate::of(entry, found)).collect();
         let Some(list) = self.over.find_mut::<FindingList>() else { return };
         let ticket = job.ticket();

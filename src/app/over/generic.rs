@@ -5,6 +5,7 @@ use crate::app::find::{Quest, in_circle};
 use crate::app::over::{OverlayScreen, RowWindow};
 use crate::app::panes::{Move, Scroll};
 use crate::app::{Effect, Failure, Key, Model, OpenReport, Place, Size};
+use crate::report::Pane;
 use jiff::Timestamp;
 
 pub trait ListSource: Sized {
@@ -21,6 +22,11 @@ pub trait ListSource: Sized {
     /// The numbers of the rows that are shown, where the source finds them; none where the words of each row decide.
     fn matching(&self, _typed: &str) -> Option<Vec<u32>> {
         None
+    }
+
+    /// Whether a row is of a pane, where rows are shown by pane.
+    fn is_in(&self, _: &Self::Row, _: Pane) -> bool {
+        true
     }
 
     /// What a row is filtered by.
@@ -63,6 +69,8 @@ pub struct ListView<S> {
     pub scroll: Scroll,
     /// Words that filter the rows, or that are searched for.
     pub filter: Quest,
+    /// The pane whose rows are shown; none for all.
+    pub pane: Option<Pane>,
     /// The rows that are shown, by their number.
     shown: Vec<u32>,
     /// What each row is filtered by, once something is typed: reading all rows at each key takes too long.
@@ -72,7 +80,8 @@ pub struct ListView<S> {
 impl<S: ListSource> ListView<S> {
     pub fn new(source: S) -> Self {
         let scroll = Scroll { cursor: source.first(), top: 0 };
-        let mut list = Self { source, scroll, filter: Quest::default(), shown: Vec::new(), texts: Vec::new() };
+        let (filter, pane, shown, texts) = (Quest::default(), None, Vec::new(), Vec::new());
+        let mut list = Self { source, scroll, filter, pane, shown, texts };
         list.shown = list.matching();
         list
     }
@@ -104,9 +113,15 @@ impl<S: ListSource> ListView<S> {
         (self.shown.len(), self.source.rows().len())
     }
 
-    /// Whether words leave rows out.
+    /// Whether words or a pane leave rows out.
     pub fn is_filtered(&self) -> bool {
-        !self.filter.typed.is_empty()
+        !self.filter.typed.is_empty() || self.pane.is_some()
+    }
+
+    /// Shows the rows of one pane only; where that is done already, those of all.
+    pub(in crate::app) fn show_pane(&mut self, pane: Pane) {
+        self.pane = Some(pane).filter(|pane| self.pane != Some(*pane));
+        self.apply_filter();
     }
 
     /// The rows among what stands above and below them, in so much room.
@@ -131,18 +146,17 @@ impl<S: ListSource> ListView<S> {
     }
 
     fn matching(&mut self) -> Vec<u32> {
-        if let Some(found) = self.source.matching(&self.filter.typed.text) {
-            return found;
-        }
         let rows = self.source.rows();
-        if self.filter.typed.is_empty() {
-            return self.source.arrange((0..).take(rows.len()).collect(), false);
-        }
-        if self.texts.len() != rows.len() {
+        let found = self.source.matching(&self.filter.typed.text);
+        let has_words = found.is_none() && !self.filter.typed.is_empty();
+        if has_words && self.texts.len() != rows.len() {
             self.texts = rows.iter().map(|row| S::text(row).to_lowercase()).collect();
         }
-        let found = (0..).zip(&self.texts).filter(|(_, text)| self.filter.is_in(text));
-        self.source.arrange(found.map(|(number, _)| number).collect(), true)
+        let has_text = |n: &u32| !has_words || self.texts.get(*n as usize).is_some_and(|text| self.filter.is_in(text));
+        let is_in = |row| self.pane.is_none_or(|pane| self.source.is_in(row, pane));
+        let is_shown = |n: &u32| has_text(n) && rows.get(*n as usize).is_some_and(is_in);
+        let found = found.unwrap_or_else(|| (0..).take(rows.len()).collect());
+        self.source.arrange(found.into_iter().filter(is_shown).collect(), self.is_filtered())
     }
 }
 
@@ -187,7 +201,6 @@ pub trait FormSource: Sized {
         false
     }
 
-    /// Follows a change of the field that has the keys.
     fn on_typed(_: &mut InputForm<Self>, _: Timestamp) -> Option<Effect> {
         None
     }
@@ -210,7 +223,6 @@ pub trait FormSource: Sized {
 pub struct ChoiceLine {
     pub label: &'static str,
     pub chosen: String,
-    /// What that means.
     pub about: String,
     pub has_other: bool,
 }

@@ -4,7 +4,7 @@ use crate::app::away::SaveForm;
 use crate::app::find::in_circle;
 use crate::app::over::{ListSource, ListView, RowPicker, Scope, Spot, Spots, Target};
 use crate::app::panes::Scroll;
-use crate::app::{Failure, Job, JobNumber, ListEntry, Model, Overlay, ReportJob, Size};
+use crate::app::{Failure, Job, JobNumber, ListEntry, Model, Overlay, Place as KeyPlace, ReportJob, Size};
 pub use crate::export::What;
 use crate::export::file;
 use crate::report::identifier::Identifier;
@@ -15,7 +15,6 @@ use crate::text::{Untrusted, count, words_in_rows};
 use jiff::Timestamp;
 use std::sync::Arc;
 
-/// The word for what others should block.
 pub const TO_BLOCK: &str = "to block";
 
 /// Columns of a sandbox's name.
@@ -55,12 +54,10 @@ impl FoundIndicators {
         self.reports.iter().filter(|report| !report.is_sound()).count()
     }
 
-    /// The section of a report that a row is in.
     pub fn section(&self, report: usize, place: Place) -> Option<&Section> {
         self.reports.get(report)?.section(place.section)
     }
 
-    /// The rows that name an indicator.
     fn spots(&self, found: &MergedIndicator) -> Vec<Spot> {
         let mut spots = Vec::new();
         for sighting in found.sightings() {
@@ -75,7 +72,7 @@ impl FoundIndicators {
                 let pane = report.section(place.section)?.pane();
                 let target = Target { place: Some(*place), ..target.clone() };
                 let row = report.row(place.section, place.row);
-                Some(Spot::row(format!("{seen_by}{}", pane.short()), row, target))
+                Some(Spot { pane: Some(pane), ..Spot::row(format!("{seen_by}{}", pane.short()), row, target) })
             }));
         }
         let more = found.seen().saturating_sub(spots.len() as u64);
@@ -96,6 +93,8 @@ fn choices(found: &[MergedIndicator]) -> Vec<(What, usize)> {
 
 impl ListSource for FoundIndicators {
     type Row = MergedIndicator;
+
+    const PLACES: (KeyPlace, KeyPlace) = (KeyPlace::SoughtLine, KeyPlace::Rows);
 
     fn rows(&self) -> &[MergedIndicator] {
         &self.found
@@ -152,7 +151,7 @@ impl Model {
         if sources.is_empty() {
             return self.say("The report is still coming: press it again once it is here.");
         }
-        let (scope, rules, job) = (self.scope(), self.rules.clone(), Job::default());
+        let (scope, rules, job) = (self.scope(), self.rules_or_file(), Job::default());
         let ticket = job.ticket();
         let what = self.over.top_as::<IndicatorList>().map_or(What::Indicators, |list| list.source.what.clone());
         let source = FoundIndicators { scope, what, sandboxes, job, ..FoundIndicators::default() };
@@ -197,7 +196,6 @@ impl Model {
 
 pub type ArtefactList = ListView<Artefacts>;
 
-/// The artifacts of a report that says that they exist.
 #[derive(Debug)]
 pub struct Artefacts {
     /// Each with since when it is stored, if it is.

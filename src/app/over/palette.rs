@@ -21,7 +21,6 @@ pub struct PaletteItem {
     pub does: PaletteAction,
     pub keys: String,
     pub name: &'static str,
-    /// What the bar calls it.
     pub label: &'static str,
     pub help: &'static str,
     pub tag: Tag,
@@ -33,7 +32,6 @@ pub struct PaletteItem {
     pub is_head: bool,
 }
 
-/// How many keys of the screen come before all subjects.
 const MAIN_KEYS: usize = 10;
 
 const MAIN: &str = "this screen";
@@ -52,27 +50,27 @@ const SUBJECTS: [(&str, &str); 8] = [
         "sandboxes",
         "list next-page open refetch relist stop other-file next-file file- close-file follow submit delete stored",
     ),
-    ("search", "find filter keep- drop- next-hit previous-hit expression case go-to-hit"),
+    ("search", "find filter keep- drop- next-hit previous-hit expression case"),
     ("compare", "compare"),
     ("output", "export copy note"),
     ("quota", "counters usage ledger planner prices"),
     ("program", "help palette settings back cancel shell quit down up page- first last"),
 ];
 
-/// Other words by which commands are found.
 const SYNONYMS: &[(&str, &str)] = &[
     ("indicators", "iocs hashes hosts domains ips urls observables"),
     ("pane-techniques", "mitre attack ttps tactics techniques sigma yara ids"),
     ("pane-network", "dns http tls traffic c2"),
     ("pane-overview", "verdict score malware labels confidence"),
-    ("findings", "persistence evasion injection rules alerts"),
+    ("findings", "persistence reboot evasion injection rules alerts powershell"),
+    ("whole-row", "decode base64 encoded fields"),
     ("artifacts", "pcap download capture evtx memdump memory html"),
     ("export", "save write stix misp csv json markdown"),
     ("ledger", "history spent calls log"),
     ("counters", "quota balance limits left remaining"),
     ("prices", "cost why rules"),
     ("planner", "cost estimate"),
-    ("compare", "diff"),
+    ("compare", "diff common only unique shared"),
     ("stored", "cache delete purge offline"),
     ("settings", "theme config options colours colors keys mouse ascii budget preferences"),
     ("note", "comment annotate"),
@@ -136,7 +134,6 @@ fn items(model: &Model) -> Vec<PaletteItem> {
     items
 }
 
-/// What a command that applies is about.
 fn subject(name: &str) -> &'static str {
     let begins =
         |(_, names): &&(&str, &str)| names.split(' ').any(|start| !start.is_empty() && name.starts_with(start));
@@ -240,8 +237,7 @@ impl Model {
     }
 }
 
-/// How well letters match: as key, in the name, in another word for it, in the bar's label, spread in the name, in the help; none
-/// where not at all.
+/// How well letters match: as key, in the name, in another word for it, in the label, spread in the name, in the help.
 fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);

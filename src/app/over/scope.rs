@@ -71,9 +71,11 @@ impl Model {
 
     /// Lists anew where the top list covers another scope.
     pub(in crate::app) fn follow_scope(&mut self) {
-        let scope = self.scope();
+        let (scope, count) = (self.scope(), self.covered().count());
         match self.over.top() {
-            Some(Overlay::Findings(list)) if list.source.scope != scope => self.find_findings(),
+            Some(Overlay::Findings(list)) if (list.source.scope, list.source.reports) != (scope, count) => {
+                self.find_findings()
+            }
             Some(Overlay::Indicators(list)) if list.source.scope != scope => self.find_indicators(),
             _ => {}
         }

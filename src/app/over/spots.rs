@@ -2,7 +2,7 @@
 
 use crate::app::over::{ListSource, ListView, Overlay, Scope, SheetRow};
 use crate::app::panes::Move;
-use crate::app::{JobNumber, List, Model, OpenReport, Screen};
+use crate::app::{JobNumber, List, Model, OpenReport, Place as KeyPlace, Screen};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
 use crate::report::{Attribute, Order, Pane, Place, Row, RowSet, Section};
@@ -17,7 +17,7 @@ pub type Spots = ListView<RowPicker>;
 #[derive(Debug)]
 pub struct RowPicker {
     pub title: String,
-    spots: Vec<Spot>,
+    pub spots: Vec<Spot>,
 }
 
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Spot {
     /// Our own words in the place of a row.
     pub words: Cow<'static, str>,
     pub row: Option<Row>,
+    /// The pane of its row, where others have rows of another.
+    pub pane: Option<Pane>,
     /// Where it leads; nowhere for mere words.
     pub target: Option<Target>,
 }
@@ -45,7 +47,7 @@ pub struct Target {
 
 impl Spot {
     pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
-        Self { head: head.into(), words: words.into(), row: None, target: None }
+        Self { head: head.into(), words: words.into(), row: None, pane: None, target: None }
     }
 
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
@@ -67,12 +69,18 @@ impl RowPicker {
 impl ListSource for RowPicker {
     type Row = Spot;
 
+    const PLACES: (KeyPlace, KeyPlace) = (KeyPlace::SoughtLine, KeyPlace::Rows);
+
     fn rows(&self) -> &[Spot] {
         &self.spots
     }
 
     fn text(spot: &Spot) -> String {
         format!("{} {}{}", spot.head, spot.words, spot.row.as_ref().map(text_of).unwrap_or_default())
+    }
+
+    fn is_in(&self, spot: &Spot, pane: Pane) -> bool {
+        spot.pane == Some(pane)
     }
 
     fn first(&self) -> usize {
@@ -85,7 +93,6 @@ impl ListSource for RowPicker {
 }
 
 impl Model {
-    /// Where the chosen row of the top list leads.
     pub(in crate::app) fn chosen_target(&self) -> Option<&Target> {
         match self.over.top()? {
             Overlay::Findings(list) => list.target(),
@@ -94,9 +101,11 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn go_to_spot(&mut self) {
-        if let Some(target) = self.chosen_target().cloned() {
-            self.leave_list_for(target);
+    pub(in crate::app) fn go_to_chosen(&mut self) {
+        match self.over.top() {
+            Some(Overlay::Finder(_)) => self.go_to_hit(),
+            Some(Overlay::Indicators(_)) => self.go_to_indicator(),
+            _ => self.chosen_target().cloned().into_iter().for_each(|target| self.leave_list_for(target)),
         }
     }
 
@@ -105,13 +114,6 @@ impl Model {
         let left = self.leave_list();
         self.go_to(target);
         self.set_left(left);
-    }
-
-    /// A row of the open report.
-    pub(in crate::app) fn target_here(&self, place: Place) -> Target {
-        let entry = self.list().map_or(0, |list| list.scroll.cursor);
-        let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
-        Target { file: None, identifier, entry, place: Some(place) }
     }
 
     pub(in crate::app) fn go_to(&mut self, target: Target) {

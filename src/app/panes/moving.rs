@@ -1,7 +1,7 @@
 //! Moving through rows, panes and groups of panes, and to the rows that others name; and keeping every cursor among its rows.
 
 use crate::app::find::{Finder, Quest};
-use crate::app::over::{AnswerTree, RowPicker, Spot, Spots};
+use crate::app::over::{RowPicker, Spot, Spots, Target};
 use crate::app::panes::{FoldStep, Move, facts};
 use crate::app::{Layout, Model, Overlay, Screen, Sizes};
 use crate::report::{Pane, Place, Report};
@@ -78,8 +78,12 @@ impl Model {
 
     pub(in crate::app) fn go_to_pane(&mut self, pane: Pane) {
         match self.over.top_mut() {
-            Some(Overlay::Compare(_)) => self.change_comparison(|compare| compare.show_pane(pane)),
-            Some(Overlay::Finder(finder)) => finder.show_pane(pane),
+            Some(Overlay::Compare(list)) => {
+                list.change(|found| found.set_pane(Some(pane).filter(|pane| found.pane != Some(*pane))))
+            }
+            Some(Overlay::Finder(list)) => list.show_pane(pane),
+            Some(Overlay::Findings(list)) => list.show_pane(pane),
+            Some(Overlay::Spots(list)) => list.show_pane(pane),
             _ => self.files.focus_pane(pane),
         }
     }
@@ -99,12 +103,14 @@ impl Model {
 
     /// Folds or unfolds the tree of the answer or of the pane; other rows move sideways, and the list leads into the report.
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
-        if let Some(answer) = self.over.top_as_mut::<AnswerTree>() {
-            return answer.fold(step);
-        }
-        match self.focused() {
-            None => self.files.step_pane(true),
-            Some(_) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
+        let focused = self.focused();
+        match (self.over.top_mut(), focused) {
+            (Some(Overlay::Answer(answer)), _) => answer.fold(step),
+            (Some(Overlay::Findings(list)), _) => list.fold(step),
+            (Some(Overlay::Compare(list)), _) => list.change(|compare| compare.step_column(step == FoldStep::Right)),
+            (None, None) => self.files.step_pane(true),
+            (None, Some(_)) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
+            (Some(_), _) => {}
         }
     }
 
@@ -123,10 +129,13 @@ impl Model {
                 self.show_row(*place);
             }
             several => {
+                let entry = self.list().map_or(0, |list| list.scroll.cursor);
+                let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
                 let spots = several.iter().map(|place| {
+                    let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
                     // One word before all of them would not distinguish them.
                     let head = facts::apart(report, *place).unwrap_or_else(|| Pane::Processes.short().to_owned());
-                    Spot::row(head, report.row(place.section, place.row), self.target_here(*place))
+                    Spot::row(head, report.row(place.section, place.row), target)
                 });
                 let spots = spots.collect();
                 self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));

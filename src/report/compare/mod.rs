@@ -7,29 +7,33 @@
 
 mod identity;
 
+use super::attack;
 use super::attributes::{ATTRIBUTES, Pane};
 use super::body::Body;
 use super::command_line;
 use super::index::Section;
 use super::rows::{Piece, Report, Row, RowBytes};
+use super::rules::Rules;
 use super::work::{Cancel, Cancelled, in_rounds};
 use crate::text::{Untrusted, names};
 use foldhash::quality::RandomState;
 use identity::Way;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 /// The most reports that are compared at once: a bit each.
 pub const MOST_COLUMNS: usize = 64;
 
 /// Items against reports.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Matrix {
     columns: Vec<Option<Column>>,
     items: Vec<ComparedItem>,
+    /// The rows of techniques that rules alone find, each with the number of its report.
+    techniques: Vec<Vec<(usize, Row)>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Column {
     report: Report,
     /// Sections that are compared, in the order of the panes, with the number of their first row in `items`.
@@ -72,9 +76,11 @@ names! {
     }
 }
 
+/// The column of items that rules alone find.
+const BY_RULES: u8 = u8::MAX;
+
 impl Only {
-    /// Whether an item is selected. `sides` are the bits of the groups that are compared with each
-    /// other, `here` is the number of a report.
+    /// Whether an item is selected. `sides` are the bits of the groups that are compared, `here` is the number of a report.
     fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
         let (seen, other) = (item.seen, item.other);
         // Whether, where both saw it, `these` have details that `rest` lacks.
@@ -91,7 +97,6 @@ impl Only {
     }
 }
 
-/// Items by the hashes of their keys.
 type ByHash = HashMap<u64, u32, RandomState>;
 
 /// What one thread made of one report: its column, and for each row the hash of its key and the hash of its other fields.
@@ -114,11 +119,37 @@ impl Matrix {
         &self.items
     }
 
+    /// Adds the techniques of each report's findings that its sandbox does not name, by tactic, behind all other items.
+    pub fn with_techniques(mut self, rules: &Rules, cancel: &Cancel) -> Result<Self, Cancelled> {
+        let mut found = BTreeMap::<_, Vec<_>>::new();
+        for (number, column) in (0..).zip(&self.columns).filter_map(|(n, column)| Some((n, column.as_ref()?))) {
+            let marks = rules.judge(&column.report, cancel)?;
+            for technique in marks.techniques().iter().filter(|technique| !technique.is_named) {
+                let seen = found.entry((attack::rank(&technique.id), technique.id.clone())).or_default();
+                seen.push((number, technique.row()));
+            }
+        }
+        self.techniques = found.into_values().collect();
+        self.items.extend((0..).zip(&self.techniques).map(|(row, seen)| {
+            let seen = seen.iter().fold(0, |seen, (column, _)| seen | 1 << column);
+            let (pane, order, column) = (Pane::Techniques, u16::MAX, BY_RULES);
+            ComparedItem { seen, other: 0, pane, order, column, is_shared: false, section: 0, row }
+        }));
+        Ok(self)
+    }
+
+    /// What the rules find of an item, in a report or in the first.
+    pub fn technique(&self, item: &ComparedItem, column: Option<usize>) -> Option<&Row> {
+        let mut seen = self.techniques.get(item.row as usize).filter(|_| item.column == BY_RULES)?.iter();
+        seen.find(|(found, _)| column.is_none_or(|column| column == *found)).map(|(_, row)| row)
+    }
+
     /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
     /// differ. Of a process the row has no identifier and no time, which are those of one run; where
     /// the item covers several, it has the program alone.
     pub fn row(&self, item: &ComparedItem) -> Row {
-        let Some(report) = self.column(item.column.into()).map(|column| &column.report) else { return Row::default() };
+        let by_rules = || self.technique(item, None).cloned().unwrap_or_default();
+        let Some(Column { report, .. }) = self.column(item.column.into()) else { return by_rules() };
         let mut row = report.row(item.section as usize, item.row as usize);
         let is_process = report.tree().is_some_and(|(section, _)| section == item.section as usize);
         if is_process {
@@ -151,7 +182,6 @@ impl Matrix {
         self.columns.iter().flatten().filter(|column| !column.report.is_sound()).count()
     }
 
-    /// Whether a list that is compared was perhaps cut by the service.
     pub fn has_cut_lists(&self) -> bool {
         let lists = self.columns.iter().flatten().flat_map(|column| column.sections.iter().map(move |s| (column, s.0)));
         lists.into_iter().any(|(column, list)| column.report.section(list).is_some_and(Section::is_perhaps_cut))
@@ -168,7 +198,6 @@ impl Matrix {
         rows.take(most).filter_map(place).collect()
     }
 
-    /// How many items of a pane, or of all, each report saw.
     pub fn counts(&self, pane: Option<Pane>) -> Vec<usize> {
         let mut counts = vec![0; self.columns.len()];
         for item in self.items.iter().filter(|item| pane.is_none_or(|pane| pane == item.pane)) {
@@ -189,6 +218,10 @@ impl Matrix {
     pub fn find(&self, sought: &[u8], cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
         let sought = sought.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
+        let is_in = |text: &[u8]| memchr::memmem::find(text, &sought).is_some();
+        let row = |item: &ComparedItem| self.technique(item, None).map(|row| row.text().to_ascii_lowercase());
+        let by_rules = (0..).zip(&self.items).filter(|(_, item)| row(item).is_some_and(|text| is_in(&text)));
+        found.extend(by_rules.map(|(number, _)| number));
         self.each_row(cancel, &mut |number, place, row| {
             let Some(item) = self.items.get(place as usize) else { return };
             let is_first = (item.section as usize, item.row as usize) == (row.place.section, row.place.row);
@@ -196,7 +229,7 @@ impl Matrix {
                 text.clear();
                 row.told().push_text(&mut text);
                 text.make_ascii_lowercase();
-                if memchr::memmem::find(&text, &sought).is_some() {
+                if is_in(&text) {
                     found.push(place);
                 }
             }
@@ -298,8 +331,7 @@ impl Joined {
         }
     }
 
-    /// Marks the items whose details differ from those in the first report that saw them. Repeated
-    /// details count once; their order does not matter.
+    /// Marks items whose details differ from the first report that saw them: without order, repeated ones once.
     fn hold_against_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
         let (mut known, mut told) = (ByHash::default(), vec![0_u64; self.matrix.items.len()]);
         for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
@@ -319,11 +351,18 @@ impl Joined {
         }
     }
 
-    /// The matrix, its items in the order of panes and attributes; those of one attribute stay as they came.
+    /// The matrix, its items in the order of panes and attributes; those of one attribute by tactic and severity, or as they came.
     fn sorted(self) -> Matrix {
-        let Matrix { mut columns, items } = self.matrix;
+        let Matrix { mut columns, items, techniques } = self.matrix;
         let mut sorted: Vec<_> = (0_u32..).zip(items).collect();
         sorted.sort_by_key(|(_, item)| item.order);
+        let rank = |(_, item): &(u32, ComparedItem)| {
+            let column = columns.get(usize::from(item.column))?.as_ref()?;
+            column.report.rank(item.section as usize, item.row as usize)
+        };
+        let alike = sorted.chunk_by_mut(|(_, one), (_, other)| one.order == other.order);
+        let ranked = alike.filter(|alike| alike.first().and_then(rank).is_some());
+        ranked.for_each(|alike| alike.sort_by_cached_key(rank));
         let mut places = vec![u32::MAX; sorted.len()];
         for (place, (before, _)) in (0..).zip(&sorted) {
             places.get_mut(*before as usize).into_iter().for_each(|slot| *slot = place);
@@ -331,7 +370,7 @@ impl Joined {
         for item in columns.iter_mut().flatten().flat_map(|column| &mut column.items) {
             *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
         }
-        Matrix { columns, items: sorted.into_iter().map(|(_, item)| item).collect() }
+        Matrix { columns, techniques, items: sorted.into_iter().map(|(_, item)| item).collect() }
     }
 }
 

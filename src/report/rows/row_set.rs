@@ -1,10 +1,10 @@
 //! Sets of a report's rows, such as the matches of a filter, and the order in which rows are shown.
 
-use super::Report;
 use super::pieces::severity_rank;
+use super::{Report, WHOLE_ROW};
+use crate::report::attack;
 use crate::report::json::Raw;
 use crate::report::work::{Cancel, Cancelled};
-use crate::report::{Attribute, attack};
 use std::collections::BTreeMap;
 
 /// A set of rows: for each section of the index its rows in order, four bytes each.
@@ -29,7 +29,6 @@ impl RowSet {
         }
     }
 
-    /// Adds rows of one section.
     pub fn append(&mut self, section: usize, more: &[u32]) {
         more.iter().for_each(|row| self.insert(section, *row));
     }
@@ -46,12 +45,10 @@ impl RowSet {
         other.sections.iter().for_each(|(section, more)| self.append(*section, more));
     }
 
-    /// The rows of a section, in order.
     pub fn rows(&self, section: usize) -> &[u32] {
         self.sections.get(&section).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The sections that have a row in the set, with these rows.
     pub fn sections(&self) -> impl Iterator<Item = (usize, &[u32])> {
         self.sections.iter().map(|(section, rows)| (*section, rows.as_slice()))
     }
@@ -77,8 +74,19 @@ impl FromIterator<(usize, u32)> for RowSet {
     }
 }
 
-/// Sections whose rows have an order of their own: techniques by their tactics, then the most severe first, then in the
-/// order of the report.
+impl Report {
+    /// What orders a row in its section: its tactic, then its severity; none where it stays as it came.
+    pub(in crate::report) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
+        let attribute = self.section(section)?.attribute?;
+        let (severity, bytes) = (attribute.severity()?, self.row_bytes(section, row, WHOLE_ROW));
+        let technique = self.section(section)?.technique(bytes);
+        let raw = Raw::new(technique.as_deref().unwrap_or(bytes));
+        let text = |name| raw.member(name).map(Raw::text).unwrap_or_default();
+        Some((attribute.is_technique().then(|| attack::rank(&text("id"))), severity_rank(text(severity))))
+    }
+}
+
+/// Sections whose rows have an order of their own: techniques by tactic, then the most severe first, then as they came.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     /// For each section the position of each row.
@@ -90,15 +98,8 @@ impl Order {
     pub(in crate::report) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {
-            let Some(name) = section.attribute.and_then(|attribute| attribute.severity()) else { continue };
             cancel.check()?;
-            let is_technique = section.attribute.is_some_and(Attribute::is_technique);
-            let ranks = report.each_row(number).map(|row| {
-                let technique = section.technique(row.bytes);
-                let raw = Raw::new(technique.as_deref().unwrap_or(row.bytes));
-                let text = |name| raw.member(name).map(Raw::text).unwrap_or_default();
-                (is_technique.then(|| attack::rank(&text("id"))), severity_rank(text(name)))
-            });
+            let ranks = (0..section.len()).map_while(|row| report.rank(number, row));
             let mut ranked: Vec<_> = ranks.zip(0_u32..).collect();
             if ranked.is_sorted() {
                 continue;
@@ -111,7 +112,6 @@ impl Order {
         Ok(order)
     }
 
-    /// The sections that have an order of their own.
     pub fn sections(&self) -> impl Iterator<Item = usize> + '_ {
         self.sections.keys().copied()
     }

@@ -146,7 +146,6 @@ impl Rule {
         if self.subject.is_empty() { "other" } else { &self.subject }
     }
 
-    /// The place of its subject among the headings.
     pub fn subject_place(&self) -> usize {
         SUBJECTS.iter().position(|subject| *subject == self.subject).unwrap_or(SUBJECTS.len())
     }
@@ -156,7 +155,6 @@ impl Rule {
         self.attack.iter().map(|id| attack::title(id))
     }
 
-    /// What a list of findings filters it by.
     pub fn filter_words(&self) -> String {
         let persists = if self.subject == "persistence" { "survives a reboot" } else { "" };
         let techniques = self.techniques().collect::<Vec<_>>().join(" ");
@@ -207,10 +205,9 @@ struct RuleFile {
     rule: Vec<toml::Spanned<toml::Table>>,
 }
 
-/// A technique of the findings in a report.
 #[derive(Debug)]
 pub struct FoundTechnique {
-    id: Untrusted,
+    pub id: Untrusted,
     /// The highest of its rules.
     pub severity: Severity,
     /// The names of the rules that mark rows, and how many rows.
@@ -221,10 +218,6 @@ pub struct FoundTechnique {
 }
 
 impl FoundTechnique {
-    fn new(id: &str, severity: Severity) -> Self {
-        Self { id: id.into(), severity, rules: Vec::new(), rows: 0, is_named: false }
-    }
-
     /// It as a row beside those of the sandbox.
     pub fn row(&self) -> Row {
         let by = format!(" {} ({})", self.words(), count(self.rows as u64, "row"));
@@ -306,7 +299,10 @@ impl Rules {
         for (number, rows) in counts {
             let Some(rule) = self.rule(*number) else { continue };
             for id in rule.attack.iter().filter(|id| id.starts_with("T1") && Technique::of(id.as_bytes()).is_some()) {
-                let technique = found.entry(id).or_insert_with(|| FoundTechnique::new(id, rule.severity));
+                let technique = found.entry(id).or_insert_with(|| {
+                    let (id, severity, rules) = (id.as_str().into(), rule.severity, Vec::new());
+                    FoundTechnique { id, severity, rules, rows: 0, is_named: false }
+                });
                 technique.severity = technique.severity.min(rule.severity);
                 technique.rows += rows;
                 if !technique.rules.contains(&rule.name) {

@@ -2,7 +2,7 @@
 
 use super::{Performer, SendPace, Work};
 use crate::app::over::FindingRow;
-use crate::app::{LoadedReport, ReportEvent, ReportJob, Ticket};
+use crate::app::{LoadedReport, ReportEvent, ReportJob, RulesOrFile, Ticket};
 use crate::export::{Export, What};
 use crate::files;
 use crate::report::compare::Matrix;
@@ -25,24 +25,18 @@ impl Performer {
 fn run(work: &Work, job: ReportJob) {
     match job {
         ReportJob::Index(ticket, body) => index(work, &ticket, body),
-        // The rules are read where that has not been done.
-        ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules, own) => {
-            let rules = rules.unwrap_or_else(|| {
-                let (rules, problems) = read_rules(own.as_deref());
-                work.send(ReportEvent::RulesLoaded(Arc::clone(&rules), problems));
-                rules
-            });
-            if let Ok(marks) = rules.judge(&report, &cancel) {
+        ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules) => {
+            if let Ok(marks) = loaded(work, rules).judge(&report, &cancel) {
                 work.send(ReportEvent::Evaluated(job, marks));
             }
         }
         ReportJob::EvaluateAll(Ticket { number: job, cancel }, reports, rules) => {
-            if let Ok(found) = FindingRow::find_all(&reports, &rules, &cancel) {
+            if let Ok(found) = FindingRow::find_all(&reports, &loaded(work, rules), &cancel) {
                 work.send(ReportEvent::AllEvaluated(job, found));
             }
         }
         ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
-            let (rules, what) = (rules.unwrap_or_else(Rules::shipped), What::Indicators);
+            let (rules, what) = (loaded(work, rules), What::Indicators);
             // As exports find them.
             let result = Export { sources: &sources, what, rules: &rules, cancel: &cancel }.merged();
             work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
@@ -54,10 +48,23 @@ fn run(work: &Work, job: ReportJob) {
             let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
             work.send(ReportEvent::DocumentRead(reports, problems));
         }
-        ReportJob::Compare(ticket, bodies) => {
-            work.send(ReportEvent::Compared(ticket.number, Arc::new(Matrix::of(&bodies))));
+        ReportJob::Compare(Ticket { number: job, cancel }, bodies, rules) => {
+            let matrix = Matrix::of(&bodies);
+            work.send(ReportEvent::Compared(job, Arc::new(matrix.clone())));
+            if let Ok(matrix) = matrix.with_techniques(&loaded(work, rules), &cancel) {
+                work.send(ReportEvent::Compared(job, Arc::new(matrix)));
+            }
         }
     }
+}
+
+/// The rules, which are read where that has not been done.
+fn loaded(work: &Work, rules: RulesOrFile) -> Arc<Rules> {
+    rules.unwrap_or_else(|own| {
+        let (rules, problems) = read_rules(own.as_deref());
+        work.send(ReportEvent::RulesLoaded(Arc::clone(&rules), problems));
+        rules
+    })
 }
 
 /// Finds a report's rows and sends them, while more of its bytes may still be coming.
