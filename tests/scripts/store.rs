@@ -5,7 +5,7 @@ use behaview::demo::{ListContent, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The folder of the store.
 pub fn store(desk: &Desk) -> PathBuf {
@@ -281,8 +281,11 @@ fn a_disk_that_is_full_costs_nothing_twice() {
 #[test]
 fn a_program_that_is_killed_leaves_a_store_that_is_whole() {
     let desk = Desk::new();
-    for delay in (0..20).map(|n| Duration::from_micros(n * 2700)) {
-        let refresh = ["list", "--all", "--refresh", &main_file()];
+    let refresh = ["list", "--all", "--refresh", &main_file()];
+    let begun = Instant::now();
+    json(&desk.run(&refresh));
+    let whole = begun.elapsed();
+    for delay in (0..20).map(|n| whole * n / 20) {
         let mut child = desk.command(&refresh).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(delay);
         // One that has ended by itself cannot be killed any more.
