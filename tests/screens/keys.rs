@@ -97,15 +97,12 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
     screen!("help_typed_with_what_is_off", stage);
     stage.keys("enter");
     assert!(stage.screen().contains("▸"), "{}", stage.screen());
-    let words =
-        [("ioc", "indicators"), ("mitre", "pane-techniques"), ("attack", "pane-techniques"), ("pcap", "artifacts")];
-    let others =
-        [("download", "artifacts"), ("theme", "settings"), ("verdict", "pane-overview"), ("history", "ledger")];
-    let asked = "reboot findings persistence findings powershell findings decode whole-row base64 whole-row only compare \
-        diff compare common compare";
-    let asked: Vec<_> = asked.split_whitespace().collect();
-    let asked = asked.chunks(2).map(|pair| (pair[0], pair[1]));
-    for (word, command) in words.into_iter().chain(others).chain(asked) {
+    let words = "ioc indicators mitre pane-techniques attack pane-techniques pcap artifacts download artifacts theme \
+        settings verdict pane-overview history ledger reboot findings persistence findings powershell findings decode \
+        whole-row base64 whole-row only compare diff compare common compare";
+    let words: Vec<_> = words.split_whitespace().collect();
+    for pair in words.chunks(2) {
+        let (word, command) = (pair[0], pair[1]);
         let letters: Vec<_> = word.chars().map(String::from).collect();
         stage.keys("esc").keys(&format!(": {}", letters.join(" ")));
         assert_eq!(stage.session.model.chosen_item().unwrap().name, command, "{word}");
