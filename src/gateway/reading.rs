@@ -174,9 +174,6 @@ fn is_about(file: &FileHash, answer: Raw<'_>) -> bool {
 /// Checks that an answer is of the asked type, about what was asked, and without an error.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let answer = Raw::new(body);
-    if has_error(body) {
-        return Err(ServiceError::Unusable(Unusable::Error));
-    }
     let data = answer.member("data");
     let is_list = data.is_some_and(|data| data.kind() == Kind::Array);
     let is_object = |types: &[&str]| {
@@ -211,8 +208,9 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         // These answers have no required content, so a web page would pass for one.
         _ => (!is_page(body), "an answer of the service's"),
     };
-    if !is_fit {
+    if !is_fit || has_error(body) {
         return Err(ServiceError::Unusable(match request.holding_key() {
+            Some(_) if has_error(body) => Unusable::Error,
             Some(_) => Unusable::WrongType(what),
             None if is_page(body) => Unusable::WebPage,
             None => Unusable::Silent(what),
