@@ -115,7 +115,8 @@ mod tests {
         let view = CountersView::new(&balances, now);
         let shown = counters_text(&view);
         for words in [
-            "13       10    -3  130  00:00, in 14 h 21 min",
+            "13       10    -3  130",
+            "day     00:00 UTC, in 14 h 21 min",
             r"The group's limits are those of \x1b[2Jgroup.",
             r"new\u{202e}counter",
             "odd: private_scans_monthly/user: not two whole numbers",
