@@ -17,7 +17,8 @@ pub struct OpenFile {
     pub list: List,
     /// The pane that has the focus; none while the list has it.
     pub focus: Option<Pane>,
-    pub(super) group: usize,
+    /// The last pane with rows that was chosen: it says which panes are shown while the list has the focus.
+    pub(super) last: Option<Pane>,
     /// Whether the screen is large enough for more panes in the first group.
     is_large: bool,
     pub is_zoomed: bool,
@@ -50,15 +51,14 @@ impl OpenFile {
         PaneOrder::of(whole, self.is_large)
     }
 
-    /// The group of panes that is shown: that of the pane with the focus, or the one that was left for the list.
+    /// The group of panes that is shown: that of the last chosen pane which has rows here, or the first.
     pub(super) fn group_in(&self, order: &PaneOrder) -> usize {
-        let focused = self.focus.and_then(|pane| order.group_of(pane));
-        focused.unwrap_or_else(|| self.group.min(order.groups().saturating_sub(1)))
+        [self.focus, self.last].into_iter().flatten().find_map(|pane| order.group_of(pane)).unwrap_or(0)
     }
 
     pub(super) fn focus_pane(&mut self, pane: Pane) {
         self.focus = Some(pane);
-        self.group = self.order().group_of(pane).unwrap_or(self.group);
+        self.last = Some(pane).filter(|pane| self.order().group_of(*pane).is_some()).or(self.last);
     }
 
     fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
@@ -160,10 +160,8 @@ impl OpenFiles {
         let step = if forward { 1 } else { order.groups().saturating_sub(1) };
         let group = (self.shown_group() + step) % order.groups().max(1);
         let Some(file) = self.shown_mut() else { return };
-        file.group = group;
-        if let (Some(_), Some(first)) = (file.focus, order.first(group)) {
-            file.focus_pane(first);
-        }
+        file.last = order.first(group);
+        file.focus = file.focus.and(file.last);
     }
 
     pub fn is_zoomed(&self) -> bool {

@@ -282,7 +282,9 @@ impl Model {
             self.warn("This report is cut short: its first part is shown.");
         } else if is_json && self.is_document() && !is_behaviour {
             self.say("This document is not a behaviour report: its members are in the pane Other.");
-            self.files.focus_pane(Pane::Other);
+            if self.focused().is_some() {
+                self.files.focus_pane(Pane::Other);
+            }
         }
         // Who is bound for a row gets to its pane.
         if self.bound_for.is_none() {

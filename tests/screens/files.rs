@@ -131,6 +131,9 @@ fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
         r#"{"data":{"id":"x","type":"private_file","attributes":{"tags":["text"],"size":5,"names":["a.txt"]}}}"#,
     );
     screen!("document_of_another_kind", opened);
+    let mut both = Opened::several(&[("a", r#"{"data":{"tags":["A"]}}"#), ("b", r#"{"data":{"x":1}}"#)]);
+    both.keys("j");
+    assert!(both.0.model.focused().is_none() && both.screen().contains("not a behaviour report"), "{}", both.screen());
     let trees = r#"{"data":{"Box":{"tactics":[{"id":"TA0005"}]}}}"#;
     let screen = Opened::new(trees).screen();
     assert!(screen.contains(" no behaviour report ") && !screen.contains("2 Tags"), "{screen}");

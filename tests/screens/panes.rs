@@ -24,6 +24,8 @@ fn further_panes_stand_behind_a_key() {
     assert!(stage.screen().contains("━ 1 Processes"), "{}", stage.screen());
     stage.keys("shift-tab shift-tab");
     assert!(stage.screen().contains("━ o Other"), "{}", stage.screen());
+    stage.keys("5 esc j");
+    assert!(stage.screen().contains("─ 1 Processes"), "it has no network: {}", stage.screen());
 }
 
 #[test]

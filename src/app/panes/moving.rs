@@ -25,7 +25,7 @@ impl Model {
         match self.focused() {
             None => {
                 if let Some(file) = self.files.shown_mut() {
-                    file.left = None;
+                    (file.left, file.last) = (None, file.last.filter(|pane| *pane != Pane::Other));
                     let count = file.list.count();
                     file.list.scroll.go(movement, count, height);
                 }
