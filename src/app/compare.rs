@@ -294,11 +294,14 @@ impl Comparison {
         let names: Vec<_> = self.without.iter().map(MatrixColumn::words).collect();
         let left_out = thousands(self.left_out as u64);
         let has_cut_lists = self.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists());
+        let is_shown = self.pane.is_none_or(|pane| pane == Pane::Techniques);
+        let has_techniques = is_shown && self.matrix.as_ref().is_some_and(|matrix| matrix.has_techniques());
         let remarks = [
             (self.has_more_pages.contains(&true), "further sandboxes on pages that were not listed".to_owned()),
             (!names.is_empty(), format!("without {}: {brings_back} brings back", names.join(", "))),
             (self.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
             (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
+            (has_techniques, "○ by our rules alone".to_owned()),
             (has_cut_lists, "? may be missing from a list that was perhaps cut by the service".to_owned()),
         ];
         remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words))
@@ -336,11 +339,12 @@ impl Compare {
     }
 
     pub(super) fn seen_words(&self) -> Option<String> {
-        let item = self.chosen()?;
+        let (matrix, item) = self.source.matrix.as_deref().zip(self.chosen())?;
         let held = || self.source.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
         let names = |bits: u64| -> Vec<String> {
             let of = held().filter(|(n, _)| bits >> n & 1 == 1);
-            of.map(|(_, column)| column.name.visible_cut(24).to_string()).collect()
+            let by = |n| matrix.technique(item, Some(n)).map_or("", |_| " (by rule)");
+            of.map(|(n, column)| format!("{}{}", column.name.visible_cut(24), by(n))).collect()
         };
         let (saw, other) = (names(item.seen), names(item.other));
         let other = if other.is_empty() { String::new() } else { format!("; differs in {}", other.join(", ")) };
@@ -360,7 +364,7 @@ impl Compare {
                 spots.push(Spot::words(format!("{} {head}", if is_cut { '?' } else { '·' }), words));
             }
             let by_rules = matrix.technique(item, Some(n)).cloned();
-            spots.extend(by_rules.map(|row| Spot { row: Some(row), ..Spot::words(format!("● {head}"), "") }));
+            spots.extend(by_rules.map(|row| Spot { row: Some(row), ..Spot::words(format!("○ {head}"), "") }));
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);
                 let place = report::Place { section, row };

@@ -68,6 +68,7 @@ impl DrawList for Comparison {
             let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
                 (false, _) => ("?", Tint::Faint),
                 (true, true) if item.other >> n & 1 == 1 => ("≠", Tint::Strong),
+                (true, true) if matrix.technique(item, Some(n)).is_some() => ("○", Tint::Strong),
                 (true, true) => ("●", Tint::Strong),
                 (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Tint::Faint),
                 (true, false) => ("·", Tint::Faint),

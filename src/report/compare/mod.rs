@@ -8,7 +8,7 @@
 mod identity;
 
 use super::attack;
-use super::attributes::{ATTRIBUTES, Pane};
+use super::attributes::{ATTRIBUTES, Attribute, Pane};
 use super::body::Body;
 use super::command_line;
 use super::index::Section;
@@ -29,8 +29,8 @@ pub const MOST_COLUMNS: usize = 64;
 pub struct Matrix {
     columns: Vec<Option<Column>>,
     items: Vec<ComparedItem>,
-    /// The rows of techniques that rules alone find, each with the number of its report.
-    techniques: Vec<Vec<(usize, Row)>>,
+    /// By an item's column, section and row: the techniques that rules alone find in a report, as rows, with its number.
+    techniques: HashMap<(u8, u32, u32), Vec<(usize, Row)>>,
 }
 
 #[derive(Debug, Clone)]
@@ -112,36 +112,49 @@ impl Matrix {
             joined.add(hashed);
             ControlFlow::Continue(())
         });
-        joined.sorted()
+        joined.matrix.sorted()
     }
 
     pub fn items(&self) -> &[ComparedItem] {
         &self.items
     }
 
-    /// Adds the techniques of each report's findings that its sandbox does not name, by tactic, behind all other items.
+    /// Credits each report with the techniques of its findings that its sandbox does not name: a technique is one item.
     pub fn with_techniques(mut self, rules: &Rules, cancel: &Cancel) -> Result<Self, Cancelled> {
-        let mut found = BTreeMap::<_, Vec<_>>::new();
-        for (number, column) in (0..).zip(&self.columns).filter_map(|(n, column)| Some((n, column.as_ref()?))) {
+        let of =
+            |item: &ComparedItem| self.column(item.column.into())?.report.section(item.section as usize)?.attribute;
+        let named = (0_usize..).zip(&self.items).filter(|(_, item)| of(item).is_some_and(Attribute::is_technique));
+        let mut known: BTreeMap<_, _> = named.filter_map(|(at, item)| Some((id_of(&self.row(item))?, at))).collect();
+        let first = known.values().min().and_then(|at| self.items.get(*at));
+        let order = first.map_or(u16::MAX, |item| item.order);
+        for (number, column) in self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column.as_ref()?))) {
             let marks = rules.judge(&column.report, cancel)?;
             for technique in marks.techniques().iter().filter(|technique| !technique.is_named) {
-                let seen = found.entry((attack::rank(&technique.id), technique.id.clone())).or_default();
-                seen.push((number, technique.row()));
+                let next = self.items.len();
+                let at = *known.entry(technique.id.clone()).or_insert(next);
+                if at == next {
+                    let (pane, row) = (Pane::Techniques, u32::try_from(next).unwrap_or(u32::MAX));
+                    let (seen, other, column, is_shared, section) = (0, 0, BY_RULES, false, 0);
+                    self.items.push(ComparedItem { seen, other, pane, order, column, is_shared, section, row });
+                }
+                let Some(item) = self.items.get_mut(at) else { continue };
+                item.seen |= 1 << number;
+                let key = (item.column, item.section, item.row);
+                self.techniques.entry(key).or_default().push((number, technique.row()));
             }
         }
-        self.techniques = found.into_values().collect();
-        self.items.extend((0..).zip(&self.techniques).map(|(row, seen)| {
-            let seen = seen.iter().fold(0, |seen, (column, _)| seen | 1 << column);
-            let (pane, order, column) = (Pane::Techniques, u16::MAX, BY_RULES);
-            ComparedItem { seen, other: 0, pane, order, column, is_shared: false, section: 0, row }
-        }));
-        Ok(self)
+        Ok(self.sorted())
     }
 
-    /// What the rules find of an item, in a report or in the first.
+    /// What the rules find of an item that the sandbox of a report, or of any, does not name.
     pub fn technique(&self, item: &ComparedItem, column: Option<usize>) -> Option<&Row> {
-        let mut seen = self.techniques.get(item.row as usize).filter(|_| item.column == BY_RULES)?.iter();
+        let item = Some(item).filter(|item| item.pane == Pane::Techniques)?;
+        let mut seen = self.techniques.get(&(item.column, item.section, item.row))?.iter();
         seen.find(|(found, _)| column.is_none_or(|column| column == *found)).map(|(_, row)| row)
+    }
+
+    pub fn has_techniques(&self) -> bool {
+        !self.techniques.is_empty()
     }
 
     /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
@@ -263,6 +276,28 @@ impl Matrix {
         Ok(())
     }
 
+    /// Its items in the order of panes and attributes; those of one attribute by tactic and severity, or as they came.
+    fn sorted(mut self) -> Self {
+        let mut sorted: Vec<_> = (0_u32..).zip(std::mem::take(&mut self.items)).collect();
+        sorted.sort_by_key(|(_, item)| item.order);
+        let rank = |(_, item): &(u32, ComparedItem)| match self.column(item.column.into()) {
+            Some(column) => column.report.rank(item.section as usize, item.row as usize),
+            None => Some((id_of(self.technique(item, None)?).as_ref().map(attack::rank), usize::MAX)),
+        };
+        let alike = sorted.chunk_by_mut(|(_, one), (_, other)| one.order == other.order);
+        let ranked = alike.filter(|alike| alike.first().and_then(rank).is_some());
+        ranked.for_each(|alike| alike.sort_by_cached_key(rank));
+        let mut places = vec![u32::MAX; sorted.len()];
+        for (place, (before, _)) in (0..).zip(&sorted) {
+            places.get_mut(*before as usize).into_iter().for_each(|slot| *slot = place);
+        }
+        for item in self.columns.iter_mut().flatten().flat_map(|column| &mut column.items) {
+            *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
+        }
+        self.items = sorted.into_iter().map(|(_, item)| item).collect();
+        self
+    }
+
     fn column(&self, column: usize) -> Option<&Column> {
         self.columns.get(column).and_then(Option::as_ref)
     }
@@ -350,33 +385,17 @@ impl Joined {
             }
         }
     }
-
-    /// The matrix, its items in the order of panes and attributes; those of one attribute by tactic and severity, or as they came.
-    fn sorted(self) -> Matrix {
-        let Matrix { mut columns, items, techniques } = self.matrix;
-        let mut sorted: Vec<_> = (0_u32..).zip(items).collect();
-        sorted.sort_by_key(|(_, item)| item.order);
-        let rank = |(_, item): &(u32, ComparedItem)| {
-            let column = columns.get(usize::from(item.column))?.as_ref()?;
-            column.report.rank(item.section as usize, item.row as usize)
-        };
-        let alike = sorted.chunk_by_mut(|(_, one), (_, other)| one.order == other.order);
-        let ranked = alike.filter(|alike| alike.first().and_then(rank).is_some());
-        ranked.for_each(|alike| alike.sort_by_cached_key(rank));
-        let mut places = vec![u32::MAX; sorted.len()];
-        for (place, (before, _)) in (0..).zip(&sorted) {
-            places.get_mut(*before as usize).into_iter().for_each(|slot| *slot = place);
-        }
-        for item in columns.iter_mut().flatten().flat_map(|column| &mut column.items) {
-            *item = places.get(*item as usize).copied().unwrap_or(u32::MAX);
-        }
-        Matrix { columns, techniques, items: sorted.into_iter().map(|(_, item)| item).collect() }
-    }
 }
 
 /// Place of a section's attribute among those of all panes.
 fn order(section: &Section) -> u16 {
     u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
+}
+
+/// The identifier of a technique's row.
+fn id_of(row: &Row) -> Option<Untrusted> {
+    let id = row.pieces.iter().find_map(Piece::value)?;
+    Some(Untrusted::from(id.as_bytes().trim_ascii()))
 }
 
 #[cfg(test)]
