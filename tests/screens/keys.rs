@@ -115,6 +115,8 @@ fn what_is_off_says_why_and_is_not_done() {
     stage.keys(": w h o l e - r o w enter");
     assert!(stage.screen().contains("whole-row does not apply here: it works in panes"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
+    stage.keys("esc : n o t e");
+    assert_eq!(stage.session.model.chosen_item().unwrap().name, "note");
 }
 
 fn map(changes: &[(&str, &str)]) -> Keymap {

@@ -161,7 +161,10 @@ impl ListSource for CommandList {
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
             let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
-            Some((item.off.is_some(), rate(typed, item)? + later, number))
+            let rate = rate(typed, item)? + later;
+            // What is off is last, unless its name has the text: names that have its letters apart are below that.
+            let is_last = item.off.is_some() && !(1..40).contains(&rate);
+            Some((is_last, rate + if item.off.is_some() { 60 } else { 0 }, number))
         });
         let mut found: Vec<_> = rated.collect();
         found.sort();
