@@ -178,7 +178,7 @@ impl DrawList for FoundIndicators {
         at.words(&mut line, 3, &seen(list, found, names), Tint::Detail);
     }
 
-    /// The whole value, why it is to block, and where it was seen.
+    /// Why it is to block or not, the whole value, and where it was seen.
     fn words_below(list: &IndicatorList, model: &Model) -> Option<Words> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
@@ -194,7 +194,7 @@ impl DrawList for FoundIndicators {
             }
             _ => first_place(list, sighting),
         });
-        Some((format!("{} · {why} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Tint::Detail))
+        Some((format!("{why} · {} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Tint::Detail))
     }
 }
 
