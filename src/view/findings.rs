@@ -19,9 +19,9 @@ const COUNTED: usize = 48;
 /// Columns from which on techniques are named; narrower lists have their identifiers.
 const NAMED: usize = 96;
 
-/// Columns of a rule's severity, of its rows and sandboxes, of a technique's identifier and of its name.
+/// Columns of a rule's severity, of its distinct rows and sandboxes, of a technique's identifier and of its name.
 const SEVERITY: usize = 9;
-const ROWS: usize = 7;
+const ROWS: usize = 10;
 const SANDBOXES: usize = 11;
 const IDENTIFIER: usize = 10;
 const TECHNIQUE: usize = 38;
@@ -34,7 +34,7 @@ const SEEN_BY: usize = 18;
 const PANE: usize = 10;
 
 impl DrawList for Findings {
-    const HEADS: &'static [&'static str] = &["severity", "", "rule", "rows", "sandboxes", "technique"];
+    const HEADS: &'static [&'static str] = &["severity", "", "rule", "distinct", "sandboxes", "technique"];
 
     const HINT: &'static str = "words of a rule, a technique or a row, such as persistence";
 
@@ -48,7 +48,7 @@ impl DrawList for Findings {
         });
         let (rules, rows) = counted.fold((0, 0), |(rules, rows), more| (rules + 1, rows + more));
         let found = list.shown(0).filter(|row| row.finding().is_some()).count();
-        let rows = shown_of((if list.is_filtered() { found } else { rows }, rows), "row");
+        let rows = shown_of((if list.is_filtered() { found } else { rows }, rows), "distinct row");
         format!("Findings · {whose} · {rows} by {}", count(rules, "rule"))
     }
 
