@@ -99,7 +99,7 @@ fn indicators_lead_to_their_rows() {
     stage.keys("esc esc v");
     assert!(stage.screen().contains("Indicators · Lynxbox · host · 4 of"), "{}", stage.screen());
     stage.keys("j");
-    assert!(stage.screen().contains(" · not to block: no finding of high or medium"), "{}", stage.screen());
+    assert!(stage.screen().contains("┃ not to block: no finding of high or medium"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);
 }
 
@@ -210,7 +210,9 @@ fn what_cannot_be_written_says_why() {
 #[test]
 fn an_artefact_is_paid_once_and_written_where_it_is_said() {
     let mut stage = Stage::listed();
-    stage.keys("enter d");
+    stage.keys("enter d $");
+    assert!(stage.screen().contains("fetch · 1 request"), "{}", stage.screen());
+    stage.keys("esc");
     screen!("away_downloads", stage);
     stage.keys("enter");
     assert_eq!((stage.paid_calls(), stage.calls(Endpoint::Artefact)), (2, 1));

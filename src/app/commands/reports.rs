@@ -274,9 +274,11 @@ commands! {
                 Err(_) => m.warn("Nothing was added."),
             }
         });
-    "prices" [key('$')] "prices", 6, FILE,
+    "prices" [key('$')] "prices", 6, Places::of(&[Place::List, Place::Pane, Place::Picker]),
         "Explain the prices that apply here: rule, place in the specification, who is charged"
-        if A_SERVICE => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
+        if When::Has("a file of the service's, or its artifacts", |m| {
+            has_service(m) && (m.over.is_empty() || m.chosen_artefact().is_some())
+        }) => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "settings" [key(',')] "settings", 0, OPEN,
