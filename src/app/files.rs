@@ -5,7 +5,7 @@ use crate::app::panes::{PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
 use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Pane, Place, Report};
+use crate::report::{Pane, Place, Report, Row};
 use crate::request::Request;
 use std::collections::{HashMap, HashSet};
 
@@ -47,8 +47,9 @@ impl OpenFile {
     }
 
     pub fn order(&self) -> PaneOrder {
-        let whole = self.open().map(|open| &open.report).filter(|report| report.index.is_complete);
-        PaneOrder::of(whole, self.is_large)
+        let whole = self.open().filter(|open| open.report.index.is_complete);
+        let is_found = whole.is_some_and(|open| open.count(Pane::Techniques) > 0);
+        PaneOrder::of(whole.map(|open| &open.report), is_found, self.is_large)
     }
 
     /// The group of panes that is shown: that of the last chosen pane which has rows here, or the first.
@@ -74,7 +75,7 @@ impl OpenFile {
 
     pub(super) fn leave_empty_pane(&mut self, job: JobNumber) {
         let open = self.open().filter(|open| open.job.is(job));
-        let is_empty = |pane| open.is_some_and(|open| open.report.count(pane) == 0);
+        let is_empty = |pane| open.is_some_and(|open| open.count(pane) == 0);
         if self.focus.is_some_and(is_empty) {
             self.order().first(0).into_iter().for_each(|pane| self.focus_pane(pane));
         }
@@ -147,6 +148,14 @@ impl OpenFiles {
         Some((report, state.place(report, pane, state.scroll.cursor)?))
     }
 
+    /// The row under the cursor, where it is none of the report's.
+    pub fn own_here(&self) -> Option<&Row> {
+        let file = self.shown().filter(|_| self.row_here().is_none())?;
+        let (pane, open) = file.focus.zip(file.open())?;
+        let state = open.panes.get(&pane)?;
+        state.own_from(&open.report, pane, state.scroll.cursor).next().map(|(_, row)| row)
+    }
+
     /// Goes to the next pane or the one before; from the list, into the report.
     pub(super) fn step_pane(&mut self, forward: bool) {
         match self.shown().and_then(|file| file.focus) {
@@ -173,7 +182,7 @@ impl OpenFiles {
     }
 
     pub fn order(&self) -> PaneOrder {
-        self.shown().map_or_else(|| PaneOrder::of(None, false), OpenFile::order)
+        self.shown().map_or_else(|| PaneOrder::of(None, false, false), OpenFile::order)
     }
 
     pub(super) fn shown_group(&self) -> usize {

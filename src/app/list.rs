@@ -323,7 +323,7 @@ impl OpenReport {
         let columns = || Pane::ALL.map(|pane| wanted_columns(&self.report, pane));
         let known = self.report.index.is_complete.then(|| self.columns.get_or_init(columns));
         let columns = known.and_then(|known| known.get(pane as usize)).copied().unwrap_or(0);
-        PaneNeed { pane, rows: self.report.count(pane), columns }
+        PaneNeed { pane, rows: self.count(pane), columns }
     }
 
     /// What searches a pane for the words of its filter again; without words, everything is shown.

@@ -332,7 +332,6 @@ impl Model {
             Some(pane) => layout.pane(pane),
         };
         let rows = usize::from(area.unwrap_or_default().inside().height);
-        let rows = rows - self.focused().zip(self.open()).map_or(0, |(pane, open)| open.foot(pane, rows).1);
         if self.focused().is_none() { rows / self.list_row_height() } else { rows }
     }
 

@@ -12,7 +12,7 @@ use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Place, Row, Section};
-use crate::text::{Columns, Untrusted, count, thousands};
+use crate::text::{Columns, Untrusted, thousands};
 
 const LABELS: usize = 15;
 
@@ -47,7 +47,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let count = state.count(&open.report, pane);
     let inside =
         frame(buffer, area, &title(pane, open, state, model), &position(state, pane, open, has_focus), has_focus);
-    let inside = draw_foot(buffer, inside, pane, open);
     if count == 0 {
         LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Tint::Faint);
         return draw_problem(buffer, inside, state);
@@ -55,11 +54,17 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let notes = model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?));
     let rows = PaneRows { open, state, labels: label_columns(open, pane), notes, model };
     let top = state.scroll.top;
-    let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
-    for (row, place) in (0..inside.height).zip(places) {
+    let places = state.places(&open.report, pane, top..top + usize::from(inside.height)).map(Some);
+    let mut own = state.own_from(&open.report, pane, top);
+    for (row, place) in (0..inside.height).zip(places.chain(std::iter::repeat(None))) {
         let has_cursor = has_focus && top + usize::from(row) == state.scroll.cursor;
         let line = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
-        rows.draw(buffer, line, place, has_cursor);
+        if let Some(place) = place {
+            rows.draw(buffer, line, place, has_cursor);
+        } else if let Some((severity, found)) = own.next() {
+            let line = LineWriter::of_list(buffer, line, 0, has_cursor);
+            rows.draw_row(line, (Some(*severity), true), found, None, (state.shift, true));
+        }
     }
     if let Some(note) = notes.and_then(Notes::on_report).filter(|_| pane == Pane::Overview) {
         let mut line = last_row(buffer, inside);
@@ -67,26 +72,6 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
         line.outside(&note.text, Tint::Strong);
     }
     draw_problem(buffer, inside, state);
-}
-
-/// Draws the techniques that only findings name below the rows of their pane; returns the rest of the area.
-fn draw_foot(buffer: &mut Canvas<'_>, inside: Area, pane: Pane, open: &OpenReport) -> Area {
-    let (found, height) = open.foot(pane, inside.height.into());
-    let height = u16::try_from(height).unwrap_or(inside.height);
-    let left = Area { height: inside.height.saturating_sub(height), ..inside };
-    let first = left.height.min(u16::try_from(open.report.count(pane).max(1)).unwrap_or(u16::MAX));
-    if height > 0 {
-        let words = format!("by our rules alone: {}", count(found.clone().count() as u64, "technique"));
-        LineWriter::new(buffer, inside, first).own(&words, Tint::Faint);
-    }
-    for (row, technique) in (first + 1..first + height).zip(found) {
-        let mut line = LineWriter::new(buffer, inside, row);
-        line.own(technique.severity.sign(), severity_tint(technique.severity));
-        let found = technique.row();
-        draw_labelled(&mut line, MARK_WIDTH, LABELS + 1, &found.label);
-        draw_pieces(&mut line, &found.pieces, Tint::Detail, None, None);
-    }
-    left
 }
 
 /// The colour of a severity's sign.
@@ -107,9 +92,9 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
 /// The row under the cursor of a pane, whole as far as this many columns.
 pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
-    let place = state.place(&open.report, pane, state.scroll.cursor)?;
-    let mut row = open.report.row(place.section, place.row);
-    open.credit(place, &mut row);
+    let row = state.place(&open.report, pane, state.scroll.cursor);
+    let row = row.map(|place| open.credit(place, open.report.row(place.section, place.row)));
+    let row = row.or_else(|| model.files.own_here().cloned())?;
     let (label, text) = row.words(|text| text.visible_cut(columns).into());
     let gap = if label.is_empty() { "" } else { "  " };
     Some(format!("{label}{gap}{text}"))
@@ -126,7 +111,7 @@ struct PaneRows<'a> {
 impl PaneRows<'_> {
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: Place, has_cursor: bool) {
         let report = &self.open.report;
-        let mut found = report.row(place.section, place.row);
+        let found = report.row(place.section, place.row);
         let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
         let width = inside.width.saturating_sub(2);
         let inside = if has_note {
@@ -136,11 +121,13 @@ impl PaneRows<'_> {
         } else {
             inside
         };
-        self.open.credit(place, &mut found);
+        let found = self.open.credit(place, found);
         let branch = self.state.branch(report, place);
+        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
+        let marked = (mark, self.state.is_wanted(place));
         let draw = |buffer: &mut Canvas<'_>, shift: usize, is_elided: bool| {
             let line = LineWriter::of_list(buffer, inside, 0, has_cursor);
-            self.draw_row(line, place, &found, branch.as_ref(), (shift, is_elided))
+            self.draw_row(line, marked, &found, branch.as_ref(), (shift, is_elided))
         };
         let is_shown = draw(buffer, self.state.shift, true);
         // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
@@ -159,15 +146,14 @@ impl PaneRows<'_> {
     fn draw_row<'l>(
         &'l self,
         mut line: LineWriter<'l>,
-        place: Place,
+        (mark, is_wanted): (Option<Severity>, bool),
         found: &Row,
         branch: Option<&Branch>,
         (shift, is_elided): (usize, bool),
     ) -> bool {
-        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
         // Its column is there before the rules have come: no text moves when they do.
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
-        let (is_wanted, pieces) = (self.state.is_wanted(place), &found.pieces);
+        let pieces = &found.pieces;
         match branch {
             Some(branch) => draw_branch(&mut line, branch, is_wanted),
             None => draw_labelled(&mut line, MARK_WIDTH, self.labels, &found.label),
@@ -210,7 +196,7 @@ fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
 }
 
 fn absent(open: &OpenReport, pane: Pane) -> String {
-    let words = match (open.report.index.is_complete, open.report.count(pane)) {
+    let words = match (open.report.index.is_complete, open.count(pane)) {
         (true, _) if !open.report.index.is_json => "cannot be read: it is not JSON",
         (true, 0) if open.report.is_of_another_kind() => NO_REPORT,
         (true, 0) => "nothing reported",
@@ -224,10 +210,12 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let title = format!("{} {}", key(pane, model), pane.title());
     let title = title.trim_start();
     if state.sieve.is_open() {
-        return format!(" {title}{}{} ", filter_words(state), kinds(pane, open));
+        let own = Some(state.own.len() as u64).filter(|own| *own > 0);
+        let own = own.map_or(String::new(), |own| format!(" · by our rules alone {}", thousands(own)));
+        return format!(" {title}{}{}{own} ", filter_words(state), kinds(pane, open));
     }
     // Whatever leaves rows out, it is of all rows of the pane.
-    let all = thousands(open.report.count(pane) as u64);
+    let all = thousands(open.count(pane) as u64);
     let hidden = match state.sieve.hidden.len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
@@ -277,13 +265,15 @@ fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -
 
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
-    widest(sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
+    let own = open.panes.get(&pane).and_then(|state| state.own.first()).map(|_| LABELS);
+    let known = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
         // A longer label than most stands out into its row's value.
         Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),
         Some(attribute) if attribute.is_technique() => LABELS,
         Some(attribute) => attribute.label.columns(),
         None => section.name.visible_cut(LABELS).width(),
-    }))
+    });
+    widest(known.chain(own))
 }
 
 /// Columns that labels of these widths take, the gap included; none where no row has one.

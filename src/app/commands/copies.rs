@@ -59,7 +59,8 @@ impl Model {
         let Some(pane) = self.focused() else {
             return Some(("the file's SHA-256".to_owned(), self.file()?.to_string()));
         };
-        let row = self.open()?.report.whole_row(self.place_here()?);
+        let reported = || Some(self.open()?.report.whole_row(self.place_here()?));
+        let row = self.files.own_here().cloned().or_else(reported)?;
         Some((format!("a row of {}", pane.name()), export::line(pane, &row)))
     }
 
@@ -75,6 +76,7 @@ impl Model {
                 let rows = state.count(&open.report, pane);
                 let places = state.places(&open.report, pane, 0..rows);
                 let lines = places.map(|place| export::line(pane, &open.report.whole_row(place)));
+                let lines = lines.chain(state.own_rows().map(|(_, row)| export::line(pane, row)));
                 (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
             }
         };
@@ -119,7 +121,10 @@ impl Model {
         }
         match self.focused() {
             None => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
-            Some(_) => Some(subject("a value", value(&self.open()?.report, self.place_here()?)?)),
+            Some(_) => {
+                let reported = || value(&self.open()?.report, self.place_here()?);
+                Some(subject("a value", self.files.own_here().map_or_else(reported, first_value)?))
+            }
         }
     }
 

@@ -63,7 +63,7 @@ commands! {
         "Show the row whole, with every field"
         if When::Has("a row", |m| match m.over.top_as::<AnswerTree>() {
             Some(answer) => answer.chosen().is_some_and(|line| line.value.is_some()),
-            None => m.place_here().is_some() && m.over.is_empty(),
+            None => (m.place_here().is_some() || m.files.own_here().is_some()) && m.over.is_empty(),
         })
         => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
     "findings" [key('!')] "findings", 2, FILE_OR_ROW,

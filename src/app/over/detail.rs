@@ -7,7 +7,7 @@ use crate::app::{Model, Place, Size};
 use crate::report::attack::Technique;
 use crate::report::command_line::decoded;
 use crate::report::rows::Line;
-use crate::report::{Depths, Folds};
+use crate::report::{Depths, Folds, Row};
 use crate::text::{Untrusted, Visible, thousands, words_in_rows};
 use jiff::Timestamp;
 
@@ -244,7 +244,13 @@ impl Model {
         let columns = usize::from(self.overlay_room().width);
         let Some((pane, open)) = self.focused().zip(self.open()) else { return };
         let state = self.pane_state(pane);
-        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else { return };
+        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else {
+            let Some(id) = self.files.own_here().and_then(Row::name).cloned() else { return };
+            let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
+            let line = Line { depth: 0, name: Some("id".into()), value: Some(id) };
+            let lines = explained(line).collect();
+            return self.over.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks, columns));
+        };
         let name = open
             .report
             .section(place.section)

@@ -4,7 +4,7 @@ use crate::app::over::{ListSource, ListView, Overlay, Scope, SheetRow};
 use crate::app::panes::Move;
 use crate::app::{JobNumber, List, Model, OpenReport, Place as KeyPlace, Screen};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::rules::{FoundTechnique, Marks, Rule, Rules, Severity};
+use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Attribute, Order, Pane, Place, Row, RowSet, Section};
 use crate::text::{count, thousands};
 use std::borrow::Cow;
@@ -192,27 +192,24 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
 }
 
 impl OpenReport {
-    /// Techniques of findings that the sandbox does not name, and how many of a pane's screen rows they take with a heading.
-    pub fn foot(&self, pane: Pane, rows: usize) -> (impl Iterator<Item = &FoundTechnique> + Clone, usize) {
-        let is_filtered = self.panes.get(&pane).is_some_and(|state| state.filter.is_some());
-        let marks = self.marks.as_deref().filter(|_| pane == Pane::Techniques && !is_filtered);
-        let found = marks.map_or(&[][..], Marks::techniques).iter().filter(|technique| !technique.is_named);
-        let free = rows.saturating_sub(self.report.count(pane).max(1));
-        let height = match found.clone().count() {
-            0 => 0,
-            techniques => (techniques + 1).min(free.max(rows / 3)),
-        };
-        (found, height)
+    /// How many rows a pane has, those that the program adds included.
+    pub fn count(&self, pane: Pane) -> usize {
+        self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own.len())
+    }
+
+    /// The rules with a technique that mark its rows.
+    pub(super) fn reasons(&self, rules: Option<&Rules>, technique: &str) -> Vec<SheetRow> {
+        let numbers: BTreeSet<u16> = self.marks.iter().flat_map(|it| it.notable()).map(|(.., rule)| rule).collect();
+        let rules = numbers.into_iter().filter_map(|number| rules?.rule(number));
+        rules.filter(|rule| rule.attack.iter().any(|id| id == technique)).map(reason).collect()
     }
 
     /// Names the rules in a row of a technique that they find as well.
-    pub fn credit(&self, place: Place, row: &mut Row) {
+    pub fn credit(&self, place: Place, mut row: Row) -> Row {
         let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
-        if let Some(marks) =
-            self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique))
-        {
-            marks.techniques().iter().for_each(|technique| technique.credit(row));
-        }
+        let marks = self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique));
+        marks.into_iter().flat_map(Marks::techniques).for_each(|technique| technique.credit(&mut row));
+        row
     }
 
     pub fn mark(&self, rules: &Rules, place: Place) -> Option<Severity> {
@@ -255,6 +252,8 @@ impl Model {
         let file = self.files.with_opening_mut(job);
         if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
             open.arrange(marks.order(), focused);
+            let alone = marks.techniques().iter().filter(|technique| !technique.is_named);
+            open.panes.entry(Pane::Techniques).or_default().own = alone.map(|it| (it.severity, it.row())).collect();
             open.marks = Some(Arc::new(marks));
             if hide {
                 open.hide_noise(true);
@@ -290,11 +289,11 @@ impl Model {
 
     pub(in crate::app) fn reasons(&self, place: Place) -> Vec<SheetRow> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let reason = |rule: &Rule| {
-            let head = format!("{} {}", rule.severity.sign(), rule.severity.name());
-            SheetRow { head, text: rule.words() }
-        };
         let (none, marks) = (Marks::default(), open.marks.as_deref());
         rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()
     }
+}
+
+fn reason(rule: &Rule) -> SheetRow {
+    SheetRow { head: format!("{} {}", rule.severity.sign(), rule.severity.name()), text: rule.words() }
 }

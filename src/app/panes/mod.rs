@@ -29,11 +29,11 @@ pub struct PaneOrder {
 const JOINING: [Pane; 2] = [Pane::Network, Pane::Techniques];
 
 impl PaneOrder {
-    /// The order for a report that is known whole; without one, that of the table.
-    pub fn of(report: Option<&Report>, is_large: bool) -> Self {
+    /// The order for a report that is known whole, and whether techniques were found; without one, that of the table.
+    pub fn of(report: Option<&Report>, has_techniques: bool, is_large: bool) -> Self {
         let sections = report.iter().flat_map(|report| &report.index.sections);
         // Asked for several times with each key: a set of its own kind would take longer than all the rest.
-        let mut with_rows = [false; Pane::ALL.len()];
+        let mut with_rows = Pane::ALL.map(|pane| has_techniques && pane == Pane::Techniques);
         for section in sections.filter(|section| !section.is_empty()) {
             with_rows.get_mut(section.pane() as usize).into_iter().for_each(|found| *found = true);
         }
@@ -137,7 +137,7 @@ impl Tab {
         let mut all = Vec::new();
         for (padding, has_counts, has_empty) in FORMS {
             let has_empty = has_empty && !is_of_another_kind;
-            let tab = |pane| Self::of(pane, open.report.count(pane), (padding, has_counts), model);
+            let tab = |pane| Self::of(pane, open.count(pane), (padding, has_counts), model);
             let tabs = Pane::ALL.into_iter().map(tab);
             let tabs = tabs.filter(|tab| has_empty || !tab.is_empty || model.focused() == Some(tab.pane));
             all = placed(tabs, area, indent, padding);

@@ -4,7 +4,8 @@ use crate::app::JobNumber;
 use crate::app::find::Filter;
 use crate::app::panes::{Move, Scroll};
 use crate::report::index::Form;
-use crate::report::{Depths, Folds, Order, Pane, Place, Report, RowSet, Section};
+use crate::report::rules::Severity;
+use crate::report::{Depths, Folds, Order, Pane, Place, Report, Row, RowSet, Section};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -17,6 +18,8 @@ pub struct PaneState {
     pub folds: Folds,
     pub sieve: Sieve,
     pub filter: Option<Filter>,
+    /// Rows below those of the report: the techniques that only findings name.
+    pub own: Vec<(Severity, Row)>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -90,17 +93,32 @@ impl PaneState {
 
     /// How many rows the pane shows: those let through and those above them in the tree, without folded ones.
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
-        report.sections(pane).into_iter().map(|section| self.section_count(report, section)).sum()
+        let reported = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
+        reported.sum::<usize>() + self.own_rows().count()
+    }
+
+    /// The rows of `own` that the filter lets through.
+    pub fn own_rows(&self) -> impl Iterator<Item = &(Severity, Row)> {
+        let sought = self.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
+        self.own.iter().filter(move |(_, row)| sought.is_none_or(|sought| sought.is_match(&row.text())))
+    }
+
+    /// These from a position in the pane on.
+    pub fn own_from(&self, report: &Report, pane: Pane, position: usize) -> impl Iterator<Item = &(Severity, Row)> {
+        let reported = self.count(report, pane) - self.own_rows().count();
+        self.own_rows().skip(position.saturating_sub(reported))
     }
 
     /// How many rows are let through, folded ones included.
     pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
-        report.sections(pane).into_iter().map(|section| self.wanted_of(report, section)).sum()
+        let reported = report.sections(pane).into_iter().map(|section| self.wanted_of(report, section));
+        reported.sum::<usize>() + self.own_rows().count()
     }
 
     /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
     pub fn wanted_before(&self, report: &Report, pane: Pane) -> Option<usize> {
-        let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.is_wanted(*here))?;
+        let Some(here) = self.place(report, pane, self.scroll.cursor) else { return Some(self.scroll.cursor) };
+        let here = Some(here).filter(|here| self.is_wanted(*here))?;
         let before = report.sections(pane).into_iter().take_while(|section| *section != here.section);
         let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
         Some(before + self.sieve.position(here.section, here.row))
@@ -204,7 +222,7 @@ impl PaneState {
             at
         });
         let mut ends: Vec<usize> = ends.filter(|end| *end > 0).collect();
-        ends.pop();
+        ends.truncate(ends.len().saturating_sub(usize::from(self.own.is_empty())));
         ends.dedup();
         ends
     }

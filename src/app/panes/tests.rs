@@ -53,14 +53,14 @@ fn two_panes() -> Report {
 
 #[test]
 fn panes_with_rows_come_before_those_without() {
-    let order = PaneOrder::of(Some(&two_panes()), false);
+    let order = PaneOrder::of(Some(&two_panes()), false, false);
     assert_eq!((order.group(1), order.group_of(Pane::Tags)), (&[][..], None));
     assert_eq!((order.group(0), order.groups()), (&[Pane::Processes, Pane::Registry][..], 1));
     assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
     assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
     assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
-    assert_eq!(PaneOrder::of(None, false).groups(), 3);
+    assert_eq!(PaneOrder::of(None, false, false).groups(), 3);
     let first = [Pane::Processes, Pane::Tags, Pane::Registry, Pane::Files, Pane::Network, Pane::Techniques];
-    let large = PaneOrder::of(None, true);
+    let large = PaneOrder::of(None, false, true);
     assert_eq!((large.group(0), large.group_of(Pane::Techniques), large.groups()), (&first[..], Some(0), 3));
 }

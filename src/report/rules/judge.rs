@@ -8,7 +8,8 @@ use crate::report::{Order, Pane, Place, Report, Row, RowSet, Section, canonical,
 use crate::text::{Untrusted, last_part};
 use regex::bytes::{NoExpand, Regex};
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::BuildHasher;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -127,7 +128,13 @@ impl Rules {
         let crowd = crowd.flat_map(|((number, _), (_, places))| places.into_iter().map(move |place| (place, number)));
         marks.add(self, crowd.chain(trail.rows()).collect());
         let mut counts = BTreeMap::<u16, usize>::new();
-        marks.notable().for_each(|(_, _, rule)| *counts.entry(rule).or_default() += 1);
+        // Rows that say the same count once, as they do among the findings.
+        // Rows that say the same count once, as they do among the findings.
+        let mut known = HashSet::new();
+        for (section, row, rule) in marks.notable() {
+            let is_new = known.insert((rule, known.hasher().hash_one(report.row(section, row).text())));
+            *counts.entry(rule).or_default() += usize::from(is_new);
+        }
         marks.techniques = self.techniques(report, &counts);
         Ok(marks)
     }
