@@ -1,17 +1,15 @@
 //! What leaves the program: copies, and the export box, which writes a file.
 
-use crate::app::Effect;
 use crate::app::field::TextField;
 use crate::app::find::in_circle;
 use crate::app::over::{ChoiceLine, FormSource, InputForm, Scope};
+use crate::app::{Effect, RulesOrFile};
 use crate::export::{ExportSource, FORMATS, Format, What, file};
 use crate::report::identifier::Sha256;
-use crate::report::rules::Rules;
 use crate::report::{Identifier, RowSet};
 use crate::request::Request;
 use crate::text::{Untrusted, count};
 use jiff::Timestamp;
-use std::sync::Arc;
 
 /// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
 pub const LONGEST_COPY: usize = 64 * 1024;
@@ -36,8 +34,8 @@ pub enum Saved {
         sources: Vec<ExportSource>,
         what: What,
         format: &'static Format,
-        /// The rules that mark its rows; those that are shipped where none have been read yet.
-        rules: Option<Arc<Rules>>,
+        /// The rules that mark its rows.
+        rules: RulesOrFile,
     },
     Value {
         text: Untrusted,
@@ -241,7 +239,7 @@ impl ExportChoice {
             (Part::Value(text), None) => Ok(Saved::Value { text: text.clone(), is_raw: format.is_raw() }),
             (Part::Of(what), None) => {
                 let sources = self.sources().to_vec();
-                Ok(Saved::Report { sources, what: what.clone(), format, rules: None })
+                Ok(Saved::Report { sources, what: what.clone(), format, rules: Err(None) })
             }
         }
     }

@@ -6,7 +6,6 @@ use super::{Export, Summary, list, object, own_literal};
 use crate::report::Note;
 use crate::report::identifier::Sha256;
 use crate::report::indicators::{Kind, MergedIndicator, is_plain_host, same};
-use crate::report::rules::Rules;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -21,9 +20,9 @@ const TLP: &str = "tlp:amber+strict";
 
 /// The reports of a file are one event; several are in the list that MISP's own search gives.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let (rules, mut summary) = (Rules::shipped(), Summary::default());
+    let mut summary = Summary::default();
     let mut files: Vec<(Option<Sha256>, Vec<OpenedReport<'_>>)> = Vec::new();
-    for opened in job.opened(&rules) {
+    for opened in job.opened() {
         let opened = opened?;
         summary.add_report(&opened.report);
         let file = opened.sample();

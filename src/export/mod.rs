@@ -166,14 +166,14 @@ pub struct Export<'a> {
 }
 
 impl<'a> Export<'a> {
-    fn opened(&'a self, rules: &'a Rules) -> impl Iterator<Item = io::Result<OpenedReport<'a>>> {
-        let open = move |(number, source)| OpenedReport::new(self, number, source, rules);
+    fn opened(&'a self) -> impl Iterator<Item = io::Result<OpenedReport<'a>>> {
+        let open = move |(number, source)| OpenedReport::new(self, number, source);
         self.sources.iter().enumerate().map(open)
     }
 
     /// The indicators of all reports, and the reports themselves.
     pub fn merged(&'a self) -> io::Result<(Vec<MergedIndicator>, Vec<Report>)> {
-        let MergedReports { found, opened, .. } = MergedReports::of(self.opened(self.rules))?;
+        let MergedReports { found, opened, .. } = MergedReports::of(self.opened())?;
         Ok((found, opened.into_iter().map(|opened| opened.report).collect()))
     }
 
@@ -184,7 +184,7 @@ impl<'a> Export<'a> {
         mut write_report: impl FnMut(&OpenedReport<'_>, &mut dyn Write) -> io::Result<()>,
         mut write: impl FnMut(&MergedReports<'_>, &MergedIndicator, &mut dyn Write) -> io::Result<()>,
     ) -> io::Result<Summary> {
-        let merged = MergedReports::of(self.opened(self.rules))?;
+        let merged = MergedReports::of(self.opened())?;
         let mut summary = Summary { rows: merged.found.len() as u64, ..Summary::default() };
         for opened in &merged.opened {
             write_report(opened, out)?;
@@ -200,7 +200,7 @@ impl<'a> Export<'a> {
     /// Opens the reports, and counts the rows that `write` has written of each.
     fn each_report(&'a self, mut write: impl FnMut(&OpenedReport<'a>) -> io::Result<u64>) -> io::Result<Summary> {
         let mut summary = Summary::default();
-        for opened in self.opened(self.rules) {
+        for opened in self.opened() {
             let opened = opened?;
             summary.rows += write(&opened)?;
             summary.add_report(&opened.report);

@@ -8,7 +8,7 @@ use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
 use crate::report::rows::ValueMember;
 use crate::report::rows::records::{Record, leaves};
-use crate::report::rules::{Marks, Rule, Rules, Severity};
+use crate::report::rules::{Marks, Rule, Severity};
 use crate::report::tree::Parents;
 use crate::report::{
     Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body, command_line, identifier,
@@ -26,7 +26,6 @@ pub(super) struct OpenedReport<'a> {
     pub(super) report: Report,
     /// The identifier that it was asked for by, or the one it gives itself.
     pub(super) identifier: Option<Identifier>,
-    rules: &'a Rules,
     marks: Marks,
     rows: RowSet,
     notes: BTreeMap<Place, &'a Note>,
@@ -62,26 +61,16 @@ impl ExportRow<'_> {
 }
 
 impl<'a> OpenedReport<'a> {
-    /// Opens the report of this number, and judges it by these rules.
-    pub(super) fn new(
-        job: &'a Export<'_>,
-        number: usize,
-        source: &'a ExportSource,
-        rules: &'a Rules,
-    ) -> io::Result<Self> {
+    /// Opens the report of this number, and judges it by the job's rules.
+    pub(super) fn new(job: &'a Export<'_>, number: usize, source: &'a ExportSource) -> io::Result<Self> {
         let report = source.open(job.sources.len() == 1)?;
-        let marks = rules.judge(&report, job.cancel)?;
-        let findings = match &job.what {
-            // The user's own rules decide the findings, whatever marks the rows.
-            What::Findings(None) => job.rules.judge(&report, job.cancel)?,
-            _ => Marks::default(),
-        };
+        let marks = job.rules.judge(&report, job.cancel)?;
         let is_written = |section: usize, found: &Section, row: usize| match &job.what {
             What::All | What::Indicators | What::ToBlock | What::OfKind(_) | What::Listed(_) => true,
             What::Pane(pane) => found.pane() == *pane,
             What::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
             What::Row(place) => *place == Place { section, row },
-            What::Findings(None) => findings.rule(section, row).is_some(),
+            What::Findings(None) => marks.rule(section, row).is_some(),
             What::Findings(Some(listed)) => listed.get(number).is_some_and(|rows| rows.contains(section, row)),
         };
         let mut rows = RowSet::default();
@@ -92,7 +81,7 @@ impl<'a> OpenedReport<'a> {
         }
         let identifier = source.identifier.clone().or_else(|| report.identifier());
         let (notes, loose) = (BTreeMap::new(), Vec::new());
-        let mut opened = Self { job, source, report, identifier, rules, marks, rows, notes, loose };
+        let mut opened = Self { job, source, report, identifier, marks, rows, notes, loose };
         opened.find_notes()?;
         Ok(opened)
     }
@@ -232,7 +221,7 @@ impl<'a> OpenedReport<'a> {
 
     /// The rule that makes a row a finding.
     fn rule(&self, place: Place) -> Option<&'a Rule> {
-        self.rules.rule(self.marks.rule(place.section, place.row)?)
+        self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
     /// The rule that matters most of those that mark the rows which name an indicator.
@@ -253,7 +242,7 @@ impl<'a> OpenedReport<'a> {
         let is_noise = |place: &Place| self.marks.noise().contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
         let rule = indicator.marked().and_then(|place| self.marks.rule(place.section, place.row));
-        let severity = rule.and_then(|rule| self.rules.rule(rule)).map(|rule| rule.severity);
+        let severity = rule.and_then(|rule| self.job.rules.rule(rule)).map(|rule| rule.severity);
         let severity = severity.or(is_noise.then_some(Severity::Noise));
         Sighting { report, rule, severity, not_to_block: reason(self, &indicator).err(), indicator }
     }
@@ -352,7 +341,7 @@ impl<'a> MergedReports<'a> {
 
     /// The rule that matters most of those that mark an indicator.
     pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
-        self.opened.first()?.rules.rule(found.rule()?)
+        self.opened.first()?.job.rules.rule(found.rule()?)
     }
 
     /// The surest reason to block an indicator, with where it was seen, and the report that gives it.

@@ -11,7 +11,6 @@ use super::opened::{Correlations, MergedReports, OpenedReport};
 use super::verdict::{seen_in, techniques, verdict};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::indicators::{Kind, MergedIndicator, kind_in_memory, same};
-use crate::report::rules::Rules;
 use crate::report::{About, Indicator, Note};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -20,8 +19,7 @@ use std::io::{self, Write};
 
 /// Writes one bundle of all reports; an object that several reports have is in it once.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let rules = Rules::shipped();
-    let merged = MergedReports::carried(job.opened(&rules))?;
+    let merged = MergedReports::carried(job.opened())?;
     let mut bundle = Bundle { out, written: HashSet::new(), left_out: merged.left_out };
     let names =
         job.sources.iter().map(|source| source.identifier.as_ref().map(|i| literal(i.text())).unwrap_or_default());

@@ -117,7 +117,7 @@ mod growth {
         let body = Body::in_memory(json.into_bytes());
         let (identifier, origin, received) = (None, "bench".to_owned(), None);
         let (sources, rules) =
-            ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::shipped());
+            ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::read(None).0);
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
             let job = Export { sources: &sources, what: What::All, rules: &rules, cancel: &Cancel::default() };

@@ -188,7 +188,8 @@ fn every_leaf_stands_in_what_is_exported() {
         let body = Body::in_memory(bytes);
         let notes = Default::default();
         let sources = [ExportSource { body, identifier: None, origin: String::new(), received: None, notes }];
-        let job = Export { sources: &sources, what: What::All, rules: &Rules::shipped(), cancel: &Cancel::default() };
+        let job =
+            Export { sources: &sources, what: What::All, rules: &Rules::read(None).0, cancel: &Cancel::default() };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();
             Format::named(name).unwrap().write(&job, &mut out).unwrap();

@@ -84,14 +84,17 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
 }
 
 #[test]
-fn the_users_own_rules_mark_rows_but_not_what_others_block() {
+fn the_users_own_rules_mark_rows_and_what_others_block() {
     let desk = Desk::new();
     let own = "[[rule]]\nid = \"ours\"\nseverity = \"high\"\nname = \"Ours\"\nwhy = \"We look for it.\"\nany = [\"time.example.com\"]\n";
     std::fs::write(desk.home.path().join(".config/behaview/rules.toml"), own).unwrap();
     let export = |format: &str| text(&desk.run(&["export", &demo("3-lynxbox"), "--format", format]));
     assert!(export("csv").contains(r#""high","Ours. We look for it. (rule ours)""#));
+    assert!(
+        text(&desk.run(&["export", &demo("3-lynxbox"), "--to-block", "--format", "csv"])).contains("time.example.com")
+    );
     let bundle = parsed(&export("stix"));
-    assert!(!patterns(&bundle).iter().any(|(pattern, _)| pattern.contains("time.example.com")));
+    assert!(patterns(&bundle).iter().any(|(pattern, _)| pattern.contains("time.example.com")));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-static RULES: LazyLock<Arc<Rules>> = LazyLock::new(Rules::shipped);
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Rules::read(None).0);
 
 /// Inputs a parser gets in the ordinary test.
 const ORDINARY: u64 = 150;

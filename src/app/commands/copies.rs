@@ -218,11 +218,12 @@ impl Model {
     }
 
     pub(super) fn save(&mut self) {
+        let marking = self.rules_or_file();
         let Some(form) = self.over.top_as_mut::<SaveForm>() else { return };
         match form.save() {
             Ok(mut save) => {
                 if let Saved::Report { rules, .. } = &mut save.what {
-                    rules.clone_from(&self.rules);
+                    *rules = marking;
                 }
                 form.failure = None;
                 form.source.is_under_way = true;

@@ -284,11 +284,6 @@ impl Rules {
         (Arc::new(Self { rules, texts, uses }), problems)
     }
 
-    /// The shipped rules alone: what goes to others is the same on every machine.
-    pub fn shipped() -> Arc<Self> {
-        Self::read(None).0
-    }
-
     pub fn rule(&self, number: u16) -> Option<&Rule> {
         self.rules.get(usize::from(number))
     }

@@ -4,7 +4,7 @@ use super::*;
 use crate::report::{Body, Cancel, Index, Report};
 use std::sync::{Arc, LazyLock};
 
-static RULES: LazyLock<Arc<Rules>> = LazyLock::new(Rules::shipped);
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Rules::read(None).0);
 
 pub(super) fn report(json: &str) -> Report {
     let body = Body::in_memory(json.as_bytes().to_vec());

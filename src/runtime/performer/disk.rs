@@ -1,6 +1,6 @@
 //! Reads and writes the store, and files of the user.
 
-use super::{Performer, Work, sentence, words};
+use super::{Performer, Work, read_rules, sentence, words};
 use crate::app::away::{NotSaved, Save, Saved};
 use crate::app::over::held::deletion_words;
 use crate::app::spending::ledger::{LedgerPage, SHOWN};
@@ -14,7 +14,6 @@ use crate::report::body::Rest;
 use crate::report::identifier::{Hashes, Sha256};
 use crate::report::note::Note;
 use crate::report::page::Page;
-use crate::report::rules::Rules;
 use crate::report::{Cancel, Deletion, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{Keep, StoreError, StoredReport};
@@ -278,7 +277,7 @@ fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<Strin
     let path = file::typed(&save.path);
     let written = file::write(&path, save.may_replace, |out| match &save.what {
         Saved::Report { sources, what, format, rules } => {
-            let rules = rules.clone().unwrap_or_else(Rules::shipped);
+            let rules = rules.clone().unwrap_or_else(|own| read_rules(own.as_deref()).0);
             format.write(&Export { sources, what: what.clone(), rules: &rules, cancel }, out).map(Some)
         }
         Saved::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
