@@ -1,7 +1,7 @@
 //! Files that are open beside each other: one is shown; what belongs to another goes aside with it and comes back whole.
 
 use crate::app::find::Finder;
-use crate::app::panes::{PaneOrder, PaneState};
+use crate::app::panes::{Move, OWN, PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
 use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
 use crate::report::identifier::{Identifier, Sha256};
@@ -48,8 +48,7 @@ impl OpenFile {
 
     pub fn order(&self) -> PaneOrder {
         let whole = self.open().filter(|open| open.report.index.is_complete);
-        let is_found = whole.is_some_and(|open| open.count(Pane::Techniques) > 0);
-        PaneOrder::of(whole.map(|open| &open.report), is_found, self.is_large)
+        PaneOrder::of(|pane| whole.is_none_or(|open| open.count(pane) > 0), self.is_large)
     }
 
     /// The group of panes that is shown: that of the last chosen pane which has rows here, or the first.
@@ -60,6 +59,13 @@ impl OpenFile {
     pub(super) fn focus_pane(&mut self, pane: Pane) {
         self.focus = Some(pane);
         self.last = Some(pane).filter(|pane| self.order().group_of(*pane).is_some()).or(self.last);
+    }
+
+    /// Moves in the list. Nearly every report has rows in Other, the last pane: another report is shown from its first panes.
+    pub(super) fn go_in_list(&mut self, movement: Move, height: usize) {
+        let (before, count) = (self.list.scroll.cursor, self.list.count());
+        self.list.scroll.go(movement, count, height);
+        self.last = self.last.filter(|pane| *pane != Pane::Other || self.list.scroll.cursor == before);
     }
 
     fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
@@ -145,15 +151,16 @@ impl OpenFiles {
         let file = self.shown()?;
         let (pane, OpenReport { report, panes, .. }) = file.focus.zip(file.open())?;
         let state = panes.get(&pane).unwrap_or_else(|| PaneState::untouched());
-        Some((report, state.place(report, pane, state.scroll.cursor)?))
+        let place = state.place(report, pane, state.scroll.cursor);
+        place.filter(|place| place.section != OWN).map(|place| (report, place))
     }
 
     /// The row under the cursor, where it is none of the report's.
     pub fn own_here(&self) -> Option<&Row> {
-        let file = self.shown().filter(|_| self.row_here().is_none())?;
+        let file = self.shown()?;
         let (pane, open) = file.focus.zip(file.open())?;
         let state = open.panes.get(&pane)?;
-        state.own_from(&open.report, pane, state.scroll.cursor).next().map(|(_, row)| row)
+        state.own_row(state.place(&open.report, pane, state.scroll.cursor)?).map(|(_, row)| row)
     }
 
     /// Goes to the next pane or the one before; from the list, into the report.
@@ -182,7 +189,7 @@ impl OpenFiles {
     }
 
     pub fn order(&self) -> PaneOrder {
-        self.shown().map_or_else(|| PaneOrder::of(None, false, false), OpenFile::order)
+        self.shown().map_or_else(|| PaneOrder::of(|_| true, false), OpenFile::order)
     }
 
     pub(super) fn shown_group(&self) -> usize {

@@ -390,7 +390,7 @@ mod tests {
         let rest = (0_usize..3, any::<[bool; 4]>(), 0_usize..40, rows, 0_u16..4);
         (pane, rest, sizes).prop_map(
             |(pane, (group, [is_zoomed, is_plain, has_report, is_large], listed, rows, message), sizes)| {
-                let order = PaneOrder::of(None, false, is_large);
+                let order = PaneOrder::of(|_| true, is_large);
                 let group = order.group(pane.and_then(|pane| order.group_of(pane)).unwrap_or(group));
                 let need = |(pane, rows): (&Pane, usize)| PaneNeed { pane: *pane, rows, columns: 3 * rows as u16 };
                 let group = group.iter().zip(rows).map(need).collect();

@@ -4,7 +4,7 @@ use super::canvas::{Canvas, LineWriter};
 use super::theme::Tint;
 use crate::app::list::OpenReport;
 use crate::app::over::held::MARK;
-use crate::app::panes::{Branch, NO_REPORT, PaneState, key};
+use crate::app::panes::{Branch, NO_REPORT, OWN, PaneState, key};
 use crate::app::{Area, Model};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::find::Pattern;
@@ -54,17 +54,11 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let notes = model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?));
     let rows = PaneRows { open, state, labels: label_columns(open, pane), notes, model };
     let top = state.scroll.top;
-    let places = state.places(&open.report, pane, top..top + usize::from(inside.height)).map(Some);
-    let mut own = state.own_from(&open.report, pane, top);
-    for (row, place) in (0..inside.height).zip(places.chain(std::iter::repeat(None))) {
+    let places = state.places(&open.report, pane, top..top + usize::from(inside.height));
+    for (row, place) in (0..inside.height).zip(places) {
         let has_cursor = has_focus && top + usize::from(row) == state.scroll.cursor;
         let line = Area { y: inside.y.saturating_add(row), height: 1, ..inside };
-        if let Some(place) = place {
-            rows.draw(buffer, line, place, has_cursor);
-        } else if let Some((severity, found)) = own.next() {
-            let line = LineWriter::of_list(buffer, line, 0, has_cursor);
-            rows.draw_row(line, (Some(*severity), true), found, None, (state.shift, true));
-        }
+        rows.draw(buffer, line, place, has_cursor);
     }
     if let Some(note) = notes.and_then(Notes::on_report).filter(|_| pane == Pane::Overview) {
         let mut line = last_row(buffer, inside);
@@ -92,9 +86,7 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
 /// The row under the cursor of a pane, whole as far as this many columns.
 pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
-    let row = state.place(&open.report, pane, state.scroll.cursor);
-    let row = row.map(|place| open.credit(place, open.report.row(place.section, place.row)));
-    let row = row.or_else(|| model.files.own_here().cloned())?;
+    let row = open.row(state, state.place(&open.report, pane, state.scroll.cursor)?);
     let (label, text) = row.words(|text| text.visible_cut(columns).into());
     let gap = if label.is_empty() { "" } else { "  " };
     Some(format!("{label}{gap}{text}"))
@@ -111,19 +103,20 @@ struct PaneRows<'a> {
 impl PaneRows<'_> {
     fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: Place, has_cursor: bool) {
         let report = &self.open.report;
-        let found = report.row(place.section, place.row);
-        let has_note = self.notes.is_some_and(|notes| notes.on_row(report, place.section, &found).is_some());
+        let notes = self.notes.filter(|_| place.section != OWN);
+        let note = notes.and_then(|notes| notes.on_row(report, place.section, &report.row(place.section, place.row)));
         let width = inside.width.saturating_sub(2);
-        let inside = if has_note {
+        let inside = if note.is_some() {
             let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
             LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Tint::Key);
             Area { width, ..inside }
         } else {
             inside
         };
-        let found = self.open.credit(place, found);
+        let found = self.open.row(self.state, place);
         let branch = self.state.branch(report, place);
-        let mark = self.model.rules.as_ref().and_then(|rules| self.open.mark(rules, place));
+        let mark = self.state.own_row(place).map(|(severity, _)| *severity);
+        let mark = mark.or_else(|| self.open.mark(self.model.rules.as_ref()?, place));
         let marked = (mark, self.state.is_wanted(place));
         let draw = |buffer: &mut Canvas<'_>, shift: usize, is_elided: bool| {
             let line = LineWriter::of_list(buffer, inside, 0, has_cursor);
@@ -210,7 +203,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     let title = format!("{} {}", key(pane, model), pane.title());
     let title = title.trim_start();
     if state.sieve.is_open() {
-        let own = Some(state.own.len() as u64).filter(|own| *own > 0);
+        let own = Some(state.own_rows().len() as u64).filter(|own| *own > 0);
         let own = own.map_or(String::new(), |own| format!(" · by our rules alone {}", thousands(own)));
         return format!(" {title}{}{}{own} ", filter_words(state), kinds(pane, open));
     }
@@ -265,7 +258,7 @@ fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -
 
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
-    let own = open.panes.get(&pane).and_then(|state| state.own.first()).map(|_| LABELS);
+    let own = open.panes.get(&pane).and_then(|state| state.own_rows().first()).map(|_| LABELS);
     let known = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
         // A longer label than most stands out into its row's value.
         Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),

@@ -26,6 +26,11 @@ fn a_press_gives_the_focus_and_chooses_the_row() {
     assert_eq!(stage.session.model.pane_state(Pane::Tags).scroll.cursor, 2);
     point(&mut stage, MouseAction::Press, 3, 6);
     assert!(stage.screen().contains("· Zenbox ·"), "{}", stage.screen());
+    stage.keys("o esc");
+    point(&mut stage, MouseAction::Press, 4, 6);
+    assert!(stage.screen().contains("─ o Other"), "the same report keeps its panes: {}", stage.screen());
+    point(&mut stage, MouseAction::Press, 3, 4);
+    assert!(stage.screen().contains("─ 1 Processes"), "{}", stage.screen());
     let tabs = stage.screen().lines().nth(1).unwrap().to_owned();
     let files = tabs[..tabs.find("Files").unwrap()].chars().count();
     point(&mut stage, MouseAction::Press, u16::try_from(files).unwrap(), 1);

@@ -75,8 +75,9 @@ impl Model {
                 let state = self.pane_state(pane);
                 let rows = state.count(&open.report, pane);
                 let places = state.places(&open.report, pane, 0..rows);
-                let lines = places.map(|place| export::line(pane, &open.report.whole_row(place)));
-                let lines = lines.chain(state.own_rows().map(|(_, row)| export::line(pane, row)));
+                let row =
+                    |place| state.own_row(place).map_or_else(|| open.report.whole_row(place), |(_, row)| row.clone());
+                let lines = places.map(|place| export::line(pane, &row(place)));
                 (format!("{} of {}", count(rows as u64, "row"), pane.name()), joined(lines))
             }
         };

@@ -154,7 +154,7 @@ impl Model {
         let Some((pane, open)) = self.focused().zip(self.files.open_mut()) else { return };
         let Some(state) = open.panes.get_mut(&pane) else { return };
         let (report, count, cursor) = (&open.report, state.count(&open.report, pane), state.scroll.cursor);
-        let is_wanted = |at: &usize| state.place(report, pane, *at).is_none_or(|place| state.is_wanted(place));
+        let is_wanted = |at: &usize| state.place(report, pane, *at).is_some_and(|place| state.is_wanted(place));
         let found = in_circle(cursor, count, forward).find(is_wanted);
         state.scroll.cursor = found.unwrap_or(cursor);
         state.scroll.settle(count, height);

@@ -1,7 +1,7 @@
 //! A row with every member of it, wrapped to the width of the screen, and a response as a tree that folds.
 
 use crate::app::over::{OverlayScreen, RowWindow, SheetRow};
-use crate::app::panes::scroll::scrolled;
+use crate::app::panes::moving::scrolled;
 use crate::app::panes::{FoldStep, Move, Scroll, facts};
 use crate::app::{Model, Place, Size};
 use crate::report::attack::Technique;
@@ -242,15 +242,14 @@ impl Model {
 
     pub(in crate::app) fn open_detail(&mut self) {
         let columns = usize::from(self.overlay_room().width);
-        let Some((pane, open)) = self.focused().zip(self.open()) else { return };
-        let state = self.pane_state(pane);
-        let Some(place) = state.place(&open.report, pane, state.scroll.cursor) else {
-            let Some(id) = self.files.own_here().and_then(Row::name).cloned() else { return };
+        let Some(open) = self.open() else { return };
+        if let Some(id) = self.files.own_here().and_then(Row::name).cloned() {
             let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
             let line = Line { depth: 0, name: Some("id".into()), value: Some(id) };
             let lines = explained(line).collect();
             return self.over.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks, columns));
-        };
+        }
+        let Some(place) = self.place_here() else { return };
         let name = open
             .report
             .section(place.section)

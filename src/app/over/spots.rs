@@ -1,7 +1,7 @@
 //! Lists of rows to go to, such as the places of an item, and the way there; and the marks of the rules in panes.
 
 use crate::app::over::{ListSource, ListView, Overlay, Scope, SheetRow};
-use crate::app::panes::Move;
+use crate::app::panes::{Move, PaneState};
 use crate::app::{JobNumber, List, Model, OpenReport, Place as KeyPlace, Screen};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::{Marks, Rule, Rules, Severity};
@@ -153,10 +153,9 @@ impl Model {
     fn choose_entry(&mut self, entry: usize) {
         self.files.focus_list();
         let height = self.height();
-        let Some(list) = self.files.list_mut() else { return };
-        let count = list.count();
-        list.scroll.go(Move::First, count, height);
-        list.scroll.go(Move::Down(entry), count, height);
+        let Some(file) = self.files.shown_mut() else { return };
+        file.go_in_list(Move::First, height);
+        file.go_in_list(Move::Down(entry), height);
         self.show_chosen()
     }
 
@@ -194,7 +193,7 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
 impl OpenReport {
     /// How many rows a pane has, those that the program adds included.
     pub fn count(&self, pane: Pane) -> usize {
-        self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own.len())
+        self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own_rows().len())
     }
 
     /// The rules with a technique that mark its rows.
@@ -204,8 +203,12 @@ impl OpenReport {
         rules.filter(|rule| rule.attack.iter().any(|id| id == technique)).map(reason).collect()
     }
 
-    /// Names the rules in a row of a technique that they find as well.
-    pub fn credit(&self, place: Place, mut row: Row) -> Row {
+    /// The row at a place of a pane: its own, or the report's. That of a technique names the rules that find it as well.
+    pub fn row(&self, state: &PaneState, place: Place) -> Row {
+        if let Some((_, row)) = state.own_row(place) {
+            return row.clone();
+        }
+        let mut row = self.report.row(place.section, place.row);
         let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
         let marks = self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique));
         marks.into_iter().flat_map(Marks::techniques).for_each(|technique| technique.credit(&mut row));
@@ -253,7 +256,8 @@ impl Model {
         if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
             open.arrange(marks.order(), focused);
             let alone = marks.techniques().iter().filter(|technique| !technique.is_named);
-            open.panes.entry(Pane::Techniques).or_default().own = alone.map(|it| (it.severity, it.row())).collect();
+            let (own, pane) = (alone.map(|it| (it.severity, it.row())).collect(), Pane::Techniques);
+            open.panes.entry(pane).or_default().set_own(&open.report, pane, own);
             open.marks = Some(Arc::new(marks));
             if hide {
                 open.hide_noise(true);

@@ -6,7 +6,7 @@ pub mod scroll;
 pub mod state;
 
 pub use scroll::{Move, Scroll};
-pub use state::{Before, Branch, FoldStep, PaneState};
+pub use state::{Before, Branch, FoldStep, OWN, PaneState};
 
 use crate::app::{Area, Command, Model};
 use crate::report::{Pane, Piece, Place, Report};
@@ -29,19 +29,12 @@ pub struct PaneOrder {
 const JOINING: [Pane; 2] = [Pane::Network, Pane::Techniques];
 
 impl PaneOrder {
-    /// The order for a report that is known whole, and whether techniques were found; without one, that of the table.
-    pub fn of(report: Option<&Report>, has_techniques: bool, is_large: bool) -> Self {
-        let sections = report.iter().flat_map(|report| &report.index.sections);
-        // Asked for several times with each key: a set of its own kind would take longer than all the rest.
-        let mut with_rows = Pane::ALL.map(|pane| has_techniques && pane == Pane::Techniques);
-        for section in sections.filter(|section| !section.is_empty()) {
-            with_rows.get_mut(section.pane() as usize).into_iter().for_each(|found| *found = true);
-        }
-        let has_rows = |pane: &Pane| report.is_none() || with_rows.get(*pane as usize).copied().unwrap_or_default();
-        let mut panes: Vec<Pane> = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview).collect();
-        panes.sort_by_key(|pane| !has_rows(pane));
-        let filled = panes.iter().filter(|pane| has_rows(pane)).count();
-        let filled = if filled == 0 { panes.len() } else { filled };
+    /// The order for the panes that have rows, or for all of them.
+    pub fn of(has_rows: impl Fn(Pane) -> bool, is_large: bool) -> Self {
+        let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview);
+        let (mut panes, empty): (Vec<Pane>, Vec<Pane>) = panes.partition(|pane| has_rows(*pane));
+        let filled = if panes.is_empty() { empty.len() } else { panes.len() };
+        panes.extend(empty);
         let mut first = GROUP;
         for joining in JOINING.into_iter().filter(|_| is_large) {
             let at = panes.iter().take(filled).position(|pane| *pane == joining).filter(|at| *at >= first);

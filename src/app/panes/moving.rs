@@ -25,9 +25,8 @@ impl Model {
         match self.focused() {
             None => {
                 if let Some(file) = self.files.shown_mut() {
-                    (file.left, file.last) = (None, file.last.filter(|pane| *pane != Pane::Other));
-                    let count = file.list.count();
-                    file.list.scroll.go(movement, count, height);
+                    file.left = None;
+                    file.go_in_list(movement, height);
                 }
                 self.show_chosen()
             }

@@ -18,9 +18,12 @@ pub struct PaneState {
     pub folds: Folds,
     pub sieve: Sieve,
     pub filter: Option<Filter>,
-    /// Rows below those of the report: the techniques that only findings name.
-    pub own: Vec<(Severity, Row)>,
+    /// Rows below those of the report, in the section [`OWN`]: the techniques that only findings name.
+    own: Vec<(Severity, Row)>,
 }
+
+/// The section of the rows that the program adds to a report's own.
+pub const OWN: usize = usize::MAX;
 
 #[derive(Debug, Clone, Default)]
 pub struct Before {
@@ -93,33 +96,45 @@ impl PaneState {
 
     /// How many rows the pane shows: those let through and those above them in the tree, without folded ones.
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
-        let reported = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
-        reported.sum::<usize>() + self.own_rows().count()
+        self.sections(report, pane).map(|section| self.section_count(report, section)).sum()
     }
 
-    /// The rows of `own` that the filter lets through.
-    pub fn own_rows(&self) -> impl Iterator<Item = &(Severity, Row)> {
+    /// The sections of the report in the pane, and that of its own rows.
+    fn sections(&self, report: &Report, pane: Pane) -> impl Iterator<Item = usize> {
+        report.sections(pane).into_iter().chain((!self.own.is_empty()).then_some(OWN))
+    }
+
+    pub fn own_rows(&self) -> &[(Severity, Row)] {
+        &self.own
+    }
+
+    /// The row at a place, where it is none of the report's.
+    pub fn own_row(&self, place: Place) -> Option<&(Severity, Row)> {
+        self.own.get(place.row).filter(|_| place.section == OWN)
+    }
+
+    pub(in crate::app) fn set_own(&mut self, report: &Report, pane: Pane, own: Vec<(Severity, Row)>) {
+        self.own = own;
+        let found = self.own_found();
+        self.sift(report, pane, |sieve| sieve.found.iter_mut().for_each(|rows| rows.extend(&found)));
+    }
+
+    /// Its own rows that its filter seeks.
+    fn own_found(&self) -> RowSet {
         let sought = self.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
-        self.own.iter().filter(move |(_, row)| sought.is_none_or(|sought| sought.is_match(&row.text())))
-    }
-
-    /// These from a position in the pane on.
-    pub fn own_from(&self, report: &Report, pane: Pane, position: usize) -> impl Iterator<Item = &(Severity, Row)> {
-        let reported = self.count(report, pane) - self.own_rows().count();
-        self.own_rows().skip(position.saturating_sub(reported))
+        let is_found = |row: &Row| sought.is_some_and(|sought| sought.is_match(&row.text()));
+        (0..).zip(&self.own).filter(|(_, (_, row))| is_found(row)).map(|(number, _)| (OWN, number)).collect()
     }
 
     /// How many rows are let through, folded ones included.
     pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
-        let reported = report.sections(pane).into_iter().map(|section| self.wanted_of(report, section));
-        reported.sum::<usize>() + self.own_rows().count()
+        self.sections(report, pane).map(|section| self.wanted_of(report, section)).sum()
     }
 
     /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
     pub fn wanted_before(&self, report: &Report, pane: Pane) -> Option<usize> {
-        let Some(here) = self.place(report, pane, self.scroll.cursor) else { return Some(self.scroll.cursor) };
-        let here = Some(here).filter(|here| self.is_wanted(*here))?;
-        let before = report.sections(pane).into_iter().take_while(|section| *section != here.section);
+        let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.is_wanted(*here))?;
+        let before = self.sections(report, pane).take_while(|section| *section != here.section);
         let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
         Some(before + self.sieve.position(here.section, here.row))
     }
@@ -131,7 +146,7 @@ impl PaneState {
         for section in report.sections(pane) {
             match sieve.rows(section) {
                 Some(rows) => shown.append(section, rows),
-                None => shown.append(section, &(0_u32..).take(length(report, section)).collect::<Vec<_>>()),
+                None => shown.append(section, &(0_u32..).take(self.length(report, section)).collect::<Vec<_>>()),
             }
         }
         Some(shown)
@@ -143,9 +158,10 @@ impl PaneState {
     }
 
     pub fn refresh(&mut self, report: &Report, pane: Pane) {
-        let sections = report.sections(pane);
-        self.sieve.refresh(sections.iter().map(|section| (*section, length(report, *section))));
-        for section in sections {
+        let lengths = self.sections(report, pane).map(|section| (section, self.length(report, section)));
+        let lengths: Vec<_> = lengths.collect();
+        self.sieve.refresh(lengths.iter().copied());
+        for (section, _) in lengths {
             if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
                 self.folds.keep(self.sieve.rows(section), tree.depths());
             }
@@ -153,14 +169,18 @@ impl PaneState {
     }
 
     fn wanted_of(&self, report: &Report, section: usize) -> usize {
-        self.sieve.rows(section).map_or_else(|| length(report, section), <[u32]>::len)
+        self.sieve.rows(section).map_or_else(|| self.length(report, section), <[u32]>::len)
+    }
+
+    fn length(&self, report: &Report, section: usize) -> usize {
+        if section == OWN { self.own.len() } else { report.section(section).map_or(0, Section::len) }
     }
 
     fn section_count(&self, report: &Report, section: usize) -> usize {
-        report.section(section).map_or(0, |found| match found.form {
-            Form::Processes => self.folds.len(found.depths()),
+        match report.section(section) {
+            Some(found) if found.form == Form::Processes => self.folds.len(found.depths()),
             _ => self.wanted_of(report, section),
-        })
+        }
     }
 
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
@@ -169,7 +189,7 @@ impl PaneState {
 
     pub fn places(&self, report: &Report, pane: Pane, positions: Range<usize>) -> impl Iterator<Item = Place> {
         let mut before = 0;
-        report.sections(pane).into_iter().flat_map(move |section| {
+        self.sections(report, pane).flat_map(move |section| {
             let (first, count) = (before, self.section_count(report, section));
             before += count;
             let within = |position: usize| position.saturating_sub(first).min(count);
@@ -184,7 +204,7 @@ impl PaneState {
     /// The position of a row, or of the nearest one before it that is shown.
     pub fn position(&self, report: &Report, pane: Pane, place: Place) -> usize {
         let mut before = 0;
-        for section in report.sections(pane) {
+        for section in self.sections(report, pane) {
             let count = self.section_count(report, section);
             if section == place.section && count > 0 {
                 let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
@@ -215,15 +235,15 @@ impl PaneState {
 
     /// The positions at which sections begin, the first left out.
     pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
-        let counts = report.sections(pane).into_iter().map(|section| self.section_count(report, section));
+        let counts = self.sections(report, pane).map(|section| self.section_count(report, section));
         let mut at = 0;
         let ends = counts.map(|count| {
             at += count;
             at
         });
         let mut ends: Vec<usize> = ends.filter(|end| *end > 0).collect();
-        ends.truncate(ends.len().saturating_sub(usize::from(self.own.is_empty())));
         ends.dedup();
+        ends.pop();
         ends
     }
 
@@ -237,10 +257,6 @@ impl PaneState {
     pub fn is_wanted(&self, place: Place) -> bool {
         self.sieve.lets_through(place.section, place.row)
     }
-}
-
-fn length(report: &Report, section: usize) -> usize {
-    report.section(section).map_or(0, Section::len)
 }
 
 impl PaneState {
@@ -333,9 +349,10 @@ impl PaneState {
     pub(in crate::app) fn take_found(&mut self, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
         let run = self.filter.as_mut().and_then(|filter| filter.quest.run_mut(job));
         let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
-        self.sift_found(report, pane, |sieve| match &mut sieve.found {
-            Some(found) if !is_first => found.extend(&rows),
-            found => *found = Some(rows),
+        let own = self.own_found();
+        self.sift_found(report, pane, |sieve| {
+            let found = sieve.found.take().filter(|_| !is_first).unwrap_or(own);
+            sieve.found.insert(found).extend(&rows);
         });
     }
 
@@ -389,8 +406,8 @@ impl PaneState {
 
     /// The position at which a row would stand if everything were shown.
     fn rank(&self, report: &Report, pane: Pane, place: Place) -> usize {
-        let before = report.sections(pane).into_iter().take_while(|section| *section != place.section);
-        before.map(|section| length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
+        let before = self.sections(report, pane).take_while(|section| *section != place.section);
+        before.map(|section| self.length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
     }
 }
 

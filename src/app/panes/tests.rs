@@ -43,24 +43,16 @@ fn a_pane_shows_what_is_found_without_what_is_hidden() {
     assert_eq!(rows(&state, &report, Pane::Registry), all);
 }
 
-/// A report with two panes that have rows.
-fn two_panes() -> Report {
-    let body =
-        crate::report::Body::in_memory(br#"{"processes_tree":[{"name":"a"}],"registry_keys_set":["s0"]}"#.to_vec());
-    let index = crate::report::Index::of(&body);
-    Report::new(body, index)
-}
-
 #[test]
 fn panes_with_rows_come_before_those_without() {
-    let order = PaneOrder::of(Some(&two_panes()), false, false);
+    let order = PaneOrder::of(|pane| matches!(pane, Pane::Processes | Pane::Registry), false);
     assert_eq!((order.group(1), order.group_of(Pane::Tags)), (&[][..], None));
     assert_eq!((order.group(0), order.groups()), (&[Pane::Processes, Pane::Registry][..], 1));
     assert_eq!(order.neighbour(Pane::Processes, true), Pane::Registry);
     assert_eq!(order.neighbour(Pane::Registry, true), Pane::Overview);
     assert_eq!(order.neighbour(Pane::Mobile, true), Pane::Overview);
-    assert_eq!(PaneOrder::of(None, false, false).groups(), 3);
+    assert_eq!(PaneOrder::of(|_| true, false).groups(), 3);
     let first = [Pane::Processes, Pane::Tags, Pane::Registry, Pane::Files, Pane::Network, Pane::Techniques];
-    let large = PaneOrder::of(None, false, true);
+    let large = PaneOrder::of(|_| true, true);
     assert_eq!((large.group(0), large.group_of(Pane::Techniques), large.groups()), (&first[..], Some(0), 3));
 }
