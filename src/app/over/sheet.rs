@@ -2,7 +2,7 @@
 
 use crate::app::over::{OverlayScreen, RowWindow};
 use crate::app::panes::Move;
-use crate::app::panes::scroll::scrolled;
+use crate::app::panes::moving::scrolled;
 use crate::app::spending::Obstacle;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, Model, Place, Size};

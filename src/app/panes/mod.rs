@@ -1,11 +1,10 @@
 //! Panes: how each is shown, the order in which they share the screen, and the tabs that name them.
 
 pub mod facts;
-mod moving;
-pub mod scroll;
+pub mod moving;
 pub mod state;
 
-pub use scroll::{Move, Scroll};
+pub use moving::{Move, Scroll};
 pub use state::{Before, Branch, FoldStep, OWN, PaneState};
 
 use crate::app::{Area, Command, Model};

@@ -4,7 +4,7 @@
 use crate::app::keys::{BACKSPACE, TAB};
 use crate::app::over::{FormSource, InputForm, SheetRow, paragraph};
 use crate::app::panes::Move;
-use crate::app::panes::scroll::scrolled;
+use crate::app::panes::moving::scrolled;
 use crate::app::spending::price::Figures;
 use crate::app::{Effect, Key, StoreJob};
 use crate::export::file;
