@@ -4,7 +4,7 @@ use crate::app::find::in_circle;
 use crate::app::over::generic::{ListSource, ListView};
 use crate::app::over::spots::{RowPicker, Spot, Spots, Target};
 use crate::app::{Effect, Job, List, ListEntry, Model, OpenReport, Place, SearchJob, Size};
-use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
+use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, Recent, Row};
 use crate::text::{Untrusted, thousands};
@@ -301,7 +301,7 @@ impl Comparison {
             (!names.is_empty(), format!("without {}: {brings_back} brings back", names.join(", "))),
             (self.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
             (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
-            (has_techniques, "○ by our rules alone".to_owned()),
+            (has_techniques, format!("{BY_RULES_SIGN} by our rules alone")),
             (has_cut_lists, "? may be missing from a list that was perhaps cut by the service".to_owned()),
         ];
         remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words))
@@ -356,22 +356,23 @@ impl Compare {
         let mut spots = Vec::new();
         for (n, column) in self.source.columns.iter().enumerate() {
             let head = format!("{} {}", n + 1, column.words());
-            if !column.is_compared() {
-                spots.push(Spot::words(format!("? {head}"), "not stored"));
-            } else if item.seen >> n & 1 == 0 {
-                let is_cut = matrix.is_perhaps_unlisted(item, n);
-                let words = if is_cut { "not listed, perhaps cut by the service" } else { "not seen" };
-                spots.push(Spot::words(format!("{} {head}", if is_cut { '?' } else { '·' }), words));
+            let head = format!("{} {head}", matrix.sign(item, n));
+            let words = match (column.is_compared(), item.seen >> n & 1 == 1) {
+                (false, _) => "not stored",
+                (true, true) => "",
+                (true, false) if matrix.is_perhaps_unlisted(item, n) => "not listed, perhaps cut by the service",
+                (true, false) => "not seen",
+            };
+            let row = matrix.technique(item, Some(n)).cloned();
+            if row.is_some() || !words.is_empty() {
+                spots.push(Spot { row, ..Spot::words(head.clone(), words) });
             }
-            let by_rules = matrix.technique(item, Some(n)).cloned();
-            spots.extend(by_rules.map(|row| Spot { row: Some(row), ..Spot::words(format!("○ {head}"), "") }));
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);
                 let place = report::Place { section, row };
                 let target =
                     Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
-                let sign = if item.other >> n & 1 == 1 { '≠' } else { '●' };
-                spots.push(Spot::row(format!("{sign} {head}"), matrix.row_of(n, section, row), target));
+                spots.push(Spot::row(head.clone(), matrix.row_of(n, section, row), target));
             }
         }
         Some(Spots::new(RowPicker::new("Where it was seen", spots)))

@@ -4,8 +4,9 @@ use super::*;
 use crate::app::compare::{MatrixColumn, Only, cut, sides};
 use crate::app::list::List;
 use crate::quota::Plan;
-use crate::report::compare::{ComparedItem, MOST_COLUMNS, Matrix};
-use crate::runtime::load_file;
+use crate::report::Cancel;
+use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MOST_COLUMNS, Matrix};
+use crate::runtime::{load_file, read_rules};
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
 
@@ -88,6 +89,9 @@ struct ItemOutput {
     what: String,
     item: String,
     seen: Vec<usize>,
+    /// Numbers of the columns of `seen` where rules alone find it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    by_rules: Vec<usize>,
     /// Numbers of the columns whose list lacks it, but may have been truncated by the service.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     perhaps_unlisted: Vec<usize>,
@@ -99,6 +103,9 @@ struct ItemOutput {
     /// Numbers of the columns with another value than the first.
     #[serde(skip)]
     others: Vec<usize>,
+    /// How each column saw it, a sign a column.
+    #[serde(skip)]
+    signs: String,
     /// The pane as it is named on the screen.
     #[serde(skip)]
     title: &'static str,
@@ -130,7 +137,9 @@ impl CompareArgs {
         }
         let here = self.here(&columns, &entitled)?;
         let bodies: Vec<_> = columns.iter().map(|column| column.body.clone()).collect();
-        let matrix = Matrix::of(&bodies);
+        let (rules, problems) = read_rules(super::app::rules_file().as_deref());
+        problems.into_iter().for_each(say);
+        let matrix = Matrix::of(&bodies).with_techniques(&rules, &Cancel::default())?;
         let numbers = matrix.select(self.pane, self.only, &sides(&columns), here);
         shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
         shown.fill(&matrix, &numbers);
@@ -258,10 +267,12 @@ impl CompareOutput {
                 what: label,
                 item: text,
                 seen: columns_of(&|n| item.seen >> n & 1 == 1),
+                by_rules: columns_of(&|n| matrix.technique(item, Some(n)).is_some()),
                 perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
                 differs: item.other != 0,
                 told: Vec::new(),
                 others: columns_of(&|n| item.other >> n & 1 == 1),
+                signs: (0..columns).map(|n| matrix.sign(item, n)).collect(),
                 title: item.pane.title(),
             }
         }));
@@ -302,16 +313,13 @@ impl CompareOutput {
         if self.items.iter().any(|item| !item.perhaps_unlisted.is_empty()) {
             text += "?  not listed, by a list that was perhaps cut by the service, or not stored\n";
         }
+        if self.items.iter().any(|item| !item.by_rules.is_empty()) {
+            let _ = writeln!(text, "{BY_RULES_SIGN}  by rules alone");
+        }
         text.push('\n');
         for item in &self.items {
-            let mark = |column: &ColumnOutput| match &column.number {
-                number if !column.held || item.perhaps_unlisted.contains(number) => '?',
-                number if item.others.contains(number) => '≠',
-                number if item.seen.contains(number) => 'x',
-                _ => '.',
-            };
-            let marks: String = self.columns.iter().map(mark).collect();
-            let _ = writeln!(text, "{marks}  {:<22}  {:<14}  {}", item.title, visible(&item.what), visible(&item.item));
+            let signs = item.signs.replace('●', "x").replace('·', ".");
+            let _ = writeln!(text, "{signs}  {:<22}  {:<14}  {}", item.title, visible(&item.what), visible(&item.item));
             for told in item.told.iter().filter(|told| item.others.contains(&told.number)) {
                 for value in &told.items {
                     let _ = writeln!(text, "{:>1$}  {2}", told.number, self.columns.len() + 40, visible(value));

@@ -64,17 +64,9 @@ impl DrawList for Comparison {
 
     fn draw_row(list: &Compare, mut line: LineWriter<'_>, at: &ListTable, item: &ComparedItem, _: &Model) {
         let Some(matrix) = &list.source.matrix else { return };
-        for (n, column) in list.source.columns.iter().enumerate() {
-            let (mark, meaning) = match (column.is_compared(), item.seen >> n & 1 == 1) {
-                (false, _) => ("?", Tint::Faint),
-                (true, true) if item.other >> n & 1 == 1 => ("≠", Tint::Strong),
-                (true, true) if matrix.technique(item, Some(n)).is_some() => ("○", Tint::Strong),
-                (true, true) => ("●", Tint::Strong),
-                (true, false) if matrix.is_perhaps_unlisted(item, n) => ("?", Tint::Faint),
-                (true, false) => ("·", Tint::Faint),
-            };
+        for n in 0..list.source.columns.len() {
             line.tab(n * cell(&list.source));
-            line.own(mark, meaning);
+            line.own(matrix.sign(item, n), if item.seen >> n & 1 == 1 { Tint::Strong } else { Tint::Faint });
         }
         at.words(&mut line, 1, item.pane.short(), Tint::Detail);
         at.row(&mut line, 2, &matrix.row(item));

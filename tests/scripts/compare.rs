@@ -22,6 +22,8 @@ fn held_reports_are_compared_and_nothing_is_asked() {
     assert!(here["items"].as_array().unwrap().iter().all(is_its_own));
     let lines = text(&desk.run(&["compare", &main_file(), "--only", "some"]));
     assert!(lines.contains("CAPE Sandbox") && lines.contains("further sandboxes"), "{lines}");
+    let techniques = text(&desk.run(&["compare", &main_file(), "--pane", "techniques"]));
+    assert!(techniques.contains("◇.◇.  ATT&CK") && techniques.contains("T1564.003"), "{techniques}");
     assert_eq!(desk.demo.seen().len(), asked);
 }
 

@@ -79,6 +79,9 @@ names! {
 /// The column of items that rules alone find.
 const BY_RULES: u8 = u8::MAX;
 
+/// The sign of a technique that rules alone find in a report.
+pub const BY_RULES_SIGN: &str = "◇";
+
 impl Only {
     /// Whether an item is selected. `sides` are the bits of the groups that are compared, `here` is the number of a report.
     fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
@@ -155,6 +158,18 @@ impl Matrix {
 
     pub fn has_techniques(&self) -> bool {
         !self.techniques.is_empty()
+    }
+
+    /// How a report saw an item, as a sign.
+    pub fn sign(&self, item: &ComparedItem, column: usize) -> &'static str {
+        let is = |bits: u64| bits >> column & 1 == 1;
+        match self.column(column) {
+            Some(_) if is(item.other) => "≠",
+            Some(_) if self.technique(item, Some(column)).is_some() => BY_RULES_SIGN,
+            Some(_) if is(item.seen) => "●",
+            Some(_) if !self.is_perhaps_unlisted(item, column) => "·",
+            _ => "?",
+        }
     }
 
     /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
