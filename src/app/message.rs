@@ -3,6 +3,7 @@
 use crate::app::away::{Copied, NotSaved, Save};
 use crate::app::find::HitGroup;
 use crate::app::find::finding::SearchEnd;
+use crate::app::over::findings::FindingTotals;
 use crate::app::over::indicators::Merged;
 use crate::app::over::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
@@ -140,7 +141,7 @@ pub enum ReportEvent {
     Evaluated(JobNumber, Marks),
     Indicators(JobNumber, Result<Merged, String>),
     RulesLoaded(Arc<Rules>, Vec<String>),
-    AllEvaluated(JobNumber, (Vec<FindingRow>, usize)),
+    AllEvaluated(JobNumber, (Vec<FindingRow>, FindingTotals)),
     Compared(JobNumber, Arc<Matrix>),
     /// What a document has that was shown before all of it was read.
     DocumentRead(DocumentReports, String),

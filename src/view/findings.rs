@@ -9,6 +9,7 @@ use crate::app::over::findings::{FindingList, FindingRow, Findings, MarkedRow, R
 use crate::app::over::{ListSource, Scope};
 use crate::report::rules::Rule;
 use crate::text::{Columns, Untrusted, count, said, thousands};
+use std::collections::HashSet;
 
 /// Columns of the list from which on severities have words beside their signs.
 const WORDED: usize = 70;
@@ -41,14 +42,12 @@ impl DrawList for Findings {
     fn title(list: &FindingList, model: &Model) -> String {
         let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
         let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| said("this report")));
-        let whose = covered(name, list.source.reports, list.source.unread);
-        let counted = list.source.rows().iter().filter_map(|row| match row {
-            FindingRow::Rule(of) => Some(of.count),
-            _ => None,
-        });
-        let (rules, rows) = counted.fold((0, 0), |(rules, rows), more| (rules + 1, rows + more));
-        let found = list.shown(0).filter(|row| row.finding().is_some()).count();
-        let rows = shown_of((if list.is_filtered() { found } else { rows }, rows), "distinct row");
+        let (all, totals) = (list.source.rows(), &list.source.totals);
+        let whose = covered(name, list.source.reports, totals.unread);
+        let rules = all.iter().filter(|row| matches!(row, FindingRow::Rule(_))).count() as u64;
+        let found: HashSet<_> = list.shown(0).filter_map(|row| Some(row.finding()?.number)).collect();
+        let found = if list.is_filtered() { found.len() } else { totals.distinct };
+        let rows = shown_of((found, totals.distinct), "distinct row");
         format!("Findings · {whose} · {rows} by {}", count(rules, "rule"))
     }
 
@@ -81,7 +80,7 @@ impl DrawList for Findings {
     fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, row: &FindingRow, model: &Model) {
         match row {
             FindingRow::Subject(subject) => {
-                let (rows, rules) = (subject.count as u64, subject.rules.len() as u64);
+                let (rows, rules) = (subject.rows.len() as u64, subject.rules.len() as u64);
                 line.own(&subject.name, Tint::Strong);
                 line.own(&format!(" · {} by {}", count(rows, "row"), count(rules, "rule")), Tint::Faint);
             }

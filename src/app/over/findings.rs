@@ -8,7 +8,7 @@ use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Pane, Place, Report, Row, RowSet};
 use crate::text::{Untrusted, Visible, said};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::slice::from_ref;
 use std::sync::Arc;
 
@@ -27,8 +27,7 @@ pub type FindingList = ListView<Findings>;
 pub struct Findings {
     pub scope: Scope,
     pub reports: usize,
-    /// How many of them could not be read, or not to their ends.
-    pub unread: usize,
+    pub totals: FindingTotals,
     pub is_complete: bool,
     rows: Vec<FindingRow>,
     /// Rules whose rows are shown, by their numbers.
@@ -36,6 +35,14 @@ pub struct Findings {
     /// Rules whose rows are not shown though a filter matches them.
     folded: BTreeSet<u16>,
     job: Job,
+}
+
+#[derive(Debug, Default)]
+pub struct FindingTotals {
+    /// Rows that at least one rule marks; the same text counts once.
+    pub distinct: usize,
+    /// How many reports could not be read, or not to their ends.
+    pub unread: usize,
 }
 
 #[derive(Debug)]
@@ -52,8 +59,8 @@ pub enum FindingRow {
 pub struct FindingSubject {
     pub name: String,
     pub rules: Vec<u16>,
-    /// Rows that these rules mark.
-    pub count: usize,
+    /// The distinct rows that these rules mark, by their numbers.
+    pub rows: HashSet<usize>,
 }
 
 #[derive(Debug)]
@@ -71,6 +78,8 @@ pub struct RuleFindings {
 #[derive(Debug)]
 pub struct MarkedRow {
     pub rule: u16,
+    /// Its number among the distinct rows of all rules.
+    pub number: usize,
     pub pane: Pane,
     pub row: Row,
     /// The first sandbox that saw it, and the number of the others.
@@ -108,13 +117,13 @@ impl FindingRow {
     }
 
     /// What rules mark in several reports: by subject, the most severe rules first, of these the rarest.
-    /// Returns the number of reports that could not be read to their ends as well.
     pub fn find_all(
         reports: &[ReportToEvaluate],
         rules: &Rules,
         cancel: &Cancel,
-    ) -> Result<(Vec<Self>, usize), Cancelled> {
-        let mut unread = 0;
+    ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
+        // The distinct rows, by their texts.
+        let (mut unread, mut known) = (0, HashMap::<Vec<u8>, usize>::new());
         // Rules that a reader cannot tell apart are one.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for judged in reports {
@@ -132,7 +141,9 @@ impl FindingRow {
                     let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, words });
                     FoundByRule { subject, of, listed: Vec::new(), known: HashMap::new() }
                 });
-                of_rule.add(judged, &report, Place { section, row });
+                let (place, row, next) = (Place { section, row }, report.row(section, row), known.len());
+                let distinct = *known.entry(row.text()).or_insert(next);
+                of_rule.add(judged, &report, place, (distinct, row));
             }
         }
         let mut found: Vec<_> = found.into_iter().collect();
@@ -142,12 +153,16 @@ impl FindingRow {
             match rows.get_mut(heading) {
                 Some(Self::Subject(subject)) if subject.name == found.subject => {
                     subject.rules.push(found.of.number);
-                    subject.count += found.of.count;
+                    subject.rows.extend(found.known.keys());
                 }
                 _ => {
                     heading = rows.len();
-                    let (name, rules, count) = (found.subject.to_owned(), vec![found.of.number], found.of.count);
-                    rows.push(Self::Subject(FindingSubject { name, rules, count }));
+                    let (name, rules) = (found.subject.to_owned(), vec![found.of.number]);
+                    rows.push(Self::Subject(FindingSubject {
+                        name,
+                        rules,
+                        rows: found.known.keys().copied().collect(),
+                    }));
                 }
             }
             let (number, more) = (found.of.number, found.of.count - found.listed.len());
@@ -160,7 +175,7 @@ impl FindingRow {
             rows.extend(found.listed.into_iter().map(Self::Row));
             rows.extend((more > 0).then_some(Self::More(number, more)));
         }
-        Ok((rows, unread))
+        Ok((rows, FindingTotals { distinct: known.len(), unread }))
     }
 }
 
@@ -169,17 +184,17 @@ struct FoundByRule<'a> {
     subject: &'a str,
     of: RuleFindings,
     listed: Vec<MarkedRow>,
-    /// Where a row with this text is listed; beyond the rows that are listed where it is only counted.
-    known: HashMap<Vec<u8>, usize>,
+    /// Where a distinct row is listed; beyond the rows that are listed where it is only counted.
+    known: HashMap<usize, usize>,
 }
 
 impl FoundByRule<'_> {
-    fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: Place) {
-        let (entry, row) = (judged.entry, report.row(place.section, place.row));
+    fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: Place, (number, row): (usize, Row)) {
+        let entry = judged.entry;
         let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
         let rows = self.of.places.entry(entry).or_default().entry(pane).or_default();
         rows.insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
-        let at = *self.known.entry(row.text()).or_insert(self.of.count);
+        let at = *self.known.entry(number).or_insert(self.of.count);
         if let Some(before) = self.listed.get_mut(at) {
             return before.also.push((entry, place));
         }
@@ -189,8 +204,8 @@ impl FoundByRule<'_> {
         self.of.count += 1;
         if at < MOST_LISTED {
             let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
-            let (seen_by, words) = (judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
-            self.listed.push(MarkedRow { rule: self.of.number, pane, row, seen_by, target, also: Vec::new(), words });
+            let (rule, seen_by, words) = (self.of.number, judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
+            self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), words });
         }
     }
 }
@@ -377,9 +392,9 @@ impl Model {
         self.emit(ReportJob::EvaluateAll(ticket, reports, rules));
     }
 
-    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: (Vec<FindingRow>, usize)) {
+    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: (Vec<FindingRow>, FindingTotals)) {
         let Some(list) = self.over.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
-        list.change(|source| ((source.rows, source.unread), source.is_complete) = (found, true));
+        list.change(|source| ((source.rows, source.totals), source.is_complete) = (found, true));
         list.go_to_first();
         let scope = list.source.scope;
         self.say_not_covered(scope);

@@ -9,20 +9,18 @@ use crate::text::{Untrusted, last_part};
 use regex::bytes::{NoExpand, Regex};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// What the rules make of a report.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// Notable rows, in order, each with the number of the rule that matters most.
-    notable: BTreeMap<Place, u16>,
+    /// The rules that mark rows, of each row the most severe first.
+    notable: BTreeSet<(Place, Mark)>,
     /// Rows that are noise, and nothing else.
     noise: RowSet,
     order: Arc<Order>,
-    /// Rows that are marked for what other rows say, with the numbers of the rules.
-    across: BTreeSet<(Place, u16)>,
     /// The programs that ran of those that a rule names.
     ran: BTreeSet<Vec<u8>>,
     techniques: Vec<FoundTechnique>,
@@ -34,14 +32,20 @@ impl Marks {
         &self.techniques
     }
 
-    /// The number of the rule that marks a row.
-    pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
-        self.notable.get(&Place { section, row }).copied()
+    /// The rules that mark a row, the most severe first.
+    fn of(&self, place: Place) -> impl Iterator<Item = Mark> {
+        let marks = self.notable.range((place, (Severity::High, 0))..=(place, (Severity::Noise, u16::MAX)));
+        marks.map(|(_, mark)| *mark)
     }
 
-    /// Every notable row: section, row, rule.
+    /// The number of the most severe rule that marks a row.
+    pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
+        self.of(Place { section, row }).next().map(|(_, rule)| rule)
+    }
+
+    /// Every notable row with each rule that marks it: section, row, rule.
     pub fn notable(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
-        self.notable.iter().map(|(place, rule)| (place.section, place.row, *rule))
+        self.notable.iter().map(|(place, (_, rule))| (place.section, place.row, *rule))
     }
 
     /// The order of rows that say themselves how severe they are.
@@ -51,18 +55,6 @@ impl Marks {
 
     pub fn noise(&self) -> &RowSet {
         &self.noise
-    }
-
-    /// Marks further rows, each by the rule that matters most.
-    fn add(&mut self, rules: &Rules, rows: Vec<(Place, u16)>) {
-        let severity = |rule: u16| rules.rule(rule).map(|rule| rule.severity);
-        for (place, number) in &rows {
-            let rule = self.notable.entry(*place).or_insert(*number);
-            if severity(*number) < severity(*rule) {
-                *rule = *number;
-            }
-        }
-        self.across.extend(rows);
     }
 }
 
@@ -106,16 +98,14 @@ impl Rules {
                 });
                 let parent = parent.as_deref();
                 let rules = judge.rules(&RowValues { text: &text, decoded: &hidden, parent, ran: &marks.ran });
-                rules.iter().for_each(|(number, rule)| add_to_crowd(&mut crowd, *number, rule, place, &text));
-                let single = rules.into_iter().filter(|(_, rule)| rule.many == 0);
-                let best = single.map(|(number, rule)| (rule.severity, number)).min();
-                match best {
-                    Some((Severity::Noise, _)) => {
-                        marks.noise.insert(number, u32::try_from(place.row).unwrap_or(u32::MAX))
-                    }
-                    Some((_, rule)) => drop(marks.notable.insert(place, rule)),
-                    None => {}
+                rules.iter().for_each(|(mark, rule)| add_to_crowd(&mut crowd, *mark, rule, place, &text));
+                let single = rules.into_iter().filter(|(_, rule)| rule.many == 0).map(|(mark, _)| mark);
+                let best = single.clone().min();
+                if best.is_some_and(|(severity, _)| severity == Severity::Noise) {
+                    marks.noise.insert(number, u32::try_from(place.row).unwrap_or(u32::MAX));
                 }
+                let notable = single.filter(|(severity, _)| *severity < Severity::Noise);
+                marks.notable.extend(notable.map(|mark| (place, mark)));
                 trail.add(name, best, place, &text, || match hidden.as_slice() {
                     [] => found.own(),
                     hidden => Cow::Owned([&*found.own(), &hidden.join(&b' ')].join(&b' ')),
@@ -124,18 +114,15 @@ impl Rules {
         }
         cancel.check()?;
         let is_enough = |number: u16, each: usize| self.rule(number).is_some_and(|rule| each >= rule.many);
-        let crowd = crowd.into_iter().filter(|((number, _), (each, _))| is_enough(*number, each.len()));
-        let crowd = crowd.flat_map(|((number, _), (_, places))| places.into_iter().map(move |place| (place, number)));
-        marks.add(self, crowd.chain(trail.rows()).collect());
-        let mut counts = BTreeMap::<u16, usize>::new();
+        let crowd = crowd.into_iter().filter(|(((_, number), _), (each, _))| is_enough(*number, each.len()));
+        let crowd = crowd.flat_map(|((mark, _), (_, places))| places.into_iter().map(move |place| (place, mark)));
+        marks.notable.extend(crowd.chain(trail.rows()));
         // Rows that say the same count once, as they do among the findings.
-        // Rows that say the same count once, as they do among the findings.
-        let mut known = HashSet::new();
+        let (mut rows, state) = (BTreeMap::<u16, HashSet<u64>>::new(), RandomState::new());
         for (section, row, rule) in marks.notable() {
-            let is_new = known.insert((rule, known.hasher().hash_one(report.row(section, row).text())));
-            *counts.entry(rule).or_default() += usize::from(is_new);
+            rows.entry(rule).or_default().insert(state.hash_one(report.row(section, row).text()));
         }
-        marks.techniques = self.techniques(report, &counts);
+        marks.techniques = self.techniques(report, &rows);
         Ok(marks)
     }
 
@@ -167,11 +154,9 @@ impl Rules {
             parent.map(|parent| program(&report.row(section, parent))).unwrap_or_default()
         });
         let values = RowValues { text: &text, decoded: &hidden, parent: parent.as_deref(), ran: &marks.ran };
-        let single = Judge::new(self, found).rules(&values).into_iter().map(|(_, rule)| rule);
-        let across = marks.across.range((place, 0)..=(place, u16::MAX)).filter_map(|(_, number)| self.rule(*number));
-        let mut rules: Vec<&Rule> = single.filter(|rule| rule.many == 0).chain(across).collect();
-        rules.sort_by_key(|rule| rule.severity);
-        rules
+        let single = Judge::new(self, found).rules(&values).into_iter().filter(|(_, rule)| rule.many == 0);
+        let found: BTreeSet<Mark> = single.map(|(mark, _)| mark).chain(marks.of(place)).collect();
+        found.into_iter().filter_map(|(_, number)| self.rule(number)).collect()
     }
 }
 
@@ -209,13 +194,13 @@ fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
 
 /// Rows that count only if there are many of their kind: by rule and the common part (`same`) the distinct parts (`each`) and
 /// the places.
-type Crowd = BTreeMap<(u16, Vec<u8>), (BTreeSet<Vec<u8>>, Vec<Place>)>;
+type Crowd = BTreeMap<(Mark, Vec<u8>), (BTreeSet<Vec<u8>>, Vec<Place>)>;
 
-fn add_to_crowd(crowd: &mut Crowd, number: u16, rule: &Rule, place: Place, text: &[u8]) {
+fn add_to_crowd(crowd: &mut Crowd, mark: Mark, rule: &Rule, place: Place, text: &[u8]) {
     let captures = rule.regex.as_ref().filter(|_| rule.many > 0).and_then(|regex| regex.regex().ok()?.captures(text));
     let part = |name| Some(captures.as_ref()?.name(name)?.as_bytes().to_vec());
     if let Some((same, each)) = part("same").zip(part("each")) {
-        let (parts, places) = crowd.entry((number, same)).or_default();
+        let (parts, places) = crowd.entry((mark, same)).or_default();
         parts.insert(each);
         places.push(place);
     }
@@ -269,10 +254,10 @@ impl Trail {
     }
 
     /// The connections to one of the addresses, each with the rule that marks it.
-    fn rows(self) -> impl Iterator<Item = (Place, u16)> {
+    fn rows(self) -> impl Iterator<Item = (Place, Mark)> {
         let Self { named, asked, connections } = self;
         let mark = move |address: &IpAddr| named.get(address).or_else(|| asked.get(address)?.as_ref()).copied();
-        connections.into_iter().filter_map(move |(address, place)| Some((place, mark(&address)?.1)))
+        connections.into_iter().filter_map(move |(address, place)| Some((place, mark(&address)?)))
     }
 }
 
@@ -296,17 +281,17 @@ impl<'a> Judge<'a> {
     }
 
     /// The rules that mark a row, for what it says or for what it hides, in order.
-    fn rules(&mut self, row: &RowValues<'_>) -> Vec<(u16, &'a Rule)> {
+    fn rules(&mut self, row: &RowValues<'_>) -> Vec<(Mark, &'a Rule)> {
         let mut found = self.rules_of_text(row);
         for text in row.decoded {
             found.extend(self.rules_of_text(&RowValues { text, ..*row }));
-            found.sort_unstable_by_key(|(number, _)| *number);
-            found.dedup_by_key(|(number, _)| *number);
+            found.sort_unstable_by_key(|(mark, _)| *mark);
+            found.dedup_by_key(|(mark, _)| *mark);
         }
         found
     }
 
-    fn rules_of_text(&mut self, row: &RowValues<'_>) -> Vec<(u16, &'a Rule)> {
+    fn rules_of_text(&mut self, row: &RowValues<'_>) -> Vec<(Mark, &'a Rule)> {
         let (mut called, Rules { texts, uses, .. }) = (self.uncalled.clone(), self.rules);
         self.hits.clear();
         for hit in texts.find_overlapping_iter(row.text) {
@@ -322,6 +307,7 @@ impl<'a> Judge<'a> {
         called.sort_unstable();
         called.dedup();
         let rules = called.into_iter().filter_map(|number| Some((number, self.rules.rule(number)?)));
+        let rules = rules.map(|(number, rule)| ((rule.severity, number), rule));
         rules.filter(|(_, rule)| rule.holds(&self.hits, row)).collect()
     }
 }

@@ -14,7 +14,7 @@ use crate::text::{Untrusted, count, names};
 use aho_corasick::AhoCorasick;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, LazyLock, OnceLock};
 
 pub use judge::Marks;
@@ -210,9 +210,9 @@ pub struct FoundTechnique {
     pub id: Untrusted,
     /// The highest of its rules.
     pub severity: Severity,
-    /// The names of the rules that mark rows, and how many rows.
+    /// The names of the rules that mark rows, and the rows, each by a hash of its text.
     rules: Vec<String>,
-    rows: usize,
+    rows: HashSet<u64>,
     /// Whether the sandbox names it as well.
     pub is_named: bool,
 }
@@ -220,7 +220,7 @@ pub struct FoundTechnique {
 impl FoundTechnique {
     /// It as a row beside those of the sandbox.
     pub fn row(&self) -> Row {
-        let by = format!(" {} ({})", self.words(), count(self.rows as u64, "row"));
+        let by = format!(" {} ({})", self.words(), count(self.rows.len() as u64, "row"));
         let mut row = Row { pieces: vec![Piece::Value(self.id.clone()), Piece::Own(by.into())], ..Row::default() };
         attack::annotate(&mut row);
         row
@@ -289,17 +289,17 @@ impl Rules {
     }
 
     /// The techniques of the rules that mark a report's rows, by tactic, the most severe first in each.
-    fn techniques(&self, report: &Report, counts: &BTreeMap<u16, usize>) -> Vec<FoundTechnique> {
+    fn techniques(&self, report: &Report, rows: &BTreeMap<u16, HashSet<u64>>) -> Vec<FoundTechnique> {
         let mut found = BTreeMap::<&str, FoundTechnique>::new();
-        for (number, rows) in counts {
+        for (number, rows) in rows {
             let Some(rule) = self.rule(*number) else { continue };
             for id in rule.attack.iter().filter(|id| id.starts_with("T1") && Technique::of(id.as_bytes()).is_some()) {
                 let technique = found.entry(id).or_insert_with(|| {
-                    let (id, severity, rules) = (id.as_str().into(), rule.severity, Vec::new());
-                    FoundTechnique { id, severity, rules, rows: 0, is_named: false }
+                    let (id, rules, rows) = (id.as_str().into(), Vec::new(), HashSet::new());
+                    FoundTechnique { id, severity: rule.severity, rules, rows, is_named: false }
                 });
                 technique.severity = technique.severity.min(rule.severity);
-                technique.rows += rows;
+                technique.rows.extend(rows);
                 if !technique.rules.contains(&rule.name) {
                     technique.rules.push(rule.name.clone());
                 }

@@ -6,9 +6,7 @@ use super::*;
 fn found(json: &str) -> Vec<(String, Vec<String>)> {
     let report = report(json);
     let marks = RULES.judge(&report, &Cancel::default()).unwrap();
-    let rows: Vec<_> = marks.notable().map(|(section, row, _)| (section, row)).collect();
-    let rules = rows.iter().flat_map(|(section, row)| RULES.of_row(&report, &marks, *section, *row));
-    let rules = rules.filter(|rule| rule.severity != Severity::Noise);
+    let rules = marks.notable().filter_map(|(.., rule)| RULES.rule(rule));
     rules.map(|rule| (rule.id.clone(), rule.attack.clone())).collect()
 }
 
