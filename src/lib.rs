@@ -29,7 +29,7 @@
 //! | body | the bytes of an answer as received, in memory; where they repeated the key, it is redacted before anything else has them |
 //! | request | a question to the service: its address, its price, the key under which its answer is stored, its identity |
 //! | scan | a private analysis of a submitted file, which several sandboxes run |
-//! | poll | one call that asks how far a scan is, while it is followed |
+//! | poll | one call that asks how far a scan is, while it is watched |
 //! | stored | on this machine, paid for, and so free |
 //! | gateway | the only way to the service |
 //! | ledger | each call and its cost, written before the call is sent |
@@ -68,7 +68,7 @@
 //! - a command: a row of [`app::COMMANDS`]
 //! - something that belongs to one open file: a field of [`app::files::OpenFile`], which goes aside
 //!   with it and comes back whole
-//! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview call`
+//! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview api`
 //! - an export format: a row of [`export::FORMATS`]
 //! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,
 //!   where it is not counted in calls, its words in [`quota::Operation::words`]

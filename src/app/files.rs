@@ -25,7 +25,7 @@ pub struct OpenFile {
     /// The last search of one of its reports that was left for one of its hits.
     pub(super) finder: Option<Finder>,
     pub(super) left: Option<ReturnPoint>,
-    /// Whether its scan was followed to its end.
+    /// Whether its scan was watched to its end.
     pub(super) is_scanned: bool,
 }
 

@@ -383,7 +383,7 @@ impl Model {
         // Of many none is the one that was meant.
         Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
-                let (other, quit) = (self.way_to("other-file"), self.way_to("quit"));
+                let (other, quit) = (self.way_to("open-file"), self.way_to("quit"));
                 format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
             }
             ([_] | [_, _], _) => {
@@ -457,7 +457,7 @@ mod tests {
 
     #[test]
     fn commands_that_never_meet_share_a_key_and_two_can_change_places() {
-        read(&[("open", &["f9"]), ("whole-row", &["f9"]), ("next-page", &["f9"])]).unwrap();
+        read(&[("open", &["f9"]), ("row-details", &["f9"]), ("next-page", &["f9"])]).unwrap();
         read(&[("refetch", &["R"]), ("relist", &["r"])]).unwrap();
     }
 }

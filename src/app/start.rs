@@ -67,7 +67,7 @@ impl Model {
         if let Some(first) = found.first() {
             self.start.typed = first.to_string().into();
         }
-        let (way, pasted) = (self.way_to("open-file"), count(found.len() as u64, "file"));
+        let (way, pasted) = (self.way_to("open-chosen"), count(found.len() as u64, "file"));
         match (found.len(), left_out) {
             (0, _) => self.warn(
                 "No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else.",

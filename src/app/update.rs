@@ -18,7 +18,7 @@ use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
 /// Commands that work while a confirmation is open.
-const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "shell", "quit"];
+const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "suspend", "quit"];
 
 impl Model {
     /// The text field that has the keys; none of a form that was sent.

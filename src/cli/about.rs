@@ -30,7 +30,7 @@ pub(super) enum ConfigCommand {
 pub(super) struct FormatFlags {
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 impl ConfigCommand {

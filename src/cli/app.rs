@@ -81,7 +81,7 @@ fn browse(
     mut remarks: Vec<String>,
     open: impl FnOnce(&mut Model),
 ) -> Result<Exit> {
-    let path = (!config.keeps_nothing()).then(|| folders.state_file());
+    let path = config.is_persistent().then(|| folders.state_file());
     let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
     remarks.extend(remark);
     model.resume(before.clone());
@@ -103,7 +103,7 @@ fn settings(config: &Config) -> Settings {
         keys: config.keymap.clone(),
         confirm_above: config.budget.confirm_above.unwrap_or(CONFIRM_ABOVE),
         pace: config.pace(),
-        forgets: config.keeps_nothing().then_some("store.keep is \"nothing\""),
+        forgets: (!config.is_persistent()).then_some("store.persist is false"),
         rules_file: rules_file(),
         ..Settings::default()
     }
@@ -275,7 +275,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     model.open_files(files.get(..1).unwrap_or_default());
     // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
-    let (other, keys) = (model.way_to("other-file"), model.way_to("help"));
+    let (other, keys) = (model.way_to("open-file"), model.way_to("help"));
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
@@ -317,12 +317,12 @@ fn need_terminal(display: Display) -> Result<()> {
 }
 
 fn display(config: &Config) -> Display {
-    let look = config.look;
-    if look.ascii {
+    let ui = config.ui;
+    if ui.ascii {
         text::show_ascii_alone();
     }
     let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
-    Display { theme: look.theme, depth: Depth::of(variable), takes_mouse: look.mouse, is_plain: look.plain || is_dumb }
+    Display { theme: ui.theme, depth: Depth::of(variable), takes_mouse: ui.mouse, is_plain: ui.plain || is_dumb }
 }
 
 /// Whether the first of the locale's variables that is set names UTF-8.

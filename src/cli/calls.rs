@@ -1,4 +1,4 @@
-//! Commands that send one request: `behaview call`, `behaview delete` and `behaview fetch`.
+//! Commands that send one request: `behaview api`, `behaview delete` and `behaview download`.
 
 use super::export::write_file;
 use super::show::identifier;
@@ -12,13 +12,13 @@ const LONGEST_INPUT: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = names())]
-pub(super) struct CallArgs {
-    /// Name of the question
+pub(super) struct ApiArgs {
+    /// Name of the operation
     #[arg(value_parser = PossibleValuesParser::new(ASKS.iter().map(|ask| ask.name)), hide_possible_values = true)]
     name: String,
-    /// What it asks about: hashes, an identifier, a path; - for standard input
+    /// Its input: hashes, an identifier, a path; - for standard input
     input: Vec<String>,
-    /// Ask the service even if the answer is stored
+    /// Send the request even if the response is stored
     #[arg(long)]
     refresh: bool,
     #[command(flatten)]
@@ -30,16 +30,16 @@ fn names() -> String {
         format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
     });
     format!(
-        "Into a file or pipe goes the answer as it was received, the key redacted.\n\nQuestions, with what each is asked about:\n{}\nExamples:\n  behaview call v3-quotas\n  behaview call v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
+        "A file or pipe gets the response as received, with the key redacted.\n\nOperations and their input:\n{}\nExamples:\n  behaview api v3-quotas\n  behaview api v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
         rows.collect::<String>()
     )
 }
 
-impl CallArgs {
+impl ApiArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let Some(ask) = Ask::named(&self.name) else { fail!(Usage, "unknown question") };
+        let Some(ask) = Ask::named(&self.name) else { fail!(Usage, "unknown operation") };
         if ask.input.is_empty() && !self.input.is_empty() {
-            fail!(Usage, "nothing was sent. {} is asked about nothing: leave out what stands behind it", ask.name);
+            fail!(Usage, "nothing was sent. {} takes no input: remove the words after it", ask.name);
         }
         let setup = setup(common, self.agreed.spending)?;
         let request = (ask.make)(&self.typed()?, setup.gateway.now());
@@ -80,7 +80,7 @@ Examples:
   behaview delete --dry-run $file
   behaview delete --yes --file-only $file
 
-What is stored stays; behaview held deletes that.";
+Stored reports stay; behaview store remove deletes them.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -110,39 +110,39 @@ impl DeleteArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A fetch that is cut off is lost, and may be charged; fetching again costs another request.")]
-pub(super) struct FetchArgs {
+#[command(after_help = "An interrupted download is lost, and may be charged; the next one costs another request.")]
+pub(super) struct DownloadArgs {
     /// Sandbox identifier as a list gives it
     identifier: String,
-    /// Which artefact; the report says which of them exist
-    #[arg(value_name = "ARTEFACT", value_parser = PossibleValuesParser::new(Artefact::ALL.map(Artefact::name)))]
+    /// Kind of artifact; the report says which of them exist
+    #[arg(value_name = "ARTIFACT", value_parser = PossibleValuesParser::new(Artefact::ALL.map(Artefact::name)))]
     artefact: String,
-    /// The file that is made, which its owner alone can read; - for standard output; without it, a safe name in this folder
+    /// New file, readable by its owner only; - for standard output; without it, a safe name in this folder
     #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
-    /// Write over the file if it is there
+    /// Overwrite an existing file
     #[arg(long)]
     force: bool,
-    /// Ask the service even if the artefact is stored
+    /// Send the request even if the artifact is stored
     #[arg(long)]
     refresh: bool,
-    /// Ask the service although the stored report denies the artefact
+    /// Send the request although the stored report says that there is no such artifact
     #[arg(long)]
-    anyway: bool,
+    even_if_missing: bool,
     #[command(flatten)]
     spending: Spending,
 }
 
-impl FetchArgs {
+impl DownloadArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let identifier = identifier(&self.identifier, common)?;
-        let artefact = Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("unknown artefact"))?;
+        let artefact = Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("unknown artifact"))?;
         let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
         // Checked before anything is paid.
         if is_printed && io::stdout().is_terminal() {
-            fail!(Usage, "that is no text for a terminal: name a file, or a pipe");
+            fail!(Usage, "an artifact is not text for a terminal: name a file, or a pipe");
         }
         if !is_printed && !self.spending.dry_run {
             file::check(&path, self.force)?;
@@ -166,7 +166,7 @@ impl FetchArgs {
     /// Why no call is made: the stored report states that the artefact does not exist.
     fn missing(&self, setup: &Setup, request: &Request) -> Result<Option<String>> {
         let (Request::Artefact { identifier, artefact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
-        if self.anyway || !self.refresh && gateway.stored(request)?.is_some() {
+        if self.even_if_missing || !self.refresh && gateway.stored(request)?.is_some() {
             return Ok(None);
         }
         let stored = gateway.store.report(&gateway.service, identifier)?;
@@ -174,6 +174,6 @@ impl FetchArgs {
         let (what, attribute) = (artefact.words(), artefact.attribute());
         Ok(report
             .filter(|report| artefact.is_beside(report) == Some(false))
-            .map(|_| format!("the stored report denies a {what} ({attribute}: false); --anyway asks for it")))
+            .map(|_| format!("the stored report denies a {what} ({attribute}: false); --even-if-missing asks for it")))
     }
 }

@@ -79,7 +79,7 @@ struct ColumnOutput {
     document: Option<String>,
     id: String,
     sandbox: String,
-    held: bool,
+    stored: bool,
     items: usize,
 }
 
@@ -99,7 +99,7 @@ struct ItemOutput {
     differs: bool,
     /// The values of each sandbox, if they differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    told: Vec<Variants>,
+    details: Vec<Variants>,
     /// Numbers of the columns with another value than the first.
     #[serde(skip)]
     others: Vec<usize>,
@@ -238,7 +238,7 @@ impl ColumnOutput {
             document: column.document.as_ref().map(Untrusted::unicode),
             id: identifier.map(|identifier| identifier.text().unicode()).unwrap_or_default(),
             sandbox: identifier.map(|identifier| identifier.parts().sandbox.unicode()).unwrap_or_default(),
-            held: column.is_compared(),
+            stored: column.is_compared(),
             ..Self::default()
         }
     }
@@ -270,7 +270,7 @@ impl CompareOutput {
                 by_rules: columns_of(&|n| matrix.technique(item, Some(n)).is_some()),
                 perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
                 differs: item.other != 0,
-                told: Vec::new(),
+                details: Vec::new(),
                 others: columns_of(&|n| item.other >> n & 1 == 1),
                 signs: (0..columns).map(|n| matrix.sign(item, n)).collect(),
                 title: item.pane.title(),
@@ -279,10 +279,10 @@ impl CompareOutput {
         matrix.each_of_differing(&mut |item, column, row| {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
             let (number, text) = (column + 1, row.words(Untrusted::unicode).1);
-            match item.told.last_mut().filter(|told| told.number == number) {
-                Some(told) if told.items.len() >= MOST_VALUES || told.items.contains(&text) => {}
-                Some(told) => told.items.push(text),
-                None => item.told.push(Variants { number, items: vec![text] }),
+            match item.details.last_mut().filter(|details| details.number == number) {
+                Some(details) if details.items.len() >= MOST_VALUES || details.items.contains(&text) => {}
+                Some(details) => details.items.push(text),
+                None => item.details.push(Variants { number, items: vec![text] }),
             }
         });
     }
@@ -291,12 +291,12 @@ impl CompareOutput {
     fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
-        for ColumnOutput { number, sandbox, held, file, document, .. } in &self.columns {
+        for ColumnOutput { number, sandbox, stored, file, document, .. } in &self.columns {
             let file = file.as_deref().and_then(Sha256::parse).map(|file| file.short());
             let document = || document.as_deref().map(|name| Untrusted::from(name).visible_cut(40).to_string());
             let (title, sandbox) = (file.or_else(document).unwrap_or_default(), visible(sandbox));
-            let held = if *held { "stored" } else { "not stored" };
-            let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {held}");
+            let stored = if *stored { "stored" } else { "not stored" };
+            let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {stored}");
         }
         if let Some(price) = &self.missing {
             let _ = writeln!(text, "the missing reports cost {price}: behaview show <identifier>");
@@ -320,9 +320,9 @@ impl CompareOutput {
         for item in &self.items {
             let signs = item.signs.replace('●', "x").replace('·', ".");
             let _ = writeln!(text, "{signs}  {:<22}  {:<14}  {}", item.title, visible(&item.what), visible(&item.item));
-            for told in item.told.iter().filter(|told| item.others.contains(&told.number)) {
-                for value in &told.items {
-                    let _ = writeln!(text, "{:>1$}  {2}", told.number, self.columns.len() + 40, visible(value));
+            for details in item.details.iter().filter(|details| item.others.contains(&details.number)) {
+                for value in &details.items {
+                    let _ = writeln!(text, "{:>1$}  {2}", details.number, self.columns.len() + 40, visible(value));
                 }
             }
         }

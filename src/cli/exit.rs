@@ -42,20 +42,20 @@ macro_rules! failure_kinds {
 }
 
 failure_kinds! {
-    Other = 1, "something else went wrong";
-    Usage = 2, "the command line is wrong, or a terminal is missing";
-    Key = 3, "no key, or it is not accepted";
+    Other = 1, "any other error";
+    Usage = 2, "invalid command line, or no terminal";
+    Key = 3, "no API key, or it is rejected";
     Refused = 4, "not entitled";
-    NotFound = 5, "not found, or not any more";
+    NotFound = 5, "not found, or no longer available";
     Quota = 6, "quota spent";
     Rate = 7, "too many requests in a short time";
-    Network = 8, "network, or the service is not well";
-    BadAnswer = 9, "an answer or a document that is of no use";
+    Network = 8, "network error, or the service is unavailable";
+    BadAnswer = 9, "invalid response or document";
     DoesNotFit = 10, "cost with balances: it does not fit now, or not for certain";
     OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
-    Partial = 12, "some of several are there, others not; each failure has its message";
+    Partial = 12, "partial result; each failure has its message";
     NotHeld = 13, "not stored, and nothing is sent (--offline)";
-    Config = 14, "the config is wrong; behaview config check says where";
+    Config = 14, "invalid config; behaview config check says where";
 }
 
 impl FailureKind {

@@ -1,4 +1,4 @@
-//! `behaview import`: stores reports that a colleague exported, so that opening them is free. Sends nothing.
+//! `behaview store import`: stores reports that a colleague exported, so that opening them is free. Sends nothing.
 
 use super::document::{STANDARD_INPUT, body};
 use super::*;
@@ -14,11 +14,11 @@ use std::borrow::Cow;
 
 const EXAMPLES: &str = "\
 A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else has \
-them stored from there on, `behaview import report.json`.
+them stored from there on, `behaview store import report.json`.
 
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview list --format ids $file | behaview show - | behaview import -
+  behaview list --format ids $file | behaview show - | behaview store import -
 
 A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its \
 identifier; one that is stored already stays unless --replace is given. A report shows where it was imported from. A list \
@@ -49,8 +49,8 @@ struct Sums {
 impl ImportArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
-        if config.keeps_nothing() {
-            fail!(Usage, "nothing is stored on disk (store.keep = \"nothing\"), so nothing can be imported");
+        if !config.is_persistent() {
+            fail!(Usage, "nothing is stored on disk (store.persist = false), so nothing can be imported");
         }
         let profile = config.profile()?;
         let file = self.file.as_deref().map(parse_sha256).transpose()?;

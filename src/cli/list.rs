@@ -83,7 +83,7 @@ struct ListedSandbox {
     labels: Vec<String>,
     tags: Vec<String>,
     /// When the report was stored; it is free from then on.
-    held_since: Option<Timestamp>,
+    stored_since: Option<Timestamp>,
     /// The file that the report was imported from; `None` if it came from the service.
     imported_from: Option<String>,
 }
@@ -283,7 +283,7 @@ impl ListOutput {
         let heading = fitting(heading.map(str::to_owned), room);
         let rows = self.sandboxes.iter().map(|sandbox| fitting(sandbox.cells(&self.price), room));
         let shown = table(heading.each_ref().map(String::as_str), rows);
-        let none = "No sandbox has reported yet. behaview follow polls until one has.\n".to_owned();
+        let none = "No sandbox has reported yet. behaview watch polls until one has.\n".to_owned();
         let shown = if self.sandboxes.is_empty() { none } else { shown };
         let more = if self.more { "There are more pages: --all fetches them, each for one request.\n" } else { "" };
         print_text(&wrapped(&(shown + more)))?;
@@ -312,7 +312,7 @@ impl ListedSandbox {
             visible(&self.labels.join(" ")),
             visible(&self.tags.join(" ")),
             self.when.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default(),
-            if self.held_since.is_some() { "0, stored".to_owned() } else { price.to_owned() },
+            if self.stored_since.is_some() { "0, stored".to_owned() } else { price.to_owned() },
             visible(self.id.as_deref().unwrap_or("-")),
         ]
     }
@@ -341,7 +341,7 @@ fn sandbox(
         score,
         labels: labels.iter().map(Untrusted::unicode).collect(),
         tags: tags.iter().map(Untrusted::unicode).collect(),
-        held_since: stored.map(|stored| stored.received).or(received.filter(|_| report.is_some())),
+        stored_since: stored.map(|stored| stored.received).or(received.filter(|_| report.is_some())),
         imported_from: imported.map(|imported| imported.from.unicode()),
     }
 }

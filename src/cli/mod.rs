@@ -12,8 +12,6 @@ mod counters;
 mod doctor;
 mod document;
 mod export;
-mod follow;
-mod held;
 mod import;
 mod inputs;
 mod ledger;
@@ -23,7 +21,9 @@ mod query;
 mod search;
 mod setup;
 mod show;
+mod store;
 mod submit;
+mod watch;
 
 use crate::config::{Config, Folders};
 use crate::log::Log;
@@ -163,12 +163,12 @@ commands! {
     Show(show::ShowArgs),
     /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP; a report that is not stored costs one request
     Export(export::ExportArgs),
-    /// Fetch what a sandbox kept beside its report into a file: HTML report, network capture, event log, memory dump; costs one request
-    Fetch(calls::FetchArgs),
+    /// Download an artifact of a sandbox: HTML report, network capture, event log, memory dump; costs one request
+    Download(calls::DownloadArgs),
     /// Submit a file of this machine for a private scan; costs one private scan
     Submit(Box<submit::SubmitArgs>),
-    /// Follow a file's scan until its reports are there; each poll costs one request, each page of the list one more
-    Follow(follow::FollowArgs),
+    /// Watch a file's scan until its reports are there; each poll costs one request, each page of the list one more
+    Watch(watch::WatchArgs),
     /// Delete a private file at the service; costs one request
     Delete(calls::DeleteArgs),
     /// Print which sandbox saw what, of one file, of two or of documents, from stored reports; never asks the service
@@ -181,16 +181,14 @@ commands! {
     Usage(counters::UsageArgs),
     /// Search every stored report, or those named, for words or a regular expression; costs nothing
     Search(search::SearchArgs),
-    /// Ask any other question that the specification names, and print the answer as JSON
-    Call(calls::CallArgs),
+    /// Call any other operation of the service, and print the response as JSON
+    Api(calls::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(ledger::LedgerArgs),
     /// Print which keys do what, with the config's changes applied
     Keys(about::KeysArgs),
-    /// Print the content of the store, and delete it; costs nothing
-    Held(held::HeldArgs),
-    /// Store reports that a colleague exported, so that a group pays once for all; costs nothing
-    Import(import::ImportArgs),
+    /// List, remove and import stored reports; costs nothing
+    Store(store::StoreArgs),
     /// Print the settings, their origins, and where the files are
     #[command(subcommand)]
     Config(about::ConfigCommand),
@@ -314,10 +312,10 @@ impl Common {
         let folders = Folders::find()?;
         let on = |is_set: bool| is_set.then(|| "true".to_owned());
         let flags = [
-            ("look.theme", self.theme.clone()),
-            ("look.ascii", on(self.ascii)),
-            ("look.mouse", on(self.mouse)),
-            ("look.plain", on(self.plain)),
+            ("ui.theme", self.theme.clone()),
+            ("ui.ascii", on(self.ascii)),
+            ("ui.mouse", on(self.mouse)),
+            ("ui.plain", on(self.plain)),
             ("log_level", self.log_level.clone()),
             ("offline", on(self.offline)),
             ("profile", self.profile.clone()),
@@ -338,7 +336,7 @@ impl Common {
     fn open_log(&self, folders: &Folders, config: &Config, session: &str) -> Log {
         // Short, and practically unique within a day.
         let run = sha2::Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default();
-        let log = Log::open(&folders.logs(), config.log_level, &run, config.keeps_nothing()).unwrap_or_else(|error| {
+        let log = Log::open(&folders.logs(), config.log_level, &run, !config.is_persistent()).unwrap_or_else(|error| {
             say(format!("no log is written: {error}"));
             Log::default()
         });

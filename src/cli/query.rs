@@ -167,7 +167,7 @@ pub(super) fn print_dry_run(setup: &Setup, asked: Vec<Request>, refresh: bool, r
         let sum = total.entry(unit).or_insert(Units::NOTHING);
         *sum = sum.plus(units);
     }
-    let call = |(what, price): &(String, Option<Price>)| json!({"what": what, "held": price.is_none(), "price": price});
+    let call = |call: &(String, Option<Price>)| json!({"what": call.0, "stored": call.1.is_none(), "price": call.1});
     // A remark has the costs that no call shows before it is made; a total without a maximum is not known.
     let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "total": total, "remark": remark});
     print(setup.spending.json, &shown, || {

@@ -39,7 +39,7 @@ struct FoundRow {
     id: Option<String>,
     sandbox: Option<String>,
     /// The other profile whose report this is, if this profile cannot open it.
-    held_for: Option<String>,
+    stored_for: Option<String>,
     pane: &'static str,
     label: String,
     text: String,
@@ -76,7 +76,7 @@ impl SearchArgs {
         }
         if !names.is_empty() || self.what.is_empty() {
             let setup = setup(common, Spending::default())?;
-            let reports = held(&setup.gateway, &names)?;
+            let reports = stored_reports(&setup.gateway, &names)?;
             let notes = matching_notes(notes(&setup.gateway, &names)?, &pattern, &[]);
             notes.iter().try_for_each(|group| print(group, None))?;
             searched += reports.len();
@@ -108,7 +108,7 @@ impl SearchArgs {
             return print_body(json_line(row)?.as_bytes());
         }
         let file = row.file.as_ref().map(|file| Sha256::parse(file).map_or_else(|| visible(file), |file| file.short()));
-        let other = row.held_for.as_deref().map(Untrusted::from);
+        let other = row.stored_for.as_deref().map(Untrusted::from);
         let other = other.map(|name| format!("(stored for profile {})", name.visible_cut(40)));
         let sandbox: Vec<_> = row.sandbox.iter().map(|name| visible(name)).chain(other).collect();
         let title = hit.pane().map_or("Notes", Pane::title);
@@ -120,7 +120,7 @@ impl SearchArgs {
 }
 
 /// The stored reports of these files and identifiers, or all of them.
-fn held(gateway: &Gateway, names: &[&str]) -> Result<Vec<StoredReport>> {
+fn stored_reports(gateway: &Gateway, names: &[&str]) -> Result<Vec<StoredReport>> {
     let mut reports = gateway.store.every_report(&gateway.service)?;
     let is_of = |stored: &StoredReport, name: &str| is_named(name, stored.file.as_ref(), &stored.identifier);
     for name in names {
@@ -153,7 +153,7 @@ fn is_named(name: &str, file: Option<&Sha256>, identifier: &Identifier) -> bool 
 
 /// A hit; one of a document has the document's name, and the identifier of its report.
 fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit: &Hit) -> FoundRow {
-    let (file, identifier, held_for) = match of {
+    let (file, identifier, stored_for) = match of {
         HitSource::Report(file, identifier, elsewhere) => (file.as_ref(), Some(identifier), elsewhere.clone()),
         HitSource::Notes(file, identifier) => (file.as_ref(), Some(identifier), None),
         HitSource::Pane(_) => (None, document.and_then(|(_, identifier)| identifier), None),
@@ -163,7 +163,7 @@ fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit:
         file: file.or_else(|| document.map(|(name, _)| name.to_owned())),
         id: identifier.map(|identifier| identifier.text().unicode()),
         sandbox: identifier.map(|identifier| identifier.parts().sandbox.unicode()),
-        held_for,
+        stored_for,
         pane: hit.pane().map_or("notes", Pane::name),
         label,
         text,

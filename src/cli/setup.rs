@@ -77,19 +77,19 @@ pub(super) fn session() -> String {
 
 /// Opens the store, and deletes by the limits of the config; returns remarks for the user.
 fn open_store(folders: &Folders, config: &Config) -> Result<(Store, Vec<String>)> {
-    let store = Store::open_keeping(&folders.store, config.store.keep)?;
+    let store = Store::open_with(&folders.store, config.is_persistent())?;
     let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
     let mut limits: Vec<_> =
-        config.store.megabytes.map(|most| Purge::DownTo(1_000_000 * u64::from(most.get()))).into_iter().collect();
-    if let Some(days) = config.store.days
+        config.store.max_size_mb.map(|most| Purge::DownTo(1_000_000 * u64::from(most.get()))).into_iter().collect();
+    if let Some(days) = config.store.max_age_days
         && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
     {
         let newest = store.inventory()?.iter().map(|thing| thing.received).max();
         // The clock may have been set ahead.
         if newest.is_some_and(|newest| newest < before) {
             remarks.push(format!(
-                "Everything stored is older than [store] days = {days}, by this machine's clock. It was not deleted; \
-                 behaview held --older-than {days}d --yes does."
+                "Everything stored is older than store.max_age_days = {days}, by this machine's clock. It was not deleted; \
+                 behaview store remove --older-than {days}d --yes does."
             ));
         } else {
             limits.insert(0, Purge::Before(before));

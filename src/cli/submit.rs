@@ -1,7 +1,7 @@
 //! `behaview submit`: uploads a file of this machine for a private scan.
 
-use super::follow::{Polls, follow, most, note};
 use super::query::check_budget;
+use super::watch::{Polls, most, note, watch};
 use super::*;
 use crate::gateway::hash_file;
 use crate::report::analysis::{submitted, upload_address};
@@ -13,10 +13,10 @@ const LONGEST_PASSWORD: u64 = 4096;
 const EXAMPLES: &str = "\
 Examples:
   file=/etc/hosts
-  behaview submit --dry-run --follow $file
+  behaview submit --dry-run --watch $file
   behaview submit --keep-days 1 --max-cost 1 $file
 
-An upload is never tried twice by itself: where its answer was lost, behaview follow tells whether it arrived.";
+An upload is never tried twice by itself: where its answer was lost, behaview watch tells whether it arrived.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -42,11 +42,11 @@ pub(super) struct SubmitArgs {
     /// Ask at the terminal what it is encrypted with, and show nothing of it
     #[arg(long, conflicts_with = "password_file")]
     ask_password: bool,
-    /// Follow the scan until its reports are there; each poll costs one request, each page of the list one more
+    /// Watch the scan until its reports are there; each poll costs one request, each page of the list one more
     #[arg(long)]
-    follow: bool,
+    watch: bool,
     #[command(flatten)]
-    looks: Polls,
+    polls: Polls,
     #[command(flatten)]
     agreed: Agreed,
 }
@@ -63,7 +63,7 @@ impl SubmitArgs {
         let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
         let requests: Vec<_> = address.into_iter().chain([scan(None)]).collect();
         if self.agreed.spending.dry_run {
-            let remark = self.follow.then(|| most(self.looks.pace(&setup), 0));
+            let remark = self.watch.then(|| most(self.polls.pace(&setup), 0));
             repeats.iter().for_each(say);
             return print_dry_run(&setup, requests, true, remark);
         }
@@ -81,15 +81,15 @@ impl SubmitArgs {
             }
             anyhow::Ok(ask(&setup, &scan(to), true).await?)
         });
-        if answer.is_err() || !self.follow {
+        if answer.is_err() || !self.watch {
             say_cost(gateway)?;
         }
         let answer = answer.map_err(|error| look_first(&setup, file, error))?;
         let scan = submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
         let noted = gateway.store.note_file(&gateway.service, file, Some(&submission.name()), gateway.now());
         let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(&setup, file, Some(Some(scan.clone()))));
-        if self.follow {
-            return follow(&setup, file.clone(), Some(scan), self.looks.pace(&setup)).and(noted);
+        if self.watch {
+            return watch(&setup, file.clone(), Some(scan), self.polls.pace(&setup)).and(noted);
         }
         print_json(&json!({
             "file": file.as_str(),
@@ -155,7 +155,7 @@ fn look_first(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Err
 /// How to check, for less than another upload, whether the file has arrived.
 fn way_to_look(setup: &Setup, file: &Sha256) -> String {
     let look = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
-    format!("behaview follow --looks 1 {file} finds its scan: {}", look.price().short())
+    format!("behaview watch --max-polls 1 {file} finds its scan: {}", look.price().short())
 }
 
 /// Rejects an empty option: the effect of an empty form field is not documented.

@@ -15,7 +15,6 @@ use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Credential, CredentialError};
 use crate::service::profile::Profile;
-use crate::store::Keep;
 use crate::view::Theme;
 use clap::Args;
 use clap::builder::BoolishValueParser;
@@ -55,30 +54,31 @@ pub struct Config {
     pub budget: BudgetTable,
     limits: LimitTable,
     pub store: StoreTable,
-    pub look: LookTable,
-    follow: FollowTable,
+    pub ui: UiTable,
+    watch: WatchTable,
     keys: BTreeMap<String, KeyNames>,
     #[serde(skip)]
     pub keymap: Keymap,
 }
 
-/// How a scan is followed: the seconds between two polls, and the most calls.
+/// How often a watched scan is polled, and how often at most.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct FollowTable {
-    interval: Option<NonZeroU32>,
-    looks: Option<NonZeroU32>,
+struct WatchTable {
+    interval_s: Option<NonZeroU32>,
+    max_polls: Option<NonZeroU32>,
 }
 
 /// Which answers are stored, and for how long; without a limit for ever.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreTable {
-    pub keep: Keep,
+    /// Whether responses are stored on disk; unless set, they are.
+    persist: Option<bool>,
     /// Answers that are older are deleted at the start.
-    pub days: Option<NonZeroU32>,
+    pub max_age_days: Option<NonZeroU32>,
     /// The oldest answers are deleted at the start, down to this size.
-    pub megabytes: Option<NonZeroU32>,
+    pub max_size_mb: Option<NonZeroU32>,
 }
 
 /// Limits of spending, in units.
@@ -128,7 +128,7 @@ impl EntitlementTable {
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct LookTable {
+pub struct UiTable {
     /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     #[serde(deserialize_with = "theme")]
     pub theme: Option<Theme>,
@@ -327,17 +327,17 @@ impl Config {
         self.limits.per_minute.map(|limit| u64::from(limit.get()))
     }
 
-    /// Whether nothing of the reports is kept on disk.
-    pub fn keeps_nothing(&self) -> bool {
-        self.store.keep == Keep::Nothing
+    /// Whether responses are stored on disk, not in memory only.
+    pub fn is_persistent(&self) -> bool {
+        self.store.persist != Some(false)
     }
 
     pub fn pace(&self) -> Pace {
         let usual = Pace::default();
-        let FollowTable { interval, looks } = self.follow;
+        let WatchTable { interval_s, max_polls } = self.watch;
         Pace {
-            interval: interval.map_or(usual.interval, |seconds| SignedDuration::from_secs(seconds.get().into())),
-            most: looks.map_or(usual.most, |looks| looks.get().into()),
+            interval: interval_s.map_or(usual.interval, |seconds| SignedDuration::from_secs(seconds.get().into())),
+            most: max_polls.map_or(usual.most, |polls| polls.get().into()),
         }
     }
 

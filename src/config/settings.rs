@@ -1,6 +1,6 @@
 //! The settings, read from the config file to start from, in which each is commented out below its description.
 //!
-//! The comment before a setting ends with its default, as in "; 30 without it", and the variable that sets it.
+//! The comment before a setting ends with its default, as in "; default 30", and the variable that sets it.
 
 use crate::text::nearest;
 use std::sync::LazyLock;
@@ -38,8 +38,8 @@ fn settings_of(template: &'static str) -> Vec<Setting> {
         } else if let Some((name, _)) = line.strip_prefix('#').and_then(|line| line.split_once(" = ")) {
             // The user chooses the names of these two.
             let name = format!("{table}{name}").replace("profiles.lab.", PROFILE).replace("keys.zoom", "keys.*");
-            let before = comment.rsplit_once(" without it").and_then(|(before, _)| before.rsplit_once("; "));
-            let default = before.map_or("", |(_, default)| default);
+            let end = comment.rsplit_once("; default ").and_then(|(_, end)| end.rsplit_once(" ("));
+            let default = end.map_or("", |(default, _)| default);
             settings.push(Setting { name, default });
         }
     }

@@ -35,12 +35,11 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
         let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
         error.split("expected").nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
     };
-    let tables =
-        ["profiles", "budget", "entitlements", "follow", "limits", "store", "look", "keys", "profiles.*.fields"];
+    let tables = ["profiles", "budget", "entitlements", "watch", "limits", "store", "ui", "keys", "profiles.*.fields"];
     let mut names = taken("");
     // Which commands there are, the table of commands says.
     names.push("keys.*".to_owned());
-    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "follow", "limits", "store", "look"] {
+    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "watch", "limits", "store", "ui"] {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
     }
     names.retain(|name| !tables.contains(&name.as_str()));
@@ -83,8 +82,8 @@ fn the_file_to_start_from_holds_every_setting_and_is_right() {
     assert_eq!(default("profiles.*.v3_prefix"), quoted(&profile.v3_prefix));
     assert_eq!(default("profiles.*.v2_prefix"), quoted(&profile.v2_prefix));
     assert_eq!(default("profiles.*.header"), quoted(&profile.header));
-    assert_eq!(default("profiles.*.timeout"), profile.timeout.to_string());
-    assert_eq!(default("profiles.*.connect_timeout"), profile.connect_timeout.to_string());
+    assert_eq!(default("profiles.*.timeout_s"), profile.timeout_s.to_string());
+    assert_eq!(default("profiles.*.connect_timeout_s"), profile.connect_timeout_s.to_string());
     assert_eq!(default("log_level"), quoted("info"));
 }
 
@@ -99,7 +98,7 @@ fn every_mistake_is_named_by_its_line() {
     let lines: Vec<_> = found.iter().map(|finding| finding.line).collect();
     assert_eq!(lines, [2, 3, 5, 6, 7, 11, 12, 14, 15], "{found:?}");
     assert!(found[2].words.ends_with("expected a whole number, and none below zero"), "{found:?}");
-    let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout = 0\n";
+    let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout_s = 0\n";
     std::fs::write(&path, text).unwrap();
     let found = Config::check(&path).unwrap();
     assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 3, 4, 5, 6], "{found:?}");
@@ -109,18 +108,19 @@ fn every_mistake_is_named_by_its_line() {
 }
 
 #[test]
-fn the_store_keeps_everything_unless_told_otherwise() {
+fn the_store_is_persistent_by_default() {
     let kept = |text: &str| {
-        read(text).map(|c| (c.keeps_nothing(), c.store.days.map(u32::from), c.store.megabytes.map(u32::from)))
+        read(text)
+            .map(|c| (!c.is_persistent(), c.store.max_age_days.map(u32::from), c.store.max_size_mb.map(u32::from)))
     };
     assert_eq!(kept("").unwrap(), (false, None, None));
-    assert_eq!(kept("[store]\nkeep = \"nothing\"\n").unwrap(), (true, None, None));
-    assert_eq!(kept("[store]\ndays = 30\nmegabytes = 2\n").unwrap(), (false, Some(30), Some(2)));
-    for zero in ["days", "megabytes"] {
+    assert_eq!(kept("[store]\npersist = false\n").unwrap(), (true, None, None));
+    assert_eq!(kept("[store]\nmax_age_days = 30\nmax_size_mb = 2\n").unwrap(), (false, Some(30), Some(2)));
+    for zero in ["max_age_days", "max_size_mb"] {
         let words = kept(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
         assert!(words.contains("line 2") && words.contains("above zero"), "{words}");
     }
-    assert!(kept("[store]\nkeep = \"some\"\n").unwrap_err().to_string().contains("line 2"));
+    assert!(kept("[store]\npersist = \"some\"\n").unwrap_err().to_string().contains("line 2"));
 }
 
 #[test]
@@ -150,10 +150,10 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
 }
 
 #[test]
-fn a_look_has_a_theme_of_a_known_name() {
-    let look = read("[look]\ntheme = \"light\"\nascii = true\n").unwrap().look;
-    assert_eq!((look.theme, look.ascii, look.plain), (Some(crate::view::Theme::Light), true, false));
-    assert_eq!(read("[look]\ntheme = \"auto\"\n").unwrap().look.theme, None);
-    let error = read("[look]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
+fn the_ui_has_a_theme_of_a_known_name() {
+    let ui = read("[ui]\ntheme = \"light\"\nascii = true\n").unwrap().ui;
+    assert_eq!((ui.theme, ui.ascii, ui.plain), (Some(crate::view::Theme::Light), true, false));
+    assert_eq!(read("[ui]\ntheme = \"auto\"\n").unwrap().ui.theme, None);
+    let error = read("[ui]\n\ntheme = \"pink\"\n").unwrap_err().to_string();
     assert!(error.contains("line 3") && error.contains("contrast") && !error.contains("pink"), "{error}");
 }

@@ -48,7 +48,7 @@ embedded! {
     HOSTILE, "strings that attack whoever shows them, and attributes of the wrong type",
         "hostile": "1-strings" "2-wrong-types";
     BUSY, "a report made on the fly, of any size", "busy":;
-    "Still in the queue.iso", "a file that no sandbox ever finishes with: following it ends when the polls are used up",
+    "Still in the queue.iso", "a file that no sandbox ever finishes with: watching it ends when the polls are used up",
         "queued":;
 }
 

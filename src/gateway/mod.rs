@@ -21,9 +21,7 @@ use crate::report::identifier::FileHash;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError, Unusable};
-use crate::store::{
-    ANSWERED, Call, Keep, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast,
-};
+use crate::store::{ANSWERED, Call, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::path::Path;
@@ -194,7 +192,7 @@ impl Gateway {
         let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
         let (level, outcome) = match &result {
             Ok(answer) => (Level::Info, format!("answered with {} bytes", answer.body.len())),
-            Err(error) if self.store.keep == Keep::Everything => (Level::Error, error.to_string()),
+            Err(error) if self.store.is_persistent => (Level::Error, error.to_string()),
             // The service's own words may name a file.
             Err(_) => (Level::Error, "failed".to_owned()),
         };
@@ -218,10 +216,8 @@ impl Gateway {
 
     /// Description of a request in the log: only its operation if nothing is kept on disk.
     fn logged(&self, quote: &Quote) -> String {
-        match self.store.keep {
-            Keep::Everything => quote.request().words(),
-            Keep::Nothing => quote.price().operation.kind.name().to_owned(),
-        }
+        let operation = quote.price().operation.kind.name();
+        if self.store.is_persistent { quote.request().words() } else { operation.to_owned() }
     }
 
     /// Asks the service, unless another program has stored the answer meanwhile.

@@ -21,7 +21,7 @@ impl Gateway {
         let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
         if let Some(received) = self.store.unreadable(&self.service, &key)? {
             let when = received.strftime("%F %R UTC");
-            return Ok(Some(format!("an unreadable {what} of {when} is in the store: behaview held lists it")));
+            return Ok(Some(format!("an unreadable {what} of {when} is in the store: behaview store lists it")));
         }
         let Request::Behaviour { identifier } = request else { return Ok(None) };
         identifier.parts().file.map_or(Ok(None), |file| self.unreadable(&self.list_of(&file)))

@@ -79,7 +79,7 @@ impl Client {
                 let call = self.call(&address)?;
                 // Compression would hide the length of a file, which is needed to detect a truncated response.
                 let call = if is_artefact { call.header(ACCEPT_ENCODING, "identity") } else { call };
-                until_silent(self.profile.timeout, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
+                until_silent(self.profile.timeout_s, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
         let date = response.headers().get(DATE).and_then(|date| parse_date(date.to_str().ok()?));
@@ -110,7 +110,7 @@ impl Client {
             sink.take(&redacted.take(bytes));
             Ok(())
         };
-        while let Some(piece) = until_silent(self.profile.timeout, response.chunk()).await?.map_err(lost)? {
+        while let Some(piece) = until_silent(self.profile.timeout_s, response.chunk()).await?.map_err(lost)? {
             for packed in piece.chunks(AT_ONCE) {
                 pass(&decoder.take(packed)?)?;
             }
@@ -125,7 +125,7 @@ impl Client {
         match request {
             Request::Artefact { .. } => LARGEST_ARTEFACT,
             _ if request.holding_key().is_none() => LONGEST_WORDS,
-            _ => self.profile.largest_answer.saturating_mul(1 << 20),
+            _ => self.profile.max_response_mib.saturating_mul(1 << 20),
         }
     }
 

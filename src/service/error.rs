@@ -8,7 +8,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 /// Start of the message for a 404; the ledger is searched for this text.
-pub const NOT_FOUND: &str = "the service does not have it, or not any more";
+pub const NOT_FOUND: &str = "the service does not have it; it may have expired";
 
 /// Why an answer is lost that did not come in time.
 pub(super) const SILENT: &str = "the service was silent for too long";
@@ -40,7 +40,7 @@ pub enum ServiceError {
     TooLong(u64),
     #[error("{0}")]
     Refused(Refusal),
-    #[error("the answer is of no use: {0}")]
+    #[error("invalid response: {0}")]
     Unusable(Unusable),
 }
 
@@ -124,7 +124,7 @@ impl ServiceError {
             Self::ForeignUpload(_) => "If it may have your files, set upload_host in the profile; it gets no key.",
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
-            Self::TooLong(_) => "The service may have counted the call; largest_answer in the profile is the limit.",
+            Self::TooLong(_) => "The service may have counted the call; max_response_mib in the profile is the limit.",
             Self::Unusable(Unusable::WebPage) => {
                 "Check the network: something answers in the service's place. What is stored stays."
             }
@@ -226,7 +226,7 @@ impl Reason {
             Self::Forbidden => ("the service forbids this", ""),
             Self::TooLarge => (
                 "the upload is too large for the service",
-                "Send less; upload_direct and upload_largest in the profile say what the service takes.",
+                "Send less; direct_upload_limit_mib and max_upload_mib in the profile say what the service takes.",
             ),
             Self::NotFound => (
                 NOT_FOUND,
@@ -237,7 +237,7 @@ impl Reason {
                 "The daily quota is full again at 00:00 UTC, the monthly on the 1st. Counters that still leave some may lag behind.",
             ),
             Self::TooFast => ("too many requests in a short time", "Wait before the next call."),
-            Self::Down => ("the service is not well", "Try later."),
+            Self::Down => ("the service is unavailable", "Try later."),
             Self::Redirected => (
                 "the service points to another address",
                 "Redirects are not followed: check the address in the profile.",

@@ -28,7 +28,7 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
         .no_gzip()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
-        .connect_timeout(Duration::from_secs(profile.connect_timeout));
+        .connect_timeout(Duration::from_secs(profile.connect_timeout_s));
     let builder = with_proxy(builder.no_proxy(), profile, root)?;
     // Unencrypted calls to this machine need no certificates.
     if root.scheme() != "https" && profile.upload_host.is_none() {

@@ -37,17 +37,16 @@ pub struct Profile {
     pub proxy: Option<String>,
     /// Certificates (PEM) that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// Timeout of the connection, in seconds.
-    pub connect_timeout: u64,
-    /// Maximum silence of the service before the answer and within it, in seconds.
-    pub timeout: u64,
-    /// Maximum size of a response, in mebibytes after decompression. Memory use may be five times
-    /// as much, plus 2 GB for the indicators of millions of short rows.
-    pub largest_answer: u64,
-    /// Largest file that is uploaded within one call, in mebibytes.
-    pub upload_direct: u64,
-    /// Largest file that is uploaded at all, in mebibytes.
-    pub upload_largest: u64,
+    /// Timeout of the connection.
+    pub connect_timeout_s: u64,
+    /// Maximum silence of the service before and within a response.
+    pub timeout_s: u64,
+    /// Maximum size of a response after decompression; it may need five times as much memory.
+    pub max_response_mib: u64,
+    /// Largest file that is uploaded within one call.
+    pub direct_upload_limit_mib: u64,
+    /// Largest file that is uploaded at all.
+    pub max_upload_mib: u64,
     /// Another host that the service may name for large files, such as `https://files.example`; the
     /// key is not sent there.
     pub upload_host: Option<String>,
@@ -71,11 +70,11 @@ impl Default for Profile {
             page_size: 40,
             proxy: None,
             ca_file: None,
-            connect_timeout: 10,
-            timeout: 60,
-            largest_answer: 1024,
-            upload_direct: 32,
-            upload_largest: 650,
+            connect_timeout_s: 10,
+            timeout_s: 60,
+            max_response_mib: 1024,
+            direct_upload_limit_mib: 32,
+            max_upload_mib: 650,
             upload_host: None,
             fields: BTreeMap::new(),
         }
@@ -131,8 +130,8 @@ impl Profile {
             ("upload_host", NO_UPLOAD_HOST, self.upload_host.as_deref().is_none_or(|host| encrypted(host).is_ok())),
             ("ca_file", NO_CERTIFICATE, self.ca_file.as_ref().is_none_or(holds_certificate)),
             ("page_size", "must be 1 to 40: the service gives 40 at most", (1..=40).contains(&self.page_size)),
-            ("connect_timeout", NO_TIME, self.connect_timeout > 0),
-            ("timeout", NO_TIME, self.timeout > 0),
+            ("connect_timeout_s", NO_TIME, self.connect_timeout_s > 0),
+            ("timeout_s", NO_TIME, self.timeout_s > 0),
         ];
         let wrong = checks.into_iter().filter(|(_, _, is_right)| !is_right);
         let wrong = wrong.map(|(setting, why, _)| self.error(setting, why));
@@ -150,8 +149,8 @@ impl Profile {
     /// The largest file that may be uploaded, in bytes.
     pub fn largest(&self, limit: UploadLimit) -> u64 {
         let mebibytes = match limit {
-            UploadLimit::Direct => self.upload_direct,
-            UploadLimit::Large => self.upload_largest,
+            UploadLimit::Direct => self.direct_upload_limit_mib,
+            UploadLimit::Large => self.max_upload_mib,
         };
         mebibytes.saturating_mul(1 << 20)
     }

@@ -60,14 +60,14 @@ impl Client {
                     sent = pieces.send_data(piece) => Ok(sent.is_ok()),
                 }
             };
-            match until_silent(self.profile.timeout, step).await? {
+            match until_silent(self.profile.timeout_s, step).await? {
                 Ok(true) => sink.sent(size - rest.len() as u64, size),
                 Ok(false) => break,
                 Err(answered) => return answered.map_err(|error| not_sent_or_lost(&error)),
             }
         }
         drop(pieces);
-        let seconds = self.profile.timeout.saturating_add(size.min(BUFFERED) / SLOWEST);
+        let seconds = self.profile.timeout_s.saturating_add(size.min(BUFFERED) / SLOWEST);
         until_silent(seconds, sending).await?.map_err(|error| not_sent_or_lost(&error))
     }
 

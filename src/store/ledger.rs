@@ -10,7 +10,7 @@
 //! program, and counts as charged too: the ledger may overestimate, but never underestimates.
 
 use super::Result;
-use super::records::{self, Keep, Store};
+use super::records::{self, Store};
 use super::shelf::{digest, moment};
 use crate::files;
 use crate::quota::audit::{AuditedCall, LedgerEntry};
@@ -203,7 +203,7 @@ impl Store {
         let state = settlement.state;
         let certain = Some(settlement.units.min).filter(|units| *units > 0 || state != State::Unknown);
         // The service's own words may name a file.
-        let outcome = if self.keep == Keep::Nothing { state.name() } else { outcome };
+        let outcome = if self.is_persistent { outcome } else { state.name() };
         let update = "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5";
         self.write(|transaction| {
             let values = params![state.name(), certain.map(integer), now.as_millisecond(), outcome, call.entry];
@@ -232,7 +232,7 @@ impl Store {
     fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &Call) -> rusqlite::Result<()> {
         let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.kind.name());
         let (mut what, mut key) = (entry.what.to_owned(), entry.claim.map(<[u8]>::to_vec));
-        if self.keep == Keep::Nothing {
+        if !self.is_persistent {
             key = key.map(|key| Sha256::digest(key).to_vec());
             let shown = key.as_deref().and_then(|digest| digest.get(..4)).map(crate::text::hex);
             what = shown.map_or_else(|| operation.to_owned(), |shown| format!("{operation} #{shown}"));

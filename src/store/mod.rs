@@ -20,7 +20,7 @@ mod work;
 
 pub use inventory::Earlier;
 pub use ledger::{ANSWERED, Call, NewEntry, Reserved, Whose, too_fast};
-pub use records::{Keep, Store};
+pub use records::Store;
 pub use reports::{Answer, NewAnswer, ResponsePart, StoredReport, bare};
 pub use shelf::{IMPORTED, service_id};
 
@@ -45,7 +45,7 @@ pub enum StoreError {
     NoFile(PathBuf),
     /// Report data is on disk, although none is to be stored there.
     #[error(
-        "nothing of reports is to be kept on disk (store.keep = \"nothing\"), but the store at {path} still has {what}: behaview held --all --yes deletes that"
+        "reports are not to be stored on disk (store.persist = false), but the store at {path} still has {what}: behaview store remove --all --yes deletes that"
     )]
     NotEmpty { path: PathBuf, what: String },
 }

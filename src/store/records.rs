@@ -8,7 +8,6 @@ use crate::text::count;
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
-use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io;
@@ -55,22 +54,13 @@ CREATE TABLE IF NOT EXISTS note (
     PRIMARY KEY (identifier, is_item, attribute, item)
 );";
 
-/// Which responses are stored on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Keep {
-    #[default]
-    Everything,
-    /// They are in memory until the program ends; the ledger is on disk.
-    Nothing,
-}
-
 /// All data on disk, in one folder.
 pub struct Store {
     records: Mutex<Connection>,
     pub folder: PathBuf,
     pub(super) shelf: Arc<Shelf>,
-    pub keep: Keep,
+    /// Whether responses are stored on disk. Else they are in memory until the program ends; the ledger is on disk.
+    pub is_persistent: bool,
     /// A message about damaged records and their replacement, if any.
     pub notice: Option<String>,
 }
@@ -78,24 +68,23 @@ pub struct Store {
 impl Store {
     /// Opens the store in a folder, and creates both if they do not exist.
     pub fn open(folder: &Path) -> Result<Self> {
-        Self::open_keeping(folder, Keep::Everything)
+        Self::open_with(folder, true)
     }
 
-    pub fn open_keeping(folder: &Path, keep: Keep) -> Result<Self> {
+    pub fn open_with(folder: &Path, is_persistent: bool) -> Result<Self> {
         let _lock = prepare(folder)?;
         let (connection, notice) = restored(folder)?;
-        let shelf = match keep {
-            Keep::Everything => Shelf::Folder(folder.to_owned()),
-            Keep::Nothing => {
-                check_empty(&connection, folder)?;
-                let work = WORK.replace("CREATE TABLE", "CREATE TEMP TABLE");
-                let failed = |why| StoreError::Database { path: database(folder), why };
-                connection.execute_batch(&work).map_err(failed)?;
-                Shelf::Memory(Mutex::default())
-            }
+        let shelf = if is_persistent {
+            Shelf::Folder(folder.to_owned())
+        } else {
+            check_empty(&connection, folder)?;
+            let work = WORK.replace("CREATE TABLE", "CREATE TEMP TABLE");
+            let failed = |why| StoreError::Database { path: database(folder), why };
+            connection.execute_batch(&work).map_err(failed)?;
+            Shelf::Memory(Mutex::default())
         };
         let (records, shelf) = (Mutex::new(connection), Arc::new(shelf));
-        Ok(Self { records, folder: folder.to_owned(), shelf, keep, notice })
+        Ok(Self { records, folder: folder.to_owned(), shelf, is_persistent, notice })
     }
 
     pub fn path(&self) -> PathBuf {

@@ -104,7 +104,7 @@ impl DrawForm for FileToScan {
         }
         let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
             let words = "reads the file and says what it costs; nothing is sent before that.";
-            return vec![Tint::Faint.of(format!("{} {words}", model.way_to("look-at-file")))];
+            return vec![Tint::Faint.of(format!("{} {words}", model.way_to("inspect-file")))];
         };
         let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
         let is_large = found.limit == UploadLimit::Large;

@@ -279,10 +279,10 @@ fn absent(model: &Model) -> Vec<Words> {
 fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     let mut words = match (&list.next, list.entries.is_empty()) {
         (Next::Page(None), true) if list.file().is_some_and(|file| model.follows.has_scan(file)) => {
-            let (follow, price) = (model.way_to("follow"), model.follow_price());
+            let (follow, price) = (model.way_to("watch"), model.follow_price());
             vec![
                 Strong.of("Its scan was not seen to its end: there may be nothing to list yet."),
-                Text.of(format!("{follow} follows the scan until its reports are listed, for {price}.")),
+                Text.of(format!("{follow} watches the scan until its reports are listed, for {price}.")),
             ]
         }
         (Next::Page(next), _) => vec![
@@ -316,7 +316,7 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
 fn followed(model: &Model) -> Vec<Words> {
     let row =
         |SheetRow { head, text: words }| Text.of(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
-    let head = Strong.of("The scan is followed until its reports are there.");
+    let head = Strong.of("The scan is watched until its reports are there.");
     std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
 }
 

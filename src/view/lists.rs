@@ -76,7 +76,7 @@ fn from(thing: &Holding) -> String {
     match &thing.imported {
         Some(imported) => format!("file {}", imported.from.visible_cut(24)),
         None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
-        None if thing.is_unread() => "unread".to_owned(),
+        None if thing.is_unread() => "quarantined".to_owned(),
         None => Untrusted::from(thing.profile.as_str()).visible_cut(24).to_string(),
     }
 }
@@ -255,7 +255,7 @@ impl DrawList for Artefacts {
         match (stored, model.calls.asking(&request)) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Tint::Strong),
             (Some(when), None) => {
-                let (since, key) = (since(*when, model.now), model.way_to("fetch"));
+                let (since, key) = (since(*when, model.now), model.way_to("download"));
                 line.own(&format!("stored {since}, 0: {key} writes it to a file"), Tint::Free);
             }
             (None, None) => line.own(&format!("not stored · {}", model.figures.price(&request).short()), Tint::Price),

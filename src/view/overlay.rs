@@ -105,7 +105,7 @@ impl DrawForm for AgeInDays {
     }
 
     fn words(_: &AgeForm, model: &Model) -> Vec<Words> {
-        vec![(format!("{} says what that would be, and asks.", model.way_to("take-age")), Tint::Faint)]
+        vec![(format!("{} says what that would be, and asks.", model.way_to("apply-age")), Tint::Faint)]
     }
 }
 

@@ -114,11 +114,11 @@ fn own_name(name: &str) -> String {
     said(name).cut(48).to_string()
 }
 
-/// The work in progress that may cost, on every screen: the call in flight, and the followed scans.
+/// The work in progress that may cost, on every screen: the call in flight, and the watched scans.
 fn right_of_title(model: &Model, columns: usize) -> String {
     let all = model.calls.batch().map(|batch| format!("{} of {} · ", batch.asked(), batch.total));
     let all = all.unwrap_or_default();
-    // The countdown to a poll implies that a scan is followed.
+    // The countdown to a poll implies that a scan is watched.
     let end = if model.follows.is_empty() { " " } else { " · " };
     let call = model.calls.paid().next().map(|call| format!("◌ {all}{}{end}", list::progress(call, model.now)));
     let first = call.unwrap_or(all);
@@ -127,7 +127,7 @@ fn right_of_title(model: &Model, columns: usize) -> String {
     format!("{first}{}", followed(model, room))
 }
 
-/// The followed scans in the words that fit: the next poll, or their number, and the costs so far.
+/// The watched scans in the words that fit: the next poll, or their number, and the costs so far.
 fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();
@@ -136,7 +136,7 @@ fn followed(model: &Model, room: usize) -> String {
     let here = model.following().filter(|_| model.screen == Screen::File);
     let what = match here {
         Some(follow) => format!("poll in {} s, {} left", follow.seconds(model.passed), count(follow.left(), "call")),
-        None => format!("following {}", count(model.follows.len() as u64, "file")),
+        None => format!("watching {}", count(model.follows.len() as u64, "file")),
     };
     let forms = [format!("◷ {what}, {} so far ", cost.short()), format!("◷ {} so far ", cost.short())];
     forms.into_iter().find(|form| form.columns() <= room).unwrap_or_else(|| format!("◷ {} ", cost.short()))
@@ -312,7 +312,7 @@ fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
         return;
     }
     let more = match crate::report::identifier::Sha256::LENGTH.saturating_sub(typed.text.len()) {
-        0 => format!(" {} opens it", model.way_to("open-file")),
+        0 => format!(" {} opens it", model.way_to("open-chosen")),
         missing => format!(" {missing} to go"),
     };
     line.own(&more, Tint::Faint);

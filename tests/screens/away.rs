@@ -211,7 +211,7 @@ fn what_cannot_be_written_says_why() {
 fn an_artefact_is_paid_once_and_written_where_it_is_said() {
     let mut stage = Stage::listed();
     stage.keys("enter d $");
-    assert!(stage.screen().contains("fetch · 1 request"), "{}", stage.screen());
+    assert!(stage.screen().contains("download · 1 request"), "{}", stage.screen());
     stage.keys("esc");
     screen!("away_downloads", stage);
     stage.keys("enter");

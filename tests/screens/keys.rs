@@ -99,7 +99,7 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
     assert!(stage.screen().contains("▸"), "{}", stage.screen());
     let words = "ioc indicators mitre pane-techniques attack pane-techniques pcap artifacts download artifacts theme \
         settings verdict pane-overview history ledger reboot findings persistence findings powershell findings decode \
-        whole-row base64 whole-row only compare diff compare common compare";
+        row-details base64 row-details only compare diff compare common compare";
     let words: Vec<_> = words.split_whitespace().collect();
     for pair in words.chunks(2) {
         let (word, command) = (pair[0], pair[1]);
@@ -112,8 +112,8 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
 #[test]
 fn what_is_off_says_why_and_is_not_done() {
     let mut stage = Stage::at(main_file(), options());
-    stage.keys(": w h o l e - r o w enter");
-    assert!(stage.screen().contains("whole-row does not apply here: it works in panes"), "{}", stage.screen());
+    stage.keys(": r o w - d e t a i l s enter");
+    assert!(stage.screen().contains("row-details does not apply here: it works in panes"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     stage.keys("esc : n o t e");
     assert_eq!(stage.session.model.chosen_item().unwrap().name, "note");
@@ -132,7 +132,7 @@ fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
         ("list", "f5"),
         ("open", "o"),
         ("pane-other", "O"),
-        ("whole-row", "space"),
+        ("row-details", "space"),
         ("fold", "alt-f"),
         ("help", "f1"),
         ("refetch", "none"),

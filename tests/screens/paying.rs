@@ -302,7 +302,7 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
 fn every_key_that_can_cost_is_priced_though_it_asks_first() {
     let mut stage = Stage::listed();
     let priced = [
-        ("W", "follow", "1 to 20 requests"),
+        ("W", "watch", "1 to 20 requests"),
         ("U", "submit", "1 scan"),
         ("E", "delete", "1 request"),
         ("d", "artifacts", "1 request"),

@@ -1,4 +1,4 @@
-//! A scan that is followed; a file that is submitted, and one that is deleted.
+//! A scan that is watched; a file that is submitted, and one that is deleted.
 
 use crate::faults::arm;
 use crate::screen;
@@ -90,7 +90,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
     let shown = stage.screen();
     assert!(shown.lines().next().unwrap().contains("sample.bin"), "its name stands in the title: {shown}");
     assert!(
-        shown.contains("there may be nothing to list yet") && shown.contains("W follows the scan until"),
+        shown.contains("there may be nothing to list yet") && shown.contains("W watches the scan until"),
         "{shown}"
     );
     stage.keys("W y");
@@ -184,10 +184,10 @@ fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done(
 #[test]
 fn following_is_agreed_to_stopped_and_limited() {
     let mut stage = Stage::at(file("Still in the queue"), options());
-    assert!(stage.screen().contains("1 to 20 requests: W follow"), "{}", stage.screen());
+    assert!(stage.screen().contains("1 to 20 requests: W watch"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     stage.keys("W");
-    assert!(stage.screen().contains("To follow its scan costs 1 to 20 requests."), "{}", stage.screen());
+    assert!(stage.screen().contains("Watching its scan costs 1 to 20 requests."), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 0);
     stage.keys("y s");
     screen!("follow_stopped", stage);
@@ -214,7 +214,7 @@ fn what_is_followed_is_said_with_its_cost_on_every_screen() {
     // Another file in front, the start screen, something over the screen: it goes on, and says so.
     stage.open_other(&main_file());
     let title = |stage: &Stage| stage.screen().lines().next().unwrap().to_owned();
-    assert!(title(&stage).contains("◷ following 1 file, 1 request so far"), "{}", stage.screen());
+    assert!(title(&stage).contains("◷ watching 1 file, 1 request so far"), "{}", stage.screen());
     stage.later(31);
     stage.rest();
     stage.keys("H");
@@ -234,7 +234,7 @@ fn a_scan_whose_reports_are_listed_is_followed_after_a_yes_to_its_price() {
     stage.keys("esc");
     assert_eq!(stage.paid_calls(), paid);
     stage.keys("W y");
-    assert!(stage.paid_calls() > paid && !stage.screen().contains("yes, follow"), "{}", stage.screen());
+    assert!(stage.paid_calls() > paid && !stage.screen().contains("yes, watch"), "{}", stage.screen());
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn a_failed_look_ends_the_following() {
     let mut stage = Stage::at(file("Still in the queue"), options());
     arm(stage.demo.as_ref().unwrap(), "private-analyses:503*9");
     stage.keys("W y");
-    assert!(stage.screen().contains("Stopped following"), "{}", stage.screen());
+    assert!(stage.screen().contains("Stopped watching"), "{}", stage.screen());
     let paid = stage.paid_calls();
     stage.later(100);
     stage.rest();

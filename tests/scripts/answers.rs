@@ -1,7 +1,7 @@
 //! Answers that are not what was asked for, or come in another way than most: what is made of them, and that it is said.
 
-use crate::desk::{Desk, FakeService, errors, json, main_file, text};
 use crate::faults::arm;
+use crate::harness::{Desk, FakeService, errors, json, main_file, text};
 use behaview::demo::Endpoint;
 use std::process::Output;
 
@@ -62,8 +62,8 @@ fn a_list_that_tells_less_of_a_report_does_not_hide_what_is_held_of_it() {
     assert!(text(&shown).contains("SEEN"), "{shown:?}");
 }
 
-fn follow(desk: &Desk, set: &str) -> Output {
-    desk.run(&["follow", "--scan", "scan-1", "--interval", "1", "--looks", "4", &main_file(), "--set", set])
+fn watch(desk: &Desk, set: &str) -> Output {
+    desk.run(&["watch", "--scan", "scan-1", "--interval", "1", "--max-polls", "4", &main_file(), "--set", set])
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_scan_that_is_done_without_a_report_is_no_success() {
         let scan = r#"{"data":{"id":"scan-1","type":"private_analysis","attributes":{"status":"completed"}}}"#;
         plain(if path.contains("/analyses/") { scan } else { r#"{"data":[]}"# })
     });
-    let output = follow(&desk, &set);
+    let output = watch(&desk, &set);
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     assert!(errors(&output).contains("the scan is done, and no report of it is listed"), "{output:?}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -81,15 +81,15 @@ fn a_scan_that_is_done_without_a_report_is_no_success() {
 }
 
 #[test]
-fn several_that_follow_one_scan_do_not_all_pay() {
+fn several_that_watch_one_scan_do_not_all_pay() {
     let desk = Desk::new();
     let path = desk.home.path().join("sample.bin");
     std::fs::write(&path, b"not much of a program").unwrap();
     let submitted = json(&desk.run(&["submit", path.to_str().unwrap()]));
     let file = submitted["file"].as_str().unwrap();
     arm(&desk.demo, "delay=700");
-    let follow = || desk.command(&["follow", "--interval", "1", file]).stdout(std::process::Stdio::piped()).spawn();
-    let all: Vec<_> = (0..3).map(|_| follow().unwrap()).collect();
+    let watch = || desk.command(&["watch", "--interval", "1", file]).stdout(std::process::Stdio::piped()).spawn();
+    let all: Vec<_> = (0..3).map(|_| watch().unwrap()).collect();
     let ended: Vec<_> = all.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
     assert!(ended.iter().all(|output| json(output)["done"] == true), "{ended:?}");
     let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();

@@ -1,6 +1,6 @@
 //! Which sandbox saw what, for scripts: from held reports only.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
+use crate::harness::{Desk, behaview, errors, json, main_file, run, text};
 use serde_json::Value;
 
 #[test]
@@ -37,7 +37,7 @@ fn what_is_not_held_is_said_with_its_price() {
     let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     desk.run(&["show", &id]);
     let found = json(&desk.run(&["compare", &main_file(), "--json"]));
-    assert_eq!((&found["columns"][0]["held"], &found["columns"][1]["held"]), (&Value::Bool(true), &Value::Bool(false)));
+    assert_eq!([&found["columns"][0]["stored"], &found["columns"][1]["stored"]], [true, false]);
     assert_eq!(found["missing"], "3 requests");
     let unknown = desk.fails(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"], 5, &[]);
     let said = errors(&unknown);
@@ -106,11 +106,11 @@ fn what_two_reports_tell_differently_of_one_thing_is_marked_and_told_of_each() {
     let (one, two) = (path("one.json", "good.exe", r#""1","2""#), path("two.json", "evil.exe", r#""2","1""#));
     let compare = |more: &[&str]| behaview(home.path()).args(["compare", &one, &two]).args(more).output().unwrap();
     let found = json(&compare(&["--json", "--only", "some"]));
-    let told = serde_json::json!([{"number": 1, "items": [r"HKCU\Run\X = good.exe"]}, {"number": 2, "items": [r"HKCU\Run\X = evil.exe"]}]);
-    assert_eq!((found["items"].as_array().unwrap().len(), &found["items"][0]["told"]), (1, &told));
+    let details = serde_json::json!([{"number": 1, "items": [r"HKCU\Run\X = good.exe"]}, {"number": 2, "items": [r"HKCU\Run\X = evil.exe"]}]);
+    assert_eq!((found["items"].as_array().unwrap().len(), &found["items"][0]["details"]), (1, &details));
     assert_eq!(found["items"][0]["differs"], true);
     let all = json(&compare(&["--json", "--pane", "network"]));
-    assert_eq!((&all["items"][0]["differs"], all["items"][0].get("told")), (&Value::Bool(false), None));
+    assert_eq!((&all["items"][0]["differs"], all["items"][0].get("details")), (&Value::Bool(false), None));
     let lines = text(&compare(&[]));
     assert!(lines.contains("x≠  Registry") && lines.contains("xx  Network"), "{lines}");
     assert!(lines.contains("≠  differs from the first"), "{lines}");

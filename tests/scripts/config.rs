@@ -1,6 +1,6 @@
 //! `behaview config`: what is set and by whom, a file to start from, mistakes by their lines.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, text};
+use crate::harness::{Desk, behaview, errors, json, main_file, text};
 use serde_json::{Value, json};
 
 fn setting(shown: &Value, name: &str) -> Value {
@@ -16,13 +16,13 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
     let file = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("api_key = \"hidden2\"\napi_key_command = \"echo hidden3\"\n{file}")).unwrap();
     let mut command = desk.command(&["config", "show", "--json", "--set", "budget.session=3", "--log-level", "debug"]);
-    let output = command.env("BEHAVIEW_BUDGET_DAILY", "5").env("BEHAVIEW_TIMEOUT", "7").output().unwrap();
+    let output = command.env("BEHAVIEW_BUDGET_DAILY", "5").env("BEHAVIEW_TIMEOUT_S", "7").output().unwrap();
     let shown = json(&output);
     for (name, wanted) in [
         ("budget.session", json!(["3", "flag"])),
         ("log_level", json!(["\"debug\"", "flag"])),
         ("budget.daily", json!(["5", "variable BEHAVIEW_BUDGET_DAILY"])),
-        ("profiles.lab.timeout", json!(["7", "variable BEHAVIEW_TIMEOUT"])),
+        ("profiles.lab.timeout_s", json!(["7", "variable BEHAVIEW_TIMEOUT_S"])),
         ("profile", json!(["\"lab\"", "file, line 3"])),
         ("profiles.lab.header", json!(["\"x-apikey\"", "default"])),
         ("budget.confirm_above", json!(["3", "default"])),
@@ -132,8 +132,8 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
 fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_be_a_key() {
     let desk = Desk::new();
     desk.configure(
-        "listing = 5\nslowst = 1\ntimeout = \"5ecretK3y\"\nv3_prefix = 5\nconnect_timeout = -1\n[keys]\nzoom = \"c\"\nhelp = \"5ecretK3y\"\n\
-         [budget]\ndaily = \"a\\\"5ecret\\\"K3y\"\nsession = 5550123456\n5ecretK3y = 1\n[look]\ntheme = \"5ecretK3y\"\n[profiles.other]\nroot = \"http://5ecretK3y.example\"\n",
+        "listing = 5\nslowst = 1\ntimeout_s = \"5ecretK3y\"\nv3_prefix = 5\nconnect_timeout_s = -1\n[keys]\nzoom = \"c\"\nhelp = \"5ecretK3y\"\n\
+         [budget]\ndaily = \"a\\\"5ecret\\\"K3y\"\nsession = 5550123456\n5ecretK3y = 1\n[ui]\ntheme = \"5ecretK3y\"\n[profiles.other]\nroot = \"http://5ecretK3y.example\"\n",
     );
     let output = desk.run(&["config", "check"]);
     let said = text(&output);
@@ -143,8 +143,8 @@ fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_b
         "keys are single characters, ctrl-c, alt-c, f1 and the like",
         "expected one of `root`, `v3_prefix`, `v2_prefix`, `header`",
         "profiles.lab.v3_prefix: invalid type: integer `5`, expected a string",
-        "connect_timeout: invalid value: integer `-1`, expected a whole number, and none below zero",
-        "look.theme: invalid value: no theme's name, expected one of `auto`",
+        "connect_timeout_s: invalid value: integer `-1`, expected a whole number, and none below zero",
+        "ui.theme: invalid value: no theme's name, expected one of `auto`",
         "budget.daily: invalid type: string \"…\", expected a whole number",
     ] {
         assert!(said.contains(words), "{words}: {said}");
@@ -161,7 +161,7 @@ fn a_file_that_is_named_and_not_there_is_no_config() {
     let desk = Desk::new();
     let named = desk.home.path().join("nowhere/config.toml");
     let run = |arguments: &[&str]| desk.command(arguments).env("BEHAVIEW_CONFIG", &named).output().unwrap();
-    for arguments in [&["config", "check"][..], &["config", "show"], &["held"], &["list", &main_file()]] {
+    for arguments in [&["config", "check"][..], &["config", "show"], &["store"], &["list", &main_file()]] {
         let output = run(arguments);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(14), 0), "{arguments:?}: {output:?}");
         assert!(errors(&output).contains("BEHAVIEW_CONFIG names"), "{output:?}");
@@ -174,7 +174,7 @@ fn a_file_that_is_named_and_not_there_is_no_config() {
 fn every_command_refuses_settings_that_are_none() {
     let desk = Desk::new();
     for (wrong, code) in [(["--profile", "nosuch"], 2), (["--set", "budget.dayly=3"], 2)] {
-        for arguments in [&["held"][..], &["cost", "private-behaviours"], &["ledger"], &["search", "x"]] {
+        for arguments in [&["store"][..], &["cost", "private-behaviours"], &["ledger"], &["search", "x"]] {
             let output = desk.run(&[arguments, &wrong].concat());
             assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?} {output:?}");
         }
@@ -183,9 +183,9 @@ fn every_command_refuses_settings_that_are_none() {
     json(&desk.run(&["list", &main_file()]));
     let path = desk.home.path().join(".config/behaview/config.toml");
     std::fs::write(&path, "").unwrap();
-    assert!(text(&desk.run(&["held", "--profile", "lab"])).contains(" stored: "));
+    assert!(text(&desk.run(&["store", "--profile", "lab"])).contains(" stored: "));
     std::fs::write(&path, "profiel = 1\n").unwrap();
-    for arguments in [&["held"][..], &["cost", "rules"]] {
+    for arguments in [&["store"][..], &["cost", "rules"]] {
         assert_eq!(desk.run(arguments).status.code(), Some(14), "{arguments:?}");
     }
 }
@@ -199,7 +199,7 @@ fn a_variable_that_is_no_text_is_refused_and_not_taken_for_one_that_is_not_set()
     for (name, value) in [
         ("BEHAVIEW_OFFLINE", &b"true\xff"[..]),
         ("BEHAVIEW_BUDGET_DAILY", b"0\xff"),
-        ("BEHAVIEW_STORE_KEEP", b"nothing\xff"),
+        ("BEHAVIEW_STORE_PERSIST", b"false\xff"),
         ("BEHAVIEW_PROFILE", b"other\xff"),
         ("BEHAVIEW_API_KEY", b"key\xff"),
     ] {

@@ -1,6 +1,6 @@
 //! `behaview cost`: every row of its table, plans, balances, entitlements, mistakes.
 
-use crate::desk::{Desk, behaview, errors, json, run, squeezed, text};
+use crate::harness::{Desk, behaview, errors, json, run, squeezed, text};
 use behaview::quota::{Kind, RULES};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -283,12 +283,12 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
 fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
     let desk = Desk::new();
     desk.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
-    desk.fails(&["list", &crate::desk::main_file()], 4, &["nothing was sent: no private scanning licence"]);
+    desk.fails(&["list", &crate::harness::main_file()], 4, &["nothing was sent: no private scanning licence"]);
     assert_eq!(desk.demo.seen().len(), 0);
     let search = |more: &[&str]| json(&desk.run(&[&["cost", "v3-search", "--json"], more].concat()));
     assert_eq!(search(&[])["rule"], "8.3.2");
     assert_eq!(search(&["--premium-api", "no"])["rule"], "8.3.1");
-    assert!(desk.run(&["call", "v3-user"]).status.success());
+    assert!(desk.run(&["api", "v3-user"]).status.success());
     assert!(search(&[])["why"].as_str().unwrap().contains("The user object was read 20"));
     assert!(text(&desk.run(&["config", "show"])).contains("private scanning: not known. The user object was read 20"));
     // The service says that there is a licence; the hand settles it.

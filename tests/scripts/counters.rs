@@ -1,6 +1,6 @@
 //! `behaview quota` and `behaview usage`: the service's own counters.
 
-use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use crate::harness::{Desk, errors, json, main_file, squeezed, text};
 use behaview::demo::{Options, PeriodAmounts};
 use serde_json::json;
 
@@ -109,7 +109,7 @@ fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
 fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_command() {
     let words = "it is a web page: something between here and the service may want a login";
     let main = main_file();
-    for arguments in [&["quota"][..], &["usage"], &["call", "v3-user"], &["list", &main], &["doctor", "--online"]] {
+    for arguments in [&["quota"][..], &["usage"], &["api", "v3-user"], &["list", &main], &["doctor", "--online"]] {
         let desk = Desk::faulty("portal");
         let output = desk.run(arguments);
         let said = errors(&output) + &text(&output);

@@ -1,6 +1,6 @@
 //! Every example in a help text, run as a shell runs it; and every option that the README names.
 
-use crate::desk::{Desk, behaview, text};
+use crate::harness::{Desk, behaview, text};
 use std::path::Path;
 #[cfg(unix)]
 use std::process::Output;
@@ -60,7 +60,7 @@ fn every_example_in_a_help_text_works() {
         }
     }
     for command in
-        ["list", "show", "call", "cost", "quota", "usage", "ledger", "config", "doctor", "completions", "man"]
+        ["list", "show", "api", "cost", "quota", "usage", "store", "ledger", "config", "doctor", "completions", "man"]
     {
         assert!(
             tried.iter().any(|example| example.contains(&format!("behaview {command}"))),

@@ -1,6 +1,6 @@
 //! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, run, text};
+use crate::harness::{Desk, behaview, errors, json, main_file, run, text};
 use crate::store::{counted, held, ledger, places_of, store};
 use behaview::report::identifier::Sha256;
 use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
@@ -176,7 +176,7 @@ fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
     let output = desk.fails(&["export", "--format", "jsonl", &ids[0], &missing], 12, &[]);
     assert!(errors(&output).contains("1 of 2 are there") && text(&output).contains("gate.lumen.example"));
     let dry = json(&desk.run(&["export", "--format", "csv", "--dry-run", "--json", &ids[0], &missing]));
-    assert_eq!(dry["calls"].as_array().unwrap().iter().filter(|call| call["held"] == true).count(), 1);
+    assert_eq!(dry["calls"].as_array().unwrap().iter().filter(|call| call["stored"] == true).count(), 1);
     let path = desk.home.path().join("ids");
     std::fs::write(&path, format!("# ours\n{}\n{}\n", ids[0], ids[1])).unwrap();
     let mut piped = desk.command(&["export", "--offline", "--format", "json", "-"]);
@@ -193,7 +193,7 @@ fn what_is_exported_is_imported_again() {
     let output = [&["export", "--offline", "--output", path.to_str().unwrap()][..], &[&ids[0], &ids[1]]].concat();
     assert!(desk.run(&[&output[..], &["--format", "json"]].concat()).status.success());
     let other = Desk::new();
-    let imported = other.run(&["import", path.to_str().unwrap()]);
+    let imported = other.run(&["store", "import", path.to_str().unwrap()]);
     assert!(text(&imported).contains("imported 2,"), "{imported:?}");
     let again = other.run(&["export", "--offline", "--format", "csv", &ids[0]]);
     let first = export(&desk, &["--format", "csv", &ids[0]]);
@@ -212,10 +212,10 @@ fn what_is_exported_is_imported_again() {
 #[test]
 fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
     let desk = Desk::new();
-    desk.configure("[store]\nkeep = \"nothing\"\n");
+    desk.configure("[store]\npersist = false\n");
     let listed = json(&desk.run(&["list", "--all", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
-    let fetched = desk.command(&["fetch", id, "html", "--output", "-"]).output().unwrap();
+    let fetched = desk.command(&["download", id, "html", "--output", "-"]).output().unwrap();
     assert!(text(&fetched).contains("made-up"), "{fetched:?}");
     let exported = desk.run(&["export", id, "--format", "csv"]);
     assert!(exported.status.success() && text(&exported).contains("registry_keys_set"), "{exported:?}");
@@ -228,7 +228,7 @@ fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
     assert!(held(&desk).is_empty() && places_of(&words, desk.home.path()).is_empty());
     let one = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
     assert!(run(&["export", &one, "--format", "txt"], "").status.success());
-    assert_eq!(desk.run(&["import", &one]).status.code(), Some(2));
+    assert_eq!(desk.run(&["store", "import", &one]).status.code(), Some(2));
 }
 
 #[test]
@@ -253,17 +253,17 @@ fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
         (path("no/.."), "there is no folder"),
     ] {
         refused(&["export", &id, "--format", "csv", "--output", &to], words);
-        refused(&["fetch", &id, "html", "--output", &to], words);
+        refused(&["download", &id, "html", "--output", &to], words);
     }
-    refused(&["fetch", &id, "html", "--output", &path("folder/")], "there is no folder");
+    refused(&["download", &id, "html", "--output", &path("folder/")], "there is no folder");
     // A folder that takes no file from anybody, be it the system's own user.
     if cfg!(target_os = "linux") {
         refused(&["export", &id, "--format", "csv", "--output", "/proc/x.csv"], "/proc");
         refused(&["export", &id, "--format", "csv", "--output", "/proc/"], "/proc");
-        refused(&["fetch", &id, "html", "--output", "/proc/x.html"], "/proc");
+        refused(&["download", &id, "html", "--output", "/proc/x.html"], "/proc");
     }
     assert_eq!(names(desk.home.path()).iter().filter(|name| name.starts_with(".behaview-")).count(), 0);
-    let sound = desk.run(&["fetch", &id, "html", "--output", &path("x.html")]);
+    let sound = desk.run(&["download", &id, "html", "--output", &path("x.html")]);
     assert!(sound.status.success() && desk.paid() == paid + 1, "{sound:?}");
 }
 
@@ -275,14 +275,14 @@ fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
     let report = folder.path().join("report.json");
     let bytes = format!(r#"{{"data":{{"id":"{id}","attributes":{{"has_pcap":false,"tags":["A"]}}}}}}"#);
     std::fs::write(&report, bytes).unwrap();
-    assert!(desk.run(&["import", "--replace", report.to_str().unwrap()]).status.success());
+    assert!(desk.run(&["store", "import", "--replace", report.to_str().unwrap()]).status.success());
     let paid = desk.paid();
-    desk.fails(&["fetch", &id, "pcap"], 5, &["denies a network capture (has_pcap: false)"]);
-    let dry = text(&desk.run(&["fetch", &id, "pcap", "--dry-run"]));
-    assert!(dry.contains("denies a network capture") && dry.contains("--anyway"), "{dry}");
+    desk.fails(&["download", &id, "pcap"], 5, &["denies a network capture (has_pcap: false)"]);
+    let dry = text(&desk.run(&["download", &id, "pcap", "--dry-run"]));
+    assert!(dry.contains("denies a network capture") && dry.contains("--even-if-missing"), "{dry}");
     assert_eq!(desk.paid(), paid);
     let output = folder.path().join("x.pcap");
-    let asked = desk.run(&["fetch", &id, "pcap", "--anyway", "--output", output.to_str().unwrap()]);
+    let asked = desk.run(&["download", &id, "pcap", "--even-if-missing", "--output", output.to_str().unwrap()]);
     assert_eq!(desk.paid(), paid + 1, "{asked:?}");
 }
 

@@ -1,12 +1,12 @@
 //! What is imported: every entry of a file is held or told of, and no key is in what is held.
 
-use crate::desk::{Desk, errors, main_file, text};
+use crate::harness::{Desk, errors, main_file, text};
 use crate::store::places_of;
 
 fn import(desk: &Desk, name: &str, json: &str) -> std::process::Output {
     let path = desk.home.path().join(name);
     std::fs::write(&path, json).unwrap();
-    desk.run(&["import", path.to_str().unwrap()])
+    desk.run(&["store", "import", path.to_str().unwrap()])
 }
 
 fn report(file: &str, n: usize, tag: &str) -> String {
@@ -43,17 +43,17 @@ fn a_key_in_what_is_imported_is_held_nowhere() {
     for (n, tag) in spelled.iter().enumerate() {
         let path = inside.path().join(format!("{key}.json"));
         std::fs::write(&path, format!(r#"{{"data":[{}]}}"#, report(&file, n, tag))).unwrap();
-        let imported = desk.run(&["import", path.to_str().unwrap()]);
+        let imported = desk.run(&["store", "import", path.to_str().unwrap()]);
         assert!(text(&imported).ends_with("imported 1, stored already 0, refused 0\n"), "{imported:?}");
         let shown = desk.run(&["show", "--offline", &format!("{file}_Box-179447484{n}")]);
         assert!(shown.status.success() && text(&shown).contains("****************"), "{shown:?}");
     }
-    assert!(desk.run(&["held"]).status.success());
+    assert!(desk.run(&["store"]).status.success());
     let digits = "ab".repeat(32);
-    let mut named = desk.command(&["import", "--file", &digits, "/dev/null"]);
+    let mut named = desk.command(&["store", "import", "--file", &digits, "/dev/null"]);
     let named = named.env("BEHAVIEW_API_KEY", &digits).output().unwrap();
     assert!(named.status.code() == Some(2) && errors(&named).contains("is the key itself"), "{named:?}");
-    for arguments in [["cost", &digits], ["held", &digits], ["--theme", &digits], ["list", &digits[1..]]] {
+    for arguments in [["cost", &digits], ["store", &digits], ["--theme", &digits], ["list", &digits[1..]]] {
         let typed = desk.command(&arguments).env("BEHAVIEW_API_KEY", &digits[1..]).output().unwrap();
         assert!(typed.status.code() == Some(2) && !errors(&typed).contains("abab"), "{typed:?}");
     }

@@ -1,6 +1,6 @@
 //! `behaview ledger` and `--max-cost`: what was asked and what it cost, budgets that hold, and a program that is killed.
 
-use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use crate::harness::{Desk, errors, json, main_file, squeezed, text};
 use serde_json::{Value, json};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ fn the_ledger_tells_what_was_asked_and_what_it_cost() {
     let shown = squeezed(&text(&desk.run(&["ledger", "--all"])));
     for words in [
         "time (UTC) operation what predicted settled state outcome counters\n",
-        " private-behaviour report by CAPE Sandbox of 57874b32…938c 1 request - unknown the service is not well",
+        " private-behaviour report by CAPE Sandbox of 57874b32…938c 1 request - unknown the service is unavailable",
         "sandboxes of 57874b32…938c 1 request 1 charged answered -\n",
         "counts state calls counts as\nrequest charged 1 1\nrequest unknown 1 1\n",
         "no reading of the counters before and after these calls",

@@ -8,31 +8,31 @@
 )]
 
 mod answers;
-mod around;
-mod away;
-mod codes;
 mod compare;
 mod config;
 mod cost;
 mod counters;
-mod desk;
+mod durability;
+mod environment;
 mod examples;
+mod exit_codes;
+mod export_formats;
 mod exports;
 #[path = "../faults/mod.rs"]
 mod faults;
-mod held;
+mod harness;
 mod imports;
-mod kept;
 mod ledger;
-mod marked;
+mod malformed_store;
 mod models;
-mod odd;
 mod pages;
 mod plain;
 mod refusals;
 mod reports;
+mod rules;
 mod search;
 mod spending;
 mod store;
+mod store_command;
 mod submit;
 mod tls;

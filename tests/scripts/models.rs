@@ -1,6 +1,6 @@
 //! Attributes of the published schema, and notations of sandboxes, as they are shown, compared and exported.
 
-use crate::desk::{errors, json, run, text};
+use crate::harness::{errors, json, run, text};
 use serde_json::Value;
 
 fn report(sandbox: &str, attributes: &str) -> String {

@@ -1,6 +1,6 @@
 //! A list of hundreds of pages: no run fetches them without an end, and the next one goes on.
 
-use crate::desk::{Desk, FakeService, errors, json, main_file, text};
+use crate::harness::{Desk, FakeService, errors, json, main_file, text};
 
 /// Pages of the list.
 const PAGES: usize = 130;

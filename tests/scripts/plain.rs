@@ -1,6 +1,6 @@
 //! The app in lines: nothing is drawn, prices are asked about first, and the same things can be done.
 
-use crate::desk::{behaview, piped};
+use crate::harness::{behaview, piped};
 use std::io::Write;
 use std::process::Stdio;
 
@@ -16,7 +16,7 @@ fn says(arguments: &[&str], lines: &str) -> String {
 
 #[test]
 fn a_report_is_read_by_number_and_name() {
-    let text = says(&["demo", "--plain"], "2\n1\nopen\nfiles\n3\nwhole-row\nback\nback\nhelp\nback\nquit\n");
+    let text = says(&["demo", "--plain"], "2\n1\nopen\nfiles\n3\nrow-details\nback\nback\nhelp\nback\nquit\n");
     for words in [
         "> 1: ● CAPE Sandbox",
         "> 2: ● Zenbox",
@@ -32,7 +32,7 @@ fn a_report_is_read_by_number_and_name() {
 
 #[test]
 fn rows_over_the_screen_have_numbers_as_well() {
-    let text = says(&["demo", "--plain"], "open\nindicators\n2\nback\ncompare\n3\nback\nfind-stored\nstage\n2\nquit\n");
+    let text = says(&["demo", "--plain"], "open\nindicators\n2\nback\ncompare\n3\nback\nsearch-stored\nstage\n2\nquit\n");
     for (title, number) in [("== Indicators", 2), ("== Compare", 3), ("== Search all stored reports", 2)] {
         let chosen = format!("> {number}: ");
         assert!(text.split(title).skip(1).any(|page| page.contains(&chosen)), "{title} {number} is missing:\n{text}");
@@ -48,25 +48,25 @@ fn lines_before_a_price_answer_no_question() {
 
 #[test]
 fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
-    let text = says(&["demo", "--plain", "--set", "budget.session=1"], "5\n\nwhole-row\nW\ny\nquit\n");
+    let text = says(&["demo", "--plain", "--set", "budget.session=1"], "5\n\nrow-details\nW\ny\nquit\n");
     assert!(text.contains("Nothing was sent: 1 request, over budget."), "{text}");
     assert!(
-        !text.contains("yes, follow") && text.contains("Nothing was sent: 1 to 20 requests, over budget."),
+        !text.contains("yes, watch") && text.contains("Nothing was sent: 1 to 20 requests, over budget."),
         "{text}"
     );
-    assert!(!text.contains("yes, send it") && text.contains("whole-row does not apply here"), "{text}");
+    assert!(!text.contains("yes, send it") && text.contains("row-details does not apply here"), "{text}");
 }
 
 #[test]
 fn what_is_off_or_unknown_is_said() {
-    let text = says(&["demo", "--plain"], "whole-row\nnonsense\nzoom\n");
-    assert!(text.contains("whole-row does not apply here: it works in panes"), "{text}");
+    let text = says(&["demo", "--plain"], "row-details\nnonsense\nzoom\n");
+    assert!(text.contains("row-details does not apply here: it works in panes"), "{text}");
     assert!(text.contains("no command, key or row here is called nonsense"), "{text}");
 }
 
 #[test]
 fn in_ascii_every_letter_is_ascii() {
-    let text = says(&["demo", "--plain", "--ascii"], "open\nback\nother-file\nquit\n");
+    let text = says(&["demo", "--plain", "--ascii"], "open\nback\nopen-file\nquit\n");
     assert!(text.is_ascii() && text.contains("> 1: * CAPE Sandbox"), "{text}");
 }
 
@@ -79,10 +79,10 @@ fn output(lines: &[u8]) -> std::process::Output {
 #[test]
 fn bytes_that_are_no_text_and_lines_without_end_cost_a_line() {
     let long = [vec![b'x'; 200_000], b"\n".to_vec()].concat();
-    let ended = output(&[b"\xe9\n", &long[..], b"whole-row\nquit\n"].concat());
+    let ended = output(&[b"\xe9\n", &long[..], b"row-details\nquit\n"].concat());
     let said = String::from_utf8(ended.stdout.clone()).unwrap();
     assert!(ended.status.success(), "{ended:?}");
-    for words in ["is called \u{fffd}", "That line is longer than", "whole-row does not apply here"] {
+    for words in ["is called \u{fffd}", "That line is longer than", "row-details does not apply here"] {
         assert!(said.contains(words), "{words} is missing:\n{said}");
     }
     // What never ends a line is no keyboard.

@@ -1,7 +1,7 @@
 //! What the service refuses, and how: by status, by body, by header; and what is made of it.
 
-use crate::desk::{Desk, FakeService, errors, json, main_file};
 use crate::faults::arm;
+use crate::harness::{Desk, FakeService, errors, json, main_file};
 use std::process::Output;
 
 /// A service that answers each call so; gives the setting that leads to it.
@@ -21,11 +21,11 @@ fn shown(status: &'static str, headers: &'static str, body: String) -> Output {
 }
 
 #[test]
-fn follow_polls_at_its_pace_where_nothing_is_listed() {
+fn watch_polls_at_its_pace_where_nothing_is_listed() {
     let desk = Desk::new();
     let service = FakeService::new(|_| ("200 OK", "", r#"{"data":[]}"#.to_owned()));
     desk.fails(
-        &["follow", "--interval", "1", "--looks", "4", &main_file(), "--set", &service.set],
+        &["watch", "--interval", "1", "--max-polls", "4", &main_file(), "--set", &service.set],
         12,
         &["the service knows of no scan of this file"],
     );
@@ -37,7 +37,7 @@ fn follow_polls_at_its_pace_where_nothing_is_listed() {
 fn a_post_without_a_body_has_a_length() {
     let desk = Desk::new();
     let service = FakeService::new(|_| ("200 OK", "", r#"{"data":{"type":"analysis","id":"a-1"}}"#.to_owned()));
-    let output = desk.run(&["call", "v3-rescan", "--yes", &main_file(), "--set", &service.set]);
+    let output = desk.run(&["api", "v3-rescan", "--yes", &main_file(), "--set", &service.set]);
     assert!(output.status.success(), "{output:?}");
     let call = service.asked()[0].to_ascii_lowercase();
     assert!(call.starts_with("post ") && call.contains("\r\ncontent-length: 0\r\n"), "{call}");
@@ -47,7 +47,7 @@ fn a_post_without_a_body_has_a_length() {
 fn an_empty_204_of_v2_is_a_spent_quota() {
     let desk = Desk::new();
     let set = service(|_| ("204 No Content", "", String::new()));
-    desk.fails(&["call", "v2-file-report", &"a".repeat(32), "--set", &set], 6, &["the quota is spent (204)"]);
+    desk.fails(&["api", "v2-file-report", &"a".repeat(32), "--set", &set], 6, &["the quota is spent (204)"]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_error_with_status_200_is_a_refusal() {
     }
     for body in [r#"{"error":"no"}"#, r#"{"error":"no","data":{}}"#, r#"[{"error":{"code":"X"},"data":[]}]"#] {
         let (desk, set) = (Desk::new(), service(move |_| ("200 OK", "", body.to_owned())));
-        for command in [&["delete", "--yes"][..], &["call", "v3-file"], &["call", "v3-rescan", "--yes"]] {
+        for command in [&["delete", "--yes"][..], &["api", "v3-file"], &["api", "v3-rescan", "--yes"]] {
             desk.fails(&[command, &[&main_file(), "--set", &set]].concat(), 1, &["the service refused (200)"]);
         }
     }

@@ -1,6 +1,6 @@
 //! Lists and reports: JSON out, exit codes, one payment, nothing without a terminal.
 
-use crate::desk::{Desk, behaview, errors, json, main_file, piped, run, text};
+use crate::harness::{Desk, behaview, errors, json, main_file, piped, run, text};
 use serde_json::Value;
 use std::process::Stdio;
 
@@ -95,9 +95,9 @@ fn exit_codes_tell_failures_apart() {
         ("404", 5, "does not have it"),
         ("429-quota", 6, "quota is spent"),
         ("429-rate", 7, "too many requests"),
-        ("503", 8, "not well"),
+        ("503", 8, "unavailable"),
         ("lost", 8, "lost"),
-        ("not-json", 9, "of no use"),
+        ("not-json", 9, "invalid response"),
         ("stranger", 9, "another report"),
         ("empty", 9, "it is empty"),
     ] {
@@ -176,11 +176,11 @@ fn a_reader_that_leaves_early_is_no_failure() {
 fn any_other_question_is_called_by_its_name() {
     let desk = Desk::new();
     let public = behaview::demo::Demo::public_files()[0].sha256.clone();
-    let file = json(&desk.run(&["call", "v3-file", &public]));
+    let file = json(&desk.run(&["api", "v3-file", &public]));
     assert_eq!(file["data"]["id"], public.as_str());
-    let again = desk.run(&["call", "v3-file", &public]);
+    let again = desk.run(&["api", "v3-file", &public]);
     assert!(errors(&again).contains("nothing was charged"), "{again:?}");
-    let several = desk.run(&["call", "v2-file-report", &public, &"ab".repeat(16)]);
+    let several = desk.run(&["api", "v2-file-report", &public, &"ab".repeat(16)]);
     assert!(errors(&several).contains("charged: 2"), "{several:?}");
     assert_eq!(desk.paid(), 3, "each hash is asked about by itself");
 }
@@ -189,18 +189,18 @@ fn any_other_question_is_called_by_its_name() {
 fn a_call_that_makes_something_public_wants_a_yes() {
     let desk = Desk::new();
     let public = behaview::demo::Demo::public_files()[0].sha256.clone();
-    let refused = desk.run(&["call", "v3-rescan", &public]);
+    let refused = desk.run(&["api", "v3-rescan", &public]);
     assert_eq!((refused.status.code(), desk.demo.seen().len()), (Some(2), 0));
     assert!(errors(&refused).contains("--yes"), "{refused:?}");
-    assert!(desk.run(&["call", "v3-rescan", "--yes", &public]).status.success());
+    assert!(desk.run(&["api", "v3-rescan", "--yes", &public]).status.success());
     assert_eq!(desk.paid(), 1);
 }
 
 #[test]
 fn a_question_that_is_not_there_names_those_that_are() {
     let desk = Desk::new();
-    desk.fails(&["call", "v3-everything"], 2, &["v2-file-submissions"]);
-    let output = desk.run(&["call", "v3-file", "short"]);
+    desk.fails(&["api", "v3-everything"], 2, &["v2-file-submissions"]);
+    let output = desk.run(&["api", "v3-file", "short"]);
     assert!(errors(&output).contains("SHA-256"), "{output:?}");
 }
 

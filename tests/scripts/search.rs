@@ -1,6 +1,6 @@
 //! `behaview search`: over everything that is held, over what is named, over documents; at no cost.
 
-use crate::desk::{Desk, behaview, main_file, text};
+use crate::harness::{Desk, behaview, main_file, text};
 use serde_json::Value;
 
 /// A desk that holds the first page of the main file's reports.

@@ -1,13 +1,13 @@
 //! What a script may spend: dry runs, runs that send nothing, several at once, and identifiers from standard input.
 
-use crate::desk::{self, Desk, errors, json, main_file, text};
+use crate::harness::{self, Desk, errors, json, main_file, text};
 use crate::store::places_of;
 use behaview::demo::Demo;
 use serde_json::{Deserializer, Value};
 use std::process::Output;
 
 fn piped(desk: &Desk, arguments: &[&str], input: &str) -> Output {
-    desk::piped(&mut desk.command(arguments), input)
+    harness::piped(&mut desk.command(arguments), input)
 }
 
 fn several(output: &Output) -> Vec<Value> {
@@ -29,9 +29,9 @@ fn a_dry_run_prints_prices_and_sends_nothing() {
     let other = format!("{report}1");
     let show = json(&run(&["show", "--dry-run", "--json", &report, &other, &report]));
     assert_eq!((show["calls"].as_array().unwrap().len(), &show["total"]["request"]["max"]), (2, &Value::from(2)));
-    let call = run(&["call", "--dry-run", "v2-file-report", &file, &"ab".repeat(16)]);
+    let call = run(&["api", "--dry-run", "v2-file-report", &file, &"ab".repeat(16)]);
     assert!(text(&call).contains("2 requests"), "{call:?}");
-    let public = run(&["call", "--dry-run", "v3-rescan", &file]);
+    let public = run(&["api", "--dry-run", "v3-rescan", &file]);
     assert!(public.status.success(), "a dry run makes nothing public: {public:?}");
     let over = run(&["show", "--dry-run", "--max-cost", "1", &report, &other]);
     assert_eq!((over.status.code(), over.stdout.is_empty()), (Some(11), false), "{over:?}");
@@ -58,8 +58,7 @@ fn what_cannot_be_an_identifier_is_not_asked_for() {
 #[test]
 fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
     let desk = Desk::new();
-    let run =
-        |key: &str, arguments: &[&str], input: &str| desk::piped(desk.command(arguments).env("VT_APIKEY", key), input);
+    let run = |key: &str, words: &[&str], input: &str| harness::piped(desk.command(words).env("VT_APIKEY", key), input);
     let (key, file) = ("0123456789abcdef".repeat(4), main_file());
     let [report, named] = [format!("{key}_Box-1794474845"), format!("{file}_{key}-1794474845")];
     let other = key.replace('f', "g");
@@ -69,9 +68,9 @@ fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
         (&key, &["list", &upper]),
         (&key, &["show", &report]),
         (&key, &["show", &named]),
-        (&key, &["follow", &key]),
-        (&key, &["call", "v3-file", &key]),
-        (&key, &["call", "v2-file-report", &file, &key]),
+        (&key, &["watch", &key]),
+        (&key, &["api", "v3-file", &key]),
+        (&key, &["api", "v2-file-report", &file, &key]),
         (&key, &["--plain", &key]),
         (&other, &["list", &other]),
         (&other, &["show", &other]),
@@ -97,10 +96,10 @@ fn a_dry_run_knows_what_is_held() {
     let listed = json(&desk.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
     let dry = json(&desk.run(&["show", "--dry-run", "--json", id]));
-    assert_eq!((&dry["calls"][0]["held"], &dry["calls"][0]["price"]), (&Value::Bool(true), &Value::Null));
+    assert_eq!((&dry["calls"][0]["stored"], &dry["calls"][0]["price"]), (&Value::Bool(true), &Value::Null));
     assert_eq!(json(&desk.run(&["show", "--dry-run", "--json", "--refresh", id]))["total"]["request"]["max"], 1);
     assert_eq!(desk.demo.seen().len(), 1);
-    let set = ["call", "v2-file-report", &"a".repeat(64), &"b".repeat(64), "--dry-run"];
+    let set = ["api", "v2-file-report", &"a".repeat(64), &"b".repeat(64), "--dry-run"];
     assert!(desk.run(&set[..4]).status.success());
     assert!(String::from_utf8_lossy(&desk.run(&set).stdout).contains("0, stored        v2 reports of 2 files"));
 }
@@ -115,7 +114,7 @@ fn a_dry_run_knows_what_the_day_has_cost_before() {
     assert!(desk.run(&["list", &main_file()]).status.success());
     assert_eq!(dry(), Some(11), "the list has cost one of the two");
     assert_eq!(desk.paid(), 1);
-    assert!(desk.run(&["call", "--dry-run", "v3-quotas", "--set", "budget.daily=0"]).status.success());
+    assert!(desk.run(&["api", "--dry-run", "v3-quotas", "--set", "budget.daily=0"]).status.success());
     desk.fails(&["list", &main_file(), "--set", "page_size=41"], 14, &["page_size must be 1 to 40"]);
 }
 
@@ -174,7 +173,7 @@ fn identifiers_come_from_standard_input() {
     let report = text(&desk.run(&["show", ids.lines().next().unwrap()]));
     assert_eq!(several(&piped(&desk, &["show", "-"], &report))[0]["data"]["id"], ids.lines().next().unwrap());
     assert_eq!(piped(&desk, &["show", "-"], "").status.code(), Some(2));
-    let call = piped(&desk, &["call", "v2-file-report", "-"], &format!("{}\n{}\n", "ab".repeat(16), "cd".repeat(16)));
+    let call = piped(&desk, &["api", "v2-file-report", "-"], &format!("{}\n{}\n", "ab".repeat(16), "cd".repeat(16)));
     assert!(errors(&call).contains("charged: 2"), "{call:?}");
 }
 

@@ -1,6 +1,6 @@
 //! The store under a disk that is full, flipped or not to be written to at all; and a program that is killed.
 
-use crate::desk::{Desk, errors, json, main_file, text};
+use crate::harness::{Desk, errors, json, main_file, text};
 use behaview::demo::{ListContent, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub fn places_of<W: AsRef<[u8]>>(words: &[W], folder: &Path) -> Vec<PathBuf> {
 
 /// What is stored, as the program tells it.
 pub fn held(desk: &Desk) -> Vec<Value> {
-    json(&desk.run(&["held", "--json"]))["held"].as_array().unwrap().clone()
+    json(&desk.run(&["store", "list", "--json"]))["stored"].as_array().unwrap().clone()
 }
 
 /// The identifiers of the main file's sandboxes, as the demo lists them.
@@ -86,14 +86,14 @@ pub fn is_civil(output: &Output) -> bool {
 }
 
 #[test]
-fn what_was_kept_before_is_said_and_not_paid_for_again_unheard() {
+fn what_was_stored_before_is_said_and_not_paid_again() {
     let desk = Desk::new();
     json(&desk.run(&["list", &main_file()]));
-    desk.configure("[store]\nkeep = \"nothing\"\n");
+    desk.configure("[store]\npersist = false\n");
     let refused = desk.run(&["list", &main_file()]);
-    assert!(!refused.status.success() && errors(&refused).contains("behaview held --all --yes"), "{refused:?}");
+    assert!(!refused.status.success() && errors(&refused).contains("behaview store remove --all --yes"), "{refused:?}");
     assert_eq!(desk.paid(), 1);
-    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", "--all", "--yes"]).status.success());
     json(&desk.run(&["list", &main_file()]));
     assert_eq!(desk.paid(), 2);
 }
@@ -102,7 +102,7 @@ fn what_was_kept_before_is_said_and_not_paid_for_again_unheard() {
 fn limits_of_the_config_are_kept_at_the_start() {
     let desk = Desk::new();
     json(&desk.run(&["list", &main_file()]));
-    desk.configure("[store]\nmegabytes = 1\n");
+    desk.configure("[store]\nmax_size_mb = 1\n");
     // More than that came last, of which nothing can be packed.
     let mut state = 1_u64;
     let noise = std::iter::repeat_with(|| {
@@ -198,14 +198,14 @@ fn a_damaged_report_is_unread_and_fetched_again() {
     damage(&desk, &ids[0]);
     desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
     assert!(desk.run(&["show", "--offline", &ids[1]]).status.success());
-    let held = text(&desk.run(&["held"]));
-    assert!(held.contains("unread") && held.contains("answer-"), "{held}");
+    let held = text(&desk.run(&["store"]));
+    assert!(held.contains("quarantined") && held.contains("answer-"), "{held}");
     let fetched = desk.run(&["show", &ids[0]]);
     assert!(fetched.status.success() && errors(&fetched).contains("an unreadable answer of"), "{fetched:?}");
     assert_eq!(desk.paid(), 3);
     let found = desk.run(&["search", "exe"]);
     assert!(found.status.success(), "{found:?}");
-    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", "--all", "--yes"]).status.success());
     assert_eq!(files(&store(&desk).join("unread")).len(), 0);
 }
 
@@ -219,7 +219,7 @@ fn a_search_and_a_comparison_go_on_without_a_damaged_report() {
     assert!(text(&found).contains(&sound), "{found:?}");
     let compared = desk.run(&["compare", "--json", &main_file()]);
     let printed: Value = serde_json::from_slice(&compared.stdout).unwrap();
-    assert_eq!([&printed["columns"][0]["held"], &printed["columns"][1]["held"]], [false, true]);
+    assert_eq!([&printed["columns"][0]["stored"], &printed["columns"][1]["stored"]], [false, true]);
 }
 
 #[test]
@@ -241,12 +241,12 @@ fn damaged_records_come_back_from_the_copy() {
         std::fs::write(path, "paid").unwrap();
     }
     std::fs::File::options().write(true).open(&old).unwrap().set_modified(ago).unwrap();
-    desk.run(&["held"]);
+    desk.run(&["store"]);
     assert!(new.exists() && !old.exists());
-    let nothing = ["list", &main_file(), "--set", "store.keep=nothing"];
-    desk.run(&["held", "--all", "--yes", "--profile", "lab"]);
+    let nothing = ["list", &main_file(), "--set", "store.persist=false"];
+    desk.run(&["store", "remove", "--all", "--yes", "--profile", "lab"]);
     desk.fails(&nothing, 1, &["still has 2 entries"]);
-    assert!(desk.run(&["held", "--all", "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", "--all", "--yes"]).status.success());
     let left = files(&store(&desk));
     assert!(!new.exists() && left.len() == 3, "{left:?}");
     assert!(desk.run(&nothing).status.success());

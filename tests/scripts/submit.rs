@@ -1,7 +1,7 @@
-//! Submitting, following, deleting: as scripts use them.
+//! Submitting, watching, deleting: as scripts use them.
 
-use crate::desk::{Desk, errors, json, main_file, piped, text};
 use crate::faults::arm;
+use crate::harness::{Desk, errors, json, main_file, piped, text};
 use crate::store::{places_of, records};
 use behaview::demo::{Demo, Endpoint, Options};
 
@@ -18,9 +18,9 @@ fn scans(desk: &Desk) -> u64 {
 }
 
 #[test]
-fn a_file_is_submitted_and_followed_until_its_reports_are_there() {
+fn a_file_is_submitted_and_watched_until_its_reports_are_there() {
     let (desk, path) = desk(Options::default());
-    let output = desk.run(&["submit", "--keep-days", "2", "--follow", "--interval", "1", "--looks", "9", &path]);
+    let output = desk.run(&["submit", "--keep-days", "2", "--watch", "--interval", "1", "--max-polls", "9", &path]);
     let found = json(&output);
     assert_eq!((found["status"].as_str(), found["done"].as_bool()), (Some("done"), Some(true)), "{found}");
     assert_eq!(found["reports"].as_array().unwrap().len(), 3);
@@ -48,36 +48,36 @@ fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
     let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
     let again = desk.run(&["submit", "--dry-run", &path]);
     assert!(errors(&again).contains("A scan of it was running on"), "{again:?}");
-    let short = desk.run(&["follow", "--looks", "1", file]);
+    let short = desk.run(&["watch", "--max-polls", "1", file]);
     assert_eq!((short.status.code(), calls(Endpoint::PrivateAnalyses)), (Some(12), 0), "it need not be looked for");
-    let found = json(&desk.run(&["follow", "--interval", "1", file]));
+    let found = json(&desk.run(&["watch", "--interval", "1", file]));
     assert_eq!((found["scan"].as_str(), found["done"].as_bool()), (submitted["scan"].as_str(), Some(true)));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 0);
     // From then on it is the service's last one; a slip does not change that.
-    assert_eq!(desk.run(&["follow", "--scan", "no-such-scan", file]).status.code(), Some(5));
-    json(&desk.run(&["follow", "--interval", "1", file]));
+    assert_eq!(desk.run(&["watch", "--scan", "no-such-scan", file]).status.code(), Some(5));
+    json(&desk.run(&["watch", "--interval", "1", file]));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 1);
 }
 
 #[test]
 fn where_nothing_is_kept_no_scan_is_remembered() {
     let (desk, path) = desk(Options::default());
-    let submitted = json(&desk.run(&["submit", "--set", "store.keep=nothing", &path]));
+    let submitted = json(&desk.run(&["submit", "--set", "store.persist=false", &path]));
     let known = [&submitted["file"], &submitted["scan"]].map(|value| value.as_str().unwrap().to_owned());
     assert!(places_of(&known, &desk.home.path().join(".local/share/behaview")).is_empty());
-    desk.run(&["follow", "--looks", "1", &known[0]]);
+    desk.run(&["watch", "--max-polls", "1", &known[0]]);
     assert!(desk.demo.seen().iter().any(|call| call.endpoint == Some(Endpoint::PrivateAnalyses)), "it is looked for");
 }
 
 #[test]
 fn a_dry_run_and_a_limit_send_nothing() {
     let (desk, path) = desk(Options::default());
-    let output = desk.run(&["submit", "--dry-run", "--follow", &path]);
+    let output = desk.run(&["submit", "--dry-run", "--watch", &path]);
     let words = text(&output);
     assert!(output.status.success() && words.contains("1 scan") && words.contains("A.1"), "{words}");
     assert!(words.contains("at most 20 calls") && words.contains("In all: 1 to 20 requests, 1 scan."), "{words}");
-    let follow = text(&desk.run(&["follow", "--dry-run", "--looks", "3", &main_file()]));
-    assert!(follow.contains("In all: 1 to 3 requests."), "{follow}");
+    let watch = text(&desk.run(&["watch", "--dry-run", "--max-polls", "3", &main_file()]));
+    assert!(watch.contains("In all: 1 to 3 requests."), "{watch}");
     desk.fails(&["submit", "--max-cost", "0", &path], 11, &[]);
     let output = desk.fails(&["submit", "--internet", "yes", &path], 2, &[]);
     assert!(errors(&output).contains("--yes") && errors(&output).contains("can see"), "{}", errors(&output));
@@ -111,19 +111,19 @@ fn each_failure_has_its_exit_code() {
     let code = |arguments: &[&str]| desk.run(arguments).status.code();
     assert_eq!(code(&["submit", "/nowhere"]), Some(2));
     assert_eq!(code(&["submit", desk.home.path().to_str().unwrap()]), Some(2));
-    assert_eq!(code(&["submit", "--set", "upload_direct=0", "--set", "upload_largest=0", &path]), Some(2));
+    assert_eq!(code(&["submit", "--set", "direct_upload_limit_mib=0", "--set", "max_upload_mib=0", &path]), Some(2));
     assert_eq!(code(&["submit", "--offline", &path]), Some(13));
     assert_eq!(code(&["delete", &main_file()]), Some(2));
-    assert_eq!(code(&["follow", "--looks", "1", &Demo::files()[6].sha256]), Some(12));
+    assert_eq!(code(&["watch", "--max-polls", "1", &Demo::files()[6].sha256]), Some(12));
     arm(&desk.demo, "upload-url:stranger*1");
-    assert_eq!(code(&["submit", "--set", "upload_direct=0", &path]), Some(9));
-    assert_eq!(code(&["follow", &"ab".repeat(32)]), Some(5));
+    assert_eq!(code(&["submit", "--set", "direct_upload_limit_mib=0", &path]), Some(9));
+    assert_eq!(code(&["watch", &"ab".repeat(32)]), Some(5));
     assert_eq!(scans(&desk), 0);
     arm(&desk.demo, "scan:lost*1");
     desk.fails(
         &["submit", &path],
         8,
-        &["charged: 0 to 1 scan", "behaview follow --looks 1 ", "finds its scan: 1 request"],
+        &["charged: 0 to 1 scan", "behaview watch --max-polls 1 ", "finds its scan: 1 request"],
     );
     assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
     // Whoever sends it again is told of that one first.
@@ -213,7 +213,7 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
         (at("huge"), "larger than"),
     ];
     for (path, words) in others.into_iter().chain(unreadable) {
-        for call in [&["submit", &path][..], &["call", "--yes", "v2-file-scan", &path]] {
+        for call in [&["submit", &path][..], &["api", "--yes", "v2-file-scan", &path]] {
             desk.fails(call, 2, &[words]);
         }
     }
@@ -224,7 +224,7 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
 fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
     let (desk, path) = desk(Options::default());
     let before = "the same was sent on ";
-    for call in [&["call", "--yes", "v2-file-scan", &path][..], &["call", "--yes", "v3-rescan", &main_file()]] {
+    for call in [&["api", "--yes", "v2-file-scan", &path][..], &["api", "--yes", "v3-rescan", &main_file()]] {
         arm(&desk.demo, "lost*1");
         let lost = errors(&desk.run(call));
         assert!(!lost.contains(before), "{lost}");
@@ -250,13 +250,13 @@ fn an_upload_that_the_budget_does_not_pay_is_refused_before_its_address_is_paid_
     for (budget, is_dry, code) in [("session = 1", false, 11), ("daily = 1", true, 11), ("session = 2", false, 0)] {
         let (desk, path) = desk(Options::default());
         desk.configure(&format!("[budget]\n{budget}\n"));
-        let mut arguments = vec!["submit", "--set", "upload_direct=0", &path];
+        let mut arguments = vec!["submit", "--set", "direct_upload_limit_mib=0", &path];
         arguments.extend(is_dry.then_some("--dry-run"));
         let output = desk.run(&arguments);
         assert_eq!(output.status.code(), Some(code), "{budget}: {output:?}");
         assert_eq!((desk.paid() as u64, scans(&desk)), if code == 0 { (1, 1) } else { (0, 0) }, "{budget}: {output:?}");
     }
     let (desk, path) = desk(Options::default());
-    let limited = desk.run(&["submit", "--set", "upload_direct=0", "--max-cost", "1", &path]);
+    let limited = desk.run(&["submit", "--set", "direct_upload_limit_mib=0", "--max-cost", "1", &path]);
     assert_eq!((limited.status.code(), desk.paid()), (Some(11), 0), "{limited:?}");
 }

@@ -2,7 +2,7 @@
 //!
 //! The certificates in `authority/` are for 127.0.0.1 and last until 2120; the authority's own key was thrown away.
 
-use crate::desk::{Desk, errors, json, main_file};
+use crate::harness::{Desk, errors, json, main_file};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -88,7 +88,7 @@ fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
             "--set",
             &format!("ca_file={}", fixture("authority.pem").display()),
             "--set",
-            "connect_timeout=5",
+            "connect_timeout_s=5",
         ],
         8,
         &["it is for another name"],

@@ -113,7 +113,7 @@ fn how_the_screen_was_left_is_remembered() {
     terminal.wait_for("▸ parent.exe");
     assert!(!terminal.text().contains("child.exe"), "{}", terminal.text());
     terminal.quit();
-    let mut terminal = terminal.start_again(&["open", arguments[1], "--set", "store.keep=nothing"]);
+    let mut terminal = terminal.start_again(&["open", arguments[1], "--set", "store.persist=false"]);
     terminal.wait_for("child.exe");
     terminal.quit();
 }
@@ -157,7 +157,7 @@ fn a_large_report_is_shown_before_its_end_and_its_end_is_not_forgotten() {
     let cut = &first[..first.len() - 9];
     let second = r#"{"id":"x","attributes":{"tags":["SECOND"]}}"#;
     std::fs::write(&path, &first).unwrap();
-    let mut terminal = Terminal::start(&["import", path.to_str().unwrap()]);
+    let mut terminal = Terminal::start(&["store", "import", path.to_str().unwrap()]);
     assert_eq!(terminal.wait_for_end(), 0);
     for (document, is) in [(cut.to_owned(), "is cut short"), (format!("{first}\n{second}"), "Sandboxes 2")] {
         std::fs::write(&path, document).unwrap();

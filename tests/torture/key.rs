@@ -107,8 +107,8 @@ fn the_key_is_in_nothing_that_the_program_wrote() {
         &["show", &report],
         &["quota"],
         &["usage"],
-        &["call", "v3-user"],
-        &["call", "v2-file-report", file],
+        &["api", "v3-user"],
+        &["api", "v2-file-report", file],
         &["ledger", "--json"],
         &["config", "path"],
     ];
@@ -142,15 +142,15 @@ fn a_service_that_repeats_the_key_is_believed_without_it() {
     let mut commands: Vec<Vec<&str>> = vec![
         vec!["list", file],
         vec!["show", &report],
-        vec!["fetch", &report, "pcap", "--output", "capture.pcap"],
+        vec!["download", &report, "pcap", "--output", "capture.pcap"],
         vec!["quota"],
-        vec!["call", "v3-user"],
-        vec!["call", "v3-usage"],
-        vec!["call", "v3-file", file],
-        vec!["call", "v3-file-analyses", file],
-        vec!["call", "v2-file-report", file],
+        vec!["api", "v3-user"],
+        vec!["api", "v3-usage"],
+        vec!["api", "v3-file", file],
+        vec!["api", "v3-file-analyses", file],
+        vec!["api", "v2-file-report", file],
         vec!["search", "tool"],
-        vec!["held"],
+        vec!["store"],
         vec!["ledger", "--json"],
     ];
     for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
@@ -169,7 +169,7 @@ fn a_service_that_repeats_the_key_is_believed_without_it() {
     assert_eq!(capture, "capture of KEY, KEY".replace("KEY", &"*".repeat(CANARY.len())));
     // A key may have the form of a hash; a run that sends nothing recognizes it, too.
     let typed = "0123456789abcdef".repeat(4);
-    for arguments in [["follow", "--offline", &typed], ["list", "--dry-run", &typed]] {
+    for arguments in [["watch", "--offline", &typed], ["list", "--dry-run", &typed]] {
         assert_eq!(trial.run(&arguments, Some(&typed)).status.code(), Some(2), "{arguments:?}");
     }
     let written = files(trial.home.path());
@@ -245,8 +245,8 @@ fn what_is_quoted_on_standard_error_is_visible() {
         vec!["list", hostile],
         vec!["show", hostile],
         vec!["open", hostile],
-        vec!["call", hostile],
-        vec!["call", "v3-file", hostile],
+        vec!["api", hostile],
+        vec!["api", "v3-file", hostile],
         vec!["cost", hostile],
         vec!["cost", "v2-file-report", "--hashes-from", hostile],
         vec!["--profile", hostile, "quota"],

@@ -33,7 +33,7 @@ const SCENES: [Scene; 4] = [
     Scene {
         name: "deleting",
         first: &[&["list", "--all", "FILE"]],
-        killed: &["held", "--all", "--yes"],
+        killed: &["store", "remove", "--all", "--yes"],
         check: the_rest_is_deleted,
     },
     Scene {
@@ -86,9 +86,9 @@ fn what_was_held_is_held(trial: &Trial, before: &[Vec<u8>]) {
 
 fn the_rest_is_deleted(trial: &Trial, _: &[Vec<u8>]) {
     let ledger = counted(trial);
-    let deleted = run(trial, &["held", "--all", "--yes"]);
+    let deleted = run(trial, &["store", "remove", "--all", "--yes"]);
     assert!(deleted.status.success(), "{deleted:?}");
-    assert_eq!(json(&run(trial, &["held", "--json"]))["held"].as_array().unwrap().len(), 0);
+    assert_eq!(json(&run(trial, &["store", "list", "--json"]))["stored"].as_array().unwrap().len(), 0);
     assert_eq!(counted(trial), ledger, "the ledger stays");
 }
 

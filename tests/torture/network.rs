@@ -109,7 +109,7 @@ fn request() -> Request {
 }
 
 fn hasty() -> Profile {
-    Profile { timeout: 1, ..Profile::default() }
+    Profile { timeout_s: 1, ..Profile::default() }
 }
 
 fn answer(head: &str, body: &str) -> Vec<u8> {
@@ -218,7 +218,7 @@ async fn what_unpacks_to_more_than_is_taken_is_given_up() {
     std::io::Write::write_all(&mut packer, &vec![b' '; 64 << 20]).unwrap();
     let bomb = packer.finish().unwrap();
     let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", bomb.len());
-    let small = Profile { largest_answer: 2, ..hasty() };
+    let small = Profile { max_response_mib: 2, ..hasty() };
     let result = Service::with([head.as_bytes(), &bomb].concat(), Wire::Whole).await.ask(small.clone()).await;
     assert!(matches!(result, Err(ServiceError::TooLong(2_097_152))), "{result:?}");
     // One that says beforehand how long it is does not even come.

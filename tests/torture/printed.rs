@@ -64,9 +64,9 @@ fn whatever_is_printed_on_a_terminal_is_visible() {
         vec!["list", "--format", "ids", "page.json"],
         vec!["search", "C:", "report.json"],
         vec!["search", "--json", "C:", "report.json"],
-        vec!["import", "report.json"],
-        vec!["held"],
-        vec!["held", "--json"],
+        vec!["store", "import", "report.json"],
+        vec!["store"],
+        vec!["store", "list", "--json"],
         vec!["compare", &file],
         vec!["compare", "--json", &file],
     ];

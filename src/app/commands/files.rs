@@ -1,4 +1,4 @@
-//! Commands on files and their sandboxes: search, list, open, fetch again, follow a scan, submit, delete.
+//! Commands on files and their sandboxes: search, list, open, fetch again, watch a scan, submit, delete.
 
 use crate::app::commands::Act::Local;
 use crate::app::commands::scans::{FOLLOWING, first_poll};
@@ -61,7 +61,7 @@ commands! {
         if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
-    "find-stored" [key('S')] "search stored", 8, OPEN,
+    "search-stored" [key('S')] "search stored", 8, OPEN,
         "Search every stored report, of all files; nothing is asked of the service"
         if A_SERVICE => Local(|m| m.begin_finding(true));
     "next-hit" [key('n')] "next hit", 4, FILE,
@@ -103,8 +103,8 @@ commands! {
         ])
         => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, Places::of(&[Place::List, Place::Pane, Place::Sheet]),
-        "Stop opening all, or following the file's scan: nothing further is sent"
-        if When::Has("reports that are being opened, or a scan that is followed", |m| {
+        "Stop opening all, or watching the file's scan: nothing further is sent"
+        if When::Has("reports that are being opened, or a scan that is watched", |m| {
             let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
             is_there && (m.calls.batch().is_some() || m.following().is_some())
         }) => Local(|m| match m.calls.batch() {
@@ -117,7 +117,7 @@ commands! {
     "usage" [key('u')] "usage", 9, FILE_OR_ROW,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
         if A_SERVICE => Act::ask_anew(|m| Some(last_days(m.now)));
-    "open-file" [ENTER] "open file", 1, Places::of(&[Place::Start, Place::Hash]),
+    "open-chosen" [ENTER] "open file", 1, Places::of(&[Place::Start, Place::Hash]),
         "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
         if When::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
@@ -125,30 +125,30 @@ commands! {
     "demo" [key('t')] "try the demo", 1, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
         if When::Has("a start without an API key", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
-    "other-file" [key('f')] "files", 5, FILE_OR_ROW,
+    "open-file" [key('f')] "files", 5, FILE_OR_ROW,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);
     "next-file" [key('J')] "next file", 8, FILE,
         "Show the next of the files that are open, as it was left"
         if SEVERAL_FILES => Local(|m| m.show_file(m.files.place_at(1)));
-    "file-before" [key('K')] "file before", 0, FILE,
+    "previous-file" [key('K')] "previous file", 0, FILE,
         "Show the file before this one, among those that are open"
         if SEVERAL_FILES => Local(|m| m.show_file(m.files.place_at(-1)));
     "close-file" [key('Q')] "close file", 0, FILE,
         "Close this file, and show another that is open; its reports stay stored"
         if A_FILE => Local(Model::close_file);
-    "follow" [key('W')] "follow", 5, FILE,
-        "Follow the file's scan until its reports are there: a poll now and then, each at a price, up to a limit"
-        if When::Has("a file of which no sandbox is listed, and which is not followed", |m| {
+    "watch" [key('W')] "watch", 5, FILE,
+        "Watch the file's scan until its reports are there: by polls at an interval, each at a price, up to a limit"
+        if When::Has("a file that is not watched, with no sandbox in its list", |m| {
             can_follow(m) && !has_sandboxes(m)
         }) => Act::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
-    "follow-on" [key('W')] "follow", 5, FILE,
-        "Follow the file's scan though some of its reports are listed: says what that costs first"
-        if When::Has("a file with sandboxes that is not followed", |m| can_follow(m) && has_sandboxes(m))
+    "watch-listed" [key('W')] "watch", 5, FILE,
+        "Watch the file's scan though some of its reports are listed; shows the cost first"
+        if When::Has("a file that is not watched, with sandboxes in its list", |m| can_follow(m) && has_sandboxes(m))
         => Act::Leads { to: Model::ask_to_follow, price: Model::follow_price };
-    "following" [key('W')] "follow", 3, FILE,
-        "Show how far the scan is that is followed: each sandbox, the next poll, what it may still cost"
-        if When::Has("a scan that is followed", |m| m.following().is_some())
+    "watch-status" [key('W')] "watch", 3, FILE,
+        "Show the progress of the watched scan: each sandbox, the next poll, what it may still cost"
+        if When::Has("a scan that is watched", |m| m.following().is_some())
         => Local(|m| m.show_figures(m.following_sheet(), true));
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
@@ -158,9 +158,9 @@ commands! {
         };
     "next-field" [TAB] "next field", 2, FIELDS,
         "Go to the next field of the form, or the next value of a row" if SEVERAL_FIELDS => Local(|m| step_field(m, true));
-    "field-before" [BACK_TAB] "field before", 0, FIELDS,
+    "previous-field" [BACK_TAB] "previous field", 0, FIELDS,
         "Go to the field or the value before" if SEVERAL_FIELDS => Local(|m| step_field(m, false));
-    "look-at-file" [ENTER] "inspect", 1, FORM,
+    "inspect-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if When::Has("a file that is not inspected yet", |m| {
             is_over::<SubmitForm>(m) && m.direct_scan().is_none() && m.large_scan().is_none()

@@ -49,14 +49,14 @@ mod everywhere {
         "last" [key('G'), END] "last", 0, EVERYWHERE,
             "To the last row" => Local(|m| m.go(Move::Last));
         "back" [ESC] "back", 4, EVERYWHERE,
-            "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; the file itself is left by other-file"
+            "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; open-file leaves the file"
             if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
         "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
             "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
             if When::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::give_up);
-        "shell" [Key::Ctrl('z')] "shell", 0, EVERYWHERE,
-            "Give the terminal to the shell; `fg` brings the app back"
-            if When::Has("a terminal that can stop a program", |m| m.settings.has_shell)
+        "suspend" [Key::Ctrl('z')] "suspend", 0, EVERYWHERE,
+            "Suspend the app and return to the shell; `fg` resumes it"
+            if When::Has("a terminal that can suspend a program", |m| m.settings.has_shell)
             => Local(Model::make_way);
         "close" [key('q')] "close", 0, OVERLAYS,
             "Close the overlay, whatever filters it" => Local(Model::close_over);

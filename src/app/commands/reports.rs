@@ -59,8 +59,8 @@ const ALL_SHOWN: When = When::HasAll(&[
 ]);
 
 commands! {
-    "whole-row" [ENTER] "whole row", 4, TREE,
-        "Show the row whole, with every field"
+    "row-details" [ENTER] "details", 4, TREE,
+        "Show the details of the row: every field, uncut"
         if When::Has("a row", |m| match m.over.top_as::<AnswerTree>() {
             Some(answer) => answer.chosen().is_some_and(|line| line.value.is_some()),
             None => (m.place_here().is_some() || m.files.own_here().is_some()) && m.over.is_empty(),
@@ -216,13 +216,13 @@ commands! {
         "Write the file; an existing one is overwritten only after confirmation"
         if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
     "artifacts" [key('d')] "artifacts", 6, FILE_OR_ROW,
-        "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each that is fetched is charged"
+        "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each download is charged"
         if When::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
                 && m.claimed_artefacts().next().is_some()
         }) => Act::Leads { to: Model::show_artefacts, price: |m| m.figures.plan([Operation::once(Kind::PrivateArtefact)]) };
-    "fetch" [ENTER] "fetch", 1, PICKER,
-        "Fetch the artifact; a stored one costs nothing and can be written to a file"
+    "download" [ENTER] "download", 1, PICKER,
+        "Download the artifact; a stored one costs nothing and can be written to a file"
         if When::Has("a list of artifacts", |m| m.chosen_artefact().is_some()) => Act::Ask {
             request: Model::chosen_artefact,
             is_held: Model::is_chosen_artefact_held,
@@ -250,7 +250,7 @@ commands! {
         => Local(|m| m.warn("The question names the keys that answer it."));
     "note" [key('a')] "note", 8, FILE_OR_ROW,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
-        if When::Has("a stored report, or a row of one (behaview import stores saved ones)", |m| {
+        if When::Has("a stored report, or a row of one (behaview store import stores saved ones)", |m| {
             m.over.shows_row() && m.noted().is_some()
         })
         => Local(Model::write_note);
@@ -284,7 +284,7 @@ commands! {
     "settings" [key(',')] "settings", 0, OPEN,
         "Show every setting, such as theme, keys, budget and mouse, and what it is set with"
         => Local(|m| m.over.put(Sheet::settings(m.overlay_room().width.into())));
-    "stored" [key('H')] "stored reports", 8, OPEN,
+    "store" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));
     "open-stored" [ENTER] "open file", 1, PICKER,
@@ -303,7 +303,7 @@ commands! {
     "delete-everything" [key('X')] "delete all", 4, PICKER,
         "Delete everything stored, after confirmation; the ledger stays"
         if ALL_SHOWN => Local(|m| m.confirm_purge(vec![crate::report::Purge::Everything]));
-    "take-age" [ENTER] "how many go", 1, FORM,
+    "apply-age" [ENTER] "how many go", 1, FORM,
         "Name everything older than the typed days, and ask"
         if When::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);
 }

@@ -1,4 +1,4 @@
-//! What keys and responses do about scans: submitting a file, following its scan to its end, deleting the file at the service.
+//! What keys and responses do about scans: submitting a file, watching its scan to its end, deleting the file at the service.
 
 use crate::app::over::{Sheet, SheetRow, paragraph};
 use crate::app::scan::follow::{Follow, polls};
@@ -16,15 +16,15 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 /// The title of the sheet that says how far a scan is.
-pub(in crate::app) const FOLLOWING: &str = "Following the scan";
+pub(in crate::app) const FOLLOWING: &str = "Watching the scan";
 
-/// What following the scan of the shown file asks first.
+/// What watching the scan of the shown file asks first.
 pub(super) fn first_poll(model: &Model) -> Vec<Request> {
     model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
 }
 
 impl Model {
-    /// The following of the file that is shown.
+    /// The watched scan of the file that is shown.
     pub fn following(&self) -> Option<&Follow> {
         self.follows.of(self.file()?)
     }
@@ -36,7 +36,7 @@ impl Model {
         plan
     }
 
-    /// Follows the scan of the shown file; asks first where reports of it are listed or the price is high.
+    /// Watches the scan of the shown file; asks first where reports of it are listed or the price is high.
     pub(super) fn ask_to_follow(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
@@ -48,11 +48,11 @@ impl Model {
             return self.follow(file);
         }
         let why = if has_reports { "Reports of the file are listed already. " } else { "" };
-        let why = format!("{why}To follow its scan costs {price}.");
-        self.ask_first(why, [KeyedAnswer::yes("yes, follow", Consent::Follow(file))])
+        let why = format!("{why}Watching its scan costs {price}.");
+        self.ask_first(why, [KeyedAnswer::yes("yes, watch", Consent::Follow(file))])
     }
 
-    /// Begins to follow the scan of a file; its price was on the screen.
+    /// Begins to watch the scan of a file; its price was on the screen.
     pub(in crate::app) fn follow(&mut self, file: Sha256) {
         self.emit(self.follows.record(&file, self.now));
         self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
@@ -60,19 +60,19 @@ impl Model {
         self.next_poll();
     }
 
-    /// Stops following the shown file, and forgets its scan.
+    /// Stops watching the shown file, and forgets its scan.
     pub(super) fn stop_following(&mut self) {
         let Some(file) = self.file().cloned() else { return };
-        self.end_following(&file, "Stopped following.");
+        self.end_following(&file, "Stopped watching.");
         self.emit(StoreJob::RecordScan(file, None));
     }
 
-    /// Offers to follow a scan further whose end was not seen when its file was left; nothing is asked.
+    /// Offers to watch a scan again whose end was not seen when its file was left; nothing is asked.
     pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_offered = self.follows.recall(file, scan, self.now) && self.file() == Some(file);
         if is_offered && self.notice.is_none() && self.service.barred().is_none() {
-            let (follow, price) = (self.way_to("follow"), self.follow_price());
-            self.say(format!("Its scan had not ended when the file was left. {follow} follows it further: {price}."));
+            let (follow, price) = (self.way_to("watch"), self.follow_price());
+            self.say(format!("Its scan had not ended when the file was left. {follow} watches it again: {price}."));
         }
     }
 
@@ -82,7 +82,7 @@ impl Model {
         self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
     }
 
-    /// Makes the next call of a following whose time has come, one at a time.
+    /// Makes the next call of a watched scan whose time has come, one at a time.
     pub(in crate::app) fn next_poll(&mut self) {
         if self.is_quitting || self.calls.awaits_paid() {
             return;
@@ -91,7 +91,7 @@ impl Model {
         let Some(follow) = self.follows.due(now) else { return };
         let file = follow.file.clone();
         if follow.left() == 0 {
-            let again = format!("{} follows it further, for {}.", self.way_to("follow"), self.follow_price());
+            let again = format!("{} watches it again, for {}.", self.way_to("watch"), self.follow_price());
             let why = "The scan is not done, and the confirmed polls are used up.";
             self.end_following(&file, &format!("{why} {again}"));
             return;
@@ -121,11 +121,11 @@ impl Model {
         self.next_poll();
     }
 
-    /// A failure ends following, except while another program polls the same.
+    /// A failure ends watching, except while another program polls the same.
     pub(in crate::app) fn on_poll_failed(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.of_mut(file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),
-            None => self.end_following(file, &format!("{} Stopped following", failure.words())),
+            None => self.end_following(file, &format!("{} Stopped watching", failure.words())),
         }
     }
 
@@ -165,7 +165,7 @@ impl Model {
             let ended = match (is_done, has_reports) {
                 (true, true) => "done, and its reports are listed",
                 (true, false) => "done, and no report of it is listed",
-                (false, _) => "not followed any more",
+                (false, _) => "no longer watched",
             };
             return vec![paragraph("scan", format!("{ended}: nothing further is sent"))];
         };
@@ -297,7 +297,7 @@ impl Model {
 
     pub(in crate::app) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
         self.follows.note_scan(&submission.file, scan);
-        // An earlier scan of the file is followed no more: the one that was paid for last is offered.
+        // An earlier scan of the file is no longer watched: the one that was paid for last is offered.
         self.follows.end(&submission.file);
         self.emit(self.follows.record(&submission.file, self.now));
         let is_form = |form: &SubmitForm| form.submission().as_deref() == Some(submission);
@@ -307,9 +307,9 @@ impl Model {
             // Its name is stored by now, and the title shows it.
             self.emit(StoreJob::FindRecent);
         }
-        let (follow, price) = (self.way_to("follow"), self.follow_price());
+        let (follow, price) = (self.way_to("watch"), self.follow_price());
         self.say(format!(
-            "{} is submitted as {}. {follow} follows its scan: {price}.",
+            "{} is submitted as {}. {follow} watches its scan: {price}.",
             submission.name(),
             submission.file.short()
         ));
@@ -334,9 +334,9 @@ impl Model {
             "It may have arrived all the same. Before it is sent again: {}, then {} offers {}, and {} looks for its scan \
              there, the first time for {}.",
             self.way_to("back"),
-            self.way_to("other-file"),
+            self.way_to("open-file"),
             file.short(),
-            self.way_to("follow"),
+            self.way_to("watch"),
             self.figures.price(&request).short(),
         )
     }

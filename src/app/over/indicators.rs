@@ -276,7 +276,7 @@ impl Model {
         self.artefacts_asking(request).into_iter().for_each(|list| list.source.failure = None);
         let length = crate::text::bytes(length);
         let way = match self.over.top() {
-            Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("fetch")),
+            Some(Overlay::Artefacts(_)) => format!("{} writes it to a file", self.way_to("download")),
             _ => format!("{} shows it, to be written to a file", self.way_to("artifacts")),
         };
         self.say(format!("Stored: {}, {length}. {way}.", artefact.words()));

@@ -48,13 +48,13 @@ const SUBJECTS: [(&str, &str); 8] = [
     ),
     (
         "sandboxes",
-        "list next-page open refetch relist stop other-file next-file file- close-file follow submit delete stored",
+        "list next-page open refetch relist stop next-file previous-file close-file watch submit inspect delete store",
     ),
-    ("search", "find filter keep- drop- next-hit previous-hit expression case"),
+    ("search", "find search filter keep- drop- next-hit previous-hit expression case"),
     ("compare", "compare"),
     ("output", "export copy note"),
     ("quota", "counters usage ledger planner prices"),
-    ("program", "help palette settings back cancel shell quit down up page- first last"),
+    ("program", "help palette settings back cancel suspend quit down up page- first last"),
 ];
 
 const SYNONYMS: &[(&str, &str)] = &[
@@ -63,7 +63,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("pane-network", "dns http tls traffic c2"),
     ("pane-overview", "verdict score malware labels confidence"),
     ("findings", "persistence reboot evasion injection rules alerts powershell"),
-    ("whole-row", "decode base64 encoded fields"),
+    ("row-details", "decode base64 encoded fields"),
     ("artifacts", "pcap download capture evtx memdump memory html"),
     ("export", "save write stix misp csv json markdown"),
     ("ledger", "history spent calls log"),
@@ -71,7 +71,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("prices", "cost why rules"),
     ("planner", "cost estimate"),
     ("compare", "diff common only unique shared"),
-    ("stored", "cache delete purge offline"),
+    ("store", "cache delete purge offline"),
     ("settings", "theme config options colours colors keys mouse ascii budget preferences"),
     ("note", "comment annotate"),
     ("submit-file", "upload detonate"),

@@ -1,4 +1,4 @@
-//! A scan that is followed: how far it is, and what the next look asks.
+//! A watched scan: its progress, and the request of the next poll.
 
 use crate::app::StoreJob;
 use crate::quota::{Entitlements, Kind, Numbers, Operation, price};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     pub interval: SignedDuration,
-    /// The most calls that one following makes.
+    /// Maximum number of calls for one scan.
     pub most: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct Follow {
     pub seen: Option<Analysis>,
     pub made: u64,
     pub pace: Pace,
-    /// When the next look is, in time that has passed: the clock may be set back meanwhile.
+    /// When the next poll is, in time that has passed: the clock may be set back meanwhile.
     next: SignedDuration,
     scan: Option<Identifier>,
     step: WatchStep,
@@ -48,7 +48,7 @@ enum WatchStep {
 }
 
 impl Follow {
-    /// Follows this scan, or the file's last one. Times count from any moment and never go back.
+    /// Watches this scan, or the file's last one. Times count from any moment and never go back.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: Pace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { WatchStep::Look } else { WatchStep::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0, reports: 0 }
@@ -140,7 +140,7 @@ impl Follow {
     }
 }
 
-/// The scans that are followed, at most one of each file, and what the last scan of a file is called.
+/// The watched scans, at most one of each file, and what the last scan of a file is called.
 #[derive(Debug, Default)]
 pub struct Follows {
     all: Vec<Follow>,
@@ -184,7 +184,7 @@ impl Follows {
         Some(self.all.remove(at))
     }
 
-    /// Ends following a file whose scan is done.
+    /// Ends watching a file whose scan is done.
     pub(in crate::app) fn finish(&mut self, file: &Sha256) {
         self.end(file);
         self.scans.remove(file);

@@ -1,4 +1,4 @@
-//! Submitting a file for a private scan, and following the scan until its reports are there.
+//! Submitting a file for a private scan, and watching the scan until its reports are there.
 
 pub mod follow;
 

@@ -1,5 +1,5 @@
 //! The table of questions that are typed in full: every operation the specification names beside the private reports (§4.2), for
-//! the palette and `behaview call`; and the planner, which adds operations up before any is asked.
+//! the palette and `behaview api`; and the planner, which adds operations up before any is asked.
 
 use crate::app::keys::{BACKSPACE, TAB};
 use crate::app::over::{FormSource, InputForm, SheetRow, paragraph};

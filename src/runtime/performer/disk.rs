@@ -16,7 +16,7 @@ use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::{Cancel, Deletion, Holding};
 use crate::request::{Listing, Request, ScanOptions, Submission};
-use crate::store::{Keep, StoreError, StoredReport};
+use crate::store::{StoreError, StoredReport};
 use crate::text::{Untrusted, bytes, count};
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -157,7 +157,7 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
 /// Everything that is stored, as the screen shows it.
 fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
     let mut things = gateway.store.inventory()?;
-    if gateway.store.keep == Keep::Nothing {
+    if !gateway.store.is_persistent {
         things.iter_mut().for_each(|thing| thing.on_disk = 0);
     }
     Ok(things)

@@ -239,7 +239,7 @@ fn response(quote: &Quote, result: Result<Answer, GatewayError>) -> Result<Respo
 /// What a response says, or why it says nothing.
 fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
     let (received, body) = (answer.received, answer.body);
-    let useless = || "the answer is of no use".to_owned();
+    let useless = || "invalid response".to_owned();
     match request {
         Request::Quotas => Ok(Response::Balances(Balances::parse(&body)?)),
         Request::Usage { .. } => Ok(Response::Usage(Usage::parse(&body)?)),

@@ -20,8 +20,8 @@ fn whose(profile: &str, owner: Option<i64>) -> Whose<'_> {
 #[test]
 fn a_program_that_keeps_nothing_asks_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
-    let open = |keep| Store::open_keeping(folder.path(), keep).unwrap();
-    let (keeps, forgets) = (open(Keep::Everything), open(Keep::Nothing));
+    let open = |is_persistent| Store::open_with(folder.path(), is_persistent).unwrap();
+    let (keeps, forgets) = (open(true), open(false));
     let (price, now) = (report(), Timestamp::UNIX_EPOCH);
     for (first, second) in [(&keeps, &forgets), (&forgets, &keeps)] {
         let asked = first.reserve(&entry(&price, "one", now)).unwrap();

@@ -1,6 +1,6 @@
 //! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
 
-use crate::desk::{Desk, FakeService, behaview, errors, json, main_file, squeezed, text};
+use crate::harness::{Desk, FakeService, behaview, errors, json, main_file, squeezed, text};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -48,7 +48,7 @@ fn options_stand_before_or_after_a_command() {
         let output = desk.fails(&[arguments, &[&main_file()]].concat(), 11, &["over the budget"]);
         assert_eq!(errors(&output).lines().count(), 1, "{output:?}");
     }
-    let set = ["--set", "budget.daily=3", "config", "--set", "follow.looks=4", "show", "--set", "budget.session=2"];
+    let set = ["--set", "budget.daily=3", "config", "--set", "watch.max_polls=4", "show", "--set", "budget.session=2"];
     let shown = squeezed(&text(&desk.run(&set)));
     let is_set = |name: &str| shown.contains(&format!("{name} flag\n"));
     assert!(["budget.daily 3", "budget.session 2"].into_iter().all(is_set), "{shown}");
@@ -78,7 +78,7 @@ fn a_misspelt_word_is_answered_by_clap() {
 fn a_name_that_is_not_found_costs_nothing() {
     let desk = Desk::new();
     // No name ends so, by a standard (RFC 6761); whatever the resolver here makes of it, nobody can prove to be it.
-    desk.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout = 2\n");
+    desk.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout_s = 2\n");
     let failed = desk.run(&["list", "--profile", "nowhere", &main_file()]);
     let said = errors(&failed);
     assert_eq!(failed.status.code(), Some(8), "{said}");
@@ -101,12 +101,12 @@ fn calls_are_logged_and_an_error_names_its_line() {
     let log = logged(&desk);
     let line = log.lines().find(|line| line.contains(&format!(" {id} "))).unwrap();
     assert!(
-        line.contains(" error ") && line.contains(" ms=") && line.contains("not well") && line.contains("price="),
+        line.contains(" error ") && line.contains(" ms=") && line.contains("unavailable") && line.contains("price="),
         "{line}"
     );
     // Where all has been said the log knows no more: nothing to find, a command line that is wrong, a plan that does not fit.
     let unknown = &format!("{}_nobody-1794474845", main_file());
-    for said_all in [&["show", unknown][..], &["held", "--delete", unknown], &["show", "--offline", unknown]] {
+    for said_all in [&["show", unknown][..], &["store", "remove", unknown], &["show", "--offline", unknown]] {
         let failed = desk.run(said_all);
         assert!(!failed.status.success() && !errors(&failed).contains("[log"), "{said_all:?}: {failed:?}");
     }
@@ -275,7 +275,7 @@ fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
         json(&command.output().unwrap());
     }
     let elsewhere =
-        ["list", "--refresh", &main_file(), "--set", "root=https://127.0.0.1:1", "--set", "connect_timeout=2"];
+        ["list", "--refresh", &main_file(), "--set", "root=https://127.0.0.1:1", "--set", "connect_timeout_s=2"];
     let output = desk.command(&elsewhere).env("HTTPS_PROXY", &address).output().unwrap();
     assert_eq!(output.status.code(), Some(8), "{output:?}");
     assert!(listener.accept().is_err(), "the proxy was never connected to");
@@ -285,7 +285,7 @@ fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
 fn a_silent_service_is_given_up_after_the_time_that_the_profile_sets() {
     let desk = Desk::faulty("stall=100*1");
     let began = std::time::Instant::now();
-    desk.fails(&["list", &main_file(), "--set", "timeout=1"], 8, &["silent for too long"]);
+    desk.fails(&["list", &main_file(), "--set", "timeout_s=1"], 8, &["silent for too long"]);
     assert!(began.elapsed().as_secs() < 30);
 }
 

@@ -1,6 +1,6 @@
 //! How the rules mark what is exported: as columns and words, as indicators that others block by, as what deserves a look.
 
-use crate::desk::{Desk, errors, run, text};
+use crate::harness::{Desk, errors, run, text};
 use serde_json::Value;
 
 fn demo(name: &str) -> String {

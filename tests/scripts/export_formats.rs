@@ -1,6 +1,6 @@
 //! Export and fetch, as scripts use them: formats that are read back, files that are safe, prices that are paid once.
 
-use crate::desk::{Desk, errors, json, main_file, run, text};
+use crate::harness::{Desk, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
 use behaview::report::rows::records::{Step, leaves, pointer};
 use behaview::report::{Body, Index, Place, Report};
@@ -350,15 +350,15 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
     let desk = Desk::new();
     let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     let run = |arguments: &[&str]| desk.command(arguments).current_dir(desk.home.path()).output().unwrap();
-    let output = run(&["fetch", &id, "html"]);
+    let output = run(&["download", &id, "html"]);
     assert!(output.status.success(), "{output:?}");
     let path = desk.home.path().join("57874b32c259-CAPE-Sandbox.html");
     assert!(std::fs::read_to_string(&path).unwrap().contains("made-up"));
-    let again = run(&["fetch", &id, "html"]);
+    let again = run(&["download", &id, "html"]);
     assert!(!again.status.success() && errors(&again).contains("is there already"), "{again:?}");
-    let piped = run(&["fetch", &id, "html", "--output", "-"]);
+    let piped = run(&["download", &id, "html", "--output", "-"]);
     assert!(text(&piped).contains("made-up") && errors(&piped).contains("nothing was charged"), "{piped:?}");
-    let missing = run(&["fetch", &id, "pcap"]);
+    let missing = run(&["download", &id, "pcap"]);
     assert_eq!(missing.status.code(), Some(5), "{missing:?}");
     assert!(!Path::new(&desk.home.path().join("57874b32c259-CAPE-Sandbox.pcap")).exists());
     let fetched = desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artefact)).count();

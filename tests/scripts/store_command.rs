@@ -1,6 +1,6 @@
-//! `behaview held` and `behaview import`: what is held, deleted to the last byte, and taken over from a colleague.
+//! `behaview store`: what is held, deleted to the last byte, and taken over from a colleague.
 
-use crate::desk::{Desk, errors, json, main_file, squeezed, text};
+use crate::harness::{Desk, errors, json, main_file, squeezed, text};
 use crate::store::{files, held, places_of, store};
 use behaview::demo::{ListContent, Options};
 use behaview::report::identifier::Identifier;
@@ -56,9 +56,9 @@ fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
 #[test]
 fn what_is_held_is_listed_with_size_age_and_origin() {
     let desk = Desk::new();
-    assert_eq!(text(&desk.run(&["held"])), "Nothing is stored.\n");
+    assert_eq!(text(&desk.run(&["store"])), "Nothing is stored.\n");
     json(&desk.run(&["list", &main_file()]));
-    let shown = squeezed(&text(&desk.run(&["held"])));
+    let shown = squeezed(&text(&desk.run(&["store"])));
     assert!(shown.starts_with("received (UTC) size on disk notes at service from id\n"), "{shown}");
     assert!(
         ["- seen ", "- to ", "- gone lab "].iter().any(|words| shown.contains(words)) && !shown.contains('?'),
@@ -81,10 +81,10 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
     let desk = Desk::new();
     json(&desk.run(&["list", "--all", &main_file()]));
     note(&desk, &format!("{}_CAPE Sandbox-1794474845", main_file()), "quoted words");
-    let asked = desk.fails(&["held", "--all"], 2, &["nothing was deleted"]);
+    let asked = desk.fails(&["store", "remove", "--all"], 2, &["nothing was deleted"]);
     assert!(text(&asked).contains("Would be deleted: 6 reports"), "{asked:?}");
     assert_eq!(held(&desk).len(), 6);
-    let gone = text(&desk.run(&["held", "--all", "--yes"]));
+    let gone = text(&desk.run(&["store", "remove", "--all", "--yes"]));
     assert!(gone.contains("\nNothing is stored.\nDeleted: 6 reports") && gone.contains("with 1 note"), "{gone}");
     for folder in ["reports", "unread"] {
         assert!(!store(&desk).join(folder).exists() || files(&store(&desk).join(folder)).is_empty(), "{folder}");
@@ -108,13 +108,13 @@ fn what_is_old_goes_by_age() {
     let opened = Store::open(&store(&desk)).unwrap();
     opened.keep(&new).unwrap();
     opened.move_read(&new, &[], true).unwrap();
-    let gone = json(&desk.run(&["held", "--older-than", "30d", "--yes", "--json"]));
-    assert_eq!((&gone["deleted"]["things"], gone["held"].as_array().unwrap().len()), (&1.into(), 2));
-    assert_eq!(desk.run(&["held", "--older-than", "soon"]).status.code(), Some(2));
-    let none = text(&desk.run(&["held", "--older-than", "1d", "--yes"]));
+    let gone = json(&desk.run(&["store", "remove", "--older-than", "30d", "--yes", "--json"]));
+    assert_eq!((&gone["deleted"]["items"], gone["stored"].as_array().unwrap().len()), (&1.into(), 2));
+    assert_eq!(desk.run(&["store", "remove", "--older-than", "soon"]).status.code(), Some(2));
+    let none = text(&desk.run(&["store", "remove", "--older-than", "1d", "--yes"]));
     assert!(none.starts_with("2 stored: ") && none.contains("\nDeleted: nothing"), "only what matches: {none}");
     // A start deletes by age as well, what is younger stays.
-    assert!(desk.run(&["list", "--offline", "--set", "store.days=30", &main_file()]).status.success());
+    assert!(desk.run(&["list", "--offline", "--set", "store.max_age_days=30", &main_file()]).status.success());
     assert_eq!(held(&desk).len(), 2);
 }
 
@@ -124,22 +124,23 @@ fn what_is_to_be_deleted_says_whose_it_is() {
     let listed = json(&colleague.run(&["list", &main_file()]));
     let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     let report = file(folder.path(), "one.json", &saved(&colleague, ids[0]));
-    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
+    assert!(desk.run(&["store", "import", "--profile", "virustotal", &report]).status.success());
     assert!(desk.run(&["show", ids[1]]).status.success());
     note(&desk, ids[0], "mine");
     // Every profile can open what was imported, so with each it is listed.
-    let count =
-        |profile: &str| json(&desk.run(&["held", "--profile", profile, "--json"]))["held"].as_array().unwrap().len();
+    let count = |profile: &str| {
+        json(&desk.run(&["store", "list", "--profile", profile, "--json"]))["stored"].as_array().unwrap().len()
+    };
     assert_eq!((count("lab"), count("virustotal")), (2, 1));
-    let asked = |arguments: &[&str]| text(&desk.run(&[&["held"], arguments].concat()));
+    let asked = |arguments: &[&str]| text(&desk.run(&[&["store", "remove"], arguments].concat()));
     let all = asked(&["--all"]);
     assert!(all.contains("Would be deleted: 2 reports of lab 1, no service (imported) 1: "), "{all}");
     let one = asked(&["--all", "--profile", "lab"]);
     assert!(one.contains(" of profile lab: ") && !one.contains("imported"), "{one}");
-    let import = asked(&["--delete", ids[0], "--profile", "lab"]);
+    let import = asked(&[ids[0], "--profile", "lab"]);
     assert!(import.contains(" of no service (imported): "), "{import}");
     assert!(import.contains("with 1 note"), "{import}");
-    assert!(desk.run(&["held", "--delete", ids[0], "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", ids[0], "--yes"]).status.success());
     assert_eq!((count("lab"), count("virustotal")), (1, 0));
     assert!(!text(&desk.run(&["search", "mine"])).contains("mine"), "a note goes with the last copy");
     // One on a report that is not stored is listed by itself.
@@ -147,7 +148,7 @@ fn what_is_to_be_deleted_says_whose_it_is() {
     let left = held(&desk);
     let alone = left.iter().find(|row| row["id"] == ids[0]).unwrap();
     assert_eq!((&alone["what"], &alone["notes"][0]["text"]), (&"notes".into(), &"alone".into()));
-    assert!(desk.run(&["held", "--delete", ids[0], "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", ids[0], "--yes"]).status.success());
     assert_eq!(held(&desk).len(), 1);
 }
 
@@ -157,18 +158,18 @@ fn one_report_of_a_list_goes_and_the_list_stays() {
     let listed = json(&desk.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
     let before: Vec<_> = [0, 1, 3].map(|n| saved(&desk, &id(n))).to_vec();
-    let gone = desk.run(&["held", "--delete", &id(2), "--yes"]);
+    let gone = desk.run(&["store", "remove", &id(2), "--yes"]);
     assert!(gone.status.success(), "{gone:?}");
     assert_eq!(held(&desk).len(), 3);
     assert_eq!([0, 1, 3].map(|n| saved(&desk, &id(n))).to_vec(), before);
     let again = json(&desk.run(&["list", &main_file()]));
     assert_eq!(again["sandboxes"].as_array().unwrap().len(), 4);
-    assert_eq!(again["sandboxes"][2]["held_since"], Value::Null);
+    assert_eq!(again["sandboxes"][2]["stored_since"], Value::Null);
     assert_eq!(desk.paid(), 1);
     saved(&desk, &id(2));
     assert_eq!((desk.paid(), held(&desk).len()), (2, 4));
-    desk.fails(&["held", "--delete", "nothing", "--yes"], 5, &[]);
-    assert!(desk.run(&["held", "--delete", &main_file(), "--yes"]).status.success());
+    desk.fails(&["store", "remove", "nothing", "--yes"], 5, &[]);
+    assert!(desk.run(&["store", "remove", &main_file(), "--yes"]).status.success());
     assert!(held(&desk).is_empty());
 }
 
@@ -182,7 +183,7 @@ fn a_colleagues_report_is_held_and_costs_nothing() {
     let lines = [compact(&two), b"\n".to_vec(), compact(&saved(&colleague, &id(2))), b"\n".to_vec()].concat();
     let folder = tempfile::tempdir().unwrap();
     let (one, lines) = (file(folder.path(), "one.json", &one), file(folder.path(), "lines\u{1b}.jsonl", &lines));
-    let import = |more: &[&str]| desk.command(&[&["import"], more].concat()).env("USER", "ann").output().unwrap();
+    let import = |of: &[&str]| desk.command(&[&["store", "import"], of].concat()).env("USER", "ann").output().unwrap();
     let imported = import(&[&one, &lines]);
     assert!(imported.status.success(), "{imported:?}");
     assert!(
@@ -194,7 +195,7 @@ fn a_colleagues_report_is_held_and_costs_nothing() {
     assert_eq!(desk.demo.seen().len(), 0);
     let shown = desk.run(&["show", &id(0)]);
     assert!(errors(&shown).contains("imported") && errors(&shown).contains("from one.json by ann"), "{shown:?}");
-    assert!(text(&desk.run(&["held"])).contains("imported from one.json by ann"));
+    assert!(text(&desk.run(&["store"])).contains("imported from one.json by ann"));
     assert!(text(&import(&[&one])).contains("stored already, and the same"));
 }
 
@@ -204,14 +205,14 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let listed = json(&colleague.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
     let report = file(folder.path(), "one.json", &saved(&colleague, id));
-    assert!(desk.run(&["import", "--profile", "virustotal", &report]).status.success());
+    assert!(desk.run(&["store", "import", "--profile", "virustotal", &report]).status.success());
     let hits = text(&desk.run(&["search", "rundll32"]));
     assert!(hits.contains("CAPE Sandbox") && !hits.contains("stored for profile"), "{hits}");
     assert_eq!(json(&desk.run(&["show", "--offline", id]))["data"]["id"], id);
     note(&desk, id, "seen by ann");
     assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(desk.run(&["compare", &main_file()]).status.success());
-    let again = desk.run(&["import", &report]);
+    let again = desk.run(&["store", "import", &report]);
     assert!(text(&again).contains("stored already, and the same"), "{again:?}");
     assert_eq!(held(&desk).len(), 1);
     // What the service sends with this profile takes the import's place here, and nowhere else.
@@ -220,9 +221,9 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
     let other = desk.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
     // The note stays as long as a copy of its report does. A setting names the profile as the flag does.
-    assert!(desk.run(&["held", "--set", "profile=virustotal", "--delete", id, "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", "--set", "profile=virustotal", id, "--yes"]).status.success());
     assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
-    assert!(desk.run(&["held", "--profile", "lab", "--delete", id, "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", "--profile", "lab", id, "--yes"]).status.success());
     assert!(!text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
 }
 
@@ -237,7 +238,7 @@ fn what_another_profile_holds_is_searched_and_named() {
         assert!(hits.lines().count() > 0 && hits.lines().all(|hit| hit.contains("(stored for profile lab)")), "{hits}");
     }
     let hit = text(&with_other(&["search", "rundll32", "--json"]));
-    assert!(hit.lines().all(|hit| hit.contains(r#""held_for":"lab""#)), "{hit}");
+    assert!(hit.lines().all(|hit| hit.contains(r#""stored_for":"lab""#)), "{hit}");
     let compared = with_other(&["compare", &main_file()]);
     assert!(errors(&compared).contains("nothing is stored of this file with this profile"), "{compared:?}");
     let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
@@ -250,21 +251,21 @@ fn a_colleagues_list_is_held_as_a_list() {
     let folder = tempfile::tempdir().unwrap();
     let first = file(folder.path(), "first.json", &page(&colleague, true));
     let second = file(folder.path(), "second.json", &page(&colleague, false));
-    let imported = desk.run(&["import", &first, &second]);
+    let imported = desk.run(&["store", "import", &first, &second]);
     assert!(imported.status.success(), "{imported:?}");
     assert!(text(&imported).ends_with("imported 6, stored already 0, refused 0\n"), "{imported:?}");
     assert!(text(&imported).contains("imported the sandboxes of 57874b32"), "{imported:?}");
     let listed = json(&desk.run(&["list", "--all", "--offline", &main_file()]));
     assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 6);
-    assert!(text(&desk.run(&["held"])).contains("imported from second.json"));
-    let again = desk.run(&["import", &first]);
+    assert!(text(&desk.run(&["store"])).contains("imported from second.json"));
+    let again = desk.run(&["store", "import", &first]);
     assert!(text(&again).ends_with("imported 0, stored already 4, refused 0\n"), "{again:?}");
     assert_eq!(desk.demo.seen().len(), 0);
     // Of a page that does not say which it is, the reports are held and the list is not.
     let other = Desk::new();
     let nameless = String::from_utf8(page(&colleague, true)).unwrap().replace("\"self\"", "\"me\"");
     let nameless = file(folder.path(), "nameless.json", nameless.as_bytes());
-    assert!(text(&other.run(&["import", &nameless])).ends_with("imported 4, stored already 0, refused 0\n"));
+    assert!(text(&other.run(&["store", "import", &nameless])).ends_with("imported 4, stored already 0, refused 0\n"));
     let listed = json(&other.run(&["list", "--offline", &main_file()]));
     assert_eq!((listed["sandboxes"].as_array().unwrap().len(), &listed["more"]), (4, &true.into()));
 }
@@ -285,7 +286,7 @@ fn what_was_paid_for_stays_listed_when_another_list_takes_its_place() {
     page["links"].as_object_mut().unwrap().remove("next");
     let folder = tempfile::tempdir().unwrap();
     let short = file(folder.path(), "short.json", page.to_string().as_bytes());
-    let imported = desk.run(&["import", "--replace", &short]);
+    let imported = desk.run(&["store", "import", "--replace", &short]);
     assert!(text(&imported).contains("imported the sandboxes of"), "{imported:?}");
     for more in [&["--all"][..], &[], &["--offline"]] {
         let listed = json(&desk.run(&[&["list", &main_file()], more].concat()));
@@ -302,21 +303,21 @@ fn a_fetched_report_is_never_overwritten_unasked() {
     let fetched = saved(&desk, id);
     let folder = tempfile::tempdir().unwrap();
     let same = file(folder.path(), "same.json", &fetched);
-    assert!(text(&desk.run(&["import", &same])).contains("stored already, and the same"));
+    assert!(text(&desk.run(&["store", "import", &same])).contains("stored already, and the same"));
     // Where it came from is not forgotten for the same once more.
-    assert!(text(&desk.run(&["import", "--replace", &same])).contains("stored already, and the same"));
+    assert!(text(&desk.run(&["store", "import", "--replace", &same])).contains("stored already, and the same"));
     let known = json(&desk.run(&["list", &main_file()]));
     assert!(known["sandboxes"][0]["imported_from"].is_null(), "{known}");
     let forged =
         format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["FORGED"]}}}}}}"#);
     let forged = file(folder.path(), "forged.json", forged.as_bytes());
-    let refused = desk.run(&["import", &forged]);
+    let refused = desk.run(&["store", "import", &forged]);
     assert!(
         refused.status.code() == Some(9) && text(&refused).contains("another one is stored (fetched"),
         "{refused:?}"
     );
     assert_eq!(saved(&desk, id), fetched);
-    assert!(desk.run(&["import", "--replace", &forged]).status.success());
+    assert!(desk.run(&["store", "import", "--replace", &forged]).status.success());
     assert!(String::from_utf8(saved(&desk, id)).unwrap().contains("FORGED"));
     assert!(desk.run(&["show", "--refresh", id]).status.success());
     assert_eq!(saved(&desk, id), fetched, "what is fetched again takes the place of what was imported");
@@ -342,18 +343,18 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),
         ("odd", r#"{"data":{"id":"box","attributes":{"tags":["A"]}}}"#.to_owned(), "--file SHA256"),
     ] {
-        let refused = desk.fails(&["import", &file(folder.path(), name, bytes.as_bytes())], 9, &[]);
+        let refused = desk.fails(&["store", "import", &file(folder.path(), name, bytes.as_bytes())], 9, &[]);
         assert!(text(&refused).contains(words), "{name} {refused:?}");
     }
     assert!(held(&desk).is_empty());
     let odd = folder.path().join("odd");
-    assert!(desk.run(&["import", "--file", &hash, odd.to_str().unwrap()]).status.success());
+    assert!(desk.run(&["store", "import", "--file", &hash, odd.to_str().unwrap()]).status.success());
     assert_eq!(held(&desk)[0]["file"], hash.as_str());
     let named = format!(r#"{{"id":"{hash}_Box-5","attributes":{{"tags":["A"]}}}}"#);
     let named = file(folder.path(), "named", named.as_bytes());
-    let wrong = desk.run(&["import", "--file", &other, &named]);
+    let wrong = desk.run(&["store", "import", "--file", &other, &named]);
     assert!(text(&wrong).contains("of another file"), "{wrong:?}");
-    assert_eq!(desk.run(&["import", "/nonexistent/report.json"]).status.code(), Some(9));
+    assert_eq!(desk.run(&["store", "import", "/nonexistent/report.json"]).status.code(), Some(9));
 }
 
 #[cfg(unix)]
@@ -367,7 +368,7 @@ fn what_never_ends_is_no_report_and_is_read_no_further() {
     let script = "while :; do printf '0123456789abcdef' || exit; done > \"$0\"";
     let mut endless = std::process::Command::new("sh").args(["-c", script]).arg(&pipe).spawn().unwrap();
     for path in [std::path::Path::new("/dev/zero"), &sparse, &pipe] {
-        let refused = desk.fails(&["import", path.to_str().unwrap()], 9, &[]);
+        let refused = desk.fails(&["store", "import", path.to_str().unwrap()], 9, &[]);
         assert!(text(&refused).contains("not JSON"), "{refused:?}");
     }
     endless.wait().unwrap();

@@ -1,12 +1,12 @@
 //! What is held under odd names, or was changed by hand, is listed and deleted like everything else.
 
-use crate::desk::{Desk, errors, json, main_file, text};
+use crate::harness::{Desk, errors, json, main_file, text};
 use crate::store::held;
 
 fn import(desk: &Desk, report: &[u8]) {
     let path = desk.home.path().join("report.json");
     std::fs::write(&path, report).unwrap();
-    let imported = desk.run(&["import", "--file", &main_file(), path.to_str().unwrap()]);
+    let imported = desk.run(&["store", "import", "--file", &main_file(), path.to_str().unwrap()]);
     assert!(imported.status.success(), "{imported:?}");
 }
 
@@ -23,8 +23,8 @@ fn what_is_no_text_is_deleted_by_the_name_that_it_is_shown_with() {
     let mut left = ids(&desk);
     assert_eq!(left.len(), 3);
     while let Some(id) = left.pop() {
-        let shown = text(&desk.run(&["held"]));
-        assert!(desk.run(&["held", "--delete", &id, "--yes"]).status.success(), "{id}: {shown}");
+        let shown = text(&desk.run(&["store"]));
+        assert!(desk.run(&["store", "remove", &id, "--yes"]).status.success(), "{id}: {shown}");
         assert_eq!(ids(&desk), left, "{id}");
     }
 }
@@ -35,8 +35,8 @@ fn what_is_held_under_an_odd_name_is_shown_by_it_and_what_is_not_is_refused_befo
     import(&desk, br#"{"data":{"id":"Rising MOVES","attributes":{"tags":["x"]}}}"#);
     assert_eq!(json(&desk.run(&["show", "Rising MOVES"]))["data"]["id"], "Rising MOVES");
     assert!(text(&desk.run(&["export", "--format", "csv", "Rising MOVES"])).contains("\"x\""));
-    for command in [&["show"][..], &["export", "--format", "csv"], &["fetch"]] {
-        let artefact = if command == ["fetch"] { &["pcap"][..] } else { &[] };
+    for command in [&["show"][..], &["export", "--format", "csv"], &["download"]] {
+        let artefact = if command == ["download"] { &["pcap"][..] } else { &[] };
         desk.fails(&[command, &["Setting MOVES"], artefact].concat(), 2, &["is no sandbox identifier"]);
     }
     assert_eq!(desk.paid(), 0);
@@ -58,14 +58,14 @@ fn a_path_is_escaped_once_whatever_it_is_made_of() {
     };
     let listed = text(&desk.run(&["list", "--format", "ids", &main_file()]));
     let id = listed.lines().next().unwrap().to_owned();
-    assert!(says(&["fetch", &id, "html", "-o"]).contains("wrote"));
-    assert!(says(&["fetch", &id, "html", "-o"]).contains("is there already"));
-    for command in ["show", "import", "submit"] {
+    assert!(says(&["download", &id, "html", "-o"]).contains("wrote"));
+    assert!(says(&["download", &id, "html", "-o"]).contains("is there already"));
+    for command in [&["show"][..], &["store", "import"], &["submit"]] {
         std::fs::remove_file(&path).ok();
-        says(&[command]);
+        says(command);
     }
     std::fs::write(&path, "{").unwrap();
-    for command in ["show", "import"] {
-        says(&[command]);
+    for command in [&["show"][..], &["store", "import"]] {
+        says(command);
     }
 }

@@ -1,7 +1,7 @@
-//! `behaview follow`: polls a file's scan until its reports are listed.
+//! `behaview watch`: polls a file's scan until its reports are listed.
 
 use super::*;
-use crate::app::scan::follow::{Follow as Following, Pace};
+use crate::app::scan::follow::{Follow, Pace};
 use crate::report::analysis::SandboxRun;
 use crate::report::page::Page;
 use crate::report::{Analysis, PendingScan};
@@ -11,22 +11,22 @@ use std::time::{Duration, Instant};
 const EXAMPLES: &str = "\
 Examples:
   file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview follow --dry-run $file
-  behaview follow --looks 3 --interval 1 $file
+  behaview watch --dry-run $file
+  behaview watch --max-polls 3 --interval 1 $file
 
-The first failure ends it. Where the polls are used up before the scan is done, the exit code is 12; where it is done and no \
-report is listed, 5. A request that another behaview has in flight is not sent twice: it is due with the next poll.";
+The first failure ends it. The exit code is 12 if the polls are used up before the scan is done, and 5 if it is done and no \
+report is listed. A request that another behaview has in flight is not sent twice: it is due with the next poll.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct FollowArgs {
+pub(super) struct WatchArgs {
     /// SHA-256 of the private file
     sha256: String,
-    /// What the service calls the scan; without it, the one that was begun from here, or else its last one of the file
+    /// Identifier of the scan; without it, the one that was begun from here, else the last one of the file
     #[arg(long, value_name = "ID")]
     scan: Option<String>,
     #[command(flatten)]
-    looks: Polls,
+    polls: Polls,
     #[command(flatten)]
     spending: Spending,
 }
@@ -34,22 +34,22 @@ pub(super) struct FollowArgs {
 // The interval and number of polls.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Polls {
-    /// Seconds between two polls; as the config says unless given
+    /// Seconds between two polls; else from the config
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     interval: Option<u32>,
-    /// The most calls that are made; as the config says unless given
+    /// Most calls; else from the config
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    looks: Option<u32>,
+    max_polls: Option<u32>,
 }
 
 impl Polls {
     pub(super) fn pace(self, setup: &Setup) -> Pace {
         let interval = self.interval.map_or(setup.pace.interval, |seconds| SignedDuration::from_secs(seconds.into()));
-        Pace { interval, most: self.looks.map_or(setup.pace.most, u64::from) }
+        Pace { interval, most: self.max_polls.map_or(setup.pace.most, u64::from) }
     }
 }
 
-impl FollowArgs {
+impl WatchArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let file = parse_sha256(&self.sha256)?;
         let name = |text: String| {
@@ -62,7 +62,7 @@ impl FollowArgs {
         let pending = gateway.store.pending_scan(&gateway.service, &file)?;
         let pending = pending.filter(|scan| scan.is_pending(gateway.now())).and_then(|scan| scan.identifier);
         let scan = typed.or(pending);
-        let pace = self.looks.pace(&setup);
+        let pace = self.polls.pace(&setup);
         if self.spending.dry_run {
             let request = match scan {
                 Some(identifier) => Request::PrivateAnalysis { identifier },
@@ -74,7 +74,7 @@ impl FollowArgs {
         if !is_typed {
             note(&setup, &file, Some(scan.clone()))?;
         }
-        follow(&setup, file, scan, pace)
+        watch(&setup, file, scan, pace)
     }
 }
 
@@ -84,22 +84,22 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
     Ok(setup.gateway.store.note_scan(&setup.gateway.service, file, scan.as_ref())?)
 }
 
-/// The maximum cost of following, in addition to the `named` calls of a dry run.
+/// The maximum cost of watching, in addition to the `named` calls of a dry run.
 pub(super) fn most(pace: Pace, named: u64) -> Unpriced {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
-        "Following makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
+        "Watching makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
     );
     (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
-pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> Result<()> {
-    let mut following = Following::new(file.clone(), scan, pace, SignedDuration::ZERO);
+pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> Result<()> {
+    let mut watched = Follow::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
-    let result = runtime()?.block_on(poll_to_the_end(setup, &mut following, &mut reports));
+    let result = runtime()?.block_on(poll_to_the_end(setup, &mut watched, &mut reports));
     say_cost(&setup.gateway)?;
-    let seen = following.seen.as_ref();
+    let seen = watched.seen.as_ref();
     let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.words()});
     print_json(&json!({
         "file": file.to_string(),
@@ -108,7 +108,7 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
         "status": seen.map(|seen| seen.progress.words()),
         "sandboxes": seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect::<Vec<_>>(),
         "reports": reports.iter().map(|identifier| identifier.text().unicode()).collect::<Vec<_>>(),
-        "calls": following.made,
+        "calls": watched.made,
         "cost": cost(&setup.gateway)?,
         "done": matches!(result, Ok(true)),
     }))?;
@@ -124,46 +124,46 @@ pub(super) fn follow(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace
         Some(Some(began)) => format!("the scan that began on {} is not done", crate::text::moment(began)),
         Some(None) => "the scan is not done".to_owned(),
     };
-    fail!(Partial, "{why}, and its polls are used up: behaview follow {file} continues, for as many calls again")
+    fail!(Partial, "{why}, and its polls are used up: behaview watch {file} continues, for as many calls again")
 }
 
-async fn poll_to_the_end(setup: &Setup, following: &mut Following, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
+async fn poll_to_the_end(setup: &Setup, watched: &mut Follow, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
     let listing = setup.gateway.client.profile().listing;
     let (mut next_page, began) = (None, Instant::now());
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
-    while following.left() > 0 {
-        let request = following.request(listing, next_page.take());
-        wait(following, &request.clone().quote(&setup.entitled).price().short(), passed).await;
+    while watched.left() > 0 {
+        let request = watched.request(listing, next_page.take());
+        wait(watched, &request.clone().quote(&setup.entitled).price().short(), passed).await;
         let asked_at = passed();
         let answer = ask(setup, &request, true).await;
         match &answer {
             // Another program has the same request in flight.
             Err(GatewayError::InFlight) => {
-                following.put_off(asked_at);
+                watched.put_off(asked_at);
                 next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
                 continue;
             }
             Err(error) if error.is_unsent() => {}
-            _ => following.count(asked_at),
+            _ => watched.count(asked_at),
         }
         let (body, now) = (answer?.body, passed());
         let Request::Behaviours { file, listing, .. } = request else {
             let seen = Analysis::of(&body);
-            if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != following.file) {
+            if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != watched.file) {
                 fail!(BadAnswer, "the service answers with the scan of another file");
             }
-            following.looked(seen, now);
-            if let Some(seen) = &following.seen {
-                note(setup, &following.file, Some(Some(seen.identifier.clone())))?;
+            watched.looked(seen, now);
+            if let Some(seen) = &watched.seen {
+                note(setup, &watched.file, Some(Some(seen.identifier.clone())))?;
             }
-            tell(following);
+            tell(watched);
             continue;
         };
         let page = Page::of_file(&body, &file)?;
         let is_cut = page.is_lost || page.cursor.is_some();
         reports.extend(page.entries.into_iter().map(|entry| entry.identifier));
         next_page = page.cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
-        if following.listed(reports.len(), next_page.is_some(), now) {
+        if watched.listed(reports.len(), next_page.is_some(), now) {
             if is_cut {
                 hint("the list goes on behind these reports: behaview list --all asks for the rest of it");
             }
@@ -173,9 +173,9 @@ async fn poll_to_the_end(setup: &Setup, following: &mut Following, reports: &mut
     Ok(false)
 }
 
-async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDuration) {
+async fn wait(watched: &Follow, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
-        let (seconds, left) = (following.seconds(passed()), following.words_left(passed()));
+        let (seconds, left) = (watched.seconds(passed()), watched.words_left(passed()));
         if seconds <= 0 {
             return;
         }
@@ -184,8 +184,8 @@ async fn wait(following: &Following, price: &str, passed: impl Fn() -> SignedDur
     }
 }
 
-fn tell(following: &Following) {
-    let Some(seen) = &following.seen else {
+fn tell(watched: &Follow) {
+    let Some(seen) = &watched.seen else {
         return show_progress("the service knows of no scan: its list is fetched", "\n");
     };
     let run = |run: &SandboxRun| format!("{}: {}", run.sandbox().visible_cut(40), run.words());

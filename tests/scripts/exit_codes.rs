@@ -1,6 +1,6 @@
 //! Every exit code that the help documents, had from the program; a code without a way to it here is a code that nobody has seen.
 
-use crate::desk::{Desk, errors, main_file};
+use crate::harness::{Desk, errors, main_file};
 use behaview::demo::{Endpoint, Options};
 use std::process::Output;
 
@@ -49,8 +49,7 @@ fn every_documented_exit_code_can_be_had_and_says_why() {
 fn what_is_longer_than_any_address_is_refused_before_anything_is_sent() {
     let desk = Desk::new();
     let long = "x".repeat(100_000);
-    for arguments in
-        [&["call", "v3-analysis", &long][..], &["call", "v3-analysis", "--dry-run", &long], &["show", &long]]
+    for arguments in [&["api", "v3-analysis", &long][..], &["api", "v3-analysis", "--dry-run", &long], &["show", &long]]
     {
         let ended = desk.run(arguments);
         let words = errors(&ended);

@@ -1,7 +1,7 @@
 //! Nothing that was paid for is lost or mixed up: beside other programs, on another service, behind a pipe.
 
-use crate::desk::{Desk, errors, json, main_file, squeezed, text};
 use crate::faults::arm;
+use crate::harness::{Desk, errors, json, main_file, squeezed, text};
 use crate::store::{files, held, identifiers, records, store};
 use behaview::demo::{ListContent, Options};
 use std::path::Path;
@@ -59,7 +59,7 @@ fn what_was_paid_for_is_exported_though_another_program_deletes_it_meanwhile() {
     let (desk, ids) = (Desk::with(options), identifiers());
     let exporting = waiting(&desk, &["export", "--refresh", "--format", "json", &ids[0], &ids[1]]);
     until("the first report", || records(&desk).exists() && held(&desk).len() == 1);
-    assert!(desk.run(&["held", "--delete", &ids[0], "--yes"]).status.success());
+    assert!(desk.run(&["store", "remove", &ids[0], "--yes"]).status.success());
     let exported = exporting.wait_with_output().unwrap();
     assert!(exported.status.success(), "{exported:?}");
     assert!(ids[..2].iter().all(|id| text(&exported).contains(id)), "{exported:?}");
@@ -80,7 +80,7 @@ fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
         let to_nothing = |place: &Path| std::os::unix::fs::symlink(&aim, place).unwrap();
         for put in [&pipe as &dyn Fn(&Path), &link("/dev/zero"), &to_nothing] {
             put(&place);
-            for command in [&["held"][..], &["list", "--refresh", &main_file()], &["doctor"]] {
+            for command in [&["store"][..], &["list", "--refresh", &main_file()], &["doctor"]] {
                 let refused = desk.run(command);
                 assert!(!refused.status.success(), "{name}: {refused:?}");
                 let said = errors(&refused) + &squeezed(&text(&refused));
@@ -136,7 +136,7 @@ fn what_a_signal_cuts_off_is_kept_and_written_down() {
     let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
     arm(&desk.demo, "artefact:stall=900000*1");
-    let fetch = ["fetch", &ids[0], "memdump", "--anyway", "--output", "memory.bin"];
+    let fetch = ["download", &ids[0], "memdump", "--even-if-missing", "--output", "memory.bin"];
     let said = errors(&ended_by(&desk, "TERM", &fetch));
     assert!(said.contains("it was cancelled"), "{said}");
     let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
