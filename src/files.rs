@@ -100,7 +100,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Reads a regular UTF-8 file of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     // The original error would contain the file's content.
-    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no text in UTF-8");
+    let no_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read(path, most)?).map_err(no_text)
 }
 
@@ -111,7 +111,7 @@ pub fn is_special(path: &Path) -> bool {
 
 /// Rejects pipes, whose opening blocks, devices and folders.
 fn not_special(path: &Path) -> io::Result<()> {
-    if is_special(path) { Err(io::Error::other("it is no ordinary file")) } else { Ok(()) }
+    if is_special(path) { Err(io::Error::other("it is not a regular file")) } else { Ok(()) }
 }
 
 /// Opens a regular file and returns its length; rejects pipes and devices without blocking.
@@ -127,7 +127,7 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     not_special(path)?;
     let file = options.open(path)?;
     let about = file.metadata()?;
-    if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::other("it is no ordinary file")) }
+    if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::other("it is not a regular file")) }
 }
 
 /// Creates a new file and its folder; fails if a file or link exists.

@@ -131,21 +131,21 @@ places! {
     List as LIST, Mean, "in the list of sandboxes";
     Pane as PANE, Mean, "in panes";
     Filter, Typed, "while a filter is typed";
-    Sheet, Mean, "on a page of words";
-    Detail, Mean, "where a row is shown whole";
-    Answer, Mean, "in an answer";
+    Sheet, Mean, "on a text page";
+    Detail, Mean, "in the details of a row";
+    Answer, Mean, "in a response";
     Palette, Seek, "in this list";
     Form as FORM, Typed, "in a form";
     /// A line of a form that is chosen and not typed.
     Choice as CHOICE, Mean, "on a choice of a form";
     Confirm as CONFIRM, Mean, "in a confirmation";
-    Picker as PICKER, Mean, "in a list over the screen";
+    Picker as PICKER, Mean, "in an overlay list";
     /// Findings, indicators, or rows to go to.
     Rows as ROWS, Mean, "in a list of rows";
-    Finder, Seek, "while it is typed what to search for";
+    Finder, Seek, "while a search is typed";
     Hits, Mean, "among the hits of a search";
     Compare as COMPARE, Mean, "in a comparison";
-    SoughtLine, Typed, "while it is typed what to find in a list";
+    SoughtLine, Typed, "while the filter of a list is typed";
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -49,7 +49,7 @@ impl Model {
             Key::Char(_) if !typed.is_empty() => {
                 let back = self.way_to("back");
                 self.warn(format!(
-                    "{key} is no digit of a SHA-256 (0 to 9, a to f): it was left out. {back} empties the line."
+                    "{key} is not a digit of a SHA-256 (0 to 9, a to f), and was left out. {back} empties the line."
                 ));
                 true
             }

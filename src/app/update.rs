@@ -258,7 +258,7 @@ impl Model {
         }
         if self.declines(key) {
             self.go_back();
-            return self.say(format!("{key} is no answer to the question: it is closed, and nothing was done."));
+            return self.say(format!("{key} does not answer the question: it is closed, and nothing was done."));
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),

@@ -264,7 +264,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     let now = crate::clock::now();
     let mut files = Vec::new();
     for (age, file) in (1..).zip(Demo::files()) {
-        let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is no SHA-256")?;
+        let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is not a SHA-256")?;
         let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
         store.note_file(&service_id(&client.profile().place()), &sha256, Some(file.title), opened)?;
         files.push(sha256);

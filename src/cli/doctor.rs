@@ -187,7 +187,7 @@ fn text(checks: &[Check]) -> String {
         let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", said(advice))]);
         [[sign.to_owned(), (*name).to_owned(), said(found).to_string()]].into_iter().chain(advice)
     });
-    table(["", "looked at", "found"], rows)
+    table(["", "check", "found"], rows)
 }
 
 fn terminal() -> Check {

@@ -36,7 +36,7 @@ impl Document {
     pub(super) fn refuse_if_other(&self, advice: &str) -> Result<()> {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
-        let words = format!("{} is no behaviour report{kind}: {advice}", text::said(&self.name));
+        let words = format!("{} is not a behaviour report{kind}: {advice}", text::said(&self.name));
         fail!(BadAnswer, "{}", text::own(&words))
     }
 
@@ -72,7 +72,7 @@ impl Document {
     pub(super) fn say_if_other(&self) {
         if let Some(kind) = self.reports.iter().find_map(|(_, here)| other_kind(&here.body)) {
             let words = format!(
-                "{} is no behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
+                "{} is not a behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
                  indicator in it, and open shows it",
                 text::said(&self.name)
             );

@@ -161,13 +161,13 @@ impl ImportFile<'_> {
         let index = &report.index;
         let Some(identifier) = report.identifier() else {
             match (index.is_json, index.is_cut) {
-                (false, _) => fail!(BadAnswer, "it is no report: {}", ServiceError::Unusable(Unusable::NotJson)),
-                (true, true) => fail!(BadAnswer, "it is no report: {}", ServiceError::Unusable(Unusable::Cut)),
+                (false, _) => fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(Unusable::NotJson)),
+                (true, true) => fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(Unusable::Cut)),
                 (true, false) => fail!(BadAnswer, "it gives no identifier, so it answers no question"),
             }
         };
         let (request, shown) = (Request::Behaviour { identifier: identifier.clone() }, identifier.text().visible());
-        let mut parts = find_parts(&request, body).map_err(|why| anyhow::anyhow!("it is no report: {why}"))?;
+        let mut parts = find_parts(&request, body).map_err(|why| anyhow::anyhow!("it is not a report: {why}"))?;
         if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
             fail!(BadAnswer, "it is only an identifier: the report did not come with it");
         }

@@ -80,8 +80,8 @@ pub(super) fn identifier(text: &str, common: &Common) -> Result<Identifier> {
     let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
     fail!(
         Usage,
-        "{} is {what}no sandbox identifier, which is FILE_SANDBOX-TIME: nothing was sent. One with a blank wants quotes; where the \
-         service gives others, pipe them: echo IDENTIFIER | behaview show -",
+        "{} is {what}not a sandbox identifier (FILE_SANDBOX-TIME): nothing was sent. Quote one with a blank; where the service \
+         gives others, pipe them: echo IDENTIFIER | behaview show -",
         shown(text)
     )
 }
@@ -108,7 +108,7 @@ pub(super) fn listed(text: &str) -> Result<Identifier> {
     }
     let identifier = Identifier::typed(text);
     identifier
-        .ok_or_else(|| FailureKind::Usage.error("that is no sandbox identifier; behaview list prints them").into())
+        .ok_or_else(|| FailureKind::Usage.error("that is not a sandbox identifier; behaview list prints them").into())
 }
 
 struct Printer {
@@ -152,7 +152,7 @@ fn flat(bytes: &[u8]) -> Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);
     if report.kind() != Kind::Object {
-        fail!(BadAnswer, "that is no report");
+        fail!(BadAnswer, "that is not a report");
     }
     if report.member("_id").is_some() {
         // The report is flat already.

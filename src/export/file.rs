@@ -13,7 +13,7 @@ pub enum FileError {
     #[error("{} is there already, and was left as it is", shown(.0))]
     Exists(PathBuf),
     /// The path names neither a file nor a free place.
-    #[error("{} is no file, and was left as it is", shown(.0))]
+    #[error("{} is not a file, and was left as it is", shown(.0))]
     NoFile(PathBuf),
     #[error("no file is named: the path is empty")]
     Unnamed,

@@ -474,7 +474,7 @@ impl Gateway {
             }));
         }
         if let Err(why) = self.store.note_look(self.whose(), &self.session, &look) {
-            self.log.write(Level::Error, "look not noted", &[("why", &why)]);
+            self.log.write(Level::Error, "counters not recorded", &[("why", &why)]);
         }
     }
 }

@@ -129,7 +129,7 @@ impl Balances {
     /// Parses a response with at least one counter; otherwise names its defect.
     pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
         let read = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
-        read.filter(|read| !read.counters.is_empty()).ok_or("the answer is no quota details")
+        read.filter(|read| !read.counters.is_empty()).ok_or("the response has no quota details")
     }
 
     pub fn read(answer: &Value) -> Self {
@@ -280,7 +280,7 @@ impl Usage {
     pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
         let read: Option<Self> = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
         let is_usage = |read: &Self| read.set_aside.len() < 2 || !read.daily.is_empty() || !read.total.is_empty();
-        read.filter(is_usage).ok_or("the answer is no usage details")
+        read.filter(is_usage).ok_or("the response has no usage details")
     }
 
     pub fn read(answer: &Value) -> Self {

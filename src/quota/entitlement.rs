@@ -114,7 +114,7 @@ impl Entitlements {
 
     /// Parses the body of `GET /users/{id}`, of which the privileges are read: the user object holds the key.
     pub fn parse(body: &[u8], at: Timestamp) -> Result<Self, &'static str> {
-        let user = serde_json::from_slice(body).map_err(|_| "the answer is no user object")?;
+        let user = serde_json::from_slice(body).map_err(|_| "the response is not a user object")?;
         Ok(Self::of_user(&user, at))
     }
 

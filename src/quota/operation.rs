@@ -28,7 +28,7 @@ operations! {
     PrivateBehaviours "private-behaviours"  "List the sandbox reports of a private file"         calls;
     PrivateBehaviour  "private-behaviour"   "Fetch one sandbox report of a private file"         calls;
     PrivateSummary    "private-summary"     "Fetch a summary of all sandboxes of a private file" calls;
-    PrivateArtefact   "private-artefact"    "Download an artefact of a private sandbox run"      calls;
+    PrivateArtefact   "private-artifact"    "Download an artifact of a private sandbox run"      calls;
     PrivateFile       "private-file"        "Look at private files"                              calls;
     PrivateRelated    "private-related"     "Fetch what is related to a private file"            calls;
     PrivateDelete     "private-delete"      "Delete a private file"                              calls;

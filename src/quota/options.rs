@@ -142,7 +142,7 @@ fn number(word: &str) -> Result<u64, String> {
     let digits = word.replace(',', "");
     let is_number = is_grouped && !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     match digits.parse().ok().filter(|number| *number <= MOST) {
-        _ if !is_number => Err(format!("{word} is no number")),
+        _ if !is_number => Err(format!("{word} is not a number")),
         None => Err(format!("{word} is more than {}", thousands(MOST))),
         Some(number) => Ok(number),
     }

@@ -307,7 +307,7 @@ impl Request {
             }
             Self::UploadAddress => "an address to upload to".to_owned(),
             Self::PrivateAnalysis { identifier } => {
-                format!("look at private scan {}", identifier.text().visible_cut(60))
+                format!("status of private scan {}", identifier.text().visible_cut(60))
             }
             Self::PrivateAnalyses { file } => format!("private scans of {}", file.short()),
             Self::PrivateDelete { file, only_from_storage: false } => {

@@ -168,7 +168,7 @@ fn official_key(home: &Path) -> Result<Option<String>, CredentialError> {
     match key {
         None => Ok(None),
         Some(toml::Value::String(key)) => Ok(Some(key)),
-        Some(_) => Err(unusable("apikey is no text; put it between quotation marks")),
+        Some(_) => Err(unusable("apikey is not a string; put it in quotation marks")),
     }
 }
 

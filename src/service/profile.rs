@@ -92,7 +92,7 @@ pub struct ProfileError {
 
 const NO_ROOT: &str = "is not an address such as \"https://host\"";
 const IN_THE_CLEAR: &str = "must be https; http is accepted for this machine (127.0.0.1) only";
-const NO_HEADER: &str = "is no name of a header that is free to carry the key";
+const NO_HEADER: &str = "is not a header name that is free to carry the key";
 const NO_USER: &str = "is empty, or . or .., which leads elsewhere in an address; leave it out where it is not known";
 const NO_UPLOAD_HOST: &str = "is not an address for uploads, such as \"https://host\"";
 const NO_PROXY: &str = "is not an address such as \"http://host:3128\", or \"env\"";

@@ -108,7 +108,7 @@ async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
     let read = read.unwrap_or_else(|error| Err(error.to_string()));
     match read.map_err(ServiceError::Unsendable)? {
         (_, found) if upload.file.as_ref().is_some_and(|seen| *seen != found) => {
-            Err(ServiceError::Unsendable("it has changed since it was looked at".to_owned()))
+            Err(ServiceError::Unsendable("it has changed since it was inspected".to_owned()))
         }
         (bytes, _) => Ok(bytes.into()),
     }

@@ -41,7 +41,7 @@ pub enum StoreError {
         "the records of the store at {path} were written by a newer behaview (schema {found}, here {known}): update it"
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
-    #[error("{0}, a place of the store, is a link or no ordinary file: remove it")]
+    #[error("{0} in the store is a link or not a regular file: remove it")]
     NoFile(PathBuf),
     /// Report data is on disk, although none is to be stored there.
     #[error(

@@ -175,7 +175,7 @@ async fn a_file_that_has_changed_is_not_sent() {
         let submission = submission(file(&visit, name, before), ScanOptions::default());
         std::fs::write(&submission.path, vec![7; size]).unwrap();
         let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
-        assert!(words(&error).contains("changed since it was looked at"), "{name}: {error}");
+        assert!(words(&error).contains("changed since it was inspected"), "{name}: {error}");
         assert_eq!(error.cost().state, State::Unsent, "{name}: {error:?}");
     }
     assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (0, 0));

@@ -147,7 +147,7 @@ fn a_plan_takes_the_number_of_hashes_from_a_file() {
     assert!(stage.screen().contains("planned"), "{}", stage.screen());
     stage.session.take(TerminalEvent::Paste(format!("v2-file-report @{}", folder.path().display())));
     stage.keys("enter");
-    assert!(stage.screen().contains("cannot be counted: it is no ordinary file"), "{}", stage.screen());
+    assert!(stage.screen().contains("cannot be counted: it is not a regular file"), "{}", stage.screen());
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn what_deletes_several_reports_is_not_agreed_to_by_y() {
         assert!(stage.screen().contains("Y yes, delete all of it"), "{ask}: {}", stage.screen());
         stage.keys("y");
         let screen = stage.screen();
-        assert!(screen.contains("y is no answer") && screen.contains("Stored · 4 items"), "{ask}: {screen}");
+        assert!(screen.contains("y does not answer") && screen.contains("Stored · 4 items"), "{ask}: {screen}");
     }
     stage.keys("D y");
     assert!(stage.screen().contains("Stored · 3 items"), "one is one: {}", stage.screen());

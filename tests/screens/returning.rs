@@ -70,7 +70,7 @@ fn a_key_that_does_nothing_here_says_why() {
     stage.keys("down");
     assert!(!stage.screen().contains("does nothing"), "{}", stage.screen());
     stage.keys("H D enter");
-    assert!(stage.screen().contains("enter is no answer to the question"), "{}", stage.screen());
+    assert!(stage.screen().contains("enter does not answer the question"), "{}", stage.screen());
     stage.keys("esc");
     stage.keys("/ f5");
     assert!(!stage.screen().contains("does nothing"), "where a line is typed nothing is said:\n{}", stage.screen());

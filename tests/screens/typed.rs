@@ -8,10 +8,10 @@ use behaview::runtime::Exit;
 fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
     let mut stage = Stage::listed();
     for (question, other, words) in [
-        ("E", "v", "v is no answer to the question: it is closed, and nothing was done."),
-        ("H X", "a", "a is no answer"),
-        ("esc H D", "tab", "tab is no answer"),
-        ("esc 2 Y", "?", "? is no answer"),
+        ("E", "v", "v does not answer the question: it is closed, and nothing was done."),
+        ("H X", "a", "a does not answer"),
+        ("esc H D", "tab", "tab does not answer"),
+        ("esc 2 Y", "?", "? does not answer"),
     ] {
         stage.keys(question);
         assert!(stage.screen().contains("Are you sure?"), "{question}: {}", stage.screen());

@@ -308,7 +308,7 @@ fn mistakes_are_named() {
         (&["v3-file", "--calls", "18446744073709551616"], "18446744073709551616 is more than 1,000,000,000"),
         (&["v3-file", "--calls", "1000000001"], "'--calls <N>': 1000000001 is more than 1,000,000,000"),
         (&["plan", "v3-file", "v3-file --calls 18446744073709551615"], "item 2 of the plan, \"v3-file --calls 184"),
-        (&["v2-file-submissions", "--submissions", "4,x"], "x is no number"),
+        (&["v2-file-submissions", "--submissions", "4,x"], "x is not a number"),
         (
             &["v2-file-scan", "--known", "maybe"],
             "invalid value 'maybe' for '--known <yes|no>': maybe is neither yes nor no",

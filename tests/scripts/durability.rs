@@ -85,7 +85,7 @@ fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
                 assert!(!refused.status.success(), "{name}: {refused:?}");
                 let said = errors(&refused) + &squeezed(&text(&refused));
                 assert!(
-                    said.contains(name) && (said.contains("no ordinary file") || said.contains("is a link")),
+                    said.contains(name) && (said.contains("not a regular file") || said.contains("is a link")),
                     "{said}"
                 );
             }

@@ -218,5 +218,5 @@ fn what_cannot_be_settled_or_noted_is_logged() {
     let log = desk.home.path().join(".local/state/behaview/log/behaview.log");
     let log = std::fs::read_to_string(log).unwrap();
     assert!(log.contains("not settled") && log.contains("the ledger is stuck"), "{log}");
-    assert!(log.contains("look not noted") && log.contains("the look is stuck"), "{log}");
+    assert!(log.contains("counters not recorded") && log.contains("the look is stuck"), "{log}");
 }

@@ -37,7 +37,7 @@ fn what_is_held_under_an_odd_name_is_shown_by_it_and_what_is_not_is_refused_befo
     assert!(text(&desk.run(&["export", "--format", "csv", "Rising MOVES"])).contains("\"x\""));
     for command in [&["show"][..], &["export", "--format", "csv"], &["download"]] {
         let artefact = if command == ["download"] { &["pcap"][..] } else { &[] };
-        desk.fails(&[command, &["Setting MOVES"], artefact].concat(), 2, &["is no sandbox identifier"]);
+        desk.fails(&[command, &["Setting MOVES"], artefact].concat(), 2, &["is not a sandbox identifier"]);
     }
     assert_eq!(desk.paid(), 0);
 }

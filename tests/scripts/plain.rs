@@ -32,7 +32,7 @@ fn a_report_is_read_by_number_and_name() {
 
 #[test]
 fn rows_over_the_screen_have_numbers_as_well() {
-    let text = says(&["demo", "--plain"], "open\nindicators\n2\nback\ncompare\n3\nback\nsearch-stored\nstage\n2\nquit\n");
+    let text = says(&["demo", "--plain"], "open\nindicators\n2\nback\ncompare\n3\nback\nsearch-stored\nstage\n2\n");
     for (title, number) in [("== Indicators", 2), ("== Compare", 3), ("== Search all stored reports", 2)] {
         let chosen = format!("> {number}: ");
         assert!(text.split(title).skip(1).any(|page| page.contains(&chosen)), "{title} {number} is missing:\n{text}");

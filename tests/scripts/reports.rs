@@ -236,10 +236,10 @@ fn an_identifier_that_would_be_read_as_something_else_is_left_out_of_the_lines()
 #[test]
 fn a_document_that_is_no_report_is_said_to_be_none() {
     for (document, words) in [
-        (r#"{"name":"x","deps":["a"]}"#, "standard input is no behaviour report: show prints it as it is"),
+        (r#"{"name":"x","deps":["a"]}"#, "standard input is not a behaviour report: show prints it as it is"),
         (
             r#"{"data":{"type":"file\u001b[2J","id":"x","attributes":{"size":3}}}"#,
-            r#"is no behaviour report, but of type "file\x1b[2J": show"#,
+            r#"is not a behaviour report, but of type "file\x1b[2J": show"#,
         ),
         (r#"{"data":{"type":"private_file_behaviour","id":"x","attributes":{}}}"#, ""),
         (r#"{"pad":"x","tags":["T"]}"#, ""),

@@ -332,7 +332,7 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("page.html", "<html>".to_owned(), "not JSON"),
         ("empty", String::new(), "it is empty"),
         ("summary", r#"{"data":{"tags":["A"]}}"#.to_owned(), "no identifier"),
-        ("file", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{}}}}}}"#), "no report"),
+        ("file", format!(r#"{{"data":{{"id":"{hash}","type":"file","attributes":{{}}}}}}"#), "not a report"),
         ("only", format!(r#"{{"data":{{"id":"{hash}_Box-5","type":"file_behaviour"}}}}"#), "only an identifier"),
         ("list", format!(r#"{{"data":[{{"id":"{hash}_Box-5"}}]}}"#), "only identifiers"),
         ("numbers", "[1,2,3]".to_owned(), "neither reports nor their identifiers"),

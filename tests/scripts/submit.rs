@@ -205,9 +205,9 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
     let is_unreadable = std::fs::read(&sample).is_err();
     let unreadable = is_unreadable.then_some((sample.clone(), "denied"));
     let others = [
-        (at("pipe"), "no ordinary file"),
-        (at(""), "no ordinary file"),
-        ("/dev/zero".to_owned(), "no ordinary file"),
+        (at("pipe"), "not a regular file"),
+        (at(""), "not a regular file"),
+        ("/dev/zero".to_owned(), "not a regular file"),
         (at("nowhere"), "No such file"),
         (at("empty"), "empty"),
         (at("huge"), "larger than"),

@@ -13,7 +13,7 @@ fn assert_asked(mut terminal: Terminal) {
     let is_asked = |text: &str| text.split("y yes, send it").last().is_some_and(|rest| rest.contains("\n> "));
     terminal.wait_until("there is no prompt", || is_asked(&terminal.text()));
     terminal.press("n\r");
-    terminal.wait_for("n is no answer to the question: it is closed, and nothing was done.");
+    terminal.wait_for("n does not answer the question: it is closed, and nothing was done.");
     terminal.press("quit\r");
     assert_eq!(terminal.wait_for_end(), 0);
 }

@@ -365,6 +365,6 @@ mod planner_tests {
         let mut planner = typed("v2-file-rep");
         assert!(planner.press(TAB) && planner.text() == "v2-file-report ");
         let planner = typed("v3-file many");
-        assert!(text(&planner).contains("many is no number"));
+        assert!(text(&planner).contains("many is not a number"));
     }
 }

@@ -110,7 +110,7 @@ impl Indicator {
 
     /// Why it is not worth sharing in a blocklist; none where it is neither common to all networks nor shared by many files.
     pub fn why_common(&self) -> Option<&'static str> {
-        let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is no plain text") };
+        let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is not plain text") };
         match self.kind {
             Kind::Hash => is_of_no_file(value).then_some("it is the hash of an empty file, or of none"),
             Kind::Host | Kind::Address | Kind::Url => servers::why_common(self.kind, value),

@@ -130,7 +130,7 @@ const LOCAL_ENDS: [&str; 9] =
     ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
 
 /// What a name is that no resolver of the internet knows.
-const NO_HOST: &str = "it is no public host";
+const NO_HOST: &str = "it is not a public host";
 
 /// Why a host is not public, or one that every network may have. It is parsed as browsers do, which accept `127.1` and
 /// `0x7f.1` as addresses.

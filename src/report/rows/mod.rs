@@ -271,7 +271,7 @@ impl Report {
         !self.is_unread() && !self.index.is_cut
     }
 
-    /// Whether it is known whole, and is no behaviour report.
+    /// Whether it is known whole, and is not a behaviour report.
     pub fn is_of_another_kind(&self) -> bool {
         self.index.is_complete && self.index.is_json && !self.index.is_cut && !self.is_behaviour()
     }
