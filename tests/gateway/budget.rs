@@ -3,7 +3,7 @@
 use crate::faults::arm;
 use behaview::quota::{Budget, Period, Span};
 
-use super::counted::{jump, pass, run, start_clock};
+use super::counted::{jump, pass, run};
 use super::*;
 
 fn limit(session: Option<u64>, daily: Option<u64>) -> Budget {
@@ -19,9 +19,11 @@ fn span(result: Result<Answer, GatewayError>) -> Option<Span> {
 }
 
 #[tokio::test]
-async fn what_may_have_been_charged_counts() {
-    start_clock();
+async fn what_may_have_been_charged_counts_and_an_open_price_fits_no_budget() {
     let visit = Visit::begin().await;
+    let gateway = run("rich", &visit.store(), &visit.demo).with_budget(limit(Some(1_000), None));
+    let result = visit::ask(&gateway, &Request::V2Submissions { files: vec![super::by_hash::hash(0)] }).await;
+    assert_eq!((span(result), visit.calls()), (Some(Span::Session), 0));
     let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1), None));
     arm(&visit.demo, "reset*1");
     assert!(visit::ask(&gateway, &first_report()).await.is_err());
@@ -33,7 +35,6 @@ async fn what_may_have_been_charged_counts() {
 
 #[tokio::test]
 async fn a_day_is_shared_by_all_runs_and_ends_at_midnight() {
-    start_clock();
     let visit = Visit::begin().await;
     let runs = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(3))));
     for (n, over) in [(0, None), (1, None), (0, None), (1, Some(Span::Day)), (0, Some(Span::Day))] {
@@ -45,7 +46,6 @@ async fn a_day_is_shared_by_all_runs_and_ends_at_midnight() {
 
 #[tokio::test]
 async fn two_names_of_one_service_and_key_share_a_day() {
-    start_clock();
     let visit = Visit::begin().await;
     let named = |name: &str, key: &str| {
         let profile = Profile { name: name.to_owned(), ..Visit::profile(&visit.demo) };
@@ -72,7 +72,6 @@ async fn two_names_of_one_service_and_key_share_a_day() {
 
 #[tokio::test]
 async fn a_wrong_clock_opens_no_second_day() {
-    start_clock();
     let visit = Visit::begin().await;
     let run = |name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(1)));
     let first = run("one");
@@ -95,21 +94,10 @@ async fn a_wrong_clock_opens_no_second_day() {
 
 #[tokio::test]
 async fn two_programs_at_once_do_not_spend_the_same_rest() {
-    start_clock();
     let visit = Visit::begin().await;
     let runs = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(1))));
     let (report, page) = (first_report(), list(&dropper()));
     let (one, two) = tokio::join!(visit::ask(&runs[0], &report), visit::ask(&runs[1], &page));
     assert_eq!([one, two].into_iter().filter(Result::is_ok).count(), 1);
     assert_eq!(visit.charged(), 1);
-}
-
-#[tokio::test]
-async fn an_open_price_fits_no_budget() {
-    start_clock();
-    let visit = Visit::begin().await;
-    let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1_000), None));
-    let files = vec![behaview::report::identifier::FileHash::parse(&"a".repeat(64)).unwrap()];
-    let result = visit::ask(&gateway, &Request::V2Submissions { files }).await;
-    assert_eq!((span(result), visit.calls()), (Some(Span::Session), 0));
 }

@@ -53,10 +53,9 @@ async fn a_full_report_stays_and_is_dated_by_this_clock() {
     let full = report(r#""tags":["A"],"verdicts":["CLEAN"],"files_opened":["a"]"#);
     let mut answers = vec![report(r#""error":"x""#), report(r#""tags":[]"#), full.clone()];
     let head = "200 OK\r\ndate: Mon, 01 Jun 2015 00:00:00 GMT";
-    let root = super::secrets::answering(head, move |_| answers.pop().unwrap());
+    let root = super::answering::answering(head, move |_| answers.pop().unwrap());
     let folder = tempfile::tempdir().unwrap();
-    let profile = Profile { user: None, ..Profile::demo(root, String::new()) };
-    let gateway = gateway(&folder.path().join("store"), profile, "a-key");
+    let gateway = super::secrets::gateway_to(root, folder.path(), "a-key");
     for _ in 0..3 {
         visit::ask(&gateway, &first_report()).await.unwrap();
         let stored = gateway.stored(&first_report()).unwrap().unwrap();

@@ -1,6 +1,8 @@
 //! The gateway, driven over real HTTP against the embedded service, with a real store on disk.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
+#[path = "../faults/answering.rs"]
+mod answering;
 mod artefacts;
 mod budget;
 mod by_hash;

@@ -43,7 +43,6 @@ async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usi
 
 #[tokio::test]
 async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
-    start_clock();
     let visit = Visit::begin().await;
     let [one, two] = ["one", "two"].map(|name| paced(name, &visit, 2));
     for (gateway, waits) in [(&one, 0), (&two, 0), (&one, 1), (&two, 0), (&one, 1)] {
@@ -58,7 +57,6 @@ async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
 
 #[tokio::test]
 async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
-    start_clock();
     let visit = Visit::begin().await;
     let gateway = paced("one", &visit, 1);
     visit::ask(&gateway, &first_report()).await.unwrap();
@@ -76,7 +74,6 @@ async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
 
 #[tokio::test]
 async fn a_refusal_teaches_the_limit_for_an_hour() {
-    start_clock();
     // With a pause that the service names, that alone is waited for.
     for (fault, pause, waits) in [("429-rate", 0, 1), ("429-rate-seconds", 2, 0)] {
         let visit = Visit::begin().await;
@@ -105,7 +102,6 @@ async fn a_refusal_teaches_the_limit_for_an_hour() {
 
 #[tokio::test]
 async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
-    start_clock();
     let visit = Visit::begin().await;
     let gateway = paced("one", &visit, 1);
     let files: Vec<_> = (0..3).map(hash).collect();
@@ -129,10 +125,9 @@ async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
 #[tokio::test]
 async fn a_pause_without_measure_ends_within_an_hour() {
     let head = "429 Too Many Requests\r\nretry-after: 99999999\r\ndate: Thu, 31 Dec 9998 23:00:00 GMT";
-    let (folder, root) = (tempfile::tempdir().unwrap(), super::secrets::answering(head, |_| "{}".to_owned()));
+    let (folder, root) = (tempfile::tempdir().unwrap(), super::answering::answering(head, |_| "{}"));
     start_clock();
-    let profile = || Profile { user: None, ..Profile::demo(root.clone(), String::new()) };
-    let run = || visit::gateway(&folder.path().join("store"), profile(), "a-key");
+    let run = || super::secrets::gateway_to(root.clone(), folder.path(), "a-key");
     for _ in 0..2 {
         assert_eq!(refusal(visit::ask(&run(), &first_report()).await), Reason::TooFast);
         let (quote, gateway) = (first_report().quote(&visit::licensed()), run());

@@ -1,32 +1,18 @@
 //! The key goes to the service and nowhere else: into no file, and into no word.
 
 use crate::faults::arm;
-use std::io::{Read, Write};
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 
-use behaview::request::{Password, ScanOptions, Submission};
+use behaview::request::{Artefact, Password, ScanOptions, Submission};
 
+use super::answering::answering;
+use super::artefacts::artefact;
 use super::*;
 
 /// Faults that end by themselves, of every sort.
-const FAULTS: [&str; 14] = [
-    "401-wrong",
-    "403",
-    "404",
-    "429-rate-date",
-    "400-argument",
-    "503",
-    "portal",
-    "not-json",
-    "stranger",
-    "lost",
-    "reset",
-    "gzip-lie",
-    "cut=100",
-    "redirect=http://127.0.0.1:9/",
-];
+const FAULTS: &str = "401-wrong 403 404 429-rate-date 400-argument 503 portal not-json stranger lost reset gzip-lie cut=100 \
+    redirect=http://127.0.0.1:9/";
 
 /// Files below a folder that hold a text, in a capital or small spelling.
 fn files_with(text: &str, folder: &Path) -> Vec<String> {
@@ -47,7 +33,7 @@ fn files_with(text: &str, folder: &Path) -> Vec<String> {
 async fn a_session_of_faults_leaves_the_key_nowhere() {
     let visit = Visit::begin().await;
     let key = visit.demo.key().to_owned();
-    for fault in FAULTS {
+    for fault in FAULTS.split_whitespace() {
         for request in each_operation() {
             arm(&visit.demo, &format!("{fault}*1"));
             if let Err(error) = visit.ask(&request).await {
@@ -67,18 +53,11 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
     assert!(!files_with(file.as_str(), visit.folder()).is_empty(), "files are searched in vain");
 }
 
-/// A service that answers every call with an error that repeats all it was sent.
-fn parrot() -> String {
-    let error = |heard: &str| serde_json::json!({ "error": { "code": "NotFoundError", "message": heard } });
-    answering("404 Not Found", move |heard| error(heard).to_string())
-}
-
 #[tokio::test]
 async fn a_service_that_repeats_the_key_is_not_quoted() {
-    let folder = tempfile::tempdir().unwrap();
-    let key = "0123456789abcdef".repeat(4);
-    let profile = Profile { user: None, ..Profile::demo(parrot(), String::new()) };
-    let gateway = gateway(&folder.path().join("store"), profile, &key);
+    let (folder, key) = (tempfile::tempdir().unwrap(), "0123456789abcdef".repeat(4));
+    let error = |heard: &str| serde_json::json!({ "error": { "code": "NotFoundError", "message": heard } }).to_string();
+    let gateway = gateway_to(answering("404 Not Found", error), folder.path(), &key);
     for request in each_operation() {
         let error = visit::ask(&gateway, &request).await.unwrap_err();
         assert!(words(&error).contains("404"), "what happened is said: {error}");
@@ -87,26 +66,14 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     assert_eq!(files_with(&key, folder.path()), [""; 0]);
 }
 
-/// A service that answers every call with this status, and by what it was sent.
-pub(crate) fn answering(status: &'static str, mut answer: impl FnMut(&str) -> String + Send + 'static) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let root = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut heard = [0; 8192];
-            let length = stream.read(&mut heard).unwrap_or(0);
-            let body = answer(&String::from_utf8_lossy(&heard[..length]));
-            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-            let _ = stream.write_all((head + &body).as_bytes());
-        }
-    });
-    root
+/// A gateway to this service, with the store in a folder.
+pub fn gateway_to(root: String, folder: &Path, key: &str) -> behaview::gateway::Gateway {
+    gateway(&folder.join("store"), Profile { user: None, ..Profile::demo(root, String::new()) }, key)
 }
 
-/// A gateway to a service that answers so, with the store in a folder.
-pub(crate) fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gateway::Gateway {
-    let profile = Profile { user: None, ..Profile::demo(answering("200 OK", move |_| answer.clone()), String::new()) };
-    gateway(&folder.join("store"), profile, key)
+/// A gateway to a service that answers so.
+pub fn gate_to(answer: String, folder: &Path, key: &str) -> behaview::gateway::Gateway {
+    gateway_to(answering("200 OK", move |_| answer.clone()), folder, key)
 }
 
 const KEY: &str = "Zq7hT2mXv9LbR4cKw8Np3sYd6fGj5uAe1iQo0xBn4rHt7zMv";
@@ -140,7 +107,7 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
         (Request::Quotas, r#"{"data":{"KEY":{"user":{"allowed":5,"used":1}}}}"#),
         (Request::User, r#"{"data":{"attributes":{"apikey":"KEY"}}}"#),
         (Request::V2Reports { files: Vec::new() }, r#"[{"response_code":1,"KEY":"KEY"}]"#),
-        (artefact_of_first(), r#"no JSON KEY at all KEY"#),
+        (artefact(Artefact::Pcap), r#"no JSON KEY at all KEY"#),
     ] {
         for form in &forms {
             let folder = tempfile::tempdir().unwrap();
@@ -177,38 +144,22 @@ async fn a_key_that_stands_in_an_address_is_masked_there() {
     }
 }
 
-fn artefact_of_first() -> Request {
-    let Request::Behaviour { identifier } = first_report() else { panic!() };
-    Request::Artefact { identifier, artefact: behaview::request::Artefact::Pcap }
-}
-
 #[tokio::test]
 async fn an_error_that_repeats_the_password_is_not_quoted() {
     let error = r#"{"error":{"code":"BadRequestError","message":"bad hunter2 KEY"}}"#.replace("KEY", KEY);
     for status in ["400 Bad Request", "200 OK"] {
-        let folder = tempfile::tempdir().unwrap();
-        let said = after_a_submission("hunter2", folder.path(), status, error.clone()).await;
+        let (folder, error) = (tempfile::tempdir().unwrap(), error.clone());
+        let gateway = gateway_to(answering(status, move |_| error.clone()), folder.path(), KEY);
+        let path = folder.path().join("sample.bin");
+        std::fs::write(&path, b"nothing").unwrap();
+        let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
+        let options = ScanOptions { password: Password::new("hunter2".to_owned()), ..ScanOptions::default() };
+        let submission = Arc::new(Submission { path, file, size, options, sent: None });
+        let said = match visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await {
+            Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
+            Err(error) => words(&error),
+        };
         assert!(!said.contains("hunter2") && !said.contains(KEY), "{said}");
         assert_eq!(files_with("hunter2", folder.path()), [""; 0]);
-    }
-}
-
-/// What is said where a service answers so to a file that is encrypted with this password.
-async fn after_a_submission(password: &str, folder: &Path, status: &'static str, body: String) -> String {
-    let profile = Profile { user: None, ..Profile::demo(answering(status, move |_| body.clone()), String::new()) };
-    let gateway = gateway(&folder.join("store"), profile, KEY);
-    let path = folder.join("sample.bin");
-    std::fs::write(&path, b"nothing").unwrap();
-    let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
-    let options = ScanOptions { password: Password::new(password.to_owned()), ..ScanOptions::default() };
-    let submission = Arc::new(Submission { path, file, size, options, sent: None });
-    said_of(visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await)
-}
-
-/// All that is said of what came.
-fn said_of(came: Result<Answer, GatewayError>) -> String {
-    match came {
-        Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
-        Err(error) => words(&error),
     }
 }

@@ -204,28 +204,22 @@ async fn a_file_written_to_while_it_is_sent_arrives_as_it_was() {
 #[tokio::test]
 async fn an_address_with_the_key_in_it_is_not_used() {
     for told in ["Sekrit-0123456789abcdefXYZ_", "Sekrit-01%32345678%39abcdefX%59Z_"] {
-        an_address_with_the_key_told_so_is_not_used(told).await;
+        let heard = Arc::new(Mutex::new(0));
+        let hears = Arc::clone(&heard);
+        let root = super::answering::answering("200 OK", move |call| {
+            *hears.lock().unwrap() += 1;
+            let own = call.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+            format!(r#"{{"data":"http://{own}/up?apikey={told}"}}"#)
+        });
+        let visit = Visit::begin().await;
+        let gateway = super::secrets::gateway_to(root, &visit.folder().join("other"), "Sekrit-0123456789abcdefXYZ_");
+        let answer = visit::ask(&gateway, &Request::UploadAddress).await.unwrap();
+        let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
+        let error = visit::ask(&gateway, &scan(&small(&visit), Some(to))).await.unwrap_err();
+        assert!(words(&error).contains("with your key in it"), "{error}");
+        assert_eq!(error.cost().state, State::Unsent, "{error:?}");
+        assert_eq!((*heard.lock().unwrap(), gateway.spent().unwrap().charged), (1, 1));
     }
-}
-
-async fn an_address_with_the_key_told_so_is_not_used(told: &'static str) {
-    const KEY: &str = "Sekrit-0123456789abcdefXYZ_";
-    let heard = Arc::new(Mutex::new(0));
-    let hears = Arc::clone(&heard);
-    let root = super::secrets::answering("200 OK", move |call| {
-        *hears.lock().unwrap() += 1;
-        let own = call.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
-        format!(r#"{{"data":"http://{own}/up?apikey={told}"}}"#)
-    });
-    let visit = Visit::begin().await;
-    let gateway =
-        gateway(&visit.folder().join("other.db"), Profile { user: None, ..Profile::demo(root, String::new()) }, KEY);
-    let answer = visit::ask(&gateway, &Request::UploadAddress).await.unwrap();
-    let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
-    let error = visit::ask(&gateway, &scan(&small(&visit), Some(to))).await.unwrap_err();
-    assert!(words(&error).contains("with your key in it"), "{error}");
-    assert_eq!(error.cost().state, State::Unsent, "{error:?}");
-    assert_eq!((*heard.lock().unwrap(), gateway.spent().unwrap().charged), (1, 1));
 }
 
 #[tokio::test]
@@ -242,10 +236,7 @@ async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() 
     // That one ended without an answer: whoever sends it again has to know.
     let refused = visit::ask(&third, &request).await;
     assert!(matches!(refused, Err(GatewayError::SentBefore(_))), "{refused:?}");
-    assert!(visit::ask(&third, &scan(&knowing(small), None)).await.is_ok());
-}
-
-/// The same, by somebody who knows that it may have arrived before.
-fn knowing(submission: Arc<Submission>) -> Arc<Submission> {
-    Arc::new(Submission { sent: Some(jiff::Timestamp::now()), ..Arc::unwrap_or_clone(submission) })
+    let sent = Some(jiff::Timestamp::now());
+    let knowing = Arc::new(Submission { sent, ..Arc::unwrap_or_clone(small) });
+    assert!(visit::ask(&third, &scan(&knowing, None)).await.is_ok());
 }

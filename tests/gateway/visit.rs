@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use behaview::gateway::{Answer, Gateway, GatewayError};
+use behaview::quota::audit::LedgerEntry;
 use behaview::quota::{Entitlement, Entitlements};
 use behaview::report::Body;
 use behaview::report::page::Page;
@@ -87,6 +88,11 @@ impl Visit {
         };
         let is_list = matches!(request, Request::Behaviours { .. });
         self.held(request).is_some_and(|held| if is_list { names(&held) == names(answer) } else { held == answer })
+    }
+
+    /// What the ledger says.
+    pub fn entries(&self) -> Vec<LedgerEntry> {
+        self.gateway.store.entries(self.gateway.whose()).unwrap()
     }
 
     /// How many calls the service received.

@@ -1,7 +1,7 @@
 //! A service that repeats the key in whatever it says: in rows, names, identifiers, cursors and counters, in every spelling.
 
-use std::io::{Read, Write};
-use std::net::TcpListener;
+#[path = "../faults/answering.rs"]
+mod answering;
 
 /// Its report, of this file.
 pub fn report(file: &str) -> String {
@@ -10,22 +10,12 @@ pub fn report(file: &str) -> String {
 
 /// Begins to answer, on a port of its own; the key goes out as it is, in capitals, and as JSON may escape it.
 pub fn begin(key: &str) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let root = format!("http://{}", listener.local_addr().unwrap());
     let escaped: String = key.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
     let spellings = [("ESCAPED", escaped), ("CAPITALS", key.to_ascii_uppercase()), ("KEY", key.to_owned())];
-    std::thread::spawn(move || {
-        for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut asked = vec![0; 8192];
-            let length = stream.read(&mut asked).unwrap_or(0);
-            let line = String::from_utf8_lossy(&asked[..length]).lines().next().unwrap_or_default().to_owned();
-            let spell = |text: String, (name, key): &(_, String)| text.replace(name, key);
-            let body = spellings.iter().fold(answer(line.split(' ').nth(1).unwrap_or_default()), spell);
-            let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-            let _ = stream.write_all((head + &body).as_bytes());
-        }
-    });
-    root
+    answering::answering("200 OK", move |call| {
+        let spell = |text: String, (name, key): &(_, String)| text.replace(name, key);
+        spellings.iter().fold(answer(call.split(' ').nth(1).unwrap_or_default()), spell)
+    })
 }
 
 /// What is said where this is asked.
