@@ -4,21 +4,12 @@ use super::stage::{Terminal, signal};
 use crate::faults::arm;
 use behaview::demo::{Demo, Options};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
-use std::ffi::OsStr;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-fn demo() -> Terminal {
-    let terminal = Terminal::start(&["demo"]);
-    terminal.wait_for("Sandboxes 4 of 6");
-    terminal
-}
-
 /// The demo, started from a shell that knows jobs.
 fn demo_in_a_shell(arguments: &str) -> Terminal {
-    let mut shell = CommandBuilder::new("bash");
-    shell.env_clear();
-    let mut terminal = Terminal::run(shell, &["--norc", "--noprofile", "--noediting", "-i"], "");
+    let mut terminal = Terminal::shell("");
     terminal.press(&format!("{} demo {arguments}\r", env!("CARGO_BIN_EXE_behaview")));
     terminal
 }
@@ -27,7 +18,7 @@ fn demo_in_a_shell(arguments: &str) -> Terminal {
 fn a_signal_ends_the_program_and_gives_the_terminal_back() {
     // The numbers of the last two differ from system to system.
     for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131), ("USR1", 0), ("USR2", 0)] {
-        let mut terminal = demo();
+        let mut terminal = Terminal::demo();
         terminal.signal(name);
         let found = terminal.wait_for_end();
         assert!(found == code || code == 0 && found > 128, "{name}: {found}");
@@ -53,20 +44,12 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
     println!("kills x moments of the start: {kills}");
 }
 
-/// A program that has been used and has ended, and its store.
-fn used() -> (Terminal, std::path::PathBuf) {
+#[test]
+fn a_store_that_cannot_be_opened_is_told_where_the_shell_is() {
     let mut terminal = Terminal::start(&[]);
     terminal.wait_for("SHA-256");
     terminal.quit();
-    let folders = [".local/share/behaview", "Library/Application Support/behaview"];
-    let store =
-        folders.map(|folder| terminal.home().join(folder).join("records.db")).into_iter().find(|path| path.exists());
-    (terminal, store.unwrap())
-}
-
-#[test]
-fn a_store_that_cannot_be_opened_is_told_where_the_shell_is() {
-    let (terminal, store) = used();
+    let store = terminal.store();
     std::fs::remove_file(&store).unwrap();
     std::fs::create_dir(&store).unwrap();
     let mut terminal = terminal.start_again(&[]);
@@ -75,27 +58,23 @@ fn a_store_that_cannot_be_opened_is_told_where_the_shell_is() {
     terminal.wait_for("records.db");
 }
 
-/// Closes the terminal under a program that runs the demo, and waits until that has put its folder away.
-fn close_under(program: &[&str]) {
+#[test]
+fn a_closed_terminal_ends_the_program_and_its_folder() {
     let home = tempfile::tempdir().unwrap();
     let size = PtySize { rows: 40, cols: 120, ..PtySize::default() };
     let pair = native_pty_system().openpty(size).unwrap();
-    let mut command = CommandBuilder::new(program[0]);
-    command.args(&program[1..]);
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
+    command.arg("demo");
     command.env_clear();
-    for (name, value) in [("TERM", OsStr::new("xterm-256color")), ("PATH", OsStr::new("/usr/bin:/bin"))]
-        .into_iter()
-        .chain(["HOME", "TMPDIR"].map(|name| (name, home.path().as_os_str())))
-    {
-        command.env(name, value);
-    }
+    command.env("TERM", "xterm-256color");
+    ["HOME", "TMPDIR"].into_iter().for_each(|name| command.env(name, home.path()));
     let mut child = pair.slave.spawn_command(command).unwrap();
     drop(pair.slave);
     // Whoever reads along in a thread of their own keeps a terminal open.
     let (mut output, mut seen, mut buffer) = (pair.master.try_clone_reader().unwrap(), Vec::new(), [0; 4096]);
     while memchr::memmem::find(&seen, b"Sandboxes").is_none() {
         let read = output.read(&mut buffer).unwrap();
-        assert!(read > 0, "{program:?}: {}", String::from_utf8_lossy(&seen));
+        assert!(read > 0, "{}", String::from_utf8_lossy(&seen));
         seen.extend_from_slice(&buffer[..read]);
     }
     let is_running = || {
@@ -106,15 +85,10 @@ fn close_under(program: &[&str]) {
     drop((output, pair.master));
     let deadline = Instant::now() + Duration::from_secs(30);
     while is_running() {
-        assert!(Instant::now() < deadline, "{program:?} does not end");
+        assert!(Instant::now() < deadline, "it does not end");
         std::thread::sleep(Duration::from_millis(10));
     }
     child.wait().unwrap();
-}
-
-#[test]
-fn a_closed_terminal_ends_the_program() {
-    close_under(&[env!("CARGO_BIN_EXE_behaview"), "demo"]);
 }
 
 #[test]
@@ -186,7 +160,7 @@ fn the_shell_ends_it_behind_the_prompt() {
 
 #[test]
 fn pasted_megabytes_with_escapes_are_text() {
-    let mut terminal = demo();
+    let mut terminal = Terminal::demo();
     terminal.press("f");
     terminal.wait_for("Which file?");
     let hash = "fedcba9876543210".repeat(4);
@@ -230,9 +204,7 @@ fn a_signal_gives_the_terminal_back_at_once_and_lets_what_is_paid_for_come_in() 
         assert!(began.elapsed() < Duration::from_millis(400), "{name}: {:?}", began.elapsed());
         terminal.wait_for_end();
         assert!(began.elapsed() < Duration::from_secs(2), "{name}: {:?}", began.elapsed());
-        let store = ["Library/Application Support", ".local/share"].map(|folder| terminal.home().join(folder));
-        let store = store.into_iter().map(|folder| folder.join("behaview/records.db")).find(|path| path.exists());
-        let store = rusqlite::Connection::open(store.unwrap()).unwrap();
+        let store = rusqlite::Connection::open(terminal.store()).unwrap();
         let found: String =
             store.query_row("SELECT state FROM ledger ORDER BY id LIMIT 1", [], |row| row.get(0)).unwrap();
         assert_eq!(found, state, "{fault} {name}");

@@ -2,7 +2,6 @@
 
 use super::stage::{Terminal, signal};
 use behaview::demo::{Demo, Options};
-use portable_pty::CommandBuilder;
 use tokio::runtime::Runtime;
 
 /// A shell in which the program asks for the password of a file.
@@ -18,9 +17,7 @@ impl Asked {
         let demo = threads.block_on(Demo::start(Options::default())).unwrap();
         let config =
             format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
-        let mut shell = CommandBuilder::new("bash");
-        shell.env_clear();
-        let mut terminal = Terminal::run(shell, &["--norc", "--noprofile", "--noediting", "-i"], &config);
+        let mut terminal = Terminal::shell(&config);
         terminal.press("stty -g > before; echo sample > sample.bin; echo ready $((40+2))\r");
         terminal.wait_for("ready 42");
         terminal.press(&format!("{} submit --ask-password sample.bin\r", env!("CARGO_BIN_EXE_behaview")));

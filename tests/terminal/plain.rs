@@ -1,22 +1,7 @@
 //! The app in lines at a terminal: what was typed before a price was said is no yes to it.
 
 use super::stage::Terminal;
-use portable_pty::CommandBuilder;
 use std::time::Duration;
-
-const DEMO: [&str; 4] = ["demo", "--plain", "--list", "identifiers"];
-
-/// Waits for the question about the price, where a yes is too early; says no to it.
-fn assert_asked(mut terminal: Terminal) {
-    terminal.wait_for("y yes, send it");
-    // What is typed before the prompt behind it is dropped.
-    let is_asked = |text: &str| text.split("y yes, send it").last().is_some_and(|rest| rest.contains("\n> "));
-    terminal.wait_until("there is no prompt", || is_asked(&terminal.text()));
-    terminal.press("n\r");
-    terminal.wait_for("n does not answer the question: it is closed, and nothing was done.");
-    terminal.press("quit\r");
-    assert_eq!(terminal.wait_for_end(), 0);
-}
 
 #[test]
 fn a_list_on_a_terminal_is_a_table() {
@@ -50,11 +35,7 @@ fn a_list_on_a_terminal_is_a_table() {
         (80, &["doctor", "--online"], "ok  clock      as the service's"),
         (80, &["cost", "plan", "private-behaviours", "v2-file-report 9", "--balances"], "fits  about "),
     ] {
-        let mut command = CommandBuilder::new("sh");
-        command.env_clear();
-        let line = format!("stty cols {columns}; exec \"$0\" \"$@\"");
-        command.args(["-c", &line, env!("CARGO_BIN_EXE_behaview")]);
-        let mut terminal = Terminal::run(command, arguments, config);
+        let mut terminal = Terminal::after(&format!("stty cols {columns}"), arguments, config);
         assert_eq!(terminal.wait_for_end(), 0, "{}", terminal.text());
         terminal.wait_until(words, || terminal.text().contains(words));
         let wide: Vec<_> =
@@ -66,35 +47,27 @@ fn a_list_on_a_terminal_is_a_table() {
 }
 
 #[test]
-fn a_yes_that_was_typed_ahead_pays_for_nothing() {
-    let mut terminal = Terminal::start(&DEMO);
-    terminal.wait_for("keys: ");
-    terminal.press("R\ry\r");
-    assert_asked(terminal);
-}
-
-#[test]
-fn nor_does_one_that_came_with_what_asked_for_the_price() {
-    // Such a terminal hands over whatever has come, and not line by line.
-    let mut command = CommandBuilder::new("sh");
-    command.env_clear();
-    command.args(["-c", "stty -icanon; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_behaview")]);
-    let mut terminal = Terminal::run(command, &DEMO, "");
-    terminal.wait_for("keys: ");
-    terminal.press("R\ry\r");
-    assert_asked(terminal);
-}
-
-#[test]
-fn nor_does_one_that_came_while_the_price_was_on_its_way() {
-    let mut terminal = Terminal::start(&DEMO);
-    terminal.wait_for("keys: ");
-    terminal.wait_for("> ");
-    // The terminal takes no output from Ctrl-S to Ctrl-Q: the program waits with its question.
-    terminal.press("\u{13}R\r");
-    std::thread::sleep(Duration::from_millis(500));
-    terminal.press("y\r\u{11}");
-    assert_asked(terminal);
+fn a_yes_that_was_typed_before_the_price_was_said_pays_for_nothing() {
+    // Ahead; with what asked for the price, where a terminal hands over whatever has come; and while the price was on its way:
+    // from Ctrl-S to Ctrl-Q a terminal takes no output, and the program waits with its question.
+    for (line, typed) in
+        [("true", &["R\ry\r"][..]), ("stty -icanon", &["R\ry\r"]), ("true", &["\u{13}R\r", "y\r\u{11}"])]
+    {
+        let mut terminal = Terminal::after(line, &["demo", "--plain", "--list", "identifiers"], "");
+        terminal.wait_for("keys: ");
+        terminal.wait_for("> ");
+        for keys in typed {
+            terminal.press(keys);
+            std::thread::sleep(Duration::from_millis(if typed.len() > 1 { 500 } else { 0 }));
+        }
+        // A yes is too early until the prompt is there: what is typed before it is dropped.
+        let is_asked = |text: &str| text.rsplit_once("y yes, send it").is_some_and(|(_, rest)| rest.contains("\n> "));
+        terminal.wait_until("there is no question with a prompt", || is_asked(&terminal.text()));
+        terminal.press("n\r");
+        terminal.wait_for("n does not answer the question: it is closed, and nothing was done.");
+        terminal.press("quit\r");
+        assert_eq!(terminal.wait_for_end(), 0);
+    }
 }
 
 #[test]

@@ -42,14 +42,6 @@ fn spent(terminal: &Terminal) -> String {
     found.unwrap()
 }
 
-/// The program with a report open, on its list, where a key asks again.
-fn demo() -> Terminal {
-    let terminal = Terminal::start(&["demo"]);
-    terminal.wait_for("Sandboxes 4 of 6");
-    terminal.wait_for("CREATES_SCHEDULED_TASK");
-    terminal
-}
-
 /// Whether the program still ends by its key, and nothing was spent.
 fn assert_nothing_was_spent(terminal: &mut Terminal, before: &str) {
     // A reply may have opened something, and crossterm waits for the rest of what begins like one of its own.
@@ -67,7 +59,7 @@ fn assert_nothing_was_spent(terminal: &mut Terminal, before: &str) {
 
 #[test]
 fn replies_in_one_burst_spend_nothing() {
-    let mut terminal = demo();
+    let mut terminal = Terminal::demo();
     let before = spent(&terminal);
     terminal.press(&REPLIES.concat());
     assert_nothing_was_spent(&mut terminal, &before);
@@ -84,7 +76,7 @@ fn reply_whole_or_in_pieces_spends_nothing() {
 }
 
 fn assert_reply_spends_nothing(reply: &str) {
-    let mut terminal = demo();
+    let mut terminal = Terminal::demo();
     let before = spent(&terminal);
     terminal.press(reply);
     std::thread::sleep(Duration::from_millis(40));
@@ -98,7 +90,7 @@ fn assert_reply_spends_nothing(reply: &str) {
 
 #[test]
 fn typed_key_beside_a_reply_counts() {
-    let mut terminal = demo();
+    let mut terminal = Terminal::demo();
     terminal.press("f");
     terminal.wait_for("Which file?");
     terminal.press("a\u{1b}[?62;4cb");

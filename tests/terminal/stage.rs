@@ -4,7 +4,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -38,6 +38,33 @@ pub struct Terminal {
 impl Terminal {
     pub fn start(arguments: &[&str]) -> Self {
         Self::start_with(arguments, "")
+    }
+
+    /// The demo, with its list and first report on the screen.
+    pub fn demo() -> Self {
+        Self::demo_with(&[])
+    }
+
+    pub fn demo_with(arguments: &[&str]) -> Self {
+        let terminal = Self::start(&[&["demo"], arguments].concat());
+        terminal.wait_for("Sandboxes 4 of 6");
+        terminal.wait_for("CREATES_SCHEDULED_TASK");
+        terminal
+    }
+
+    /// A shell that knows jobs, with this text in the config file.
+    pub fn shell(config: &str) -> Self {
+        let mut shell = CommandBuilder::new("bash");
+        shell.env_clear();
+        Self::run(shell, &["--norc", "--noprofile", "--noediting", "-i"], config)
+    }
+
+    /// Starts the program once a shell has done this to the terminal.
+    pub fn after(line: &str, arguments: &[&str], config: &str) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        command.env_clear();
+        command.args(["-c", &format!("{line}; exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_behaview")]);
+        Self::run(command, arguments, config)
     }
 
     /// Starts the program with this text in its config file.
@@ -105,6 +132,13 @@ impl Terminal {
     /// The folder that the program takes for home, and keeps temporary files in.
     pub fn home(&self) -> &Path {
         self.home.path()
+    }
+
+    /// The program's records, wherever the system has them.
+    pub fn store(&self) -> PathBuf {
+        let folders = [".local/share/behaview", "Library/Application Support/behaview"];
+        let paths = folders.map(|folder| self.home().join(folder).join("records.db"));
+        paths.into_iter().find(|path| path.exists()).unwrap()
     }
 
     /// Fails if the demo left a folder behind.
@@ -203,33 +237,4 @@ impl Terminal {
         });
         job.unwrap()
     }
-}
-
-/// Every control sequence that is none of those the program itself needs to draw.
-pub fn foreign_controls(bytes: &[u8]) -> Vec<String> {
-    let text = String::from_utf8(bytes.to_vec()).expect("the program writes UTF-8");
-    let mut foreign = Vec::new();
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find(char::is_control) {
-        rest = &rest[at..];
-        let end = rest
-            .strip_prefix("\u{1b}[")
-            .and_then(|inside| inside.find(|c: char| c.is_ascii_alphabetic()))
-            .map(|n| n + 3);
-        let sequence = end.map(|end| &rest[..end]);
-        let is_ours = sequence.is_some_and(|sequence| {
-            let (body, last) = sequence[2..].split_at(sequence.len() - 3);
-            let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == ';');
-            match last {
-                "m" | "H" | "J" | "A" | "B" | "C" | "D" | "K" | "X" => digits(body),
-                "h" | "l" => ["?1049", "?2004", "?25", "?1000", "?1002", "?1003", "?1006", "?1015"].contains(&body),
-                _ => false,
-            }
-        });
-        if !is_ours {
-            foreign.push(rest.chars().take(12).collect::<String>().escape_debug().to_string());
-        }
-        rest = &rest[end.unwrap_or(1).max(1)..];
-    }
-    foreign
 }

@@ -26,6 +26,7 @@ mod parrot;
 #[cfg(unix)]
 mod printed;
 mod sizes;
+mod visible;
 mod wire;
 
 /// Whether everything is taken.

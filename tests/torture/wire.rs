@@ -1,12 +1,9 @@
 //! The app on a terminal whose bytes are kept: what the program really writes, and what a terminal makes of it.
 
+use super::visible;
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
 use behaview::runtime::Session;
-use icu_properties::props::{
-    BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
-};
-use icu_properties::{CodePointMapData, CodePointSetData};
 use jiff::Timestamp;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
@@ -157,46 +154,9 @@ impl Stage {
     }
 }
 
-/// The text between the sequences that drawing needs; an error names the first thing that is neither.
+/// What is shown between the sequences that drawing needs.
 pub fn shown(bytes: &[u8]) -> Result<String, String> {
-    let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-    let mut seen = String::new();
-    let mut rest = text.chars();
-    while let Some(character) = rest.next() {
-        if character == '\u{1b}' {
-            let skipped = ours(rest.as_str())
-                .ok_or_else(|| rest.as_str().chars().take(12).collect::<String>().escape_debug().to_string())?;
-            rest = rest.as_str()[skipped..].chars();
-        } else if is_visible(character) {
-            seen.push(character);
-        } else {
-            return Err(format!("{character:?} in {:?}", seen.chars().rev().take(20).collect::<String>()));
-        }
-    }
-    Ok(seen)
-}
-
-/// The length of a sequence of the program's own, without its ESC: colours, places, clearing.
-fn ours(rest: &str) -> Option<usize> {
-    let body = rest.strip_prefix('[')?;
-    let end = body.find(|c: char| c.is_ascii_alphabetic())?;
-    let is_numbers = body[..end].chars().all(|c| c.is_ascii_digit() || c == ';');
-    let is_known = match &body[end..=end] {
-        "m" | "H" | "J" | "C" | "X" => is_numbers,
-        "h" | "l" => &body[..end] == "?25",
-        _ => false,
-    };
-    is_known.then_some(end + 2)
-}
-
-/// Whether a character is seen, and changes nothing but its cell: by Unicode property.
-fn is_visible(character: char) -> bool {
-    let hidden = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
-    character == ' '
-        || !hidden.contains(CodePointMapData::<GeneralCategory>::new().get(character))
-            && !CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
-            && !CodePointSetData::new::<BidiControl>().contains(character)
-            && !CodePointSetData::new::<VariationSelector>().contains(character)
+    visible::shown(bytes, "mHJCX", &["?25"])
 }
 
 #[test]
