@@ -20,7 +20,7 @@ fn shown(text: &str) -> String {
 }
 
 #[test]
-fn ordinary_text_stays_as_it_is() {
+fn text_is_escaped_where_it_hides_or_misleads() {
     for text in [
         "",
         r"C:\Users\admin\AppData\x.exe",
@@ -31,11 +31,8 @@ fn ordinary_text_stays_as_it_is() {
     ] {
         assert_eq!(shown(text), text);
     }
-}
-
-#[test]
-fn what_cannot_be_seen_is_escaped() {
     for (text, visible) in [
+        // What cannot be seen.
         ("\0\t\n\r\u{1b}\u{7f}", r"\x00\x09\x0a\x0d\x1b\x7f"),
         ("\u{80}\u{9b}", r"\u{80}\u{9b}"),
         ("\u{ad}\u{200b}\u{feff}", r"\u{ad}\u{200b}\u{feff}"),
@@ -53,28 +50,14 @@ fn what_cannot_be_seen_is_escaped() {
         ("\u{1100}\u{1161}\u{11a8}", r"\u{1100}\u{1161}\u{11a8}"),
         ("ｶ\u{ff9e}", r"ｶ\u{ff9e}"),
         ("\u{17d8}", r"\u{17d8}"),
-    ] {
-        assert_eq!(shown(text), visible);
-    }
-}
-
-#[test]
-fn a_mark_needs_a_base_and_has_two_companions_at_most() {
-    for (text, visible) in [
+        // A mark needs a base, and has two companions at most.
         ("\u{301}e", r"\u{301}e"),
         (" \u{301}", r" \u{301}"),
         ("\u{1b}\u{301}", r"\x1b\u{301}"),
         ("x\u{301}\u{301}\u{301}\u{301}", "x\u{301}\u{301}\u{301}\\u{301}"),
         ("e\u{200d}\u{301}", r"e\u{200d}\u{301}"),
         ("\u{e33}", r"\u{e33}"),
-    ] {
-        assert_eq!(shown(text), visible);
-    }
-}
-
-#[test]
-fn texts_that_would_look_the_same_look_different() {
-    for (text, visible) in [
+        // Texts that would look the same.
         ("a.exe ", r"a.exe\x20"),
         ("a b  ", r"a b \x20"),
         (" ", r"\x20"),
@@ -87,6 +70,21 @@ fn texts_that_would_look_the_same_look_different() {
         ("\u{212b}", r"\u{212b}"),
         ("x\u{301}\u{323}", "x\u{301}\\u{323}"),
         ("x\u{323}\u{301}", "x\u{323}\u{301}"),
+        // A backslash, only where it reads as an escape.
+        (r"\x1b", r"\x5cx1b"),
+        (r"\x1B\x7f", r"\x5cx1B\x5cx7f"),
+        (r"C:\x64\x86\xFF\x41", r"C:\x64\x86\xFF\x41"),
+        (r"\x{ff}\x{FF}", r"\x5cx{ff}\x5cx{FF}"),
+        (r"\x{41}\x{f}\x{100}", r"\x{41}\x{f}\x{100}"),
+        (r"\u{202E}", r"\x5cu{202E}"),
+        (r"\u{10FFFF}", r"\x5cu{10FFFF}"),
+        (r"\\x1b", r"\\x5cx1b"),
+        (r"\x5cx1b", r"\x5cx5cx1b"),
+        (r"\x1", r"\x1"),
+        (r"\xg0", r"\xg0"),
+        (r"\u{}", r"\u{}"),
+        (r"\u{1234567}", r"\u{1234567}"),
+        ("\\\u{1b}", r"\\x1b"),
     ] {
         assert_eq!(shown(text), visible);
     }
@@ -108,37 +106,10 @@ fn bytes_and_code_points_are_told_apart() {
 }
 
 #[test]
-fn a_backslash_is_escaped_only_where_it_reads_as_an_escape() {
-    for (text, visible) in [
-        (r"\x1b", r"\x5cx1b"),
-        (r"\x1B\x7f", r"\x5cx1B\x5cx7f"),
-        (r"C:\x64\x86\xFF\x41", r"C:\x64\x86\xFF\x41"),
-        (r"\x{ff}\x{FF}", r"\x5cx{ff}\x5cx{FF}"),
-        (r"\x{41}\x{f}\x{100}", r"\x{41}\x{f}\x{100}"),
-        (r"\u{202E}", r"\x5cu{202E}"),
-        (r"\u{10FFFF}", r"\x5cu{10FFFF}"),
-        (r"\\x1b", r"\\x5cx1b"),
-        (r"\x5cx1b", r"\x5cx5cx1b"),
-        (r"\x1", r"\x1"),
-        (r"\xg0", r"\xg0"),
-        (r"\u{}", r"\u{}"),
-        (r"\u{1234567}", r"\u{1234567}"),
-        ("\\\u{1b}", r"\\x1b"),
-    ] {
-        assert_eq!(shown(text), visible);
-    }
-}
-
-#[test]
-fn ascii_mode_escapes_all_else() {
+fn ascii_mode_escapes_all_else_and_so_does_debug() {
     let text = Untrusted::from("né\u{301} 日\n");
     assert_eq!(text.visible_ascii().as_str(), r"n\u{e9}\u{301} \u{65e5}\x0a");
-}
-
-#[test]
-fn debug_is_escaped() {
-    let text = Untrusted::from("\u{1b}c");
-    assert_eq!(format!("{text:?}"), r"Untrusted(\x1bc)");
+    assert_eq!(format!("{:?}", Untrusted::from("\u{1b}c")), r"Untrusted(\x1bc)");
 }
 
 /// The reason no character of this kind may be seen, if there is one.
