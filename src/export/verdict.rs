@@ -122,7 +122,6 @@ pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Body;
 
     #[test]
     fn a_verdict_is_read_word_by_word() {
@@ -139,8 +138,8 @@ mod tests {
             ("NOT CLEAN", "unknown"),
             ("UNKNOWN_VERDICT", "unknown"),
         ] {
-            let body = Body::in_memory(format!(r#"{{"verdicts":["{said}"]}}"#).into_bytes());
-            assert_eq!(verdict(&Report::open(&body)), wanted, "{said}");
+            let report = Report::of_json(&format!(r#"{{"verdicts":["{said}"]}}"#));
+            assert_eq!(verdict(&report), wanted, "{said}");
         }
     }
 }

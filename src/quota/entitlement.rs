@@ -196,30 +196,16 @@ mod tests {
 
     #[test]
     fn a_licence_shows_as_an_allowance_of_user_or_group() {
-        let licence = |user: u64, group: u64| {
-            let body = json!({"data": {"private_scans_monthly": {
-                "user": {"allowed": user, "used": 0}, "group": {"allowed": group, "used": 0}}}});
-            Entitlements::from_balances(&Balances::read(&body)).private_scanning
-        };
-        assert_eq!(licence(5, 0).held(), Some(true));
-        assert_eq!(licence(0, 5).held(), Some(true));
-        assert_eq!(licence(0, 0).held(), Some(false));
-    }
-
-    #[test]
-    fn scans_per_minute_say_nothing_of_a_licence() {
-        let body = json!({"data": {"private_scans_per_minute": {"user": {"allowed": 9, "used": 0}}}});
-        let read = Entitlements::from_balances(&Balances::read(&body));
-        assert_eq!(read.private_scanning, Entitlement::Unknown);
-        assert_eq!(read.group.held(), Some(false));
-    }
-
-    #[test]
-    fn an_unreadable_allowance_leaves_the_licence_unknown() {
-        let body = json!({"data": {"private_scans_monthly": {
-            "user": {"allowed": 0, "used": 0}, "group": {"allowed": "many", "used": 0}}}});
-        let read = Entitlements::from_balances(&Balances::read(&body));
-        assert_eq!(read.private_scanning, Entitlement::Unknown);
+        let side = |allowed: serde_json::Value| json!({"allowed": allowed, "used": 0});
+        let read = |body| Entitlements::from_balances(&Balances::read(&json!({ "data": body })));
+        for (user, group, licence) in
+            [(5, json!(0), Some(true)), (0, json!(5), Some(true)), (0, json!(0), Some(false)), (0, json!("many"), None)]
+        {
+            let body = json!({"private_scans_monthly": {"user": side(user.into()), "group": side(group)}});
+            assert_eq!(read(body).private_scanning.held(), licence);
+        }
+        let by_minute = read(json!({"private_scans_per_minute": {"user": side(9.into())}}));
+        assert_eq!((by_minute.private_scanning, by_minute.group.held()), (Entitlement::Unknown, Some(false)));
     }
 
     #[test]

@@ -179,25 +179,18 @@ mod tests {
     }
 
     #[test]
-    fn a_day_ends_at_midnight_utc_and_a_month_on_the_first() {
+    fn a_period_begins_where_the_one_before_ends_and_days_and_months_end_by_utc() {
         let now = at("2026-11-20T08:38:47.5Z");
-        assert_eq!(Period::Minute.next_reset(now), at("2026-11-20T08:39:00Z"));
-        assert_eq!(Period::Hourly.next_reset(now), at("2026-11-20T09:00:00Z"));
-        assert_eq!(Period::Daily.next_reset(now), at("2026-11-21T00:00:00Z"));
-        assert_eq!(Period::Monthly.next_reset(now), at("2026-12-01T00:00:00Z"));
-    }
-
-    #[test]
-    fn a_period_begins_where_the_one_before_ends() {
-        let now = at("2026-11-20T08:38:47.5Z");
-        for (period, began) in [
-            (Period::Minute, "2026-11-20T08:38:00Z"),
-            (Period::Hourly, "2026-11-20T08:00:00Z"),
-            (Period::Daily, "2026-11-20T00:00:00Z"),
-            (Period::Monthly, "2026-11-01T00:00:00Z"),
+        for (period, began, resets) in [
+            (Period::Minute, "2026-11-20T08:38:00Z", "2026-11-20T08:39:00Z"),
+            (Period::Hourly, "2026-11-20T08:00:00Z", "2026-11-20T09:00:00Z"),
+            (Period::Daily, "2026-11-20T00:00:00Z", "2026-11-21T00:00:00Z"),
+            (Period::Monthly, "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z"),
         ] {
-            assert_eq!(period.began(now), at(began));
-            assert_eq!(period.began(at(began)), at(began));
+            assert_eq!(
+                [began, began, resets].map(at),
+                [period.began(now), period.began(at(began)), period.next_reset(now)]
+            );
         }
     }
 

@@ -121,15 +121,13 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Body;
     use super::*;
 
     #[test]
     fn every_item_is_found_where_its_text_first_stands() {
-        let json = br#"{"tags":["A","B","A"],"registry_keys_set":[{"key":"K","value":"V"}],"odd":7,
+        let json = r#"{"tags":["A","B","A"],"registry_keys_set":[{"key":"K","value":"V"}],"odd":7,
             "processes_tree":[{"children":[{"name":"b","process_id":2}],"name":"a","process_id":1}]}"#;
-        let body = Body::in_memory(json.to_vec());
-        let report = Report::open(&body);
+        let report = Report::of_json(json);
         let mut count = 0;
         for (section, found) in report.index.sections.iter().enumerate() {
             for row in 0..found.len() {

@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_told_with_its_confidence() {
-        let told = |json: &str| ReportSummary::of(&Report::open(&Body::in_memory(json.as_bytes().to_vec()))).words();
+        let told = |json: &str| ReportSummary::of(&Report::of_json(json)).words();
         assert_eq!(told(r#"{"verdicts":["MALWARE","TROJAN"],"verdict_confidence":92}"#), Some("MALWARE 92".into()));
         assert_eq!(told(r#"{"verdicts":["UNKNOWN_VERDICT"]}"#), Some("UNKNOWN".into()));
         assert_eq!((told(r#"{"verdicts":[]}"#), told("no JSON")), (None, None));

@@ -517,44 +517,37 @@ mod tests_elide {
     }
 
     #[test]
-    fn of_a_path_root_and_last_parts_stay() {
+    fn of_a_path_its_ends_stay_and_of_a_command_its_programs() {
         let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate";
-        assert_eq!(shown(key, 40), r"HKCU…\CurrentVersion\Run\LumenUpdate");
-        assert_eq!(shown(key, 22), r"HKCU…\Run\LumenUpdate");
-        assert_eq!(shown(key, 20), r"…\Run\LumenUpdate");
-        assert_eq!(shown(key, 14), r"…\LumenUpdate");
-        assert_eq!(shown(r"C:\Program Files\Vendor\a.dll", 17), r"C:…\Vendor\a.dll");
-        assert_eq!(shown(r"C:\a-very-long-file-name-without-end", 13), "…-without-end");
-        assert_eq!(shown("no path at all but-long", 12), "no path at …");
-    }
-
-    #[test]
-    fn of_a_command_the_programs_stay() {
         let line = r#""C:\Windows\System32\cmd.exe" /c %USERPROFILE%\AppData\Local\Temp\svchost64.exe "%SAMPLEPATH%\03bd9a.exe""#;
-        assert_eq!(shown(line, 60), r#""…\cmd.exe" /c …\svchost64.exe "%SAMPLEPATH%\03bd9a.exe""#);
-        assert_eq!(shown(line, 40), r#""…\cmd.exe" /c …\svchost64.exe "…\03bd9…"#);
-        assert_eq!(shown("powershell  -Command Add-MpPreference", 24), "powershell  -Command Ad…");
-        assert_eq!(shown(r"%TEMP%\a.exe", 100), r"%TEMP%\a.exe");
-        let key = r"reg.exe add HKCU\Software\Microsoft\Windows\CurrentVersion\Run /v X";
-        assert_eq!(shown(key, 60), r"reg.exe add HKCU…\Microsoft\Windows\CurrentVersion\Run /v X");
-        assert_eq!(shown(key, 30), r"reg.exe add HKCU…\Run /v X");
-    }
-
-    #[test]
-    fn a_quoted_path_with_blanks_is_shortened_as_one() {
-        let line = r#"C:\Program Files (x86)\Adobe\Acrobat Reader DC\Reader\AcroRd32.exe" "C:\Users\user\Desktop\Brochure 20mm.pdf"#;
-        assert_eq!(shown(line, 44), r#"…\AcroRd32.exe" "C:…\Brochure 20mm.pdf"#);
-        let line = r#""C:\Program Files (x86)\Adobe\Reader\AcroCEF\RdrCEF.exe" --backgroundcolor=16514043"#;
-        assert_eq!(shown(line, 40), r#""…\RdrCEF.exe" --backgroundcolor=165140…"#);
-        assert_eq!(shown(line, 42), r#""…\RdrCEF.exe" --backgroundcolor=16514043"#);
-    }
-
-    #[test]
-    fn a_quotation_mark_that_ends_is_one_that_began() {
-        let path = r#""C:\Program Files\Vendor\1.3.36.372\GoogleCrashHandler.exe""#;
-        assert_eq!(shown(path, 38), r#""…\1.3.36.372\GoogleCrashHandler.exe""#);
-        assert_eq!(shown(path, 27), r#""…\GoogleCrashHandler.exe""#);
-        assert_eq!(shown(path, 12), r#""…ndler.exe""#);
+        let add = r"reg.exe add HKCU\Software\Microsoft\Windows\CurrentVersion\Run /v X";
+        let half = r#"C:\Program Files (x86)\Adobe\Acrobat Reader DC\Reader\AcroRd32.exe" "C:\Users\user\Desktop\Brochure 20mm.pdf"#;
+        let quoted = r#""C:\Program Files (x86)\Adobe\Reader\AcroCEF\RdrCEF.exe" --backgroundcolor=16514043"#;
+        let whole = r#""C:\Program Files\Vendor\1.3.36.372\GoogleCrashHandler.exe""#;
+        for (text, columns, kept) in [
+            (key, 40, r"HKCU…\CurrentVersion\Run\LumenUpdate"),
+            (key, 22, r"HKCU…\Run\LumenUpdate"),
+            (key, 20, r"…\Run\LumenUpdate"),
+            (key, 14, r"…\LumenUpdate"),
+            (r"C:\Program Files\Vendor\a.dll", 17, r"C:…\Vendor\a.dll"),
+            (r"C:\a-very-long-file-name-without-end", 13, "…-without-end"),
+            ("no path at all but-long", 12, "no path at …"),
+            (line, 60, r#""…\cmd.exe" /c …\svchost64.exe "%SAMPLEPATH%\03bd9a.exe""#),
+            (line, 40, r#""…\cmd.exe" /c …\svchost64.exe "…\03bd9…"#),
+            ("powershell  -Command Add-MpPreference", 24, "powershell  -Command Ad…"),
+            (r"%TEMP%\a.exe", 100, r"%TEMP%\a.exe"),
+            (add, 60, r"reg.exe add HKCU…\Microsoft\Windows\CurrentVersion\Run /v X"),
+            (add, 30, r"reg.exe add HKCU…\Run /v X"),
+            // A quoted path with blanks is shortened as one, and a quotation mark that ends is one that began.
+            (half, 44, r#"…\AcroRd32.exe" "C:…\Brochure 20mm.pdf"#),
+            (quoted, 40, r#""…\RdrCEF.exe" --backgroundcolor=165140…"#),
+            (quoted, 42, r#""…\RdrCEF.exe" --backgroundcolor=16514043"#),
+            (whole, 38, r#""…\1.3.36.372\GoogleCrashHandler.exe""#),
+            (whole, 27, r#""…\GoogleCrashHandler.exe""#),
+            (whole, 12, r#""…ndler.exe""#),
+        ] {
+            assert_eq!(shown(text, columns), kept);
+        }
     }
 
     proptest! {

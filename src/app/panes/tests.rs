@@ -5,11 +5,9 @@ use crate::report::RowSet;
 
 /// A registry pane with three kinds of rows, and a tree.
 fn report() -> Report {
-    let json = br#"{"processes_tree":[{"name":"a","children":[{"name":"b"},{"name":"c"}]},{"name":"d"}],
+    let json = r#"{"processes_tree":[{"name":"a","children":[{"name":"b"},{"name":"c"}]},{"name":"d"}],
         "registry_keys_set":["s0","s1","s2"],"registry_keys_deleted":["d0"],"registry_keys_opened":["o0","o1"]}"#;
-    let body = crate::report::Body::in_memory(json.to_vec());
-    let index = crate::report::Index::of(&body);
-    Report::new(body, index)
+    Report::of_json(json)
 }
 
 /// Every row that a pane shows; `^` stands before one that only stands above another.

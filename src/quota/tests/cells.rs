@@ -49,15 +49,9 @@ fn rule_8_1_2_an_unknown_licence_is_no_refusal_and_is_named() {
 }
 
 #[test]
-fn rule_8_1_3_api_quota_is_limited_by_minute_day_and_month() {
+fn rule_8_1_3_api_quota_is_limited_by_minute_day_and_month_others_by_month() {
     let periods = Unit::Request.periods();
-    for period in [Period::Minute, Period::Daily, Period::Monthly] {
-        assert!(periods.contains(&period), "{period:?}");
-    }
-}
-
-#[test]
-fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
+    assert!([Period::Minute, Period::Daily, Period::Monthly].iter().all(|period| periods.contains(period)));
     for unit in [Unit::Search, Unit::Download, Unit::Rule, Unit::Job, Unit::Graph] {
         assert_eq!(unit.periods(), [Period::Monthly], "{unit:?}");
     }
@@ -65,52 +59,46 @@ fn rule_8_1_3_intelligence_hunting_and_graph_quota_are_limited_by_month() {
 
 // §8.2 API v2 consumption
 
+/// What becomes of a price once the outcome is known.
+#[track_caller]
+fn assert_settles<const N: usize>(price: &Price, outcomes: [(Outcome, u64); N]) {
+    for (outcome, units) in outcomes {
+        assert_eq!(price.settle(outcome).units, Units::exactly(units), "{outcome:?}");
+    }
+}
+
 #[test]
 fn rule_8_2_2_unknown_submissions_take_a_request_each() {
     let price = priced(&Operation::once(Kind::V2FileSubmissions));
     assert_price(&price, "8.2.2", Pool::Api, "1 request per submission");
-    assert_eq!(price.settle(Outcome::Items(Units::exactly(10))).units, Units::exactly(10));
-    assert_eq!(price.settle(Outcome::Items(Units::exactly(0))).units, Units::exactly(0));
+    assert_settles(&price, [10, 0].map(|count| (Outcome::Items(Units::exactly(count)), count)));
     assert_eq!(price.settle(Outcome::Unknown).units, Units { min: 0, max: None });
 }
 
 #[test]
-fn rule_8_2_3_the_upload_of_perhaps_a_new_file_is_nothing_or_one() {
-    let price = priced(&of(Kind::V2FileScan, Numbers { known: None, ..Numbers::default() }));
-    assert_price(&price, "8.2.3", Pool::Api, "0 or 1 request");
-    assert_eq!(price.settle(Outcome::Existed(false)).units, Units::exactly(0));
-    assert_eq!(price.settle(Outcome::Existed(true)).units, Units::exactly(1));
+fn rules_8_2_3_and_8_3_5_what_perhaps_exists_is_nothing_or_one() {
+    let upload = priced(&of(Kind::V2FileScan, Numbers { known: None, ..Numbers::default() }));
+    let analysis = priced(&of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() }));
+    for (price, rule) in [(&upload, "8.2.3"), (&analysis, "8.3.5")] {
+        assert_price(price, rule, Pool::Api, "0 or 1 request");
+        assert_settles(price, [(Outcome::Existed(false), 0), (Outcome::Existed(true), 1)]);
+    }
+    let why = analysis.explanation().join(" ");
+    assert!(why.contains("Nothing if the identifier is invalid"), "{why}");
 }
 
 // §8.3 API v3 consumption
 
 #[test]
-fn rule_8_3_1_searches_without_premium_api_take_intelligence_quota() {
-    let price = price(&of(Kind::V3Search, Numbers { calls: 1, ..Numbers::default() }), &searcher(no(), yes()));
+fn rules_8_3_1_and_8_3_2_searches_take_api_quota_where_it_is_premium_and_intelligence_quota_else() {
+    let price = enterprise(Kind::V3Search, 1, no(), yes());
     assert_price(&price, "8.3.1", Pool::Intelligence, "1 search");
-    assert_eq!(price.agreeing, ["8.4.2", "8.4.3"]);
-    assert_eq!(price.basis, Basis::Documented);
-}
-
-#[test]
-fn rule_8_3_2_searches_with_premium_api_take_api_quota() {
+    assert_eq!((price.agreeing, price.basis), (vec!["8.4.2", "8.4.3"], Basis::Documented));
     for intelligence in [yes(), no(), Entitlement::Unknown] {
-        let price =
-            price(&of(Kind::V3Search, Numbers { calls: 2, ..Numbers::default() }), &searcher(yes(), intelligence));
+        let price = enterprise(Kind::V3Search, 2, yes(), intelligence);
         assert_price(&price, "8.3.2", Pool::Api, "2 requests");
-        assert_eq!(price.agreeing, ["8.4.3"]);
-        assert_eq!(price.basis, Basis::Documented);
+        assert_eq!((price.agreeing, price.basis), (vec!["8.4.3"], Basis::Documented));
     }
-}
-
-#[test]
-fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
-    let price = priced(&of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() }));
-    assert_price(&price, "8.3.5", Pool::Api, "0 or 1 request");
-    assert_eq!(price.settle(Outcome::Existed(false)).units, Units::exactly(0));
-    assert_eq!(price.settle(Outcome::Existed(true)).units, Units::exactly(1));
-    let why = price.explanation().join(" ");
-    assert!(why.contains("Nothing if the identifier is invalid"), "{why}");
 }
 
 // §8.4 Intelligence consumption
@@ -118,58 +106,39 @@ fn rule_8_3_5_an_analysis_not_yet_seen_is_nothing_or_one() {
 #[test]
 fn rule_8_4_2_each_step_of_a_cursor_takes_one_search() {
     let four_pages = of(Kind::V3Search, Numbers { calls: 4, ..Numbers::default() });
-    let entitled = searcher(no(), yes());
+    let entitled = Entitlements { premium_api: no(), ..entitled() };
     let price = price(&four_pages, &entitled);
     assert_eq!((price.verdict.pool, price.short().as_str()), (Pool::Intelligence, "4 searches"));
-    assert_eq!(
-        rule("8.4.2").verdict(&four_pages, &entitled).map(|takes| (takes.unit, takes.units)),
-        Some((Unit::Search, Units::exactly(4)))
-    );
+    let takes = rule("8.4.2").verdict(&four_pages, &entitled).map(|takes| (takes.unit, takes.units));
+    assert_eq!(takes, Some((Unit::Search, Units::exactly(4))));
 }
 
 #[test]
-fn rule_8_4_3_enterprise_endpoints_take_premium_api_where_it_is_bought() {
-    let download = |premium_api| {
-        price(&of(Kind::V3Download, Numbers { calls: 2, ..Numbers::default() }), &searcher(premium_api, yes()))
-    };
-    assert_price(&download(yes()), "8.4.3", Pool::Api, "2 requests");
-    assert_price(&download(no()), "8.4.3", Pool::Intelligence, "2 downloads");
-}
-
-#[test]
-fn rule_8_4_3_enterprise_endpoints_are_refused_to_who_has_neither() {
+fn rule_8_4_3_enterprise_endpoints_take_premium_api_where_it_is_bought_and_are_refused_to_who_has_nothing() {
+    assert_price(&enterprise(Kind::V3Download, 2, yes(), yes()), "8.4.3", Pool::Api, "2 requests");
+    assert_price(&enterprise(Kind::V3Download, 2, no(), yes()), "8.4.3", Pool::Intelligence, "2 downloads");
     for kind in [Kind::V3Search, Kind::V3Download] {
-        let price = price(&Operation::once(kind), &searcher(no(), no()));
-        assert_eq!(price.rule.number, "8.4.3");
+        let price = enterprise(kind, 1, no(), no());
         assert_eq!(price.short(), "refused: neither premium API nor premium intelligence");
-        assert_eq!((price.verdict.pool, price.is_free()), (Pool::None, true));
+        assert_eq!((price.rule.number, price.verdict.pool, price.is_free()), ("8.4.3", Pool::None, true));
     }
 }
 
 #[test]
 fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
-    let unknown = Entitlement::Unknown;
-    for (api, intelligence, pool) in [
-        (unknown, yes(), Pool::Intelligence),
-        (unknown, no(), Pool::Api),
-        (no(), unknown, Pool::Intelligence),
-        (unknown, unknown, Pool::Intelligence),
+    let (unknown, inferred) = (Entitlement::Unknown, Entitlement::known(true, EntitlementSource::Inferred));
+    for (api, intelligence, pool, why) in [
+        (unknown, yes(), Pool::Intelligence, "known"),
+        (unknown, no(), Pool::Api, "known"),
+        (no(), unknown, Pool::Intelligence, "known"),
+        (unknown, unknown, Pool::Intelligence, "known"),
+        (inferred, yes(), Pool::Api, "inferred"),
+        (no(), inferred, Pool::Intelligence, "inferred"),
     ] {
-        let price =
-            price(&of(Kind::V3Search, Numbers { calls: 3, ..Numbers::default() }), &searcher(api, intelligence));
+        let price = enterprise(Kind::V3Search, 3, api, intelligence);
         assert_eq!((price.verdict.pool, price.verdict.units), (pool, Units::exactly(3)));
         assert_eq!((price.basis, price.notes.len()), (Basis::Assumed, 1));
-        assert!(price.notes[0].contains("known"));
-    }
-}
-
-#[test]
-fn rule_8_4_3_an_inferred_entitlement_makes_an_assumed_price() {
-    let inferred = Entitlement::known(true, EntitlementSource::Inferred);
-    for entitled in [searcher(inferred, yes()), searcher(no(), inferred)] {
-        let price = price(&of(Kind::V3Search, Numbers { calls: 1, ..Numbers::default() }), &entitled);
-        assert_eq!(price.basis, Basis::Assumed);
-        assert!(price.notes[0].contains("inferred"));
+        assert!(price.notes[0].contains(why), "{:?}", price.notes);
     }
 }
 
@@ -179,9 +148,8 @@ fn rule_8_4_3_an_inferred_entitlement_makes_an_assumed_price() {
 fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
     // The job fails, not the call that creates it: that one is answered.
     let price = priced(&of(Kind::Retrohunt, Numbers { jobs: 1, ..Numbers::default() }));
-    for outcome in [Outcome::Items(Units::exactly(0)), Outcome::Answered, Outcome::Existed(false)] {
-        assert_eq!(price.settle(outcome).units, Units::exactly(1));
-    }
+    assert_settles(&price, [Outcome::Items(Units::exactly(0)), Outcome::Answered].map(|outcome| (outcome, 1)));
+    assert_settles(&price, [(Outcome::Existed(false), 1)]);
     assert_eq!(price.settle(Outcome::Failed).units.max, Some(1));
 }
 
@@ -199,7 +167,7 @@ fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
 fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
     let price = priced(&Operation::once(Kind::GraphPublic));
     assert_price(&price, "8.6.2", Pool::Api, "1 request per call");
-    assert_eq!(price.settle(Outcome::Items(Units::exactly(5))).units, Units::exactly(5));
+    assert_settles(&price, [(Outcome::Items(Units::exactly(5)), 5)]);
 }
 
 // Beyond the specification

@@ -26,8 +26,10 @@ fn entitled() -> Entitlements {
     }
 }
 
-fn searcher(premium_api: Entitlement, premium_intelligence: Entitlement) -> Entitlements {
-    Entitlements { premium_api, premium_intelligence, ..entitled() }
+/// A search or a download for a user with these entitlements, in so many calls.
+fn enterprise(kind: Kind, calls: u64, premium_api: Entitlement, premium_intelligence: Entitlement) -> Price {
+    let entitled = Entitlements { premium_api, premium_intelligence, ..entitled() };
+    price(&of(kind, Numbers { calls, ..Numbers::default() }), &entitled)
 }
 
 fn priced(operation: &Operation) -> Price {
@@ -52,49 +54,29 @@ fn rule(number: &str) -> &'static PriceRule {
 
 /// Every entitlement in every state, a group or none.
 fn every_entitlement() -> Vec<Entitlements> {
-    let states = [yes(), no(), Entitlement::Unknown];
-    let mut all = Vec::new();
-    for premium_api in states {
-        for premium_intelligence in states {
-            for private_scanning in states {
-                for group in states {
-                    let known = Entitlements {
-                        premium_api,
-                        premium_intelligence,
-                        private_scanning,
-                        group,
-                        ..Entitlements::default()
-                    };
-                    all.push(known);
-                }
-            }
-        }
-    }
-    all
+    let state = |number: usize| [yes(), no(), Entitlement::Unknown][number % 3];
+    let all = (0..81).map(|number| Entitlements {
+        premium_api: state(number),
+        premium_intelligence: state(number / 3),
+        private_scanning: state(number / 9),
+        group: state(number / 27),
+        ..Entitlements::default()
+    });
+    all.collect()
 }
 
 /// Every kind with every combination of what may be known of it.
 fn every_operation() -> Vec<Operation> {
     let facts = [None, Some(true), Some(false)];
-    let mut all = Vec::new();
-    for kind in Kind::ALL {
-        for fact in facts {
-            for after_new_upload in [Some(false), Some(true), None] {
-                let numbers = Numbers {
-                    calls: 3,
-                    loads: fact.map(|_| 3),
-                    submissions: fact.map(|_| 10),
-                    known: fact,
-                    exists: fact,
-                    active: fact != Some(false),
-                    after_new_upload,
-                    ..Numbers::default()
-                };
-                all.push(of(kind, numbers));
-            }
-        }
-    }
-    all
+    let combinations = Kind::ALL.into_iter().flat_map(|kind| facts.map(|fact| (kind, fact)));
+    let numbers = |(kind, known): (Kind, Option<bool>)| {
+        facts.map(|after_new_upload| {
+            let (loads, submissions, active) = (known.map(|_| 3), known.map(|_| 10), known != Some(false));
+            let numbers = Numbers { calls: 3, loads, submissions, known, exists: known, active, ..Numbers::default() };
+            of(kind, Numbers { after_new_upload, ..numbers })
+        })
+    };
+    combinations.flat_map(numbers).collect()
 }
 
 pub(super) fn any_numbers() -> impl Strategy<Value = Numbers> {

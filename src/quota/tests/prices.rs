@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_price_is_explained_in_sentences() {
-    let price = price(&of(Kind::V3Search, Numbers { calls: 3, ..Numbers::default() }), &searcher(no(), yes()));
+    let price = enterprise(Kind::V3Search, 3, no(), yes());
     assert_eq!(
         price.explanation(),
         [
@@ -15,8 +15,6 @@ fn a_price_is_explained_in_sentences() {
         ]
     );
 }
-
-// Settling
 
 proptest! {
     #[test]

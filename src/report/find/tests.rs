@@ -3,15 +3,11 @@
 use super::{How, Pattern, SearchScope, search};
 use crate::report::index::Form;
 use crate::report::rows::{Label, Line};
-use crate::report::{Body, Cancel, Report, RowSet};
+use crate::report::{Cancel, Report, RowSet};
 use crate::text::Untrusted;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ops::{ControlFlow, Range};
-
-fn report(json: &str) -> Report {
-    Report::open(&Body::in_memory(json.as_bytes().to_vec()))
-}
 
 fn search_all(report: &Report, pattern: &Pattern, scope: &SearchScope, threads: usize) -> RowSet {
     let mut all = RowSet::default();
@@ -29,7 +25,7 @@ fn found(report: &Report, pattern: &Pattern, threads: usize) -> Vec<(usize, u32)
 }
 
 fn rows(json: &str, words: &str) -> Vec<(usize, u32)> {
-    found(&report(json), &Pattern::new(words, How::default()).unwrap(), 1)
+    found(&Report::of_json(json), &Pattern::new(words, How::default()).unwrap(), 1)
 }
 
 /// The rows with a leaf that is a hit, or with such a word beside them.
@@ -64,7 +60,7 @@ fn a_word_beside_the_rows_finds_all_of_them() {
     assert_eq!(rows(json, "Inject"), [(0, 0), (0, 1)]);
     assert_eq!(rows(json, "dropped"), [(1, 0), (2, 0)]);
     assert_eq!(rows(json, "odd"), [(3, 0)]);
-    let report = report(json);
+    let report = Report::of_json(json);
     let pattern = |words: &str, is_regex| Pattern::new(words, How { is_regex, ..How::default() }).unwrap();
     assert_eq!(found(&report, &pattern("^open|^inj", true), 2), [(0, 0), (0, 1), (2, 0)]);
 }
@@ -85,7 +81,7 @@ fn pieces_and_rows_of_any_size_are_searched_whole() {
     let long = "x".repeat(3_000_000);
     let many: Vec<String> = (0..60_000).map(|n| format!("C:\\folder\\{n:06}\\Some.dll")).collect();
     let json = json!({"files_opened": many, "tags": [long.clone() + "Needle", "short needle"], "modules_loaded": many});
-    let report = report(&json.to_string());
+    let report = Report::of_json(&json.to_string());
     let pattern = Pattern::new("needle", How::default()).unwrap();
     assert_eq!(found(&report, &pattern, 2).len(), 2);
     for (words, count) in [("SOME.dll", 120_000), (r"\012345\s", 2), ("059999", 2), ("zz", 0)] {
@@ -168,7 +164,7 @@ proptest! {
         (words, pick) in (prop::collection::vec(letter(), 1..4), any::<prop::sample::Index>()),
     ) {
         let json = json!({"files_opened": files, "registry_keys_set": keys, "processes_tree": tree, "odd": odd, "one": single, "tags": ["T"]});
-        let report = report(&written(&json, &ways));
+        let report = Report::of_json(&written(&json, &ways));
         // Words that are there, as often as words that may not be.
         let mut words: String = words.into_iter().collect();
         if let Some(file) = files.get(pick.index(7)).filter(|file| !file.is_empty()) {

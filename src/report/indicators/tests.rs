@@ -1,5 +1,5 @@
+use super::super::ATTRIBUTES;
 use super::super::attributes::Meaning;
-use super::super::{ATTRIBUTES, Body, Index};
 use super::*;
 use crate::report::Section;
 
@@ -15,9 +15,7 @@ impl Indicators {
 }
 
 fn found(json: &str) -> Vec<String> {
-    let body = Body::in_memory(json.as_bytes().to_vec());
-    let index = Index::of(&body);
-    let found = Indicators::of(&Report::new(body, index), &|_| None, &Cancel::default()).unwrap();
+    let found = Indicators::of(&Report::of_json(json), &|_| None, &Cancel::default()).unwrap();
     found.found.iter().map(|i| format!("{} {} {}", i.kind.name(), i.value.visible(), i.seen)).collect()
 }
 
@@ -261,8 +259,7 @@ fn context_and_tls_name_files_and_fingerprints() {
 fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
     let json = r#"{"dns_lookups":[{"hostname":"c2.example","resolved_ips":["203.0.113.5","203.0.113.6"]},
         {"resolved_ips":["203.0.113.6"],"hostname":"other.example"}],"ids_alerts":[{"alert_context":{"hostname":"c2.example"}}]}"#;
-    let body = Body::in_memory(json.as_bytes().to_vec());
-    let report = Report::new(body.clone(), Index::of(&body));
+    let report = Report::of_json(json);
     let alerts = report.index.sections.iter().position(|section| section.name == Untrusted::from("ids_alerts"));
     let mark = |place: Place| (Some(place.section) == alerts).then_some(Severity::High);
     let found = Indicators::of(&report, &mark, &Cancel::default()).unwrap();
@@ -275,7 +272,7 @@ fn what_a_command_hides_names_indicators_too() {
     let hidden = "FromBase64String('aHR0cDovL2V2aWwuZXhhbXBsZS9h')";
     let json = |seen: &str| format!(r#"{{"processes_tree":[{{"name":"{hidden}"}}],"command_executions":["{seen}"]}}"#);
     for (seen, is_decoded) in [("x", true), ("http://evil.example/a", false)] {
-        let report = Report::open(&Body::in_memory(json(seen).into_bytes()));
+        let report = Report::of_json(&json(seen));
         let all = Indicators::of(&report, &|_| None, &Cancel::default()).unwrap();
         let urls: Vec<_> = all.of_kind(Kind::Url).iter().map(|url| (url.value.as_bytes(), url.is_decoded)).collect();
         assert_eq!(urls, [(&b"http://evil.example/a"[..], is_decoded)]);

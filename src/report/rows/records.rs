@@ -114,14 +114,9 @@ pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::body::Body;
-
-    fn report(json: &str) -> Report {
-        Report::open(&Body::in_memory(json.as_bytes().to_vec()))
-    }
 
     fn records(json: &str) -> Vec<String> {
-        let report = report(json);
+        let report = Report::of_json(json);
         let places = report
             .index
             .sections

@@ -2,15 +2,16 @@
 
 use super::*;
 
-fn report(json: &str) -> Report {
-    let body = Body::in_memory(json.as_bytes().to_vec());
-    let index = Index::of(&body);
-    Report::new(body, index)
+impl Report {
+    /// The report of a JSON text.
+    pub(crate) fn of_json(json: &str) -> Self {
+        Self::open(&Body::in_memory(json.as_bytes().to_vec()))
+    }
 }
 
 /// Label and text of every row of a pane.
 fn pane(json: &str, pane: Pane) -> Vec<String> {
-    let report = report(json);
+    let report = Report::of_json(json);
     let rows = |n: usize| (0..report.section(n).unwrap().len()).map(move |row| (n, row));
     report.sections(pane).into_iter().flat_map(rows).map(|(n, row)| text(&report.row(n, row))).collect()
 }
@@ -51,11 +52,11 @@ fn unnamed_attributes_land_in_other_by_their_own_name() {
 fn a_process_is_read_wherever_its_name_stands() {
     let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{},{"name":""}]}"#;
     let twice = r#"{"processes_tree":[{"name":"X","children":[{"name":"y"}],"mid":"M","children":[],"end":"E"}]}"#;
-    assert_eq!(report(twice).lines(0, 0).len(), 3);
+    assert_eq!(Report::of_json(twice).lines(0, 0).len(), 3);
     let long = format!(r#"{{"processes_tree":[{{"cmd":"{}","name":"behind"}}]}}"#, "c".repeat(20_000));
     assert_eq!(pane(&long, Pane::Processes), ["|behind"]);
     assert_eq!(pane(json, Pane::Processes), ["|a  7", "|b  7  +3", "|c", "|(no name)", "|(no name)"]);
-    let found = report(json);
+    let found = Report::of_json(json);
     let own: Vec<_> = found.lines(0, 0).into_iter().map(|line| line.name.unwrap()).collect();
     assert_eq!(own, [Untrusted::from("name"), Untrusted::from("process_id")]);
 }

@@ -1,20 +1,14 @@
 mod checklist;
 
 use super::*;
-use crate::report::{Body, Cancel, Index, Report};
+use crate::report::{Cancel, Report};
 use std::sync::{Arc, LazyLock};
 
 static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Rules::read(None).0);
 
-pub(super) fn report(json: &str) -> Report {
-    let body = Body::in_memory(json.as_bytes().to_vec());
-    let index = Index::of(&body);
-    Report::new(body, index)
-}
-
 /// The rules that mark the first row of a report.
 fn marks(json: &str) -> Vec<String> {
-    let report = report(json);
+    let report = Report::of_json(json);
     let found: Vec<_> =
         RULES.of_row(&report, &Marks::default(), 0, 0).into_iter().map(|rule| rule.id.clone()).collect();
     let whole = RULES.judge(&report, &Cancel::default()).unwrap();
@@ -99,7 +93,7 @@ fn a_parent_tells_in_the_tree_wherever_its_name_stands() {
         r#"{"processes_tree":[{"name":"WINWORD.EXE","children":[{"name":"C:\\W\\cmd.exe"}]},{"name":"services.exe","children":[{"name":"svchost.exe"}]},{"name":"a.exe","children":[{"name":"svchost.exe"}]}]}"#,
         r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd.exe"}],"name":"WINWORD.EXE"},{"children":[{"name":"svchost.exe"}],"name":"services.exe"},{"children":[{"name":"svchost.exe"}],"name":"a.exe"}]}"#,
     ] {
-        let found = report(json);
+        let found = Report::of_json(json);
         let marks = rules.judge(&found, &Cancel::default()).unwrap();
         let id = |row| marks.rule(0, row).and_then(|rule| rules.rule(rule)).map(|rule| rule.id.as_str());
         assert_eq!([id(1), id(3), id(5)], [Some("office-child"), None, Some("odd-svchost")]);
@@ -113,7 +107,7 @@ fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
     let (rules, problems) = Rules::read(Some(("rules.toml", own)));
     assert_eq!(problems.len(), 1);
     assert!(problems[0].starts_with("rules.toml, line 8: the regular expression is wrong"), "{problems:?}");
-    let found = report(r#"{"strange":["an ourmarker here"]}"#);
+    let found = Report::of_json(r#"{"strange":["an ourmarker here"]}"#);
     assert_eq!(rules.of_row(&found, &Marks::default(), 0, 0)[0].id, "mine");
     let (_, problems) = Rules::read(Some(("rules.toml", "x = [\n")));
     assert!(problems[0].contains("line 2") || problems[0].contains("line 1"), "{problems:?}");
@@ -125,7 +119,7 @@ fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
 fn what_marks_a_long_row_is_named_beside_it() {
     let (rules, _) =
         Rules::read(Some(("r", "[[rule]]\nid='mine'\nseverity='high'\nname='a'\nwhy='b'\nall=['ourmarker']\n")));
-    let found = report(&format!(r#"{{"strange":["{} ourmarker"]}}"#, "x".repeat(20_000)));
+    let found = Report::of_json(&format!(r#"{{"strange":["{} ourmarker"]}}"#, "x".repeat(20_000)));
     assert!(rules.judge(&found, &Cancel::default()).unwrap().rule(0, 0).is_some());
     assert_eq!(rules.of_row(&found, &Marks::default(), 0, 0)[0].id, "mine");
 }
