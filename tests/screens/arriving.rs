@@ -1,7 +1,7 @@
 //! A report that is still coming: what has come of it is there to be looked at, and is paid for once, or not held at all.
 
+use crate::above_bar;
 use crate::faults::arm;
-use crate::screen;
 use crate::stage::{Stage, main_file, options};
 use behaview::demo::{ListContent, Options};
 
@@ -18,12 +18,13 @@ fn stalled_after(bytes: u32) -> Stage {
 fn what_has_come_is_shown_and_keys_work_in_it() {
     let mut stage = stalled_after(9_000);
     stage.until("9.0 kB");
+    stage.until("setup.tmp");
     stage.press("j");
     stage.press("/");
     "cmd".chars().for_each(|letter| stage.press(&letter.to_string()));
     stage.until("cmd.exe");
     stage.press("esc");
-    screen!("arriving", stage.drawn());
+    above_bar!("arriving", stage.drawn());
     assert_eq!(stage.paid_calls(), 2);
 }
 
@@ -32,7 +33,7 @@ fn what_did_not_come_whole_is_not_held() {
     let mut stage = stalled_after(9_000);
     stage.until("setup.tmp");
     stage.keys("ctrl-x");
-    screen!("arriving_given_up", stage);
+    above_bar!("arriving_given_up", stage);
     let mut stage = stage.restart_without_service();
     stage.open(&main_file());
     assert!(!stage.screen().contains("setup.tmp"), "{}", stage.screen());
@@ -49,5 +50,5 @@ fn the_place_in_a_report_stays_when_the_rest_has_come() {
     stage.press("j");
     stage.press("j");
     stage.rest();
-    screen!("arrived", stage);
+    above_bar!("arrived", stage);
 }

@@ -155,11 +155,12 @@ fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
     let mut stage = Stage::listed();
     stage.keys("enter r esc : u s a g e enter");
     screen!("usage", stage);
+    stage.assert_shows("Usage, in requests by day");
     assert_eq!(stage.calls(Endpoint::Usage), 1);
     assert_eq!(stage.spent().charged, 2);
     stage.keys("esc r");
     assert_eq!(stage.calls(Endpoint::Usage), 2, "what was looked at is kept fresh");
-    assert!(!stage.screen().contains("What was used"), "{}", stage.screen());
+    stage.assert_gone("Usage, in requests by day");
     stage.keys("u");
     assert!(stage.screen().contains("private_file_behaviours 2"), "{}", stage.screen());
 }

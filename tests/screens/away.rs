@@ -295,11 +295,11 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
     stage.keys("j enter");
     assert!(chosen(&stage).contains("wscript.exe  3316"), "{}", stage.screen());
     stage.keys("esc");
-    assert!(stage.screen().contains("Rows that name it"), "{}", stage.screen());
+    stage.assert_shows("Rows that name it");
     stage.keys("esc");
     assert!(stage.screen().contains("all 40") && chosen(&stage).contains("+5"), "{}", stage.screen());
     stage.keys("g j enter");
-    assert!(!stage.screen().contains("Rows that name it"), "one row needs no list:\n{}", stage.screen());
+    stage.assert_gone("Rows that name it");
 }
 
 #[test]

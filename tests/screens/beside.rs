@@ -1,7 +1,7 @@
 //! Files that are open beside each other: what belongs to one goes aside with it, and comes back as it was left.
 
+use crate::above_bar;
 use crate::faults::arm;
-use crate::screen;
 use crate::stage::{Stage, file, identifiers, main_file, options};
 use behaview::app::{Response, ServiceEvent, TerminalEvent};
 use behaview::demo::Endpoint;
@@ -38,7 +38,7 @@ fn files_stand_beside_each_other_and_keep_their_place() {
     stage.keys("f");
     stage.open(&file("Parcel"));
     stage.keys("enter j");
-    screen!("files_second", stage);
+    above_bar!("files_second", stage);
     let second = stage.screen();
     let paid = stage.paid_calls();
     stage.keys("J");
@@ -48,12 +48,11 @@ fn files_stand_beside_each_other_and_keep_their_place() {
     stage.keys("K");
     assert_eq!(body(&stage.screen()), body(&second));
     assert_eq!(stage.paid_calls(), paid, "what is held costs nothing");
-    stage.keys("Q");
-    assert!(
-        stage.screen().contains(&main_file().short()) && !stage.screen().contains("file 1 of"),
-        "{}",
-        stage.screen()
-    );
+    stage.keys("J");
+    stage.assert_shows("file 1 of 2");
+    stage.keys("K Q");
+    stage.assert_shows(&main_file().short());
+    stage.assert_gone("file 1 of");
 }
 
 #[test]
@@ -184,8 +183,10 @@ fn list_by_identifier(stage: &mut Stage, identifier: &Identifier) {
 fn a_report_that_two_files_list_is_there_in_both() {
     let mut stage = listed_twice();
     let paid = stage.paid_calls();
+    stage.assert_shows("is not stored");
     stage.keys("enter");
-    assert!(stage.screen().contains("Processes") && !stage.screen().contains("is not stored"), "{}", stage.screen());
+    stage.assert_shows("Processes");
+    stage.assert_gone("is not stored");
     stage.keys("K");
     assert!(stage.screen().contains("● "), "{}", stage.screen());
     stage.keys("enter");
@@ -196,13 +197,13 @@ fn a_report_that_two_files_list_is_there_in_both() {
 #[test]
 fn a_file_that_is_closed_for_another_is_named() {
     let mut stage = Stage::listed();
+    let closed = "Closed to make room, as at most 20 files are open at once: ";
     for number in 1..20 {
         stage.open_other(&Sha256::parse(&format!("{number:064x}")).unwrap());
-        assert!(!stage.screen().contains("Closed"), "{}", stage.screen());
+        assert!(!stage.screen().contains(closed), "{}", stage.screen());
     }
     stage.open_other(&file("Parcel"));
-    let words = format!("Closed to make room, as at most 20 files are open at once: {}.", main_file().short());
-    assert!(stage.screen().contains(&words), "{}", stage.screen());
+    stage.assert_shows(&format!("{closed}{}.", main_file().short()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Finding: a pane's filter as it is typed, hits over all panes, hits over everything that is held, and the way to them.
 
-use crate::screen;
 use crate::stage::{Stage, file, main_file};
+use crate::{above_bar, screen};
 
 /// Types letters one by one, as an analyst does.
 fn type_words(stage: &mut Stage, words: &str) {
@@ -19,9 +19,9 @@ fn a_pane_is_filtered_as_you_type() {
     stage.keys("enter");
     screen!("filter_kept", stage);
     stage.keys("n N / backspace");
-    assert!(stage.screen().contains("/STAG▏"), "{}", stage.screen());
+    stage.assert_shows("/STAG▏");
     stage.keys("esc");
-    assert!(!stage.screen().contains("/STAG"), "{}", stage.screen());
+    stage.assert_gone("/STAG");
     assert_eq!(stage.paid_calls(), 1);
 }
 
@@ -44,9 +44,10 @@ fn the_chosen_row_stays_the_chosen_one_when_a_filter_comes_and_goes() {
         stage.keys(&format!("enter {folds} / c m d enter n n y"));
         let chosen = stage.copied();
         assert!(chosen.contains("cmd.exe"), "{chosen}");
+        stage.assert_shows("/cmd");
         stage.keys(&format!("{last} y"));
         assert_eq!(stage.copied(), chosen, "{folds} {last}: {}", stage.screen());
-        assert!(!stage.screen().contains("/cmd"), "{}", stage.screen());
+        stage.assert_gone("/cmd");
     }
     let mut stage = Stage::listed();
     stage.keys("enter");
@@ -78,8 +79,9 @@ fn a_filtered_tree_keeps_those_above_what_is_found() {
     screen!("filter_tree", stage);
     stage.keys("enter n");
     screen!("filter_tree_next", stage);
+    stage.assert_shows("of 37");
     stage.keys("esc");
-    assert!(!stage.screen().contains("of 37"), "{}", stage.screen());
+    stage.assert_gone("of 37");
 }
 
 #[test]
@@ -111,16 +113,17 @@ fn all_panes_are_searched_and_a_hit_is_gone_to() {
     type_words(&mut stage, "lumen32");
     screen!("find_hits", stage);
     stage.keys("down down down enter");
-    screen!("find_gone_to", stage);
+    above_bar!("find_gone_to", stage);
     stage.keys("n");
     screen!("find_next", stage);
     stage.keys("F");
     assert!(stage.screen().contains("find lumen32"), "{}", stage.screen());
     // The key of a pane shows its hits only, once the words are typed.
     stage.keys("enter esc 3");
-    assert!(stage.screen().contains(" · of Registry only"), "{}", stage.screen());
+    stage.assert_shows(" · of Registry only");
     stage.keys("3 /");
-    assert!(stage.screen().contains("find lumen32") && !stage.screen().contains(" only"), "{}", stage.screen());
+    stage.assert_shows("find lumen32");
+    stage.assert_gone(" only");
     stage.size(40, 10);
     screen!("find_small", stage);
     stage.keys("ctrl-w");
@@ -139,7 +142,7 @@ fn everything_that_is_held_is_searched_for_nothing() {
     type_words(&mut stage, "rundll32");
     screen!("held_hits", stage);
     stage.keys("down enter");
-    screen!("held_gone_to", stage);
+    above_bar!("held_gone_to", stage);
     assert_eq!(stage.paid_calls(), paid);
     assert!(stage.screen().contains(&main_file().short()), "{}", stage.screen());
 }

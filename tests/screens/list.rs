@@ -1,22 +1,22 @@
 //! The list of sandboxes: priced page by page, and what it brought along is held.
 
-use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
+use crate::{above_bar, screen};
 use behaview::demo::{Endpoint, ListContent, Options};
 
 #[test]
 fn nothing_is_asked_before_a_key_says_so() {
     let stage = Stage::at(main_file(), options());
-    screen!("list_not_asked", stage);
+    above_bar!("list_not_asked", stage);
     assert_eq!(stage.paid_calls(), 0);
 }
 
 #[test]
 fn each_page_costs_one_and_brings_its_reports() {
     let mut stage = Stage::listed();
-    screen!("list_first_page", stage);
+    above_bar!("list_first_page", stage);
     stage.keys("G");
-    screen!("list_next_page_offered", stage);
+    insta::assert_snapshot!("list_next_page_offered", stage.screen());
     stage.keys("enter");
     screen!("list_all_pages", stage);
     assert_eq!((stage.paid_calls(), stage.calls(Endpoint::List), stage.calls(Endpoint::Behaviour)), (2, 2, 0));
@@ -37,7 +37,7 @@ fn identifiers_alone_are_opened_one_by_one() {
     stage.keys("enter");
     screen!("list_identifiers", stage);
     stage.keys("enter");
-    screen!("list_identifiers_opened", stage);
+    above_bar!("list_identifiers_opened", stage);
     assert_eq!((stage.paid_calls(), stage.calls(Endpoint::Behaviour)), (2, 1));
 }
 
@@ -52,5 +52,5 @@ fn an_identifier_of_an_odd_shape_is_shown_whole() {
 fn a_file_without_reports_says_so() {
     let mut stage = Stage::at(file("queue"), options());
     stage.keys("enter");
-    screen!("list_empty", stage);
+    above_bar!("list_empty", stage);
 }

@@ -45,10 +45,15 @@ mod submitting;
 mod svg;
 mod typed;
 
-/// Compares the screen with the accepted one.
+/// Compares what the keys act on with what was accepted; `above_bar!` compares all but the bar.
 macro_rules! screen {
     ($name:literal, $stage:expr) => {
-        insta::assert_snapshot!($name, $stage.screen())
+        insta::assert_snapshot!($name, $stage.shown())
     };
 }
-pub(crate) use screen;
+macro_rules! above_bar {
+    ($name:literal, $stage:expr) => {
+        insta::assert_snapshot!($name, $stage.without_bar())
+    };
+}
+pub(crate) use {above_bar, screen};

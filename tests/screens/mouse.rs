@@ -1,7 +1,7 @@
 //! The mouse chooses, scrolls and drags borders; it never spends.
 
-use crate::screen;
 use crate::stage::{Stage, main_file, options};
+use crate::{above_bar, screen};
 use behaview::app::pointer::{MouseAction, Pointer};
 use behaview::app::{Layout, TerminalEvent};
 use behaview::demo::{ListContent, Options};
@@ -104,7 +104,7 @@ fn borders_are_dragged_and_keys_do_the_same() {
     }
     let model = &stage.session.model;
     assert_eq!((model.focused(), model.pane_state(Pane::Processes).scroll.cursor), (Some(Pane::Processes), 0));
-    screen!("borders_dragged", stage);
+    above_bar!("borders_dragged", stage);
     let before = stage.session.model.layout();
     stage.keys("> )");
     let after = stage.session.model.layout();

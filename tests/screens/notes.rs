@@ -1,7 +1,7 @@
 //! Notes on reports and on rows: written, shown wherever they belong, kept over a new fetch, deleted.
 
-use crate::screen;
 use crate::stage::{Stage, file, main_file, options};
+use crate::{above_bar, screen};
 use behaview::app::TerminalEvent;
 use behaview::report::Pane;
 
@@ -23,7 +23,7 @@ fn a_note_on_a_report_is_written_shown_and_deleted() {
     stage.size(120, 40).keys("s e e space q u");
     screen!("note_typed", stage);
     stage.keys("enter");
-    screen!("note_on_report", stage);
+    above_bar!("note_on_report", stage);
     let mut stage = stage.restart_without_service();
     assert!(stage.screen().contains("✎1"), "{}", stage.screen());
     stage.open(&main_file());
@@ -72,13 +72,18 @@ fn a_note_on_a_row_is_found_and_leads_to_the_row() {
 
 #[test]
 fn a_note_costs_nothing_and_needs_no_key() {
+    let mut stage = Stage::listed();
+    stage.keys("a");
+    stage.assert_shows("Note on");
+    // Nothing is chosen.
     let mut stage = Stage::without_key();
     stage.open(&main_file());
     stage.keys("a");
-    assert!(!stage.screen().contains("Note on"), "nothing is chosen: {}", stage.screen());
+    stage.assert_gone("Note on");
     let mut stage = Stage::at(main_file(), options());
     stage.keys("a");
-    assert!(!stage.screen().contains("Note on") && stage.paid_calls() == 0);
+    stage.assert_gone("Note on");
+    assert_eq!(stage.paid_calls(), 0);
 }
 
 #[test]

@@ -20,10 +20,11 @@ fn what_deserves_a_look_is_listed_and_leads_there() {
         stage.keys(keys);
         assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());
         stage.keys("esc");
-        assert!(stage.screen().contains("processes_created · row"), "{keys}: {}", stage.screen());
+        stage.assert_shows("processes_created · row ");
     }
     stage.keys("! / r u n d l l enter G enter esc esc esc");
-    assert!(!stage.screen().contains("· row "), "the cursor left the row that was shown whole:\n{}", stage.screen());
+    // The cursor left the row that was shown whole.
+    stage.assert_gone("· row ");
     stage.keys("enter f");
     assert!(stage.screen().contains("SHA-256"), "{}", stage.screen());
     assert_eq!(stage.paid_calls(), 1);

@@ -1,13 +1,13 @@
 //! The panes of a report: four at once, the others behind a key, folded, zoomed, scrolled, one row whole.
 
-use crate::screen;
 use crate::stage::{Stage, file, options};
+use crate::{above_bar, screen};
 
 #[test]
 fn a_report_opens_in_four_panes() {
     let mut stage = Stage::listed();
     stage.keys("enter");
-    screen!("panes_four", stage);
+    above_bar!("panes_four", stage);
     assert_eq!(stage.paid_calls(), 1);
 }
 
@@ -15,11 +15,11 @@ fn a_report_opens_in_four_panes() {
 fn further_panes_stand_behind_a_key() {
     let mut stage = Stage::listed();
     stage.keys("enter ]");
-    screen!("panes_second_group", stage);
+    above_bar!("panes_second_group", stage);
     stage.keys("t");
-    screen!("panes_third_group", stage);
+    above_bar!("panes_third_group", stage);
     stage.keys("0");
-    screen!("panes_overview", stage);
+    above_bar!("panes_overview", stage);
     stage.keys("tab");
     assert!(stage.screen().contains("━ 1 Processes"), "{}", stage.screen());
     stage.keys("shift-tab shift-tab");
@@ -32,9 +32,9 @@ fn further_panes_stand_behind_a_key() {
 fn a_pane_can_have_the_whole_screen() {
     let mut stage = Stage::listed();
     stage.keys("enter z");
-    screen!("panes_zoomed", stage);
+    above_bar!("panes_zoomed", stage);
     stage.keys("4 G");
-    screen!("panes_zoomed_files_end", stage);
+    above_bar!("panes_zoomed_files_end", stage);
     stage.keys("esc");
     assert!(stage.screen().contains("1 Processes"));
 }
@@ -97,9 +97,9 @@ fn a_row_is_shown_whole() {
 fn kinds_of_rows_are_stepped_through() {
     let mut stage = Stage::listed();
     stage.keys("enter 4 }");
-    screen!("kinds_next", stage);
+    above_bar!("kinds_next", stage);
     stage.keys("} {");
-    screen!("kinds_back", stage);
+    above_bar!("kinds_back", stage);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn text_moves_sideways() {
 fn an_empty_report_is_a_calm_screen() {
     let mut stage = Stage::at(file("Blank"), options());
     stage.keys("enter");
-    screen!("panes_empty_report", stage);
+    above_bar!("panes_empty_report", stage);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn hostile_strings_are_shown_and_not_obeyed() {
 fn a_generated_report_shows_its_counts() {
     let mut stage = Stage::at(file("Busy"), options());
     stage.keys("enter enter 4 G");
-    screen!("panes_generated", stage);
+    above_bar!("panes_generated", stage);
 }
 
 #[test]
@@ -142,8 +142,9 @@ fn one_subtree_stands_alone_until_the_whole_tree_is_wanted() {
     let mut stage = Stage::listed();
     stage.keys("1 j j j z .");
     screen!("subtree_alone", stage);
+    stage.assert_shows("one subtree");
     stage.keys(".");
-    assert!(!stage.screen().contains("one subtree"), "{}", stage.screen());
+    stage.assert_gone("one subtree");
     stage.keys("j ^");
     assert!(stage.screen().contains("4/37"), "back at the parent:\n{}", stage.screen());
 }
@@ -153,8 +154,9 @@ fn what_names_a_process_is_found_in_all_panes() {
     let mut stage = Stage::listed();
     stage.keys("1 j j j j e");
     screen!("process_named", stage);
+    stage.assert_shows("Find in all panes");
     stage.keys("enter");
-    assert!(!stage.screen().contains("Find in all panes"), "{}", stage.screen());
+    stage.assert_gone("Find in all panes");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn what_is_held_opens_without_the_service_and_says_since_when() {
     let mut stage = stage.restart_without_service();
     stage.later(3 * 3600);
     stage.open(&main_file());
-    screen!("held_without_service", stage);
+    insta::assert_snapshot!("held_without_service", stage.screen());
     stage.keys("enter");
     assert!(stage.screen().contains("RUNTIME_MODULES"), "{}", stage.screen());
 }
@@ -81,7 +81,7 @@ fn while_a_call_runs_the_screen_says_so_and_stays_usable() {
     stage.keys("enter");
     stage.press("enter");
     stage.later(3);
-    screen!("waiting_for_report", stage);
+    insta::assert_snapshot!("waiting_for_report", stage.screen());
     stage.press("j");
     stage.later(1);
     assert!(stage.screen().contains("This report is not stored"), "{}", stage.screen());
@@ -96,7 +96,7 @@ fn quitting_waits_for_a_paid_answer_and_then_ends() {
     stage.press("enter");
     stage.press("q");
     stage.session.draw().unwrap();
-    screen!("quit_waits", stage);
+    insta::assert_snapshot!("quit_waits", stage.screen());
     assert_eq!(stage.session.exit, None);
     stage.rest();
     assert!(stage.session.exit.is_some());
@@ -135,7 +135,7 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
     options.user_limits.daily = 1;
     let mut stage = Stage::at(main_file(), options);
     stage.keys("enter r");
-    screen!("quota_spent_before", stage);
+    insta::assert_snapshot!("quota_spent_before", stage.screen());
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
     stage.keys("$");
     let screen = stage.screen();
@@ -168,7 +168,7 @@ fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
     assert!(screen.contains("Opening all costs 6 requests."), "{screen}");
     assert_eq!(stage.calls(Endpoint::Behaviour), 0);
     stage.keys("y");
-    screen!("all_opened", stage);
+    insta::assert_snapshot!("all_opened", stage.screen());
     assert_eq!((stage.calls(Endpoint::Behaviour), stage.spent().charged), (6, 8));
 }
 
@@ -178,7 +178,7 @@ fn the_first_failure_stops_opening_all() {
     stage.keys("enter enter esc");
     arm(stage.demo.as_ref().unwrap(), "behaviour:429-quota*1");
     stage.keys("A");
-    screen!("all_stopped", stage);
+    insta::assert_snapshot!("all_stopped", stage.screen());
     assert_eq!(stage.calls(Endpoint::Behaviour), 2);
 }
 
@@ -197,8 +197,9 @@ fn opening_all_can_be_stopped() {
     stage.drawn().press("y");
     stage.until("3 of 3");
     stage.session.take(Message::Tick);
-    assert!(!stage.screen().contains("reports are here"), "{}", stage.screen());
-    stage.until("All 3 reports are here.");
+    let done = "All 3 reports are here.";
+    assert!(!stage.screen().contains(done), "{}", stage.screen());
+    stage.until(done);
     assert!(stage.session.model.calls.is_empty() && stage.screen().contains("you 495"), "{}", stage.screen());
 }
 

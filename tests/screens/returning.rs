@@ -1,8 +1,8 @@
 //! Lists that are left for one of their rows, and the way back; what a key says that does nothing.
 
 use crate::beside::chosen;
-use crate::screen;
 use crate::stage::{Stage, file, main_file};
+use crate::{above_bar, screen};
 
 #[test]
 fn going_back_leads_to_the_list_that_was_left_at_its_row() {
@@ -22,13 +22,15 @@ fn going_back_leads_to_the_list_that_was_left_at_its_row() {
 #[test]
 fn the_bar_says_where_going_back_leads() {
     let mut stage = Stage::listed();
-    stage.keys("! enter j enter");
-    screen!("returning_at_the_row", stage);
+    stage.keys("!");
+    stage.assert_shows("━ Findings · ");
+    stage.keys("enter j enter");
+    above_bar!("returning_at_the_row", stage);
     stage.size(200, 55);
     stage.keys("z esc");
     assert!(stage.screen().contains("esc back to the list"), "the pane is small again first:\n{}", stage.screen());
     stage.keys("esc esc");
-    assert!(!stage.screen().contains("Findings"), "{}", stage.screen());
+    stage.assert_gone("Findings");
 }
 
 #[test]
@@ -65,15 +67,15 @@ fn a_key_that_does_nothing_here_says_why() {
         ("0 ^", "^ does nothing now: it needs a process that another one started, or a row that names a process"),
     ] {
         stage.keys(keys);
-        assert!(stage.screen().contains(words), "{keys}: {}", stage.screen());
+        stage.assert_shows(words);
     }
     stage.keys("down");
-    assert!(!stage.screen().contains("does nothing"), "{}", stage.screen());
+    stage.assert_gone("does nothing");
     stage.keys("H D enter");
     assert!(stage.screen().contains("enter does not answer the question"), "{}", stage.screen());
     stage.keys("esc");
     stage.keys("/ f5");
-    assert!(!stage.screen().contains("does nothing"), "where a line is typed nothing is said:\n{}", stage.screen());
+    stage.assert_gone("does nothing");
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The screen at every size: usable at 80x24, sensible at 40x10, a message below that, resized at any moment.
 
 use crate::faults::arm;
-use crate::held::without_port;
-use crate::screen;
+use crate::held::without_sizes;
 use crate::stage::{Stage, file, main_file, options, public};
 use behaview::app::TerminalEvent;
 use behaview::runtime::Exit;
@@ -45,7 +44,7 @@ fn every_screen_at_every_size() {
     let mut shown: BTreeMap<&str, String> = BTreeMap::new();
     for (width, height) in SIZES {
         let mut show = |name, stage: &Stage| {
-            let screen = format!("── {width}x{height} ──\n{}", without_port(stage));
+            let screen = format!("── {width}x{height} ──\n{}", without_sizes(stage.screen()));
             shown.entry(name).or_default().push_str(&screen);
         };
         let mut stage = Stage::new(options());
@@ -90,7 +89,7 @@ fn what_is_left_stands_with_its_period_at_every_width() {
 fn smaller_is_a_message() {
     let mut stage = Stage::listed();
     stage.size(30, 8);
-    screen!("size_30x8", stage);
+    insta::assert_snapshot!("size_30x8", stage.screen());
     stage.size(0, 0);
     stage.size(1, 1);
     stage.size(120, 40);
@@ -125,5 +124,5 @@ fn a_failure_is_told_where_only_the_list_has_room() {
     stage.open(&file("statement"));
     arm(stage.demo.as_ref().unwrap(), "list:404*1");
     stage.keys("enter");
-    screen!("size_40x12_failure", stage);
+    insta::assert_snapshot!("size_40x12_failure", stage.screen());
 }

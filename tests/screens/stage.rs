@@ -3,11 +3,12 @@
 use crate::faults::arm;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use behaview::app::{Message, Model, Size, TerminalEvent};
+use behaview::app::{Area, LoadedReport, Message, Model, Size, TerminalEvent};
 use behaview::cli;
 use behaview::demo::{Demo, ListContent, Options};
 use behaview::gateway::Gateway;
 use behaview::quota::{Budget, CONFIRM_ABOVE, Spent};
+use behaview::report::Body;
 use behaview::report::identifier::Sha256;
 use behaview::runtime::Session;
 use behaview::service::credential::{Credential, KeySource};
@@ -15,7 +16,8 @@ use behaview::service::{Client, Profile};
 use behaview::store::Store;
 use jiff::{SignedDuration, Timestamp};
 use ratatui::backend::TestBackend;
-use std::cell::Cell;
+use ratatui::layout::Rect;
+use std::cell::{Cell, RefCell};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -30,6 +32,8 @@ const NOW: i64 = 1_795_168_800;
 
 thread_local! {
     static LATER: Cell<i64> = const { Cell::new(0) };
+    /// Words that this test has seen on a screen.
+    static SEEN: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 fn clock() -> Timestamp {
@@ -118,6 +122,17 @@ impl Stage {
     /// The app without a key.
     pub fn without_key() -> Self {
         Self::on(Runtime::new().unwrap(), None, Profile::default(), None)
+    }
+
+    /// The app with these documents open, without a key.
+    pub fn documents(documents: &[(&str, &str)]) -> Self {
+        let here = |json: &str| LoadedReport::new(clock(), Body::in_memory(json.as_bytes().to_vec()), None);
+        let document = |(name, json): &(&str, &str)| ((*name).to_owned(), vec![(None, here(json))]);
+        let mut stage = Self::without_key();
+        stage.session.model.open_documents(documents.iter().map(document).collect());
+        stage.size(100, 24).later(0);
+        stage.rest();
+        stage
     }
 
     /// The app on a service that is switched off.
@@ -296,15 +311,54 @@ impl Stage {
 
     /// The screen as text.
     pub fn screen(&self) -> String {
+        self.text(self.session.terminal.backend().buffer().area)
+    }
+
+    /// All but the bar, which only its own tests show.
+    pub fn without_bar(&self) -> String {
+        let Area { y: height, width, .. } = self.session.model.layout().bar;
+        self.text(Rect { x: 0, y: 0, width, height })
+    }
+
+    /// What the keys act on, with what is said below it: an overlay, or the pane or list that has the focus.
+    pub fn shown(&self) -> String {
+        let (model, layout) = (&self.session.model, self.session.model.layout());
+        let area = model.focused().map_or(layout.list, |pane| layout.pane(pane));
+        if let Some(area) = area.filter(|_| model.over.is_empty() && model.list().is_some()) {
+            return self.with_rows_below(area);
+        }
+        let screen = self.without_bar();
+        let (_, overlay) = screen.rsplit_once("\n┏").expect("an overlay has a frame");
+        let (overlay, end) = overlay.split_once("\n┗").expect("a frame has an end");
+        format!("┏{overlay}\n┗{}\n{}", end.lines().next().unwrap(), self.with_rows_below(Area::default()))
+    }
+
+    /// What is said beside the list, where no report is open, and below it.
+    pub fn beside_list(&self) -> String {
+        self.with_rows_below(self.session.model.layout().beside_list)
+    }
+
+    /// A part of the screen, and the rows below all panes: what is under the cursor, or a message.
+    fn with_rows_below(&self, Area { x, y, width, height }: Area) -> String {
+        let layout = self.session.model.layout();
+        let below = match layout.message.height {
+            0 if self.session.model.over.is_empty() => layout.detail.y,
+            0 => layout.bar.y,
+            _ => layout.message.y,
+        };
+        let rows = Rect { x: 0, y: below, width: layout.bar.width, height: layout.bar.y - below };
+        self.text(Rect { x, y, width, height: height.min(below.saturating_sub(y)) }) + &self.text(rows)
+    }
+
+    fn text(&self, area: Rect) -> String {
         let buffer = self.session.terminal.backend().buffer();
-        let rows = buffer.content().chunks(usize::from(buffer.area.width).max(1));
-        let text = rows.map(|row| {
+        let text = area.rows().map(|row| {
             let mut line = String::new();
             let mut hidden = 0;
-            for cell in row {
+            for symbol in row.columns().map(|cell| buffer[cell.as_position()].symbol()) {
                 if hidden == 0 {
-                    line += cell.symbol();
-                    hidden = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+                    line += symbol;
+                    hidden = unicode_width::UnicodeWidthStr::width(symbol).saturating_sub(1);
                 } else {
                     hidden -= 1;
                 }
@@ -312,6 +366,23 @@ impl Stage {
             line.trim_end().to_owned() + "\n"
         });
         without_port(text.collect())
+    }
+
+    /// Fails unless these words are on the screen.
+    #[track_caller]
+    pub fn assert_shows(&self, words: &str) {
+        let screen = self.screen();
+        assert!(screen.contains(words), "{words:?} is not on the screen:\n{screen}");
+        SEEN.with_borrow_mut(|seen| seen.push(words.to_owned()));
+    }
+
+    /// Fails where these words are on the screen, or where this test has never seen them: they may have been reworded.
+    #[track_caller]
+    pub fn assert_gone(&self, words: &str) {
+        let screen = self.screen();
+        assert!(!screen.contains(words), "{words:?} is on the screen:\n{screen}");
+        let is_known = SEEN.with_borrow(|seen| seen.iter().any(|known| known.contains(words)));
+        assert!(is_known, "before {words:?} can be gone, assert_shows has to see it");
     }
 
     /// What was copied since the last time; nothing but OSC 52 has reached the terminal.

@@ -1,7 +1,7 @@
 //! The start screen: no key, a typed hash, a pasted one, earlier files.
 
-use crate::screen;
 use crate::stage::{Stage, main_file, options};
+use crate::{above_bar, screen};
 use behaview::app::TerminalEvent;
 use behaview::runtime::Exit;
 
@@ -18,7 +18,7 @@ fn a_file_can_be_opened_without_a_key_but_nothing_is_asked() {
     let mut stage = Stage::without_key();
     stage.open(&main_file());
     stage.keys("enter");
-    screen!("file_without_key", stage);
+    above_bar!("file_without_key", stage);
 }
 
 #[test]
