@@ -8,34 +8,44 @@ use behaview::quota::{Kind, OPTIONS, RULES};
 use behaview::view::{Appearance, Depth, Theme};
 use std::path::Path;
 
-/// Compares the part of a topic that begins with `<!-- name:` with what it should be, or writes it.
-fn keep_current(topic: &str, name: &str, wanted: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("assets/help/{topic}.md"));
-    let text = std::fs::read_to_string(&path).unwrap();
-    let start = text.find(&format!("<!-- {name}:")).expect("the topic has such a part");
-    let start = start + text[start..].find('\n').unwrap() + 1;
-    let end = start + text[start..].find("<!-- end -->").unwrap();
+/// Compares a file, or its part that begins with `<!-- name:`, with what it should be, or writes it.
+fn keep_current(path: &str, part: Option<&str>, wanted: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let text = std::fs::read_to_string(&file).unwrap_or_default();
+    let (before, rest) = part.map_or(("", &*text), |name| {
+        let start = text.find(&format!("<!-- {name}:")).expect("the topic has such a part");
+        text.split_at(start + text[start..].find('\n').unwrap() + 1)
+    });
+    let (found, after) = rest.split_at(part.map_or(rest.len(), |_| rest.find("<!-- end -->").unwrap()));
     if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
-        std::fs::write(&path, format!("{}{wanted}{}", &text[..start], &text[end..])).unwrap();
-        return;
+        std::fs::write(&file, [before, wanted, after].concat()).unwrap();
+    } else if found != wanted {
+        let same = found.lines().zip(wanted.lines()).take_while(|(found, wanted)| found == wanted).count();
+        let line = |text: &str| text.lines().nth(same).unwrap_or("(no such line)").to_owned();
+        panic!(
+            "{path} is out of date, first in line {}:\n  has    {}\n  wanted {}\nto update it: {UPDATE}",
+            before.lines().count() + same + 1,
+            line(found),
+            line(wanted)
+        );
     }
-    let mut lines = text[start..end].lines().zip(wanted.lines());
-    let differs = lines.find(|(found, wanted)| found != wanted);
-    assert!(
-        text[start..end] == *wanted,
-        "{topic}.md: {name} are out of date, first at {differs:?}; BEHAVIEW_UPDATE=1 cargo test --test screens readme"
-    );
 }
+
+const UPDATE: &str = "BEHAVIEW_UPDATE=1 cargo test --test screens readme";
 
 #[test]
 fn manual_tables_are_current() {
-    keep_current("keys", "keys", &keys());
-    // One after another: the two write the same file.
-    keep_current("pricing", "prices", &prices());
-    keep_current("pricing", "options", &options());
-    keep_current("config", "config", &format!("```toml\n{}```\n", behaview::config::TEMPLATE));
-    keep_current("scripts", "exit codes", &exit_codes());
-    keep_current("scripts", "commands", &commands());
+    // One after another: some are in the same file.
+    for (topic, name, wanted) in [
+        ("keys", "keys", keys()),
+        ("pricing", "prices", prices()),
+        ("pricing", "options", options()),
+        ("config", "config", format!("```toml\n{}```\n", behaview::config::TEMPLATE)),
+        ("scripts", "exit codes", exit_codes()),
+        ("scripts", "commands", commands()),
+    ] {
+        keep_current(&format!("assets/help/{topic}.md"), Some(name), &wanted);
+    }
 }
 
 #[test]
@@ -55,17 +65,13 @@ const PICTURES: [(&str, &str); 5] =
 
 #[test]
 fn the_pictures_are_current() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     for (name, keys) in PICTURES {
         let mut stage = if name == "prices" { Stage::at(main_file(), identifiers()) } else { Stage::listed() };
         stage.session.look = Appearance { theme: Theme::Dark, depth: Depth::True };
         stage.size(132, 36).keys("enter").keys(keys);
-        let (path, wanted) = (format!("assets/{name}.svg"), svg(&stage, "behaview demo"));
-        if std::env::var_os("BEHAVIEW_UPDATE").is_some() {
-            std::fs::write(folder.join(&path), &wanted).unwrap();
-        }
-        assert!(std::fs::read_to_string(folder.join(&path)).unwrap() == wanted, "{path} is out of date");
+        let path = format!("assets/{name}.svg");
+        keep_current(&path, None, &svg(&stage, "behaview demo"));
         assert!(readme.contains(&format!("]({path})")), "the README names {path}");
     }
 }
