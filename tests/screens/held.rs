@@ -87,11 +87,8 @@ fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
     let words = ": notes on reports that are not stored";
     assert!(said(&stage).contains(words), "{}", stage.screen());
     stage.keys("y");
-    assert!(
-        stage.screen().contains("Stored · 4 items") && stage.screen().contains("0 B on disk, with 1 note."),
-        "{}",
-        stage.screen()
-    );
+    stage.assert_shows("Stored · 4 items");
+    stage.assert_shows("0 B on disk, with 1 note.");
 }
 
 /// What stands on the screen, without borders and the ends of rows.

@@ -74,11 +74,7 @@ fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
     point(&mut stage, MouseAction::Press, 6, 4);
     point(&mut stage, MouseAction::Press, 6, 4);
     assert_eq!(stage.paid_calls(), paid);
-    assert!(
-        stage.screen().contains("next page: 1 request. The mouse never spends: enter does it."),
-        "{}",
-        stage.screen()
-    );
+    stage.assert_shows("next page: 1 request. The mouse never spends: enter does it.");
     stage.keys("enter");
     assert_eq!(stage.paid_calls(), paid + 1);
 }

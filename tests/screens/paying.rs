@@ -277,11 +277,8 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
     let mut stage = Stage::at(main_file(), identifiers());
     stage.keys("enter");
     stage.budget(3);
-    let screen = stage.screen();
-    assert!(
-        screen.contains("1 request: enter open  R relist") && screen.contains("4 requests, over budget: A"),
-        "{screen}"
-    );
+    stage.assert_shows("1 request: enter open  R relist");
+    stage.assert_shows("4 requests, over budget: A");
     let paid = stage.paid_calls();
     stage.keys("A");
     assert!(stage.screen().contains("Nothing was sent: 4 requests, over budget."), "{}", stage.screen());

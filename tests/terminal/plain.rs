@@ -32,7 +32,7 @@ fn a_list_on_a_terminal_is_a_table() {
         (60, &["list", &file.sha256], "  2026-11-12 09:14  0, stored\n"),
         (40, &["list", &queued.sha256], "No sandbox has reported yet. behaview\nwatch polls until one has.\n"),
         (80, &["quota"], "The group's limits are those of "),
-        (80, &["doctor", "--online"], "ok  clock      as the service's"),
+        (80, &["doctor", "--online"], "ok  clock     as the service's"),
         (80, &["cost", "plan", "private-behaviours", "v2-file-report 9", "--balances"], "fits  about "),
     ] {
         let mut terminal = Terminal::after(&format!("stty cols {columns}"), arguments, config);
