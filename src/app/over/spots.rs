@@ -198,8 +198,9 @@ impl OpenReport {
 
     /// The rules with a technique that mark its rows.
     pub(super) fn reasons(&self, rules: Option<&Rules>, technique: &str) -> Vec<SheetRow> {
-        let numbers: BTreeSet<u16> = self.marks.iter().flat_map(|it| it.notable()).map(|(.., rule)| rule).collect();
-        let rules = numbers.into_iter().filter_map(|number| rules?.rule(number));
+        let marks = self.marks.iter().flat_map(|it| it.notable());
+        let marks = marks.filter_map(|(.., rule)| Some((rules?.rule(rule)?.severity, rule))).collect::<BTreeSet<_>>();
+        let rules = marks.into_iter().filter_map(|(_, rule)| rules?.rule(rule));
         rules.filter(|rule| rule.attack.iter().any(|id| id == technique)).map(reason).collect()
     }
 

@@ -59,7 +59,7 @@ impl Marks {
 }
 
 /// A rule that marks a row, by its number: the lesser the more it matters.
-type Mark = (Severity, u16);
+pub(super) type Mark = (Severity, u16);
 
 /// The values of one row that rules are evaluated on.
 struct RowValues<'a> {
@@ -118,9 +118,9 @@ impl Rules {
         let crowd = crowd.flat_map(|((mark, _), (_, places))| places.into_iter().map(move |place| (place, mark)));
         marks.notable.extend(crowd.chain(trail.rows()));
         // Rows that say the same count once, as they do among the findings.
-        let (mut rows, state) = (BTreeMap::<u16, HashSet<u64>>::new(), RandomState::new());
-        for (section, row, rule) in marks.notable() {
-            rows.entry(rule).or_default().insert(state.hash_one(report.row(section, row).text()));
+        let (mut rows, state) = (BTreeMap::<Mark, HashSet<u64>>::new(), RandomState::new());
+        for (place, mark) in &marks.notable {
+            rows.entry(*mark).or_default().insert(state.hash_one(report.row(place.section, place.row).text()));
         }
         marks.techniques = self.techniques(report, &rows);
         Ok(marks)

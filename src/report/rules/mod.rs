@@ -12,6 +12,7 @@ use super::attack::{self, Technique};
 use super::{Attribute, Piece, Report, Row};
 use crate::text::{Untrusted, count, names};
 use aho_corasick::AhoCorasick;
+use judge::Mark;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -210,7 +211,7 @@ pub struct FoundTechnique {
     pub id: Untrusted,
     /// The highest of its rules.
     pub severity: Severity,
-    /// The names of the rules that mark rows, and the rows, each by a hash of its text.
+    /// The names of the rules that mark rows, the most severe first, and the rows, each by a hash of its text.
     rules: Vec<String>,
     rows: HashSet<u64>,
     /// Whether the sandbox names it as well.
@@ -289,16 +290,15 @@ impl Rules {
     }
 
     /// The techniques of the rules that mark a report's rows, by tactic, the most severe first in each.
-    fn techniques(&self, report: &Report, rows: &BTreeMap<u16, HashSet<u64>>) -> Vec<FoundTechnique> {
+    fn techniques(&self, report: &Report, rows: &BTreeMap<Mark, HashSet<u64>>) -> Vec<FoundTechnique> {
         let mut found = BTreeMap::<&str, FoundTechnique>::new();
-        for (number, rows) in rows {
+        for ((severity, number), rows) in rows {
             let Some(rule) = self.rule(*number) else { continue };
             for id in rule.attack.iter().filter(|id| id.starts_with("T1") && Technique::of(id.as_bytes()).is_some()) {
                 let technique = found.entry(id).or_insert_with(|| {
                     let (id, rules, rows) = (id.as_str().into(), Vec::new(), HashSet::new());
-                    FoundTechnique { id, severity: rule.severity, rules, rows, is_named: false }
+                    FoundTechnique { id, severity: *severity, rules, rows, is_named: false }
                 });
-                technique.severity = technique.severity.min(rule.severity);
                 technique.rows.extend(rows);
                 if !technique.rules.contains(&rule.name) {
                     technique.rules.push(rule.name.clone());
