@@ -15,13 +15,13 @@ pub(super) enum ConfigCommand {
     /// Print the paths of config, store, cache, state and logs
     #[command(after_help = "Example:\n  behaview config path --json")]
     Path(FormatFlags),
-    /// Print every setting with its value and who says so: flag, variable, file or default; secrets are left out
+    /// Print every setting with its value and origin: flag, variable, file or default; secrets are left out
     #[command(after_help = "Examples:\n  behaview config show\n  behaview config show --set budget.session=5 --json")]
     Show(FormatFlags),
-    /// Write a config file to start from, with every setting commented out; never over an existing one
+    /// Write a config file with every setting commented out; an existing one stays
     Init,
-    /// Name everything in the config file that is no setting, or no value that its setting takes
-    #[command(after_help = "Example:\n  behaview config check\n\nThe exit code is 14 where something is wrong.")]
+    /// List every mistake in the config file, with its line
+    #[command(after_help = "Example:\n  behaview config check\n\nThe exit code is 14 if there are mistakes.")]
     Check(FormatFlags),
 }
 
@@ -246,7 +246,7 @@ impl ManArgs {
         let mut grammar = grammar_with_files();
         grammar.build();
         if let Some(folder) = &self.into {
-            return write_all(grammar, folder);
+            return write_all(&grammar, folder);
         }
         let page = match &self.command {
             None => grammar,
@@ -262,16 +262,14 @@ fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {
     Ok(text)
 }
 
-fn write_all(grammar: clap::Command, folder: &Path) -> Result<()> {
+/// Writes the man page of a command and of each below it.
+fn write_all(command: &clap::Command, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", crate::text::path(folder)))?;
-    let commands: Vec<_> = grammar.get_subcommands().cloned().collect();
-    for command in std::iter::once(grammar).chain(commands) {
-        let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
-        let text = man_page(command)?;
-        if path.is_symlink() {
-            anyhow::bail!("{} is a link, which is not followed", crate::text::path(path));
-        }
-        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", crate::text::path(path)))?;
+    let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
+    if path.is_symlink() {
+        anyhow::bail!("{} is a link, which is not followed", crate::text::path(&path));
     }
-    Ok(())
+    let text = man_page(command.clone())?;
+    std::fs::write(&path, text).with_context(|| format!("{} cannot be written", crate::text::path(&path)))?;
+    command.get_subcommands().try_for_each(|command| write_all(command, folder))
 }

@@ -101,25 +101,25 @@ struct Common {
     /// Theme: auto, dark, light, contrast or mono
     #[arg(long, global = true, value_name = "THEME", value_parser = PossibleValuesParser::new(Theme::names()))]
     theme: Option<String>,
-    /// Show ASCII alone; a locale without UTF-8 says so, too
+    /// Show ASCII only, as with a locale without UTF-8
     #[arg(long, global = true)]
     ascii: bool,
-    /// Take the mouse: click, wheel, drag a border; with Shift it still selects text
+    /// Use the mouse: click, wheel, drag a border; with Shift it still selects text
     #[arg(long, global = true)]
     mouse: bool,
-    /// Say it all in lines, and draw nothing: for screen readers and simple terminals
+    /// Print lines instead of drawing: for screen readers and simple terminals
     #[arg(long, global = true)]
     plain: bool,
-    /// Set anything that the config file can set, such as budget.daily=20; config show names all
+    /// Override any setting, such as budget.daily=20; config show lists all
     #[arg(long = "set", global = true, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Send nothing: only stored answers are shown
+    /// Send nothing: only stored responses are shown
     #[arg(long, global = true)]
     offline: bool,
-    /// How much is logged: off, error, warn, info or debug
+    /// Log level: off, error, warn, info or debug
     #[arg(long, global = true, value_name = "LEVEL")]
     log_level: Option<String>,
-    /// Print the answer, warnings and errors only: no progress, costs or hints
+    /// Print the result, warnings and errors only: no progress, costs or hints
     #[arg(long, short, global = true)]
     quiet: bool,
     /// Opened once it is known where.
@@ -192,7 +192,7 @@ commands! {
     /// Print the settings, their origins, and where the files are
     #[command(subcommand)]
     Config(about::ConfigCommand),
-    /// Look for what may keep behaview from working, and say what to do
+    /// Check what may keep behaview from working, and say what to do
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell
     Completions(about::CompletionsArgs),

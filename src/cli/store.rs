@@ -164,8 +164,7 @@ impl RemoveArgs {
 /// The deletion for an id as the list shows it, if it names this item.
 fn one(item: &Holding, named: &str) -> Option<Purge> {
     if let Some(file) = Sha256::parse(named) {
-        let service = item.service.clone();
-        return (item.file.as_ref() == Some(&file)).then_some(Purge::File(service, file));
+        return (item.file.as_ref() == Some(&file)).then(|| Purge::File(item.service.clone(), file));
     }
     (id(item) == named).then(|| item.purge())
 }

@@ -21,7 +21,7 @@ fn completions_and_man_pages_know_every_command() {
     assert_eq!(run(&["man", "nothing"]).status.code(), Some(2));
     let folder = home.path().join("man1");
     assert!(run(&["man", "--into", folder.to_str().unwrap()]).status.success());
-    assert!(folder.join("behaview.1").exists() && folder.join("behaview-config.1").exists());
+    assert!(folder.join("behaview.1").exists() && folder.join("behaview-store-import.1").exists());
 }
 
 #[test]
