@@ -48,7 +48,7 @@ fn what_cannot_be_an_identifier_is_not_asked_for() {
     for arguments in [&["show", &halves[0], &halves[1]][..], &["show", "src"], &["export", "nothing"], &["show", "."]] {
         desk.fails(arguments, 2, &[]);
     }
-    assert!(errors(&desk.run(&["show", &halves[1]])).contains("nothing was sent. One with a blank wants quotes"));
+    assert!(errors(&desk.run(&["show", &halves[1]])).contains("nothing was sent. Quote one with a blank"));
     assert_eq!(desk.demo.seen().len(), 0);
     // What a list brings is the service's, whatever its shape.
     assert_eq!(piped(&desk, &["show", "-"], "odd\n").status.code(), Some(5));
