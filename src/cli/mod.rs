@@ -296,7 +296,7 @@ fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
 fn answer_of_clap(words: &[&str]) -> anyhow::Error {
     match grammar_for_help().try_get_matches_from([&[NAME], words].concat()) {
         Err(error) => error.into(),
-        Ok(_) => FailureKind::Usage.error(format!("{} is a command, and stands before files", words.concat())).into(),
+        Ok(_) => FailureKind::Usage.error(format!("{} is a command: put it before files", words.concat())).into(),
     }
 }
 

@@ -250,7 +250,7 @@ impl Config {
             add(&format!("keys.{command}"), words);
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
-            let words = "others may read or change the file, and the key, or how to get it, stands here: chmod 600 it";
+            let words = "the key, or how to get it, is in this file, and others may read or change it: run chmod 600";
             found.push(ConfigMistake { line, words: words.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);

@@ -65,7 +65,7 @@ fn a_misspelt_word_is_answered_by_clap() {
         (&["man", "doctr"], "'doctor'"),
         (&["list", "--ofline"], "'--offline'"),
         (&["--ofline", &hash], "'--offline'"),
-        (&[&hash, "quota"], "quota is a command, and stands before files"),
+        (&[&hash, "quota"], "quota is a command: put it before files"),
         (&["d41d8cd98f00b204e9800998ecf8427e"], "looks like an MD5"),
         (&["da39a3ee5e6b4b0d3255bfef95601890afd80709"], "looks like a SHA-1"),
         (&[concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "behaview open"),
