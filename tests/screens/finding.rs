@@ -1,7 +1,7 @@
 //! Finding: a pane's filter as it is typed, hits over all panes, hits over everything that is held, and the way to them.
 
+use crate::screen;
 use crate::stage::{Stage, file, main_file};
-use crate::{above_bar, screen};
 
 /// Types letters one by one, as an analyst does.
 fn type_words(stage: &mut Stage, words: &str) {
@@ -113,7 +113,7 @@ fn all_panes_are_searched_and_a_hit_is_gone_to() {
     type_words(&mut stage, "lumen32");
     screen!("find_hits", stage);
     stage.keys("down down down enter");
-    above_bar!("find_gone_to", stage);
+    screen!("find_gone_to", stage);
     stage.keys("n");
     screen!("find_next", stage);
     stage.keys("F");
@@ -142,7 +142,7 @@ fn everything_that_is_held_is_searched_for_nothing() {
     type_words(&mut stage, "rundll32");
     screen!("held_hits", stage);
     stage.keys("down enter");
-    above_bar!("held_gone_to", stage);
+    screen!("held_gone_to", stage);
     assert_eq!(stage.paid_calls(), paid);
     assert!(stage.screen().contains(&main_file().short()), "{}", stage.screen());
 }

@@ -97,9 +97,9 @@ fn a_row_is_shown_whole() {
 fn kinds_of_rows_are_stepped_through() {
     let mut stage = Stage::listed();
     stage.keys("enter 4 }");
-    above_bar!("kinds_next", stage);
+    screen!("kinds_next", stage);
     stage.keys("} {");
-    above_bar!("kinds_back", stage);
+    screen!("kinds_back", stage);
 }
 
 #[test]

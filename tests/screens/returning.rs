@@ -1,8 +1,8 @@
 //! Lists that are left for one of their rows, and the way back; what a key says that does nothing.
 
 use crate::beside::chosen;
+use crate::screen;
 use crate::stage::{Stage, file, main_file};
-use crate::{above_bar, screen};
 
 #[test]
 fn going_back_leads_to_the_list_that_was_left_at_its_row() {
@@ -25,7 +25,7 @@ fn the_bar_says_where_going_back_leads() {
     stage.keys("!");
     stage.assert_shows("━ Findings · ");
     stage.keys("enter j enter");
-    above_bar!("returning_at_the_row", stage);
+    screen!("returning_at_the_row", stage);
     stage.size(200, 55);
     stage.keys("z esc");
     assert!(stage.screen().contains("esc back to the list"), "the pane is small again first:\n{}", stage.screen());
