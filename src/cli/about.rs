@@ -13,15 +13,15 @@ use std::io::{ErrorKind, Write as _};
 #[command(mut_subcommands(short_help))]
 pub(super) enum ConfigCommand {
     /// Print the paths of config, store, cache, state and logs
-    #[command(after_help = "Example:\n  behaview config path --json")]
+    #[command(after_help = examples("config path"))]
     Path(FormatFlags),
     /// Print every setting with its value and origin: flag, variable, file or default; secrets are left out
-    #[command(after_help = "Examples:\n  behaview config show\n  behaview config show --set budget.session=5 --json")]
+    #[command(after_help = examples("config show"))]
     Show(FormatFlags),
     /// Write a config file with every setting commented out; an existing one stays
     Init,
     /// List every mistake in the config file, with its line
-    #[command(after_help = "Example:\n  behaview config check\n\nThe exit code is 14 if there are mistakes.")]
+    #[command(after_help = examples("config check"))]
     Check(FormatFlags),
 }
 
@@ -98,7 +98,7 @@ fn check(form: &FormatFlags) -> Result<()> {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  behaview keys --markdown")]
+#[command(after_help = examples("keys"))]
 pub(super) struct KeysArgs {
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
@@ -182,7 +182,7 @@ macro_rules! topics {
 }
 
 topics! {
-    "keys" "config" "pricing" "store" "export" "findings" "scripts" "security" "accessibility" "demo" "troubleshooting" "glossary"
+    "keys" "config" "pricing" "store" "export" "findings" "scripts" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
 }
 
 #[derive(Debug, Args)]
@@ -205,19 +205,8 @@ impl HelpArgs {
     }
 }
 
-const WHERE: &str = "\
-Where they go:
-  bash         ~/.local/share/bash-completion/completions/behaview
-  zsh          _behaview, in a folder of $fpath
-  fish         ~/.config/fish/completions/behaview.fish
-  powershell   behaview completions powershell | Out-String | Invoke-Expression, in $PROFILE
-  elvish       eval (behaview completions elvish | slurp), in rc.elv
-
-Example:
-  behaview completions bash";
-
 #[derive(Debug, Args)]
-#[command(after_help = WHERE)]
+#[command(after_help = examples("completions"))]
 pub(super) struct CompletionsArgs {
     /// The shell
     shell: Shell,
@@ -232,7 +221,7 @@ impl CompletionsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  behaview man\n  behaview man list")]
+#[command(after_help = examples("man"))]
 pub(super) struct ManArgs {
     /// The page of one command; that of the program unless given
     command: Option<String>,

@@ -74,16 +74,8 @@ impl ApiArgs {
     }
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview delete --dry-run $file
-  behaview delete --yes --file-only $file
-
-Stored reports stay; behaview store remove deletes them.";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("delete"))]
 pub(super) struct DeleteArgs {
     /// SHA-256 of the private file
     sha256: String,
@@ -110,7 +102,7 @@ impl DeleteArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "An interrupted download is lost, and may be charged; the next one costs another request.")]
+#[command(after_help = examples("download"))]
 pub(super) struct DownloadArgs {
     /// Sandbox identifier as a list gives it
     identifier: String,

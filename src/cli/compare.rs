@@ -10,17 +10,8 @@ use crate::runtime::{load_file, read_rules};
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
 
-const EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview compare $file                             # what each sandbox saw
-  behaview compare --only all --pane network $file   # what all of them saw
-  behaview compare --only here --sandbox 2 $file     # the second sandbox alone
-  behaview compare --only all --with $file $file     # two files in common
-  behaview compare --json $file                      # the same for programs";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("compare"))]
 pub(super) struct CompareArgs {
     /// SHA-256 of a privately scanned file, or a saved report or list page (- for standard input)
     file: OsString,

@@ -14,16 +14,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 /// Maximum size of a file, in bytes; a million hashes are smaller.
 const LARGEST: u64 = 128 << 20;
 
-const EXAMPLES: &str = "\
-Examples:
-  behaview cost v2-file-report --hashes 600
-  behaview cost plan \"private-behaviours 3\" \"v2-file-report --hashes 600\"
-
-The exit code is 0 when it is allowed and, where the balances are known, fits; 10 when it does not \
-fit now, or not for certain; 4 when it is refused. \"fits, paced\" is what fits only when it is spread over some minutes.";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("cost"))]
 pub(super) struct CostArgs {
     /// The operation to price
     #[arg(value_name = "OPERATION", value_parser = target())]

@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  behaview quota --json")]
+#[command(after_help = examples("quota"))]
 pub(super) struct QuotaArgs {
     /// Print JSON
     #[arg(long)]
@@ -47,7 +47,7 @@ fn with_remarks(table: String, remarks: impl Iterator<Item = String>) -> String 
 const DAYS_PER_CALL: u8 = 30;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  behaview usage --days 7")]
+#[command(after_help = examples("usage"))]
 pub(super) struct UsageArgs {
     /// Days up to today, which began at 00:00 UTC; the service keeps 60
     #[arg(long, value_name = "N", default_value_t = DAYS_PER_CALL, value_parser = clap::value_parser!(u8).range(1..=60))]

@@ -10,11 +10,7 @@ use crate::service::credential::{Credential, VARIABLES};
 const MOST_BEHIND: i64 = 60;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  behaview doctor\n  behaview doctor --online --json\n\nWhere something is wrong, the exit code is \
-                  that of the first such line: 3 without a key, 4 without a licence, 8 where the service cannot be reached, \
-                  14 for the config, 1 for anything else."
-)]
+#[command(after_help = examples("doctor"))]
 pub(super) struct DoctorArgs {
     /// Ask for the service's counters too, which costs nothing, to see that key, licence, network and clock are right
     #[arg(long)]

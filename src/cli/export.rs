@@ -10,18 +10,6 @@ use crate::report::note::Notes;
 use crate::runtime::{BlockedSignals, read_rules};
 use std::io::{self, BufWriter, Write};
 
-const EXPORT_EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview list --format ids $file | behaview export - --format csv --pane files
-  behaview list --format ids $file | behaview export - --findings --format md
-  behaview list --format ids $file | behaview export - --format stix --offline
-
-Several reports in one output are one JSON document with a list, one STIX bundle, one list of MISP events; lines, tables \
-and text follow each other. Raw bytes of several go to a folder, --output FOLDER/, a file each. Notes go along in every \
-format but raw, and in the list that txt makes of indicators: that is defanged, to be read and pasted; csv, jsonl, stix and \
-misp have the values as they are, for other programs.";
-
 #[derive(Debug, Args)]
 #[command(after_help = about())]
 pub(super) struct ExportArgs {
@@ -68,8 +56,9 @@ enum ExportInput {
 fn about() -> String {
     let rows = FORMATS.iter().map(|format| format!("  {:<6} {}\n", format.name, format.about));
     format!(
-        "Formats; without --format the end of the file's name says which:\n{}\n{EXPORT_EXAMPLES}",
-        rows.collect::<String>()
+        "Formats; without --format the end of the file's name says which:\n{}\n{}",
+        rows.collect::<String>(),
+        examples("export")
     )
 }
 

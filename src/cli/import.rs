@@ -12,20 +12,8 @@ use crate::service::{Credential, ServiceError, without_keys};
 use crate::store::{IMPORTED, NewAnswer, ResponsePart, bare};
 use std::borrow::Cow;
 
-const EXAMPLES: &str = "\
-A colleague who paid for reports writes them to a file, `behaview show IDENTIFIER > report.json`; everybody else has \
-them stored from there on, `behaview store import report.json`.
-
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview list --format ids $file | behaview show - | behaview store import -
-
-A file holds a report, an envelope, a list page, or any of these one a line. What a report is of is read from its \
-identifier; one that is stored already stays unless --replace is given. A report shows where it was imported from. A list \
-page of which nothing is stored yet is stored as a whole, so that the list costs nothing either.";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("store import"))]
 pub(super) struct ImportArgs {
     /// Files with reports as JSON; - for standard input
     #[arg(required = true)]

@@ -7,17 +7,8 @@ use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{Period, State};
 use crate::store::Whose;
 
-const EXAMPLES: &str = "\
-Examples:
-  behaview ledger --month
-  behaview ledger --all --format csv
-
-An entry is charged, free, unsent, unknown (lost or refused) or reserved (in flight, or its program was \
-killed: the next call makes that unknown). What is unknown or reserved counts at its highest price until the service's counters say \
-otherwise: behaview quota reads them, and costs nothing.";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("ledger"))]
 pub(super) struct LedgerArgs {
     #[command(flatten)]
     time: LedgerTime,

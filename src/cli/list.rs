@@ -8,17 +8,8 @@ use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
 use crate::runtime::load_pages;
 use tokio::runtime::Runtime;
 
-const LIST_EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview list --dry-run $file
-  behaview list --all --max-cost 3 $file
-  behaview list --offline --format ids $file
-
-Where a page fails, those before it are printed all the same, and `more` is true.";
-
 #[derive(Debug, Args)]
-#[command(after_help = LIST_EXAMPLES)]
+#[command(after_help = examples("list"))]
 pub(super) struct ListArgs {
     /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a line or a page
     #[arg(required = true, value_name = "SHA256")]

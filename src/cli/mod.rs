@@ -80,6 +80,13 @@ const START: &str = "Start with: behaview demo";
 
 const USAGE: &str = "behaview [OPTIONS] [SHA256]...\n       behaview [OPTIONS] <COMMAND>";
 
+/// The end of a command's help: its section of the manual's examples.
+fn examples(command: &str) -> &'static str {
+    let mut sections = include_str!("../../assets/help/examples.md").split("\n## ");
+    let found = sections.find_map(|section| section.strip_prefix(command)?.strip_prefix('\n'));
+    found.unwrap_or_default().trim_end()
+}
+
 /// The words in the place of a command.
 const FILES: &str = "sha256";
 

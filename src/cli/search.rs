@@ -6,14 +6,8 @@ use crate::report::find::{How, Pattern};
 use crate::runtime::search::{every_report, matching_notes};
 use std::ops::ControlFlow;
 
-const EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview search 'CurrentVersion\\Run'
-  behaview search --regex '\\.(exe|dll)$' --pane files --json $file";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("search"))]
 pub(super) struct SearchArgs {
     /// The text to search, in every field of every row; case is ignored
     pattern: String,

@@ -7,15 +7,8 @@ use super::*;
 use crate::report::json::{Kind, Raw};
 use std::cell::Cell;
 
-const SHOW_EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview list --format ids $file | behaview show -
-  behaview list --format ids $file | behaview show --offline --format vt -
-  behaview list --format ids $file | behaview show --refresh --dry-run -";
-
 #[derive(Debug, Args)]
-#[command(after_help = SHOW_EXAMPLES)]
+#[command(after_help = examples("show"))]
 pub(super) struct ShowArgs {
     /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]

@@ -8,26 +8,8 @@ use crate::request::again;
 use crate::store::StoreError;
 use clap::{ArgGroup, Subcommand};
 
-const LIST: &str = "\
-Without a command it lists what is stored; with --profile, what that profile can open: what its service sent, and \
-what was imported.
-
-Examples:
-  behaview store
-  behaview store list --json";
-
-const REMOVE: &str = "\
-Examples:
-  behaview store remove --older-than 30d
-  behaview store remove --all --yes
-
-Without --yes it only prints what would be deleted, whose it is, and what fetching it again would cost. Deleted \
-bytes are not overwritten on the disk. The ledger always stays. A note is deleted with the last stored copy of its \
-report. --older-than forgets an earlier file only if nothing of it is stored any more, and it was opened a day before \
-that. With --profile, --all and --older-than delete what that profile's service sent.";
-
 #[derive(Debug, Args)]
-#[command(mut_subcommands(short_help), after_help = LIST)]
+#[command(mut_subcommands(short_help), after_help = examples("store"))]
 pub(super) struct StoreArgs {
     #[command(subcommand)]
     command: Option<StoreCommand>,
@@ -44,7 +26,7 @@ enum StoreCommand {
 }
 
 #[derive(Debug, Default, Args)]
-#[command(after_help = REMOVE, group = ArgGroup::new("items").required(true).args(["id", "older_than", "all"]))]
+#[command(after_help = examples("store remove"), group = ArgGroup::new("items").required(true).args(["id", "older_than", "all"]))]
 struct RemoveArgs {
     /// Remove this: a sandbox identifier, a file's SHA-256 (all of its reports), or an id that the list shows
     id: Option<String>,

@@ -10,16 +10,8 @@ use crate::runtime::ask_hidden;
 
 const LONGEST_PASSWORD: u64 = 4096;
 
-const EXAMPLES: &str = "\
-Examples:
-  file=/etc/hosts
-  behaview submit --dry-run --watch $file
-  behaview submit --keep-days 1 --max-cost 1 $file
-
-An upload is never tried twice by itself: where its answer was lost, behaview watch tells whether it arrived.";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("submit"))]
 pub(super) struct SubmitArgs {
     /// The file; up to 650 MB, as the profile says
     #[arg(value_parser = document::path())]

@@ -8,17 +8,8 @@ use crate::report::{Analysis, PendingScan};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-const EXAMPLES: &str = "\
-Examples:
-  file=57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c
-  behaview watch --dry-run $file
-  behaview watch --max-polls 3 --interval 1 $file
-
-The first failure ends it. The exit code is 12 if the polls are used up before the scan is done, and 5 if it is done and no \
-report is listed. A request that another behaview has in flight is not sent twice: it is due with the next poll.";
-
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = examples("watch"))]
 pub(super) struct WatchArgs {
     /// SHA-256 of the private file
     sha256: String,
