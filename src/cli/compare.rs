@@ -305,7 +305,7 @@ impl CompareOutput {
             text += "?  not listed, by a list that was perhaps cut by the service, or not stored\n";
         }
         if self.items.iter().any(|item| !item.by_rules.is_empty()) {
-            let _ = writeln!(text, "{BY_RULES_SIGN}  by rules alone");
+            let _ = writeln!(text, "{BY_RULES_SIGN}  by our rules alone");
         }
         text.push('\n');
         for item in &self.items {
