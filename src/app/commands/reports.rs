@@ -230,7 +230,7 @@ commands! {
             anew: false,
         };
     "palette" [key(':')] "commands", 5, READING,
-        "Find any command or question by typing some of its letters" => Local(|m| palette::open(m, false));
+        "Find any command or question by typing words of its name or help" => Local(|m| palette::open(m, false));
     "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
         if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;

@@ -162,7 +162,7 @@ impl ListSource for CommandList {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
             let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
             let rate = rate(typed, item)? + later;
-            // What is off is last, unless its name has the text: names that have its letters apart are below that.
+            // What is off is last, unless its name has the text.
             let is_last = item.off.is_some() && !(1..40).contains(&rate);
             Some((is_last, rate + if item.off.is_some() { 60 } else { 0 }, number))
         });
@@ -177,7 +177,7 @@ impl ListSource for CommandList {
     }
 }
 
-/// A question comes below commands that say the same in their help, above those of which only letters agree.
+/// A question comes below commands that say the same in their help, above those of which only words agree.
 const LATER: usize = 550;
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
@@ -240,7 +240,7 @@ impl Model {
     }
 }
 
-/// How well letters match: as key, in the name, in another word for it, in the label, spread in the name, in the help.
+/// How well letters match: as key, in the name, in another word for it, in the label, word by word in the name, in the help.
 fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);
@@ -254,26 +254,7 @@ fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     at_once
         .or_else(|| is_synonym.then_some(40))
         .or_else(|| item.label.to_lowercase().find(&typed).map(|at| 50 + at))
-        .or_else(|| gaps(&typed, item.name).map(|gaps| 100 + gaps))
+        .or_else(|| typed.split_whitespace().all(|word| item.name.contains(word)).then_some(100))
         .or_else(|| help.contains(&typed).then_some(500))
         .or_else(words)
-}
-
-/// The distance between letters in a text, in their order; a start of a word counts as near.
-fn gaps(letters: &str, text: &str) -> Option<usize> {
-    let mut rest = text.char_indices().peekable();
-    let (mut sum, mut near, mut before) = (0, 0, '-');
-    for letter in letters.chars().filter(|letter| !letter.is_whitespace()) {
-        let (at, starts) = loop {
-            let (at, found) = rest.next()?;
-            let starts = before == '-';
-            before = found;
-            if found == letter {
-                break (at, starts);
-            }
-        };
-        sum += if starts { 0 } else { at - near };
-        near = at + 1;
-    }
-    Some(sum)
 }
