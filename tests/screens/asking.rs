@@ -18,7 +18,7 @@ fn the_palette_finds_commands_and_questions() {
     let mut stage = Stage::listed();
     stage.keys(":");
     screen!("palette", stage);
-    stage.keys("v 2 s u b");
+    stage.keys("v 2 space s u b");
     screen!("palette_typed", stage);
     // The bar's word for it.
     stage.keys("esc : r e l i s t enter");
