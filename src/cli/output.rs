@@ -127,26 +127,40 @@ pub(super) fn wrapped(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
+/// Columns that a wide cell keeps as long as columns are left that can be left out.
+const READABLE: usize = 20;
+
 /// A table as text, with the words of wide cells in several rows where the terminal has too few columns. Columns whose heading
-/// begins with `>` are aligned to the right, empty ones left out. Cells are escaped already.
+/// begins with `>` are aligned to the right, empty ones left out; those with `-` where there is no room, the last of them first,
+/// and named below the table. Cells are escaped already.
 pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
-    let is_right = heading.map(|cell| cell.starts_with('>'));
-    let heading = heading.map(|cell| cell.trim_start_matches('>').to_owned());
-    let rows: Vec<_> = std::iter::once(heading).chain(rows).collect();
+    let [is_right, is_spare] = ['>', '-'].map(|sign| heading.map(|cell| cell.contains(sign)));
+    let heading = heading.map(|cell| cell.trim_start_matches(['-', '>']).to_owned());
+    let rows: Vec<_> = std::iter::once(heading.clone()).chain(rows).collect();
     let width = |text: &str| text.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
     let widest = |part: &dyn Fn(&str) -> usize| -> [usize; N] {
         std::array::from_fn(|column| rows.iter().filter_map(|row| Some(part(row.get(column)?))).max().unwrap_or(0))
     };
     let (all, words) = (widest(&width), widest(&|cell| cell.split(' ').map(width).max().unwrap_or(0)));
-    let (mut widths, room) = (all, room().unwrap_or(usize::MAX).saturating_add(2));
+    let room = room().unwrap_or(usize::MAX).saturating_add(2);
     let taken = |widths: &[usize]| widths.iter().filter(|wide| **wide > 0).map(|wide| wide + 2).sum::<usize>();
-    while taken(&widths) > room {
-        let shrinking = widths.iter_mut().zip(words).filter(|(wide, least)| **wide > *least);
-        let Some((wide, _)) = shrinking.max_by_key(|(wide, least)| **wide - least) else { break };
-        *wide -= 1;
+    let shrunk = |mut widths: [usize; N], least: [usize; N]| {
+        while taken(&widths) > room {
+            let shrinking = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > *least);
+            *shrinking.max_by_key(|(wide, least)| **wide - least)?.0 -= 1;
+        }
+        Some(widths)
+    };
+    let (readable, mut kept, mut left_out) = (words.map(|word| word.max(READABLE)), all, Vec::new());
+    while shrunk(kept, readable).is_none() {
+        let mut columns = kept.iter_mut().zip(&heading).zip(is_spare);
+        let Some(((wide, name), _)) = columns.rfind(|((wide, _), is_spare)| **wide > 0 && *is_spare) else { break };
+        *wide = 0;
+        left_out.insert(0, name.as_str());
     }
-    // Where no breaking of words is enough, none helps.
-    let widths = if taken(&widths) > room { all } else { widths };
+    // Words are broken where nothing else is enough.
+    let broken = words.map(|word| word.min(READABLE));
+    let widths = [readable, words, broken].into_iter().find_map(|least| shrunk(kept, least)).unwrap_or(kept);
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(widths).zip(is_right).filter(|((_, wide), _)| *wide > 0);
         let wrap =
@@ -162,5 +176,6 @@ pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<
         };
         (0..cells.iter().map(|(rows, ..)| rows.len()).max().unwrap_or(1)).map(line).collect::<String>()
     };
-    rows.iter().map(line).collect()
+    let left_out = (!left_out.is_empty()).then(|| format!("(no room for: {}; --json has it)\n", left_out.join(", ")));
+    rows.iter().map(line).chain(left_out).collect()
 }

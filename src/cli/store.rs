@@ -2,7 +2,7 @@
 
 use super::about::FormatFlags;
 use super::*;
-use crate::app::over::held::{deletion_words, title};
+use crate::app::over::held::{deletion_words, origin, title};
 use crate::report::{Deletion, Held as Thing, Holding, Purge, Retention};
 use crate::request::again;
 use crate::store::StoreError;
@@ -109,7 +109,7 @@ impl RemoveArgs {
             let deleted = gone.map(|(deletion, files)| self.deleted(deletion, files));
             return print_json(&json!({"stored": rows, "bytes": size, "on_disk": on_disk, "deleted": deleted}));
         }
-        let heading = ["received (UTC)", ">size", ">on disk", ">notes", "at service", "from", "id"];
+        let heading = ["received (UTC)", ">size", "->on disk", ">notes", "at service", "from", "what", "-id"];
         let cells = rows.iter().map(|item| cells(item, now));
         let mut text = if rows.is_empty() { String::new() } else { table(heading, cells) };
         text += &match all.len() as u64 {
@@ -199,35 +199,33 @@ fn row(store: &Store, item: &Holding, now: Timestamp) -> Result<Value, StoreErro
     }))
 }
 
-fn cells(item: &Holding, now: Timestamp) -> [String; 7] {
-    let from = match &item.imported {
-        Some(imported) => format!("imported {}", imported.words()),
-        None if matches!(item.what, Thing::Notes(_)) => "notes alone".to_owned(),
-        None if item.is_unread() => "quarantined".to_owned(),
-        None => Untrusted::from(item.profile.as_str()).visible_cut(40).to_string(),
-    };
+fn cells(item: &Holding, now: Timestamp) -> [String; 8] {
     [
         item.received.strftime("%F %H:%M").to_string(),
         bytes(item.bytes),
         bytes(item.on_disk),
         if item.notes == 0 { "-".to_owned() } else { item.notes.to_string() },
         item.retention(now).map_or_else(|| "-".to_owned(), Retention::short),
-        from,
+        origin(item),
         match item.what {
-            Thing::Report(_) | Thing::Notes(_) => said(id(item)).to_string(),
-            Thing::Answer { .. } => format!("{} ({})", id(item), what(item)),
+            Thing::Report(_) | Thing::Notes(_) => format!("{}{}", title(item).cut(40), of_file(item)),
+            Thing::Answer { .. } => what(item),
         },
+        said(id(item)).to_string(),
     ]
 }
 
+fn of_file(item: &Holding) -> String {
+    item.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default()
+}
+
 fn what(item: &Holding) -> String {
-    let file = || item.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default();
     match &item.what {
         Thing::Report(_) => "report".to_owned(),
         Thing::Notes(_) => "notes".to_owned(),
         Thing::Answer { key, .. } => match Request::of_holding_key(key.as_bytes()) {
             // Its reports are separate items, or were deleted.
-            Some(Request::Behaviours { .. }) => format!("{}{}, without reports", title(item), file()),
+            Some(Request::Behaviours { .. }) => format!("{}{}, without reports", title(item), of_file(item)),
             _ => title(item).cut(120).to_string(),
         },
     }

@@ -33,9 +33,12 @@ fn a_list_on_a_terminal_is_a_table() {
         (40, &["list", &queued.sha256], "No sandbox has reported yet. behaview\nwatch polls until one has.\n"),
         (80, &["quota"], "The group's limits are those of "),
         (80, &["doctor", "--online"], "ok  clock     as the service's"),
+        (80, &["ledger"], "(no room for: operation, counters; --json has it)"),
+        (80, &["store"], "(no room for: on disk, id; --json has it)"),
         (80, &["cost", "plan", "private-behaviours", "v2-file-report 9", "--balances"], "fits  about "),
     ] {
-        let mut terminal = Terminal::after(&format!("stty cols {columns}"), arguments, config);
+        let listed = format!("stty cols {columns}; \"$0\" list {} > /dev/null 2>&1", file.sha256);
+        let mut terminal = Terminal::after(&listed, arguments, config);
         assert_eq!(terminal.wait_for_end(), 0, "{}", terminal.text());
         terminal.wait_until(words, || terminal.text().contains(words));
         let wide: Vec<_> =

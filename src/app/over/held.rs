@@ -43,6 +43,16 @@ pub fn title(thing: &Holding) -> Visible {
     }
 }
 
+/// Where it came from: a file, nowhere yet, or the profile that asked for it.
+pub fn origin(thing: &Holding) -> String {
+    match &thing.imported {
+        Some(imported) => format!("imported {}", imported.words()),
+        None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
+        None if thing.is_unread() => "quarantined".to_owned(),
+        None => Untrusted::from(thing.profile.as_str()).visible_cut(40).to_string(),
+    }
+}
+
 /// A deletion in words: its number, its owners, its size and its notes.
 pub fn deletion_words(deletion: &Deletion) -> String {
     let things = &deletion.things;

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// Entries that the app shows: the latest.
 pub const SHOWN: usize = 500;
 
-/// What stands above the [cells](LedgerEntry::cells) of entries.
+/// What stands above the [cells](LedgerEntry::cells) of entries; `-` before what is left out first.
 pub const HEADING: [&str; 8] =
-    ["time (UTC)", "operation", "what", "predicted", "settled", "state", "outcome", "counters"];
+    ["time (UTC)", "-operation", "what", "predicted", "settled", "state", "outcome", "-counters"];
 
 impl LedgerEntry {
     /// The entry in words; empty for what is not known.
