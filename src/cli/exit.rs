@@ -136,8 +136,8 @@ pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let lines = text.lines().map(|line| format!("{}\n", Untrusted::from(line.trim_end()).visible()));
     let text = lines.collect::<String>();
     if error.use_stderr() {
-        // Standard error may be closed.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        // clap wraps its help, and no list of values. Standard error may be closed.
+        let _ = std::io::stderr().write_all(super::wrapped(&text).as_bytes());
     } else if let Err(error) = Output::new(false).print(text.as_bytes()) {
         return report(&error, &Log::default());
     }
