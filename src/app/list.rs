@@ -237,7 +237,7 @@ impl List {
             let is_less = |body: &Body| row.report().is_some_and(|known| is_abstract(body, known.body.so_far()));
             if let Some(body) = entry.report.filter(|body| !is_less(body)) {
                 let (unkept, verdict) = (unkept.clone(), entry.verdict);
-                row.take(LoadedReport { received, body, unkept, verdict, imported: None });
+                row.take(LoadedReport { received, body, unkept, verdict, ..LoadedReport::default() });
             }
             self.push(row);
         }

@@ -217,7 +217,7 @@ pub struct LoadedFile {
 }
 
 /// A report's bytes, as the store, the service or a document gave them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct LoadedReport {
     pub received: Timestamp,
     pub body: Body,
@@ -225,13 +225,17 @@ pub struct LoadedReport {
     pub unkept: Option<String>,
     pub verdict: Option<Untrusted>,
     pub imported: Option<Imported>,
+    /// Whether it is a document, and no behaviour report.
+    pub is_other_kind: bool,
 }
 
 impl LoadedReport {
     /// Reads the verdict, which takes long for a large report: not in the loop. One that still comes has it later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
-        let verdict = body.is_whole().then(|| ReportSummary::of(&Report::open(&body)).words()).flatten();
-        Self { received, body, unkept, verdict, imported: None }
+        let report = body.is_whole().then(|| Report::open(&body));
+        let verdict = report.as_ref().and_then(|report| ReportSummary::of(report).words());
+        let is_other_kind = report.is_some_and(|report| report.is_of_another_kind());
+        Self { received, body, unkept, verdict, imported: None, is_other_kind }
     }
 }
 

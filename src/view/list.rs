@@ -16,17 +16,19 @@ use crate::request::Request;
 use crate::text::{Columns, Untrusted, bytes, count, thousands};
 use jiff::Timestamp;
 
+/// Columns of a verdict at most, and those behind a sandbox's name in which it is worth saying which document it is of.
 const VERDICT: usize = 18;
-
-/// Columns behind a sandbox's name in which it is worth saying which document it is of.
 const DOCUMENT: usize = 12;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focused().is_none();
-    let count = thousands(list.entries.len() as u64);
+    let is_other = |entry: &&ListEntry| entry.report().is_some_and(|report| report.is_other_kind);
+    let (others, all) = (list.entries.iter().filter(is_other).count(), list.entries.len());
+    let count = thousands((all - others) as u64);
     let title = match (list.total, &list.next) {
         (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),
         (None, Next::Page(Some(_))) => format!(" Sandboxes {count}, more to come "),
+        _ if others > 0 => format!(" Sandboxes {count} · others {} ", thousands(others as u64)),
         _ => format!(" Sandboxes {count} "),
     };
     if area.height == 1 {
@@ -127,14 +129,15 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     }
     let needs = entry.document.as_ref().map_or(state.columns() + 2, |_| DOCUMENT);
     if area.height < 2 && line.room() < needs {
-        return;
+        // Its mark says that it is stored.
+        let age = state.strip_prefix("stored ").filter(|age| line.room() > age.columns() + 1);
+        return age.into_iter().for_each(|age| line.own(&format!("  {age}"), Tint::Faint));
     }
     let mut line = if area.height < 2 { line } else { LineWriter::new(buffer, area, 1).under(meaning) };
     line.own("  ", Tint::Text);
     if let Some(document) = &entry.document {
         return line.elided(document, line.room().saturating_sub(1), Tint::Faint);
     }
-    let has_verdict = below.is_some();
     if let Some(verdict) = below {
         line.visible(&verdict, verdict_tint(verdict.as_str()));
         line.own(" · ", Tint::Faint);
@@ -143,9 +146,8 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     // The whole moment, or it without its year or its verb: as much as there is room for.
     let short = when.get(5..).unwrap_or_default();
     let forms = [format!("{state} · ran {when}"), format!("{state} · ran {short}"), format!("{state} · {short}")];
-    // A verdict here says that it is stored.
-    let forms = forms.into_iter().chain(has_verdict.then(|| short.to_owned())).filter(|_| !when.is_empty());
-    let words = forms.into_iter().find(|words| words.columns() <= line.room()).unwrap_or(state);
+    let words =
+        forms.into_iter().filter(|_| !when.is_empty()).find(|words| words.columns() <= line.room()).unwrap_or(state);
     line.own(&words, Tint::Faint);
 }
 
