@@ -72,7 +72,8 @@ pub struct ExportChoice {
     pub here: Option<ExportSource>,
     /// Every stored report of the file.
     pub all: Vec<ExportSource>,
-    pub parts: Vec<Part>,
+    /// What can be written, and how many rows or indicators that is of how many, where the screen below shows such numbers.
+    pub parts: Vec<(Part, Option<String>)>,
     /// The chosen part.
     pub part: usize,
     /// What the lists cover: indicators and findings are written of as many reports.
@@ -134,7 +135,7 @@ impl Part {
 
 impl ExportChoice {
     fn part(&self) -> Option<&Part> {
-        self.parts.get(self.part)
+        self.parts.get(self.part).map(|(part, _)| part)
     }
 
     /// Whether all reports can be chosen: a row is of one, and a list of those that it covers.
@@ -316,19 +317,21 @@ impl SaveForm {
         }
     }
 
-    /// What the file leaves out of the chosen part.
+    /// How much the chosen part is, and what the file leaves out of it.
     pub fn left_out(&self) -> String {
         let choice = &self.source.choice;
-        match (choice.part(), choice.format()) {
-            (Some(Part::Of(what)), Some(format)) if !format.left_out(what).is_empty() => {
-                format!("Leaves out {}.", format.left_out(what))
-            }
-            (Some(Part::Value(_)), Some(format)) if !format.is_raw() => {
-                "Leaves out control characters and live addresses.".to_owned()
-            }
-            (Some(_), _) => "Leaves nothing out.".to_owned(),
-            (None, _) => "The bytes as they came; nothing opens the file.".to_owned(),
-        }
+        let Some(part) = choice.part() else { return "The bytes as they came; nothing opens the file.".to_owned() };
+        // That of the list is of as many reports as it covers.
+        let size = choice.parts.get(choice.part).filter(|_| !choice.has_scope() || choice.scope() == choice.covered);
+        let size = size.and_then(|(_, size)| Some((format!("{}; the", size.as_ref()?), " of them")));
+        let (lead, of) = size.unwrap_or_else(|| ("The".to_owned(), ""));
+        let left_out = match (part, choice.format()) {
+            (Part::Of(what), Some(format)) => format.left_out(what),
+            (Part::Value(_), Some(format)) if !format.is_raw() => "control characters and live addresses",
+            _ => "",
+        };
+        let left_out = if left_out.is_empty() { format!("nothing{of} out") } else { format!("out {left_out}") };
+        format!("{lead} format leaves {left_out}.")
     }
 
     pub fn save(&self) -> Result<Save, String> {

@@ -9,8 +9,8 @@ use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, ListEntry, Model, Overlay, Screen};
 use crate::export::{self, ExportSource, What};
 use crate::report::json::{Kind, Raw};
-use crate::report::{Pane, Piece, Place, Report, Row};
-use crate::text::{Untrusted, count};
+use crate::report::{Pane, Piece, Place, Report, Row, RowSet};
+use crate::text::{Untrusted, count, thousands};
 use std::sync::Arc;
 
 /// What stands between rows that are copied together.
@@ -144,9 +144,10 @@ impl Model {
     }
 
     pub(super) fn ask_where(&mut self) {
-        let parts = self.parts();
+        let sized = |part: Part| (part.clone(), size(self, &part));
+        let parts: Vec<_> = self.parts().into_iter().map(sized).collect();
         // That of the overlay, or the rows that a filter or a subtree leaves.
-        let is_suggested = |part: &Part| match (self.over.top(), part) {
+        let is_suggested = |(part, _): &(Part, Option<String>)| match (self.over.top(), part) {
             (Some(Overlay::Indicators(_)), Part::Of(What::Listed(_))) => true,
             (Some(Overlay::Indicators(list)), Part::Of(what)) => !list.is_filtered() && list.source.what == *what,
             (Some(Overlay::Findings(_)), Part::Of(What::Findings(rows))) => rows.is_some(),
@@ -294,6 +295,23 @@ fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     let place = target.place.filter(|_| target.file.is_none() && target.entry == here)?;
     let report = &model.open()?.report;
     Some((report.section(place.section)?.pane(), report.whole_row(place)))
+}
+
+/// How many rows or indicators a part has of how many, where the list or the pane shows that.
+fn size(model: &Model, part: &Part) -> Option<String> {
+    let Part::Of(what) = part else { return None };
+    let choice = |list: &IndicatorList| list.source.choices.iter().find(|(choice, _)| choice == what).map(|it| it.1);
+    let (some, all) = match (model.over.top(), what) {
+        (Some(Overlay::Indicators(list)), What::Listed(listed)) => (listed.len(), list.counts().1),
+        (Some(Overlay::Indicators(list)), _) => (choice(list)?, list.counts().1),
+        (Some(Overlay::Findings(list)), What::Findings(Some(rows))) => {
+            (rows.iter().map(RowSet::len).sum(), list.marked_rows(false).values().map(RowSet::len).sum())
+        }
+        (None, What::Shown(pane, rows)) => (rows.len(), model.open()?.count(*pane)),
+        _ => return None,
+    };
+    let noun = if what.is_indicators() { "indicator" } else { "row" };
+    Some(format!("{} of {}", thousands(some as u64), count(all as u64, noun)))
 }
 
 fn first_value(row: &Row) -> Option<Untrusted> {

@@ -15,10 +15,8 @@ use std::sync::Arc;
 /// Most rows of a rule that are listed; the others are counted, and written by an export.
 const MOST_LISTED: usize = 1_000;
 
-/// Columns of a sandbox's name.
+/// Columns of a sandbox's name, and screen rows from which on two are spared for words on the chosen row.
 const NAME: usize = 16;
-
-/// Screen rows from which on two are spared for words on the chosen row.
 const TALL: u16 = 14;
 
 pub type FindingList = ListView<Findings>;
@@ -241,6 +239,10 @@ impl ReportToEvaluate {
 }
 
 impl Findings {
+    pub fn rules(&self) -> impl Iterator<Item = &RuleFindings> {
+        self.rows.iter().filter_map(|row| if let FindingRow::Rule(of) = row { Some(of) } else { None })
+    }
+
     pub fn is_unfolded(&self, rule: u16, is_filtered: bool) -> bool {
         if is_filtered { !self.folded.contains(&rule) } else { self.unfolded.contains(&rule) }
     }
@@ -310,9 +312,15 @@ impl ListSource for Findings {
 }
 
 impl FindingList {
-    /// Folds or unfolds the chosen rule, or all rules of the chosen subject; or goes to the heading above.
+    pub(in crate::app) fn is_folded(&self) -> bool {
+        self.source.rules().any(|of| !self.source.is_unfolded(of.number, self.is_filtered()))
+    }
+
+    /// Folds or unfolds the chosen rule, all rules of the chosen subject, or all; or goes to the heading above.
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
-        let Some(rules) = self.chosen().map(|row| row.rules().to_vec()) else { return };
+        let all = || self.source.rules().map(|of| of.number).collect();
+        let of = |row: &FindingRow| if matches!(step, FoldStep::All(_)) { all() } else { row.rules().to_vec() };
+        let Some(rules) = self.chosen().map(of) else { return };
         let (is_filtered, is_heading) = (self.is_filtered(), self.is_on_heading());
         let is_folded = |rule: &u16| !self.source.is_unfolded(*rule, is_filtered);
         let fold = match step {
@@ -326,7 +334,8 @@ impl FindingList {
                 return;
             }
             FoldStep::Left | FoldStep::Right => step == FoldStep::Left,
-            FoldStep::Toggle | FoldStep::All(_) => !rules.iter().any(is_folded),
+            FoldStep::Toggle => !rules.iter().any(is_folded),
+            FoldStep::All(fold) => fold,
         };
         self.change(|source| source.fold(&rules, fold, is_filtered));
     }
@@ -350,11 +359,12 @@ impl FindingList {
         self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
     }
 
-    /// The rows that its filter leaves, folded or not: of each report by its place in the list.
-    fn filtered_rows(&self) -> BTreeMap<usize, RowSet> {
+    /// The rows that its filter leaves, folded or not, or all: of each report by its place in the list.
+    pub(in crate::app) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
-        let is_in = |pane: Pane| self.pane.is_none_or(|shown| shown == pane);
-        for row in self.source.rows().iter().filter(|row| self.filter.is_in(&Findings::text(row).to_lowercase())) {
+        let is_in = |pane: Pane| !has_filter || self.pane.is_none_or(|shown| shown == pane);
+        let is_left = |row: &&FindingRow| !has_filter || self.filter.is_in(&Findings::text(row).to_lowercase());
+        for row in self.source.rows().iter().filter(is_left) {
             match row {
                 FindingRow::Rule(of) => of.places.iter().for_each(|(entry, panes)| {
                     let panes = panes.iter().filter(|(pane, _)| is_in(**pane));
@@ -402,7 +412,7 @@ impl Model {
 
     /// The findings that the top list shows, to be written to a file: of each report in the order of the list.
     pub(in crate::app) fn listed_findings(&self) -> Option<What> {
-        let mut found = self.over.top_as::<FindingList>().filter(|list| list.source.is_complete)?.filtered_rows();
+        let mut found = self.over.top_as::<FindingList>().filter(|list| list.source.is_complete)?.marked_rows(true);
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());
         Some(What::Findings(Some(Arc::new(rows.collect()))))
     }
