@@ -13,7 +13,7 @@
 //! │!verdict  MALWARE   ┃                             ┃*dropped …\stage.js · by s…   │
 //! ╰────────────────────┺━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┹──────────────────────────────╯
 //!  viewer.exe  4012  +0                                                                           detail, message
-//!  1 request: enter next page  R relist │ +3 priced │ free: ? help  ! findings                    bar    view::bar, app::spending
+//!  1 request: enter next page  R relist │ +3 in ? │ free: ? help  ! findings                      bar    view::bar, app::spending
 //!  left today: you 499 (239 this hour runs out first) · group 17,519 │ spent 1
 //! ```
 //!

@@ -172,7 +172,7 @@ sets! {
     /// Wherever no overlay is open.
     OPEN: Start List Pane;
     TREE: Pane Answer;
-    UNFOLDED: Pane Answer Compare;
+    UNFOLDED: Pane Answer Compare Rows;
     SIDEWAYS: List Pane Answer Compare Rows;
     /// Wherever there is something to look at and nothing to type.
     READING: Start List Pane Sheet Detail Answer Choice Confirm Picker Rows Hits Compare;

@@ -109,10 +109,8 @@ pub enum Edge {
     Upper,
 }
 
-/// Fewest columns of the list.
+/// Fewest columns of the list, and fewest that it leaves to the panes.
 const NARROWEST: u16 = 18;
-
-/// Fewest columns that the list leaves to the panes.
 const LEFT_OVER: u16 = 40;
 
 /// Percent that a side of a pair of panes has at least, and at most.

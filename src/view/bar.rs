@@ -63,7 +63,9 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     let with_labels = |count, labelled| with_labels(&format!("{lead}{FREE}"), kept.iter().take(count), labelled);
     let labelled = (0..=kept.len()).rev().map(|labelled| with_labels(kept.len(), labelled));
     let forms: Vec<_> = labelled.chain((0..kept.len()).rev().map(|count| with_labels(count, 0))).collect();
-    pieces.extend(priced_keys(&priced, room_beside(&pieces), &forms));
+    let help = Command::named("help").and_then(|help| model.key_of(help));
+    let more = help.map_or_else(|| " priced ".to_owned(), |key| format!(" in {key} "));
+    pieces.extend(priced_keys(&priced, room_beside(&pieces), &forms, &more));
     let form = forms.iter().find(|form| width(form) <= room_beside(&pieces));
     pieces.extend(form.into_iter().flatten().cloned());
     let free_too = if room_beside(&pieces) > lead.columns() + FREE.columns() + SHORTEST { FREE } else { "" };
@@ -120,10 +122,8 @@ fn told(model: &Model) -> Vec<&'static Command> {
     told
 }
 
-/// What stands before the free keys where there is room.
+/// What stands before the free keys where there is room, and the columns of the shortest: "q quit  ".
 const FREE: &str = "free: ";
-
-/// Columns of the shortest free key: "q quit  ".
 const SHORTEST: usize = 7;
 
 /// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked, and not for free.
@@ -139,6 +139,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
         "scope" if model.place() == Place::Rows => model.scope().other().label(),
+        "show-less" if model.place() == Place::Compare => "leave column out",
         _ => way_back(model, command).unwrap_or(command.label),
     }
 }
@@ -162,7 +163,7 @@ impl PricedKey {
 
 /// As many priced keys as fit beside the free keys, whose forms have the most labels first. Those that spend at once are all
 /// there, if need be without labels; what Enter does is said as long as it fits.
-fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>]) -> Vec<Words> {
+fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>], more: &str) -> Vec<Words> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
     let (kept, others): (Vec<_>, Vec<_>) = priced.iter().enumerate().partition(is_kept);
     let least = kept.len();
@@ -178,12 +179,14 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>]) -> Vec<Wo
     let enter = usize::from(keys.first().is_some_and(|known| known.key == ENTER));
     let all_labelled = (least..=keys.len()).rev().map(|shown| (shown, shown));
     let fewer = all_labelled.chain((enter..least).rev().map(|labelled| (least, labelled)));
-    let fewer = fewer.map(|(shown, labelled)| (grouped(shown, labelled, " priced "), free.first()));
-    // The word goes first, then the labels of free keys, the label of Enter, and free keys.
-    let with_free = |labelled| move |free| (grouped(least, labelled, " "), Some(free));
+    let fewer = fewer.map(|(shown, labelled)| (grouped(shown, labelled, more), free.first()));
+    // Labels of free keys go first, then the way to what is only counted, then free keys, and the label of a priced Enter last.
+    let with_free = |labelled, more| move |free| (grouped(least, labelled, more), Some(free));
     let unlabelled = free.len() / 2;
-    let forms = fewer.chain(free.iter().take(unlabelled + 1).map(with_free(enter)));
-    let mut forms = forms.chain(free.iter().skip(unlabelled).map(with_free(0)));
+    let (labels, bare) = (free.iter().take(unlabelled + 1), || free.iter().skip(unlabelled));
+    let forms = fewer.chain(labels.map(with_free(enter, more))).chain(bare().take(1).map(with_free(enter, " ")));
+    let forms = forms.chain(bare().filter(|_| enter > 0).map(with_free(enter, more)));
+    let mut forms = forms.chain(bare().map(with_free(0, " ")));
     let fits =
         |(pieces, free): &(Vec<Words>, Option<&Vec<Words>>)| width(pieces) + free.map_or(0, |free| width(free)) <= left;
     // Where nothing else fits, the unit is shorter.

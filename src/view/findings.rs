@@ -5,32 +5,25 @@ use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint};
 use super::theme::Tint;
 use crate::app::Model;
+use crate::app::over::Scope;
 use crate::app::over::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
-use crate::app::over::{ListSource, Scope};
 use crate::report::rules::Rule;
 use crate::text::{Columns, Untrusted, count, said, thousands};
 use std::collections::HashSet;
 
-/// Columns of the list from which on severities have words beside their signs.
-const WORDED: usize = 70;
-
-/// Columns from which on the sandboxes are counted.
+/// Columns of the list from which on sandboxes are counted, severities have words, and techniques names beside their identifiers.
 const COUNTED: usize = 48;
-
-/// Columns from which on techniques are named; narrower lists have their identifiers.
+const WORDED: usize = 70;
 const NAMED: usize = 96;
 
-/// Columns of a rule's severity, of its distinct rows and sandboxes, of a technique's identifier and of its name.
+/// Columns of the sign that says whether a rule is folded, of its severity, of its distinct rows and sandboxes, of a technique's
+/// identifier and of its name; of who saw a row, and of its pane.
+const FOLD: usize = 2;
 const SEVERITY: usize = 9;
 const ROWS: usize = 10;
 const SANDBOXES: usize = 11;
 const IDENTIFIER: usize = 10;
 const TECHNIQUE: usize = 38;
-
-/// Columns of the sign that says whether a rule is folded.
-const FOLD: usize = 2;
-
-/// Columns of who saw a row, and of its pane.
 const SEEN_BY: usize = 18;
 const PANE: usize = 10;
 
@@ -42,9 +35,8 @@ impl DrawList for Findings {
     fn title(list: &FindingList, model: &Model) -> String {
         let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
         let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| said("this report")));
-        let (all, totals) = (list.source.rows(), &list.source.totals);
+        let (rules, totals) = (list.source.rules().count() as u64, &list.source.totals);
         let whose = covered(name, list.source.reports, totals.unread);
-        let rules = all.iter().filter(|row| matches!(row, FindingRow::Rule(_))).count() as u64;
         let found: HashSet<_> = list.shown(0).filter_map(|row| Some(row.finding()?.number)).collect();
         let found = if list.is_filtered() { found.len() } else { totals.distinct };
         let rows = shown_of((found, totals.distinct), "distinct row");
@@ -60,10 +52,7 @@ impl DrawList for Findings {
     }
 
     fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> ListTable {
-        let names = list.source.rows().iter().filter_map(|row| match row {
-            FindingRow::Rule(of) => Some(rule(of.number, model)?.name.columns() + 2),
-            _ => None,
-        });
+        let names = list.source.rules().filter_map(|of| Some(rule(of.number, model)?.name.columns() + 2));
         let severity = if room >= WORDED { SEVERITY } else { 2 };
         let sandboxes = if list.source.scope == Scope::File && room >= COUNTED { SANDBOXES } else { 0 };
         let technique = match room {

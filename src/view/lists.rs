@@ -7,7 +7,7 @@ use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint, width_of};
 use super::theme::Tint;
 use crate::app::away::{SaveForm, SaveTarget};
-use crate::app::over::held::{self, HeldScreen, MARK, StoreContents};
+use crate::app::over::held::{self, HeldScreen, MARK, StoreContents, origin};
 use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK, What};
 use crate::app::over::palette::{CommandList, Palette, PaletteItem};
 use crate::app::over::spots::{RowPicker, Spot, Spots};
@@ -15,8 +15,8 @@ use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
-use crate::report::{Held, Holding, Retention};
-use crate::text::{Columns, Untrusted, bytes, count, thousands};
+use crate::report::{Holding, Retention};
+use crate::text::{Columns, bytes, count, thousands, words_in_rows_cut};
 
 /// Columns from which on the store has the sizes and the origin of its items.
 const SIZED: usize = 100;
@@ -55,7 +55,7 @@ impl DrawList for StoreContents {
             bytes(thing.bytes),
             bytes(thing.on_disk),
             thing.retention(model.now).map(Retention::short).unwrap_or_default(),
-            from(thing),
+            origin(thing),
         ];
         let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
         for (number, cell) in cells.iter().enumerate() {
@@ -72,23 +72,12 @@ impl DrawList for StoreContents {
     }
 }
 
-fn from(thing: &Holding) -> String {
-    match &thing.imported {
-        Some(imported) => format!("file {}", imported.from.visible_cut(24)),
-        None if matches!(thing.what, Held::Notes(_)) => "notes alone".to_owned(),
-        None if thing.is_unread() => "quarantined".to_owned(),
-        None => Untrusted::from(thing.profile.as_str()).visible_cut(24).to_string(),
-    }
-}
-
 fn about(thing: &Holding, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
-    let imported = thing.imported.as_ref();
-    let from = imported.map_or_else(|| from(thing), |imported| format!("imported {}", imported.words()));
     let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
     let when = crate::text::moment(thing.received);
     let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
-    format!("{name}{from}, {when} · {size}{service}")
+    format!("{name}{}, {when} · {size}{service}", origin(thing))
 }
 
 /// Columns that a long row keeps beside the words before it.
@@ -120,11 +109,9 @@ impl DrawList for RowPicker {
 
 const KIND: usize = 11;
 
-/// Columns from which on each indicator says where it was seen.
-const WIDE: usize = 64;
-
-/// Columns from which on each indicator says whether it is to block.
+/// Columns from which on each indicator says whether it is to block, and where it was seen.
 const NARROW: usize = 44;
+const WIDE: usize = 64;
 
 /// Columns that the names of sandboxes may fill, as a part of all.
 const NAMES: usize = 4;
@@ -283,8 +270,9 @@ impl DrawList for CommandList {
     fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> ListTable {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
         let subjects = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
-        let keys = widest(|item| &item.keys).clamp(4, (room / 6).max(4)) + 2;
-        ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 2, room], 0)
+        // Words give way to keys and names, which are needed whole.
+        let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 1;
+        ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 1, room], 0)
     }
 
     fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &ListTable, item: &PaletteItem, _: &Model) {
@@ -295,13 +283,16 @@ impl DrawList for CommandList {
         let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
         at.words(&mut line, 1, &item.keys, key);
         at.words(&mut line, 2, item.name, name);
-        at.cell(&mut line, 3, |line, _| match (&item.off, item.price(line.room())) {
-            (Some(why), _) => line.own(&format!("off: {why}"), Tint::Faint),
-            (None, Some(price)) => {
-                line.own(&price, Tint::Price);
-                line.own(&format!(" · {}", item.help), Tint::Text);
+        let whole = |words: &str, room| words_in_rows_cut(words, room, 1).concat();
+        at.cell(&mut line, 3, |line, _| {
+            if let Some(why) = &item.off {
+                return line.own(&whole(&format!("off: {why}"), line.room()), Tint::Faint);
             }
-            (None, None) => line.own(item.help, Tint::Text),
+            let price = item.price(line.room()).map(|price| format!("{price} · "));
+            line.own(&price.unwrap_or_default(), Tint::Price);
+            // The whole text of the chosen one is below the list.
+            let clause = item.help.split([';', ':', '(', '.']).next().filter(|_| item.help.columns() > line.room());
+            line.own(&whole(clause.unwrap_or(item.help).trim_end(), line.room()), Tint::Text);
         });
     }
 

@@ -309,9 +309,10 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
     let shown = (list.scroll.top, if S::COUNTS_ROWS { rows.count } else { 0 });
     let under_way = S::under_way(list).map(|words| format!("{words} …"));
-    let pane = list.pane.map(|pane| format!("of {} only", pane.title()));
-    let title =
-        [Some(S::title(list, model)), pane, under_way.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    // A narrow frame cuts the end of its title.
+    let pane = list.pane.map_or(String::new(), |pane| format!(" · {} only", pane.title()));
+    let title = S::title(list, model).replacen(" · ", &format!("{pane} · "), 1);
+    let title = [Some(title), under_way.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let inside = inside(buffer, area, model, &title, shown, part(rows.above + rows.below));
     let filter = part(list.filter.rows());
     if filter > 0 {

@@ -14,11 +14,9 @@ use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Place, Row, Section};
 use crate::text::{Columns, Untrusted, thousands};
 
+/// Columns of labels at most, and of those of the overview, which is narrow.
 const LABELS: usize = 15;
-
-/// Columns of the labels of the overview, which is narrow, at most.
 const OVERVIEW: usize = 10;
-
 const MARK_WIDTH: usize = 1;
 
 /// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
@@ -83,13 +81,18 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
     buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
 }
 
-/// The row under the cursor of a pane, whole as far as this many columns.
+/// The row under the cursor of a pane with its mark in words, whole as far as this many columns.
 pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
-    let row = open.row(state, state.place(&open.report, pane, state.scroll.cursor)?);
-    let (label, text) = row.words(|text| text.visible_cut(columns).into());
+    let place = state.place(&open.report, pane, state.scroll.cursor)?;
+    let (label, text) = open.row(state, place).words(|text| text.visible_cut(columns).into());
     let gap = if label.is_empty() { "" } else { "  " };
-    Some(format!("{label}{gap}{text}"))
+    let rules = model.rules.as_ref();
+    let rule = rules.and_then(|rules| rules.rule(open.marks.as_ref()?.rule(place.section, place.row)?));
+    let rule = rule.map(|rule| format!(": {}", rule.name)).unwrap_or_default();
+    let severity = state.own_row(place).map(|(severity, _)| *severity).or_else(|| open.mark(rules?, place));
+    let mark = severity.map(|severity| format!("{} {}{rule} · ", severity.sign(), severity.name()));
+    Some(format!("{}{label}{gap}{text}", mark.unwrap_or_default()))
 }
 
 struct PaneRows<'a> {

@@ -12,14 +12,13 @@ use crate::report::{Pane, Recent};
 use crate::text::{Columns, count, said, words_in_rows, words_in_rows_cut};
 use ratatui::buffer::Buffer;
 
+/// Columns of a file's name at most, of a screen whose title has it, and of a title that are kept for the program and the file.
 const NAME: usize = 40;
-
 const NAMED: u16 = 80;
+const TITLE: usize = 33;
 
-/// Rows of the detail at most.
+/// Rows of the detail at most, and of the start screen that its words leave free for the typed line and some earlier files.
 const DETAIL: u16 = 4;
-
-/// Rows of the start screen that its words leave free: the line that is typed in, and some earlier files.
 const START_ROWS: u16 = 6;
 
 /// Draws the model over the whole of an empty buffer.
@@ -71,9 +70,6 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         line.own(&right, Tint::Price);
     }
 }
-
-/// Columns of the title that are kept for the names of the program and of the open file.
-const TITLE: usize = 33;
 
 /// The parts of the title, what matters most first.
 fn title(model: &Model, columns: u16) -> Vec<Words> {

@@ -120,7 +120,7 @@ fn all_panes_are_searched_and_a_hit_is_gone_to() {
     assert!(stage.screen().contains("find lumen32"), "{}", stage.screen());
     // The key of a pane shows its hits only, once the words are typed.
     stage.keys("enter esc 3");
-    stage.assert_shows(" · of Registry only");
+    stage.assert_shows(" · Registry only");
     stage.keys("3 /");
     stage.assert_shows("find lumen32");
     stage.assert_gone(" only");

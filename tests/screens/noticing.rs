@@ -38,21 +38,22 @@ fn findings_wait_for_the_rules_fold_sideways_and_show_one_pane() {
     let list = |stage: &Stage| stage.screen().lines().filter(|line| line.contains('┃')).collect::<Vec<_>>().join("\n");
     let folded = list(&stage);
     assert!(folded.contains("▸ Creates a scheduled task") && !folded.contains("schtasks.exe"), "{folded}");
-    stage.keys("l");
-    let unfolded = list(&stage);
+    let unfolded = list(stage.keys("l"));
     assert!(unfolded.contains("▾ Creates a scheduled task") && unfolded.contains("schtasks.exe"), "{unfolded}");
     // It stays so while one goes to the row and comes back, by either key.
     for back in ["esc", "!"] {
         stage.keys("j enter").keys(back).keys("h");
         assert_eq!(list(&stage), unfolded);
     }
-    stage.keys("esc ! 3");
-    let registry = stage.screen();
-    assert!(registry.contains("of Registry only") && registry.contains("LumenUpdate"), "{registry}");
+    let registry = stage.keys("esc ! 3").screen();
+    assert!(registry.contains("Findings · Registry only") && registry.contains("LumenUpdate"), "{registry}");
     assert!(!registry.contains("Creates a scheduled task"), "{registry}");
     stage.keys("x");
     let offered = offered(&stage);
     assert!(registry.contains(&format!(" {offered} of ")), "{offered}: {registry}");
+    for (keys, sign) in [("esc 3 +", '▸'), ("-", '▾')] {
+        assert!(!list(stage.keys(keys)).contains(sign), "{keys}: {}", list(&stage));
+    }
 }
 
 #[test]
@@ -61,9 +62,8 @@ fn rows_that_name_an_indicator_are_shown_by_pane() {
     stage.keys("i / l u m e n 3 2 enter enter");
     let all = stage.screen();
     assert!(all.contains("Rows that name it") && all.contains(" Registry "), "{all}");
-    stage.keys("4");
-    let files = stage.screen();
-    assert!(files.contains("of 9 rows · of Files only") && !files.contains("· Registry "), "{files}");
+    let files = stage.keys("4").screen();
+    assert!(files.contains("Rows that name it · Files only · ") && !files.contains("· Registry "), "{files}");
     stage.keys("esc 4");
     assert!(stage.screen().contains("4 does nothing now: it needs"), "{}", stage.screen());
 }

@@ -57,7 +57,7 @@ commands! {
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
     "filter" [key('/')] "filter", 4, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Rows, Place::Hits, Place::Compare]),
-        "Show only the rows that match, in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
+        "Show only the rows that match: in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
         if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
@@ -70,7 +70,7 @@ commands! {
     "previous-hit" [key('N')] "hit before", 0, FILE,
         "Go to the hit before" if A_HIT => Local(|m| m.step_hit(false));
     "list" [ENTER] "list sandboxes", 1, LIST,
-        "List the sandboxes of the file, with their reports where the service sends them along"
+        "List the sandboxes of the file; with their reports where the service sends them along"
         if When::Has("a list that has not been asked for", |m| is_next(m, |next| matches!(next, Next::Page(None))))
         => Act::ask(next_page);
     "next-page" [ENTER] "next page", 1, LIST,
@@ -138,12 +138,12 @@ commands! {
         "Close this file, and show another that is open; its reports stay stored"
         if A_FILE => Local(Model::close_file);
     "watch" [key('W')] "watch", 5, FILE,
-        "Watch the file's scan until its reports are there: by polls at an interval, each at a price, up to a limit"
+        "Watch the file's scan: until its reports are there, by polls at an interval, each at a price, up to a limit"
         if When::Has("a file that is not watched, with no sandbox in its list", |m| {
             can_follow(m) && !has_sandboxes(m)
         }) => Act::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
     "watch-listed" [key('W')] "watch", 5, FILE,
-        "Watch the file's scan though some of its reports are listed; shows the cost first"
+        "Watch the file's scan: though some of its reports are listed; shows the cost first"
         if When::Has("a file that is not watched, with sandboxes in its list", |m| can_follow(m) && has_sandboxes(m))
         => Act::Leads { to: Model::ask_to_follow, price: Model::follow_price };
     "watch-status" [key('W')] "watch", 3, FILE,
@@ -173,13 +173,13 @@ commands! {
         if When::Has("an inspected file", |m| m.direct_scan().is_some())
         => Act::ask_anew(Model::direct_scan);
     "submit-large" [ENTER] "submit it", 1, FORM,
-        "Ask for an address that takes a large file, and upload it there for a private scan"
+        "Ask for an address that takes a large file; the file is uploaded there for a private scan"
         if When::Has("a large inspected file, and no other that is being sent", |m| {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
         })
         => Act::Each { requests: |m| m.large_scan().map(|submission| Request::PrivateScan { submission, to: None }).into_iter().collect(), price: Model::large_price, begin: Model::submit_large };
     "delete-at-service" [key('E')] "delete", 8, FILE,
-        "Delete the file at the service, with its reports or without, after confirmation; reports stored here stay"
+        "Delete the file at the service; with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
         => Act::Leads { to: Model::delete_at_service, price: |m| m.figures.plan([Operation::once(Kind::PrivateDelete)]) };
 }

@@ -41,7 +41,7 @@ mod everywhere {
         "up" [UP, key('k')] "up", 0, EVERYWHERE,
             "One row up" => Local(|m| m.go(Move::Up(1)));
         "page-down" [PAGE_DOWN, Key::Ctrl('f')] "page down", 0, EVERYWHERE,
-            "One page down" => Local(|m| m.go_page(Move::Down));
+            "One page down; ▐ on a border is the part of the rows in sight" => Local(|m| m.go_page(Move::Down));
         "page-up" [PAGE_UP, Key::Ctrl('b')] "page up", 0, EVERYWHERE,
             "One page up" => Local(|m| m.go_page(Move::Up));
         "first" [key('g'), HOME] "first", 0, EVERYWHERE,
@@ -322,6 +322,7 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
 pub(super) fn is_folded(model: &Model) -> bool {
     match model.over.top() {
         Some(Overlay::Answer(answer)) => answer.folds.any(),
+        Some(Overlay::Findings(list)) => list.is_folded(),
         _ => in_tree(model) && model.pane_state(Pane::Processes).folds.any(),
     }
 }
@@ -329,6 +330,7 @@ pub(super) fn is_folded(model: &Model) -> bool {
 pub(super) fn rows_of_tree(model: &Model) -> usize {
     match (model.over.top(), model.open()) {
         (Some(Overlay::Answer(answer)), _) => answer.count(),
+        (Some(Overlay::Findings(list)), _) => list.counts().0,
         (_, Some(open)) => model.pane_state(Pane::Processes).count(&open.report, Pane::Processes),
         _ => 0,
     }

@@ -13,7 +13,7 @@ use crate::app::keys::{
     PANE, PICKER, Places, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
 use crate::app::over::{
-    AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, palette,
+    AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, Spots, palette,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
@@ -22,13 +22,13 @@ use crate::app::{Command, FileJob, Key, Model, Overlay, Place, Screen, StoreJob}
 use crate::quota::{Kind, Operation};
 use crate::report::Holding;
 
-/// Columns that one press gives the list, or takes from it.
+/// Columns that one press gives the list or takes from it, and percent of the rows that it gives the upper panes or takes.
 const WIDER: i16 = 2;
-
-/// Percent of the rows that one press gives the upper panes, or takes from them.
 const TALLER: i16 = 5;
 
-const REPORT_OR_ANSWER: When = When::Has("a report that is open", |m| has_report(m) || !m.over.is_empty());
+const FOLDED_OR_WIDE: When = When::Has("a report, or a list that folds or has kinds or columns", |m| {
+    if m.over.is_empty() { has_report(m) } else { !is_over::<Spots>(m) }
+});
 const A_STORED_REPORT: When =
     When::Has("a stored report", |m| m.screen == Screen::File && m.held_here().next().is_some());
 
@@ -67,7 +67,7 @@ commands! {
         })
         => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
     "findings" [key('!')] "findings", 2, FILE_OR_ROW,
-        "List what rules mark, by subject and rule, with techniques, in all stored sandboxes of the file: ! high, * medium, + low"
+        "List what rules mark, by subject and rule: with techniques, in all stored sandboxes of the file; a row's mark: ! high, * medium, + low, ~ noise"
         if A_STORED_REPORT => Local(Model::list_findings);
     "hide-noise" [key('~')] "hide noise", 7, FILE,
         "Hide what any machine does by itself, or show it again" if A_REPORT => Local(Model::toggle_noise);
@@ -95,26 +95,26 @@ commands! {
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
         "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-TALLER)));
     "left" [LEFT, key('h')] "left", 0, Places::of(&[Place::Pane, Place::Answer, Place::Compare, Place::Rows]),
-        "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the column before"
-        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Left));
+        "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the column before; of indicators, the kind before"
+        if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Left));
     "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
-        "Unfold the process or the rule; elsewhere move the text sideways; in a comparison, the next column; from the list, into the report"
-        if REPORT_OR_ANSWER => Local(|m| m.fold(FoldStep::Right));
+        "Unfold the process or the rule; elsewhere move the text sideways; in a comparison, the next column; of indicators, the next kind; from the list, into the report"
+        if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Right));
     "fold" [key(' ')] "unfold or fold", 7, TREE,
         "Fold or unfold the process"
         if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
     "show-all" [key('+'), key('=')] "show all", 5, UNFOLDED,
-        "Unfold the whole process tree; in a comparison, bring every column back that was left out"
-        if When::Has("a tree of which something is folded, or columns that were left out", |m| {
+        "Unfold the whole process tree, or all findings; in a comparison, bring every column back that was left out"
+        if When::Has("something folded, or columns that were left out", |m| {
             is_folded(m) || m.over.top_as::<Compare>().is_some_and(|found| !found.source.without.is_empty())
         }) => Local(|m| match is_over::<Compare>(m) {
             true => m.compare_other_columns(Comparison::bring_back),
             false => m.fold(FoldStep::All(false)),
         });
     "show-less" [key('-')] "show less", 5, UNFOLDED,
-        "Fold the process tree down to its roots; in a comparison, leave the chosen column out: at least two remain"
-        if When::Has("a tree, or two columns beside the chosen one", |m| {
-            in_tree(m) || m.over.top_as::<Compare>().is_some_and(|found| found.source.can_leave_out())
+        "Fold the process tree down to its roots, or all findings; in a comparison, leave the chosen column out: at least two remain"
+        if When::Has("a tree, findings, or two columns beside the chosen one", |m| {
+            in_tree(m) || is_over::<FindingList>(m) || m.over.top_as::<Compare>().is_some_and(|found| found.source.can_leave_out())
         }) => Local(|m| {
             if is_over::<Compare>(m) {
                 return m.compare_other_columns(Comparison::leave_out);
@@ -130,7 +130,7 @@ commands! {
         if When::Has("a process of the tree", |m| m.files.row_here().is_some_and(|(report, row)| is_process(report, row)))
         => Local(|m| m.files.with_focused(|state, report, pane| state.isolate(report, pane)));
     "process" [key('^')] "its process", 7, Places::of(&[Place::Pane, Place::Detail]),
-        "Go to the process that started this one, or that the row names, such as the one that dropped the file; list those that it may mean"
+        "Go to the process that started this one, or that the row names; such as the one that dropped the file; list those that it may mean"
         if When::Has("a process that another one started, or a row that names a process", |m| {
             let row = m.row_in_sight();
             row.is_some_and(|(report, row)| parent(report, row).is_some() || names_process(report, row))
@@ -145,7 +145,7 @@ commands! {
         "Find in all panes what the row is about: which files, dropped files, memory dumps and alerts name the process, and not another's number"
         if A_REPORT => Local(Model::find_named);
     "next-kind" [key('}')] "next kind", 7, KINDS,
-        "Go to the pane's next kind of rows, such as from written to deleted files; in a comparison, show the next pane's only; of indicators those to block, or the next kind"
+        "Go to the pane's next kind of rows (such as from written to deleted files); in a comparison, show the next pane's only; of indicators those to block, or the next kind"
         if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| step_kind(m, true));
     "previous-kind" [key('{')] "kind before", 0, KINDS,
         "Go to the pane's kind of rows before; in a comparison, show those of the pane before, of indicators the kind before"
@@ -176,7 +176,7 @@ commands! {
             is_over::<Finder>(m) || is_over::<IndicatorList>(m) || m.chosen_target().is_some()
         }) => Local(Model::go_to_chosen);
     "unfold-rule" [ENTER, key(' ')] "unfold or fold", 1, ROWS,
-        "Show the rows that the rule marks, or those of all rules of the subject; or fold them again"
+        "Show the rows of the rule, or of all rules of the subject; or fold them again"
         if When::Has("a rule or a subject of the findings", |m| m.over.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
         => Local(|m| m.fold(FoldStep::Toggle));
     "scope" [key('v')] "view", 3, Places::of(&[Place::Rows, Place::Compare]),
@@ -193,19 +193,19 @@ commands! {
     "copy-raw" [key('Y')] "copy raw", 0, COPIED,
         "Copy the value as it is, controls and all; asks once" if A_VALUE => Local(Model::copy_raw);
     "copy-row" [Key::Ctrl('y')] "copy row", 0, Places::of(&[Place::List, Place::Pane, Place::Rows, Place::Compare]),
-        "Copy the whole row, defanged and in one line, with why it is listed or who saw it; of a sandbox the file's SHA-256"
+        "Copy the whole row, defanged and in one line; with why it is listed or who saw it; of a sandbox the file's SHA-256"
         if When::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
             let line = m.row_line();
             line.into_iter().for_each(|(what, line)| m.copy(what, line.into_bytes()));
         });
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, KINDS,
-        "Copy every row of the pane, or every indicator that is shown, defanged and in one line"
+        "Copy every row of the pane, or every indicator that is shown; defanged and in one line"
         if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
     "indicators" [key('i')] "indicators", 7, FILE_OR_ROW,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_STORED_REPORT => Local(Model::find_indicators);
     "export" [key('x')] "export", 8, COPIED,
-        "Write the indicators to block, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
+        "Write indicators, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
         if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
         "Choose the next of the line: what is exported, of which reports, in which format"
@@ -282,7 +282,7 @@ commands! {
     "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "settings" [key(',')] "settings", 0, OPEN,
-        "Show every setting, such as theme, keys, budget and mouse, and what it is set with"
+        "Show every setting, and what it is set with: theme, keys, budget, mouse and others"
         => Local(|m| m.over.put(Sheet::settings(m.overlay_room().width.into())));
     "store" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
@@ -296,7 +296,7 @@ commands! {
     "sort-stored" [key('O')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_held);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,
-        "Delete the chosen report from the store, or everything stored of its file, after confirmation"
+        "Delete the chosen report from the store; or everything stored of its file; after confirmation"
         if SOMETHING_HELD => Local(Model::delete_chosen);
     "delete-old" [key('P')] "purge by age", 3, PICKER,
         "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.over.put(AgeForm::with_fields(AgeInDays, 1)));

@@ -140,10 +140,8 @@ fn subject(name: &str) -> &'static str {
     SUBJECTS.iter().find(begins).map_or("report", |(subject, _)| subject)
 }
 
-/// Rows for the whole text of the chosen item.
+/// Rows for the whole text of the chosen item, and rows from which on it is shown.
 const TOLD: usize = 2;
-
-/// Rows from which the chosen item is shown whole.
 const TALL: usize = 9;
 
 impl ListSource for CommandList {

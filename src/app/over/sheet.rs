@@ -192,12 +192,9 @@ impl SheetRow {
 
 pub(in crate::app) const TIMELINE: &str = "When processes started";
 
-/// Levels with an indent of their own.
+/// Levels with an indent of their own, letters of arguments behind a program, and processes at most.
 const DEEPEST: u16 = 8;
-
-/// Letters of a process's arguments that stand behind its program.
 const ARGUMENTS: usize = 40;
-
 const MOST: usize = 500;
 
 /// A process and when it started, by its sandbox's offset from the start of the analysis.

@@ -171,6 +171,7 @@ impl Model {
         match (self.over.top_mut(), focused) {
             (Some(Overlay::Answer(answer)), _) => answer.fold(step),
             (Some(Overlay::Findings(list)), _) => list.fold(step),
+            (Some(Overlay::Indicators(list)), _) => list.step(step == FoldStep::Right),
             (Some(Overlay::Compare(list)), _) => list.change(|compare| compare.step_column(step == FoldStep::Right)),
             (None, None) => self.files.step_pane(true),
             (None, Some(_)) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
