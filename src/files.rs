@@ -218,8 +218,11 @@ mod tests {
         assert_eq!((mode(&arranged), mode(&arranged.join("log"))), (0o700, 0o700));
         // Only who may give things away can try it with another's.
         if std::os::unix::fs::lchown(&arranged, Some(4_711), None).is_ok() {
-            let said = own_folder(&arranged.join("new")).unwrap_err().to_string();
-            assert!(said.contains("another user's link") && !folder.path().join("real/new").exists(), "{said}");
+            let to_visible = own_folder(&arranged.join("new")).unwrap_err().to_string();
+            assert!(
+                to_visible.contains("another user's link") && !folder.path().join("real/new").exists(),
+                "{to_visible}"
+            );
             std::os::unix::fs::lchown(&arranged, Some(0), None).unwrap();
             std::os::unix::fs::chown(folder.path().join("real"), Some(4_711), None).unwrap();
             assert!(own_folder(&arranged).is_err());

@@ -68,17 +68,17 @@
 //! - a command: a row of [`app::COMMANDS`]
 //! - something that belongs to one open file: a field of [`app::files::OpenFile`], which goes aside
 //!   with it and comes back whole
-//! - a question that is typed in full: a row of [`app::ASKS`], for the palette and for `behaview api`
+//! - a question that is typed in full: a row of [`app::AD_HOC_REQUESTS`], for the palette and for `behaview api`
 //! - an export format: a row of [`export::FORMATS`]
 //! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,
-//!   where it is not counted in calls, its words in [`quota::Operation::words`]
+//!   where it is not counted in calls, its words in [`quota::Operation::label`]
 //! - a number that a price needs: a field of [`quota::Numbers`], and a row of [`quota::OPTIONS`], by which the planner and
 //!   `behaview cost` take it; whichever operation names the field takes the option
 //! - something to ask of the service: a variant of [`request::Request`] that says which operation it is; the demo answers it by a
 //!   row of its own, from the specification and not from these rules
 //! - a setting: its lines in `assets/config.toml`, and the field that it is read into
-//! - a screen over the others: a row of `overlays!` in `app::over`, commands for it, and how `view::overlay` draws it;
-//!   a list is an [`app::over::generic::ListSource`] and how its rows are drawn, a form an [`app::over::generic::FormSource`] and its words;
+//! - a screen over the others: a row of `overlays!` in `app::overlays`, commands for it, and how `view::overlay` draws it;
+//!   a list is an [`app::overlays::generic::ListSource`] and how its rows are drawn, a form an [`app::overlays::generic::FormSource`] and its words;
 //!   a question that wants a clear answer is an [`app::spending::Confirmation`] with its keys, labels and what each agrees to
 
 pub mod app;

@@ -1,12 +1,12 @@
 //! A comparison of a file's sandboxes, or of two files: its columns, and the visible items.
 
 use crate::app::find::in_circle;
-use crate::app::over::generic::{ListSource, ListView};
-use crate::app::over::spots::{RowPicker, Spot, Spots, Target};
-use crate::app::{Effect, Job, List, ListEntry, Model, OpenReport, Place, SearchJob, Size};
+use crate::app::overlays::generic::{ListSource, ListView};
+use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker, Target};
+use crate::app::{Effect, Job, KeyContext, List, ListEntry, Model, OpenReport, SearchJob, Size};
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MOST_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{self, Body, Pane, Recent, Row};
+use crate::report::{self, Body, Pane, RecentFile, Row};
 use crate::text::{Untrusted, thousands};
 use std::sync::Arc;
 
@@ -15,8 +15,9 @@ pub use crate::report::compare::Only;
 /// Places of an item in one report that are listed.
 const MOST_TIMES: usize = 50;
 
-pub type Compare = ListView<Comparison>;
+pub type ComparisonList = ListView<Comparison>;
 
+/// The stored reports of a file, item by item; with another file's beside them.
 #[derive(Debug, Default)]
 pub struct Comparison {
     pub(super) job: Job,
@@ -41,6 +42,7 @@ pub struct Comparison {
     pub(super) without: Vec<MatrixColumn>,
 }
 
+/// One report of a comparison, as a column.
 #[derive(Debug, Clone)]
 pub struct MatrixColumn {
     pub name: Untrusted,
@@ -53,19 +55,20 @@ pub struct MatrixColumn {
     pub body: Option<Body>,
 }
 
-pub type OtherFile = ListView<OtherFiles>;
+pub type OtherFileList = ListView<OtherFiles>;
 
+/// The earlier files that a file can be compared with.
 #[derive(Debug)]
-pub struct OtherFiles(pub Vec<Recent>);
+pub struct OtherFiles(pub Vec<RecentFile>);
 
 impl ListSource for OtherFiles {
-    type Row = Recent;
+    type Row = RecentFile;
 
-    fn rows(&self) -> &[Recent] {
+    fn rows(&self) -> &[RecentFile] {
         &self.0
     }
 
-    fn text(file: &Recent) -> String {
+    fn text(file: &RecentFile) -> String {
         let name = file.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
         format!("{} {name}", file.file)
     }
@@ -92,7 +95,7 @@ impl MatrixColumn {
         self.body.is_some()
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn label(&self) -> String {
         let document = self.document.as_ref().map(|document| format!(" ({})", document.visible_cut(32)));
         format!("{}{}", self.name.visible_cut(24), document.unwrap_or_default())
     }
@@ -137,7 +140,7 @@ pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
 impl ListSource for Comparison {
     type Row = ComparedItem;
 
-    const PLACES: (Place, Place) = (Place::SoughtLine, Place::Compare);
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::FilterLine, KeyContext::Compare);
 
     fn rows(&self) -> &[ComparedItem] {
         self.matrix.as_deref().map_or(&[], Matrix::items)
@@ -152,7 +155,7 @@ impl ListSource for Comparison {
         (model.compare_head(self).len() + 1, 0)
     }
 
-    fn on_typed(list: &mut Compare, _: Option<&OpenReport>) -> Option<Effect> {
+    fn on_typed(list: &mut ComparisonList, _: Option<&OpenReport>) -> Option<Effect> {
         list.find_items().map(Effect::from)
     }
 }
@@ -199,8 +202,8 @@ impl Comparison {
     }
 
     pub(super) fn step_column(&mut self, forward: bool) {
-        let held = |column: &usize| self.columns.get(*column).is_some_and(MatrixColumn::is_compared);
-        self.here = in_circle(self.here, self.columns.len(), forward).find(held).unwrap_or(self.here);
+        let stored = |column: &usize| self.columns.get(*column).is_some_and(MatrixColumn::is_compared);
+        self.here = in_circle(self.here, self.columns.len(), forward).find(stored).unwrap_or(self.here);
     }
 
     pub(super) fn can_leave_out(&self) -> bool {
@@ -281,7 +284,7 @@ impl Comparison {
                 (Some(_), 0) => "this: ",
                 (Some(_), _) => "other: ",
             };
-            let name = column.words();
+            let name = column.label();
             let count = self.matrix.as_ref().and(self.counts.get(n)).copied().unwrap_or(0);
             let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
             format!("{chosen}{} {file}{name} {state}", n + 1)
@@ -291,7 +294,7 @@ impl Comparison {
 
     /// What else there is to know; this key brings back what was left out.
     pub(super) fn remarks(&self, brings_back: &str) -> impl Iterator<Item = String> {
-        let names: Vec<_> = self.without.iter().map(MatrixColumn::words).collect();
+        let names: Vec<_> = self.without.iter().map(MatrixColumn::label).collect();
         let left_out = thousands(self.left_out as u64);
         let has_cut_lists = self.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists());
         let is_shown = self.pane.is_none_or(|pane| pane == Pane::Techniques);
@@ -316,7 +319,7 @@ impl Comparison {
     }
 }
 
-impl Compare {
+impl ComparisonList {
     pub(super) fn of(list: &List) -> Self {
         let columns = MatrixColumn::of(list, 0);
         let here = columns.iter().position(MatrixColumn::is_compared).unwrap_or(0);
@@ -324,13 +327,13 @@ impl Compare {
     }
 
     pub(super) fn find_items(&mut self) -> Option<SearchJob> {
-        let sought = self.filter.typed.text.clone();
-        let Some(matrix) = self.source.matrix.clone().filter(|_| !sought.is_empty()) else {
+        let pattern = self.filter.typed.text.clone();
+        let Some(matrix) = self.source.matrix.clone().filter(|_| !pattern.is_empty()) else {
             self.filter.run = None;
             self.change(|compare| compare.found = None);
             return None;
         };
-        Some(SearchJob::Comparison(self.filter.begin(), matrix, sought))
+        Some(SearchJob::Comparison(self.filter.begin(), matrix, pattern))
     }
 
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
@@ -340,22 +343,22 @@ impl Compare {
 
     pub(super) fn seen_words(&self) -> Option<String> {
         let (matrix, item) = self.source.matrix.as_deref().zip(self.chosen())?;
-        let held = || self.source.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
+        let stored = || self.source.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
         let names = |bits: u64| -> Vec<String> {
-            let of = held().filter(|(n, _)| bits >> n & 1 == 1);
+            let of = stored().filter(|(n, _)| bits >> n & 1 == 1);
             let by = |n| matrix.technique(item, Some(n)).map_or("", |_| " (by rule)");
             of.map(|(n, column)| format!("{}{}", column.name.visible_cut(24), by(n))).collect()
         };
         let (saw, other) = (names(item.seen), names(item.other));
         let other = if other.is_empty() { String::new() } else { format!("; differs in {}", other.join(", ")) };
-        Some(format!("seen by {} of {}: {}{other}", saw.len(), held().count(), saw.join(", ")))
+        Some(format!("seen by {} of {}: {}{other}", saw.len(), stored().count(), saw.join(", ")))
     }
 
-    pub(super) fn spots(&self) -> Option<Spots> {
+    pub(super) fn picker_rows(&self) -> Option<RowPicker> {
         let (matrix, item, number) = (self.source.matrix.as_deref()?, self.chosen()?, self.chosen_number()? as usize);
-        let mut spots = Vec::new();
+        let mut picker_rows = Vec::new();
         for (n, column) in self.source.columns.iter().enumerate() {
-            let head = format!("{} {}", n + 1, column.words());
+            let head = format!("{} {}", n + 1, column.label());
             let head = format!("{} {head}", matrix.sign(item, n));
             let words = match (column.is_compared(), item.seen >> n & 1 == 1) {
                 (false, _) => "not stored",
@@ -365,16 +368,16 @@ impl Compare {
             };
             let row = matrix.technique(item, Some(n)).cloned();
             if row.is_some() || !words.is_empty() {
-                spots.push(Spot { row, ..Spot::words(head.clone(), words) });
+                picker_rows.push(PickerRow { row, ..PickerRow::words(head.clone(), words) });
             }
             for (section, row) in matrix.places(number, n, MOST_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);
-                let place = report::Place { section, row };
+                let place = report::RowPlace { section, row };
                 let target =
                     Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
-                spots.push(Spot::row(head.clone(), matrix.row_of(n, section, row), target));
+                picker_rows.push(PickerRow::row(head.clone(), matrix.row_of(n, section, row), target));
             }
         }
-        Some(Spots::new(RowPicker::new("Where it was seen", spots)))
+        Some(RowPicker::new(PickerRows::new("Where it was seen", picker_rows)))
     }
 }

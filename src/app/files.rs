@@ -1,17 +1,18 @@
 //! Files that are open beside each other: one is shown; what belongs to another goes aside with it and comes back whole.
 
-use crate::app::find::Finder;
+use crate::app::find::HitList;
 use crate::app::panes::{Move, OWN, PaneOrder, PaneState};
 use crate::app::spending::calls::Calls;
 use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, Overlay};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Pane, Place, Report, Row};
+use crate::report::{Pane, Report, Row, RowPlace};
 use crate::request::Request;
 use std::collections::{HashMap, HashSet};
 
 /// The most files that are open at once; the one that was opened first is closed for another.
 pub(super) const MOST_FILES: usize = 20;
 
+/// One open file or document: its sandboxes, panes, searches and what was left open.
 #[derive(Debug, Default)]
 pub struct OpenFile {
     pub list: List,
@@ -23,7 +24,7 @@ pub struct OpenFile {
     is_large: bool,
     pub is_zoomed: bool,
     /// The last search of one of its reports that was left for one of its hits.
-    pub(super) finder: Option<Finder>,
+    pub(super) finder: Option<HitList>,
     pub(super) left: Option<ReturnPoint>,
     /// Whether its scan was watched to its end.
     pub(super) is_scanned: bool,
@@ -68,8 +69,8 @@ impl OpenFile {
         self.last = self.last.filter(|pane| *pane != Pane::Other || self.list.scroll.cursor == before);
     }
 
-    fn let_go(&mut self, held: &HashSet<&Identifier>) -> bool {
-        let is_changed = self.list.let_go(held);
+    fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
+        let is_changed = self.list.drop_deleted(stored);
         if is_changed {
             (self.finder, self.left) = (None, None);
         }
@@ -97,6 +98,7 @@ impl OpenFile {
     }
 }
 
+/// The open files in the order in which they were opened; one is shown.
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     all: Vec<OpenFile>,
@@ -147,7 +149,7 @@ impl OpenFiles {
         }
     }
 
-    pub(super) fn row_here(&self) -> Option<(&Report, Place)> {
+    pub(super) fn current_row(&self) -> Option<(&Report, RowPlace)> {
         let file = self.shown()?;
         let (pane, OpenReport { report, panes, .. }) = file.focus.zip(file.open())?;
         let state = panes.get(&pane).unwrap_or_else(|| PaneState::untouched());
@@ -156,7 +158,7 @@ impl OpenFiles {
     }
 
     /// The row under the cursor, where it is none of the report's.
-    pub fn own_here(&self) -> Option<&Row> {
+    pub fn current_rule_row(&self) -> Option<&Row> {
         let file = self.shown()?;
         let (pane, open) = file.focus.zip(file.open())?;
         let state = open.panes.get(&pane)?;
@@ -286,13 +288,13 @@ impl OpenFiles {
             }
         }
         for (identifier, report) in &newest {
-            self.each_entry_mut(identifier).for_each(|entry| entry.take_newer(report));
+            self.each_entry_mut(identifier).for_each(|entry| entry.replace_if_newer(report));
         }
     }
 
     /// Lets go of the reports that are here and not among these; says whether there was one.
-    pub(super) fn let_go(&mut self, stored: &HashSet<&Identifier>) -> bool {
-        self.all.iter_mut().filter_map(|open| open.let_go(stored).then_some(())).count() > 0
+    pub(super) fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
+        self.all.iter_mut().filter_map(|open| open.drop_deleted(stored).then_some(())).count() > 0
     }
 
     /// The place of one that lists sandboxes, of which no report is stored and no answer either.
@@ -308,7 +310,7 @@ impl OpenFiles {
         self.all.iter_mut().find_map(|open| open.list.opened_mut(job).is_some().then_some(open))
     }
 
-    pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut Finder> {
+    pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut HitList> {
         self.all.iter_mut().filter_map(|open| open.finder.as_mut())
     }
 

@@ -4,7 +4,7 @@
 //! itself never apply at the same moment (`enter` does one thing in the list and another in a pane), so they may go on sharing one.
 
 use crate::app::{Command, Model, Screen};
-use crate::text::words_in_rows_cut;
+use crate::text::wrap_cut;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
@@ -88,7 +88,7 @@ const NAMED_KEYS: [Key; 15] =
 
 /// What becomes of letters in a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Letters {
+enum LetterInput {
     Mean,
     Typed,
     /// They are typed, and seek among rows that are chosen from meanwhile.
@@ -96,42 +96,42 @@ enum Letters {
 }
 
 /// A row a place: its name, its set, what letters do there, and its words after "it works".
-macro_rules! places {
+macro_rules! key_contexts {
     ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $words:literal;)*) => {
         /// Where the analyst is: always in exactly one place.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Place {
+        pub enum KeyContext {
             $($(#[$about])* $place,)*
         }
 
-        impl Place {
+        impl KeyContext {
             pub const ALL: &[Self] = &[$(Self::$place),*];
 
-            pub fn words(self) -> &'static str {
+            pub fn label(self) -> &'static str {
                 match self {
                     $(Self::$place => $words,)*
                 }
             }
 
-            const fn letters(self) -> Letters {
+            const fn letters(self) -> LetterInput {
                 match self {
-                    $(Self::$place => Letters::$letters,)*
+                    $(Self::$place => LetterInput::$letters,)*
                 }
             }
         }
 
-        $($(pub(in crate::app) const $set: Places = Places::of(&[Place::$place]);)?)*
+        $($(pub(in crate::app) const $set: KeyContexts = KeyContexts::of(&[KeyContext::$place]);)?)*
     };
 }
 
-places! {
+key_contexts! {
     Start as START, Mean, "on the start screen";
     /// The line of a hash, once it has a digit.
     Hash, Typed, "while a SHA-256 is typed";
     List as LIST, Mean, "in the list of sandboxes";
     Pane as PANE, Mean, "in panes";
     Filter, Typed, "while a filter is typed";
-    Sheet, Mean, "on a text page";
+    TextPage, Mean, "on a text page";
     Detail, Mean, "in the details of a row";
     Answer, Mean, "in a response";
     Palette, Seek, "in this list";
@@ -145,21 +145,21 @@ places! {
     Finder, Seek, "while a search is typed";
     Hits, Mean, "among the hits of a search";
     Compare as COMPARE, Mean, "in a comparison";
-    SoughtLine, Typed, "while the filter of a list is typed";
+    FilterLine, Typed, "while the filter of a list is typed";
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Places(u32);
+pub struct KeyContexts(u32);
 
 macro_rules! sets {
     ($($(#[$about:meta])* $set:ident: $($place:ident)+;)*) => {
-        $($(#[$about])* pub(in crate::app) const $set: Places = Places::of(&[$(Place::$place),+]);)*
+        $($(#[$about])* pub(in crate::app) const $set: KeyContexts = KeyContexts::of(&[$(KeyContext::$place),+]);)*
     };
 }
 
 sets! {
     /// Wherever an overlay is open in which nothing is typed, and no question.
-    OVERLAYS: Sheet Detail Answer Picker Rows Hits Compare Choice;
+    OVERLAYS: TextPage Detail Answer Picker Rows Hits Compare Choice;
     SOUGHT: Filter Finder Hits;
     /// The palette, and the help while nothing is typed.
     CHOSEN: Palette Picker;
@@ -175,12 +175,12 @@ sets! {
     UNFOLDED: Pane Answer Compare Rows;
     SIDEWAYS: List Pane Answer Compare Rows;
     /// Wherever there is something to look at and nothing to type.
-    READING: Start List Pane Sheet Detail Answer Choice Confirm Picker Rows Hits Compare;
+    READING: Start List Pane TextPage Detail Answer Choice Confirm Picker Rows Hits Compare;
 }
 
-pub(in crate::app) const EVERYWHERE: Places = Places::of(Place::ALL);
+pub(in crate::app) const EVERYWHERE: KeyContexts = KeyContexts::of(KeyContext::ALL);
 
-impl Place {
+impl KeyContext {
     /// Whether a key is typed here as a letter, and so can mean no command.
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
@@ -191,41 +191,41 @@ impl Place {
     }
 
     pub fn has_line(self) -> bool {
-        self.letters() != Letters::Mean
+        self.letters() != LetterInput::Mean
     }
 
     /// Whether typing filters a list whose cursor moves meanwhile.
     pub fn seeks(self) -> bool {
-        self.letters() == Letters::Seek
+        self.letters() == LetterInput::Seek
     }
 }
 
-impl Places {
-    pub const fn of(mut places: &[Place]) -> Self {
+impl KeyContexts {
+    pub const fn of(mut key_contexts: &[KeyContext]) -> Self {
         let mut set = 0;
-        while let [first, rest @ ..] = places {
+        while let [first, rest @ ..] = key_contexts {
             set |= 1 << *first as u32;
-            places = rest;
+            key_contexts = rest;
         }
         Self(set)
     }
 
-    pub fn contains(self, place: Place) -> bool {
+    pub fn contains(self, place: KeyContext) -> bool {
         self.0 & 1 << place as u32 != 0
     }
 
-    pub fn each(self) -> impl Iterator<Item = Place> {
-        Place::ALL.iter().copied().filter(move |place| self.contains(*place))
+    pub fn each(self) -> impl Iterator<Item = KeyContext> {
+        KeyContext::ALL.iter().copied().filter(move |place| self.contains(*place))
     }
 
-    pub fn words(self) -> String {
+    pub fn label(self) -> String {
         match self {
             EVERYWHERE => return "everywhere".to_owned(),
             READING => return "where nothing is typed".to_owned(),
             OPEN => return "where no overlay is open".to_owned(),
             _ => {}
         }
-        let words: Vec<_> = self.each().map(Place::words).collect();
+        let words: Vec<_> = self.each().map(KeyContext::label).collect();
         match words.split_last() {
             Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
             _ => words.concat(),
@@ -234,40 +234,42 @@ impl Places {
 }
 
 impl Model {
-    pub fn place(&self) -> Place {
-        match (self.over.top(), self.screen, self.focused()) {
-            (Some(over), ..) => over.place(),
-            (None, Screen::Start, _) if self.start.typed.is_empty() => Place::Start,
-            (None, Screen::Start, _) => Place::Hash,
-            (None, Screen::File, None) => Place::List,
-            (None, Screen::File, Some(_)) if self.is_filtering() => Place::Filter,
-            (None, Screen::File, Some(_)) => Place::Pane,
+    pub fn key_context(&self) -> KeyContext {
+        match (self.overlays.top(), self.screen, self.focused()) {
+            (Some(overlay), ..) => overlay.key_context(),
+            (None, Screen::Start, _) if self.start.typed.is_empty() => KeyContext::Start,
+            (None, Screen::Start, _) => KeyContext::Hash,
+            (None, Screen::File, None) => KeyContext::List,
+            (None, Screen::File, Some(_)) if self.is_filtering() => KeyContext::Filter,
+            (None, Screen::File, Some(_)) => KeyContext::Pane,
         }
     }
 }
 
 pub const NONE: &str = "none";
 
+/// The keys of every command: the built-in ones, changed by the config.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keymap {
     changed: BTreeMap<&'static str, Vec<Key>>,
 }
 
+/// The keys that the config gives to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change<'a> {
+pub struct KeyChange<'a> {
     pub command: &'a str,
     pub keys: Vec<&'a str>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mistake {
+pub struct KeyChangeError {
     /// Which of the changes, from 0.
     pub change: usize,
     pub words: String,
 }
 
 impl Keymap {
-    pub fn read(changes: &[Change<'_>]) -> Result<Self, Vec<Mistake>> {
+    pub fn read(changes: &[KeyChange<'_>]) -> Result<Self, Vec<KeyChangeError>> {
         let mut map = Self::default();
         let mut mistakes = Vec::new();
         let mut named = Vec::new();
@@ -277,11 +279,12 @@ impl Keymap {
                     map.changed.insert(command.name, keys);
                     named.push((number, command));
                 }
-                Err(words) => mistakes.push(Mistake { change: number, words }),
+                Err(words) => mistakes.push(KeyChangeError { change: number, words }),
             }
         }
-        let clash =
-            |(change, command): (usize, &'static Command)| map.clash(command).map(|words| Mistake { change, words });
+        let clash = |(change, command): (usize, &'static Command)| {
+            map.clash(command).map(|words| KeyChangeError { change, words })
+        };
         mistakes.extend(named.into_iter().filter_map(clash));
         mistakes.sort_by_key(|mistake| mistake.change);
         if mistakes.is_empty() { Ok(map) } else { Err(mistakes) }
@@ -311,7 +314,7 @@ impl Keymap {
         if command.name == "confirm" && keys != command.keys {
             return Some("confirm has the keys that each question names".to_owned());
         }
-        let dead = |key: &&Key| command.place.each().all(|place| place.types(**key));
+        let dead = |key: &&Key| command.contexts.each().all(|place| place.types(**key));
         if let Some(key) = keys.iter().find(dead) {
             return Some(format!("{key} is typed as a letter wherever {} works", command.name));
         }
@@ -319,7 +322,7 @@ impl Keymap {
         keys.iter().find_map(|key| {
             let other = others().find(|other| self.of(other).contains(key) && meet(command, other, *key).is_some())?;
             let place = meet(command, other, *key)?;
-            Some(format!("{key} does {} already, {}; give that another key, too", other.name, place.words()))
+            Some(format!("{key} does {} already, {}; give that another key, too", other.name, place.label()))
         })
     }
 }
@@ -330,11 +333,11 @@ fn share(one: &Command, other: &Command) -> bool {
 }
 
 /// A place at which two commands would both have this key.
-fn meet(one: &Command, other: &Command, key: Key) -> Option<Place> {
-    one.place.each().find(|place| other.place.contains(*place) && !place.types(key))
+fn meet(one: &Command, other: &Command, key: Key) -> Option<KeyContext> {
+    one.contexts.each().find(|place| other.contexts.contains(*place) && !place.types(key))
 }
 
-fn read(change: &Change<'_>) -> Result<(&'static Command, Vec<Key>), String> {
+fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> {
     let unknown = || match similar(change.command).as_slice() {
         [] => format!("no command is called `{}`; `behaview keys` names them all", change.command),
         some => format!("no command is called `{}`; perhaps {}", change.command, some.join(", ")),
@@ -364,7 +367,7 @@ impl Model {
     }
 
     /// How messages name the way to a command: its first key, or its name in the palette.
-    pub fn way_to(&self, name: &'static str) -> String {
+    pub fn key_label(&self, name: &'static str) -> String {
         let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)
     }
@@ -373,25 +376,25 @@ impl Model {
 impl Model {
     /// Why a key does nothing here; none where a line is typed, for other keys have never meant anything there.
     pub(in crate::app) fn off_words(&self, key: Key) -> Option<String> {
-        let place = self.place();
+        let place = self.key_context();
         if place.has_line() || place.types(key) || self.is_quitting {
             return None;
         }
         let known: Vec<_> = self.settings.keys.having(key).collect();
-        let here = known.iter().filter(|command| command.place.contains(place));
+        let here = known.iter().filter(|command| command.contexts.contains(place));
         let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
         // Of many none is the one that was meant.
         Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
-                let (other, quit) = (self.way_to("open-file"), self.way_to("quit"));
+                let (other, quit) = (self.key_label("open-file"), self.key_label("quit"));
                 format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
             }
             ([_] | [_, _], _) => {
                 let needs: Vec<_> = missing.iter().map(|(_, what)| *what).collect();
                 format!("{key} does nothing now: it needs {}.", needs.join(", or "))
             }
-            ([], [command]) => format!("{key} does nothing here: it works {}.", command.place.words()),
-            _ => format!("{key} does nothing here; {} shows the keys that do.", self.way_to("help")),
+            ([], [command]) => format!("{key} does nothing here: it works {}.", command.contexts.label()),
+            _ => format!("{key} does nothing here; {} shows the keys that do.", self.key_label("help")),
         })
     }
 
@@ -399,7 +402,7 @@ impl Model {
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let columns = usize::from(self.size.width.saturating_sub(4)).max(10);
-        words_in_rows_cut(&notice.text, columns, usize::from(self.size.height / 5).clamp(2, 4))
+        wrap_cut(&notice.text, columns, usize::from(self.size.height / 5).clamp(2, 4))
     }
 }
 
@@ -422,8 +425,9 @@ mod tests_names {
 mod tests {
     use super::*;
 
-    fn read(changes: &[(&str, &[&str])]) -> Result<Keymap, Vec<Mistake>> {
-        let changes: Vec<_> = changes.iter().map(|(command, keys)| Change { command, keys: keys.to_vec() }).collect();
+    fn read(changes: &[(&str, &[&str])]) -> Result<Keymap, Vec<KeyChangeError>> {
+        let changes: Vec<_> =
+            changes.iter().map(|(command, keys)| KeyChange { command, keys: keys.to_vec() }).collect();
         Keymap::read(&changes)
     }
 
@@ -433,7 +437,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_wherever_nothing_is_typed() {
-        assert!(Place::ALL.iter().all(|place| READING.contains(*place) != place.has_line()));
+        assert!(KeyContext::ALL.iter().all(|place| READING.contains(*place) != place.has_line()));
     }
 
     #[test]

@@ -59,6 +59,7 @@ const ALL_TABS: u16 = 160;
 /// Rows of the bar: prices of keys, and the remaining quota.
 const BAR: u16 = 2;
 
+/// What the layout depends on besides the size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     pub has_report: bool,
@@ -147,6 +148,7 @@ impl Sizes {
     }
 }
 
+/// The areas of the screen; they share borders.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     pub title: Area,

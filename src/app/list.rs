@@ -8,7 +8,7 @@ use crate::app::panes::{PaneState, Scroll, wanted_columns};
 use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob, SearchJob};
 use crate::report::body::Body;
 use crate::report::find::SearchScope;
-use crate::report::identifier::{Identifier, Parts, Sha256};
+use crate::report::identifier::{Identifier, IdentifierParts, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
 use crate::report::rules::Marks;
@@ -37,6 +37,7 @@ pub struct List {
     used_cursors: Vec<Untrusted>,
 }
 
+/// Where the reports of a list come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListOrigin {
     Service(Sha256),
@@ -254,7 +255,7 @@ impl List {
         // Stored reports count where they are newer than those of their page.
         for (identifier, report) in loaded.reports {
             match self.entry_mut(&identifier) {
-                Some(entry) => entry.take_newer(&report),
+                Some(entry) => entry.replace_if_newer(&report),
                 None => self.push(ListEntry::with(Some(identifier), report)),
             }
         }
@@ -264,7 +265,7 @@ impl List {
     }
 
     /// Lets go of the reports that are here and not among these; says whether there was one. What could not be kept is here alone.
-    pub(super) fn let_go(&mut self, stored: &HashSet<&Identifier>) -> bool {
+    pub(super) fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
         let is_gone = |entry: &&mut ListEntry| {
             let is_kept = entry.report().is_some_and(|report| report.unkept.is_none());
             is_kept && entry.identifier.as_ref().is_some_and(|identifier| !stored.contains(identifier))
@@ -274,7 +275,7 @@ impl List {
     }
 
     /// Takes a whole report. One that is looked at while it comes stays open: its job is returned.
-    pub(super) fn take_arrived(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<JobNumber> {
+    pub(super) fn set_report(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<JobNumber> {
         let is_chosen = self.place_of(identifier) == Some(self.scroll.cursor);
         let entry = self.entry_mut(identifier)?;
         let open = if is_chosen && entry.report.is_none() { entry.open.take() } else { None };
@@ -284,11 +285,12 @@ impl List {
     }
 }
 
+/// One sandbox of the list, with its report once it is open.
 #[derive(Debug, Default)]
 pub struct ListEntry {
     /// What the report is asked for by; none for a report that does not say.
     pub identifier: Option<Identifier>,
-    pub parts: Option<Parts>,
+    pub parts: Option<IdentifierParts>,
     /// None while it has not been paid for.
     report: Option<LoadedReport>,
     pub failure: Option<Failure>,
@@ -299,6 +301,7 @@ pub struct ListEntry {
     filters: BTreeMap<Pane, Filter>,
 }
 
+/// A report in memory, with the state of its panes.
 #[derive(Debug)]
 pub struct OpenReport {
     /// All work on it, which tells it from others.
@@ -327,52 +330,52 @@ impl OpenReport {
     }
 
     /// What searches a pane for the words of its filter again; without words, everything is shown.
-    pub(super) fn seek_anew(&mut self, pane: Pane) -> Option<SearchJob> {
+    pub(super) fn restart_search(&mut self, pane: Pane) -> Option<SearchJob> {
         let state = self.panes.get_mut(&pane)?;
         let filter = state.filter.as_mut()?;
-        if filter.quest.renew_pattern() {
+        if filter.query.renew_pattern() {
             filter.covered = 0;
-            return self.seek(pane);
+            return self.start_search(pane);
         }
-        if filter.quest.typed.is_empty() {
+        if filter.query.typed.is_empty() {
             state.unsift(&self.report, pane);
         }
         None
     }
 
     /// What searches the rows of a pane that its filter has not covered yet.
-    fn seek(&mut self, pane: Pane) -> Option<SearchJob> {
+    fn start_search(&mut self, pane: Pane) -> Option<SearchJob> {
         let report = self.report.clone();
         let filter = self.panes.get_mut(&pane)?.filter.as_mut()?;
-        let pattern = filter.quest.pattern.clone()?;
+        let pattern = filter.query.pattern.clone()?;
         let scope = SearchScope { pane: Some(pane), from: filter.covered };
         filter.covered = report.searchable();
-        let ticket = filter.quest.begin();
-        filter.quest.run.iter_mut().for_each(|run| run.is_new = scope.from == 0);
+        let ticket = filter.query.begin();
+        filter.query.run.iter_mut().for_each(|run| run.is_new = scope.from == 0);
         Some(SearchJob::Filter(ticket, report, pattern, scope))
     }
 
     /// What continues the filters after more of the report was indexed.
-    pub(super) fn seek_further(&mut self) -> Vec<SearchJob> {
+    pub(super) fn continue_search(&mut self) -> Vec<SearchJob> {
         let reaches = self.report.searchable();
         let is_behind =
-            |filter: &Filter| !filter.quest.is_running() && filter.quest.pattern.is_some() && filter.covered < reaches;
+            |filter: &Filter| !filter.query.is_running() && filter.query.pattern.is_some() && filter.covered < reaches;
         let panes = self.panes.iter().filter(|(_, state)| state.filter.as_ref().is_some_and(is_behind));
         let behind: Vec<_> = panes.map(|(pane, _)| *pane).collect();
-        behind.into_iter().filter_map(|pane| self.seek(pane)).collect()
+        behind.into_iter().filter_map(|pane| self.start_search(pane)).collect()
     }
 
     /// Shows rows that the filter of a pane found; returns what continues it.
     pub(super) fn take_found(&mut self, job: JobNumber, rows: RowSet, ended: SearchEnd) -> Vec<SearchJob> {
         if let Some((pane, state)) = self.panes.iter_mut().find(|(_, state)| state.runs(job)) {
             state.take_found(&self.report, *pane, job, rows);
-            let quest = state.filter.as_mut().map(|filter| &mut filter.quest);
-            if let Some((quest, end)) = quest.zip(ended) {
-                quest.run = None;
-                quest.problem = end.err().or(quest.problem.take());
+            let query = state.filter.as_mut().map(|filter| &mut filter.query);
+            if let Some((query, end)) = query.zip(ended) {
+                query.run = None;
+                query.problem = end.err().or(query.problem.take());
             }
         }
-        self.seek_further()
+        self.continue_search()
     }
 
     pub(in crate::app) fn absorb(&mut self, batch: Batch) {
@@ -412,7 +415,7 @@ impl ListEntry {
     }
 
     /// Takes a stored report unless the entry has a newer one.
-    pub(super) fn take_newer(&mut self, report: &LoadedReport) {
+    pub(super) fn replace_if_newer(&mut self, report: &LoadedReport) {
         let is_newer = |known: &LoadedReport| {
             known.received < report.received || is_abstract(known.body.so_far(), report.body.so_far())
         };

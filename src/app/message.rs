@@ -1,17 +1,17 @@
 //! What the state machine takes in, one enum for each source, and what it asks of the runtime, one enum for each subject: as data.
 
-use crate::app::away::{Copied, NotSaved, Save};
+use crate::app::export_form::{ClipboardCopy, SaveError, SaveJob};
 use crate::app::find::HitGroup;
 use crate::app::find::finding::SearchEnd;
-use crate::app::over::findings::FindingTotals;
-use crate::app::over::indicators::Merged;
-use crate::app::over::{FindingRow, ReportToEvaluate};
+use crate::app::overlays::findings::FindingTotals;
+use crate::app::overlays::indicators::MergedIndicators;
+use crate::app::overlays::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::pointer::Pointer;
 use crate::app::spending::ledger::LedgerPage;
 use crate::app::{Key, Size};
 use crate::export::ExportSource;
-use crate::quota::{Balances, Entitlements, Settlement, Spent, Unit, Uploads, Usage};
+use crate::quota::{Balances, Entitlements, Settlement, SpentUnits, Unit, Uploads, Usage};
 use crate::report::body::Body;
 use crate::report::compare::Matrix;
 use crate::report::find::{Pattern, SearchScope};
@@ -21,7 +21,9 @@ use crate::report::note::Note;
 use crate::report::page::{Page, ReportSummary};
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
-use crate::report::{Analysis, Cancel, Deletion, Holding, Imported, PendingScan, Purge, Recent, Report, RowSet};
+use crate::report::{
+    Analysis, Cancel, Deletion, DeletionTarget, ImportOrigin, PendingScan, RecentFile, Report, RowSet, StoredItem,
+};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -30,6 +32,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// What the loop hands to the model.
 #[derive(Debug)]
 pub enum Message {
     Terminal(TerminalEvent),
@@ -58,6 +61,7 @@ carried_by! {
     File(FileEvent)
 }
 
+/// Input of the terminal.
 #[derive(Debug)]
 pub enum TerminalEvent {
     /// A key whose price was on the screen.
@@ -78,6 +82,7 @@ pub enum TerminalEvent {
     QuitNow,
 }
 
+/// Progress and results of calls to the service.
 #[derive(Debug)]
 pub enum ServiceEvent {
     /// Bytes of a response that have come, of its announced length.
@@ -86,13 +91,14 @@ pub enum ServiceEvent {
     ReportBegun(Request, Body),
     Ended(Request, Result<Response, Failure>),
     /// What this run has spent, and all runs of this day where that is limited.
-    Spent(BTreeMap<Unit, Spent>, Option<Spent>),
+    Spent(BTreeMap<Unit, SpentUnits>, Option<SpentUnits>),
     /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
     QuotaExhausted(bool),
     /// The service refused a paid call until this moment (Retry-After).
     RateLimitedUntil(Timestamp),
 }
 
+/// A response of the service, parsed.
 #[derive(Debug)]
 pub enum Response {
     Report(LoadedReport),
@@ -102,7 +108,7 @@ pub enum Response {
     Usage(Usage),
     Entitlements(Entitlements),
     /// When an artifact was received, and its length in bytes.
-    Artefact(Timestamp, u64),
+    Artifact(Timestamp, u64),
     UploadUrl(UploadAddress),
     Scan(Identifier),
     /// The progress of a scan; none where the service knows no scan.
@@ -114,7 +120,7 @@ pub enum Response {
 
 #[derive(Debug)]
 pub enum StoreEvent {
-    RecentFiles(Vec<Recent>),
+    RecentFiles(Vec<RecentFile>),
     /// A file, and its scan while the user has not seen its end.
     FileLoaded(Sha256, LoadedFile, Option<PendingScan>),
     CompareFileLoaded(Sha256, LoadedFile),
@@ -128,10 +134,10 @@ pub enum StoreEvent {
     /// A note was not written since another program wrote one; an empty text means a deletion.
     NoteConflict(Note),
     Ledger(LedgerPage),
-    Inventory(Vec<Holding>),
-    Deleted(String, Vec<Holding>),
+    Inventory(Vec<StoredItem>),
+    Deleted(String, Vec<StoredItem>),
     /// Nothing was deleted: the store differs from what the user confirmed.
-    DeleteConflict(Vec<Purge>, Vec<Holding>),
+    DeleteConflict(Vec<DeletionTarget>, Vec<StoredItem>),
     Uploads(Uploads),
 }
 
@@ -139,7 +145,7 @@ pub enum StoreEvent {
 pub enum ReportEvent {
     Indexed(JobNumber, Batch),
     Evaluated(JobNumber, Marks),
-    Indicators(JobNumber, Result<Merged, String>),
+    Indicators(JobNumber, Result<MergedIndicators, String>),
     RulesLoaded(Arc<Rules>, Vec<String>),
     AllEvaluated(JobNumber, (Vec<FindingRow>, FindingTotals)),
     Compared(JobNumber, Arc<Matrix>),
@@ -161,7 +167,7 @@ pub enum FileEvent {
     Inspected(PathBuf, Result<(Sha256, u64), String>, Option<Timestamp>, Option<String>),
     HashesCounted(PathBuf, Result<Hashes, String>),
     Copied(String, Result<String, String>),
-    Written(Result<String, NotSaved>),
+    Written(Result<String, SaveError>),
 }
 
 /// Work beside the loop, owned by the place of its results. Dropped, it cancels the work.
@@ -224,7 +230,7 @@ pub struct LoadedReport {
     /// Why it could not be stored, if so.
     pub unkept: Option<String>,
     pub verdict: Option<Untrusted>,
-    pub imported: Option<Imported>,
+    pub imported: Option<ImportOrigin>,
     /// Whether it is a document, and no behaviour report.
     pub is_other_kind: bool,
 }
@@ -233,7 +239,7 @@ impl LoadedReport {
     /// Reads the verdict, which takes long for a large report: not in the loop. One that still comes has it later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
         let report = body.is_whole().then(|| Report::open(&body));
-        let verdict = report.as_ref().and_then(|report| ReportSummary::of(report).words());
+        let verdict = report.as_ref().and_then(|report| ReportSummary::of(report).label());
         let is_other_kind = report.is_some_and(|report| report.is_of_another_kind());
         Self { received, body, unkept, verdict, imported: None, is_other_kind }
     }
@@ -242,6 +248,7 @@ impl LoadedReport {
 /// The reports of a document, with what each calls itself.
 pub type DocumentReports = Vec<(Option<Identifier>, LoadedReport)>;
 
+/// A failed action: what failed, what it cost, and what to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     pub what: String,
@@ -249,7 +256,7 @@ pub struct Failure {
     pub cost: Option<Settlement>,
     pub advice: String,
     /// Whether the service may have done what it was asked all the same.
-    pub is_unsure: bool,
+    pub may_have_succeeded: bool,
     /// Whether the file that was to be sent is not what it was when it was looked at.
     pub is_of_file: bool,
     /// Whether nothing was sent because another program asks the same now.
@@ -267,11 +274,12 @@ impl Failure {
         [self.what.clone(), cost, self.advice.clone()].into_iter().filter(|sentence| !sentence.is_empty())
     }
 
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         self.sentences().collect::<Vec<_>>().join(" ")
     }
 }
 
+/// Where a response may come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
@@ -282,6 +290,7 @@ pub enum ResponseSource {
     Service,
 }
 
+/// What the model asks the runtime to do.
 #[derive(Debug)]
 pub enum Effect {
     Service(ServiceCall),
@@ -297,6 +306,7 @@ carried_by! {
     Terminal(TerminalAction)
 }
 
+/// Work that may call the service, by way of the gateway.
 #[derive(Debug)]
 pub enum ServiceCall {
     /// Gets a response at the price that was on the screen.
@@ -305,6 +315,7 @@ pub enum ServiceCall {
     Cancel(Request),
 }
 
+/// Work on the store; sends nothing.
 #[derive(Debug)]
 pub enum StoreJob {
     FindRecent,
@@ -332,6 +343,7 @@ impl StoreJob {
     }
 }
 
+/// Work on the bytes of reports.
 #[derive(Debug)]
 pub enum ReportJob {
     Index(Ticket, Body),
@@ -356,14 +368,16 @@ pub enum SearchJob {
     Comparison(Ticket, Arc<Matrix>, String),
 }
 
+/// Work on files of this machine and on the clipboard.
 #[derive(Debug)]
 pub enum FileJob {
     Inspect(PathBuf),
     CountHashes(PathBuf),
-    Write { save: Save, cancel: Cancel },
-    Copy(Copied),
+    Write { save: SaveJob, cancel: Cancel },
+    Copy(ClipboardCopy),
 }
 
+/// A change of the program's hold on the terminal.
 #[derive(Debug)]
 pub enum TerminalAction {
     Demo,

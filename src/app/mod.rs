@@ -6,9 +6,9 @@
 //!             COMMANDS: a key, what it asks of the service (and so its price), what it does
 //! ```
 
-pub mod away;
 pub mod commands;
 pub mod compare;
+pub mod export_form;
 pub mod field;
 pub mod files;
 pub mod find;
@@ -17,7 +17,7 @@ pub mod layout;
 pub mod list;
 pub mod message;
 pub mod model;
-pub mod over;
+pub mod overlays;
 pub mod panes;
 pub mod pointer;
 mod responses;
@@ -27,7 +27,7 @@ pub mod start;
 pub mod update;
 
 pub use commands::{COMMANDS, Command, PANES};
-pub use keys::{Key, Keymap, Place};
+pub use keys::{Key, KeyContext, Keymap};
 pub use layout::{Area, Layout, Size, Sizes};
 pub use list::{List, ListEntry, OpenReport};
 pub use message::{
@@ -36,6 +36,6 @@ pub use message::{
     TerminalAction, TerminalEvent, Ticket,
 };
 pub use model::{Model, Screen, Service};
-pub use over::Overlay;
-pub use spending::typed::{ASKS, Ask};
+pub use overlays::Overlay;
+pub use spending::typed::{AD_HOC_REQUESTS, AdHocRequest};
 pub use start::Remembered;

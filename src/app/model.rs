@@ -1,22 +1,22 @@
 //! Everything the screen shows, in one value with one owner.
 
-use crate::app::away::LastFormat;
+use crate::app::export_form::LastFormat;
 use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
-use crate::app::find::{Finder, Quest};
+use crate::app::find::{HitList, SearchQuery};
 use crate::app::keys::Keymap;
 use crate::app::layout::{PaneNeed, View};
 use crate::app::message::{DocumentReports, RulesOrFile};
-use crate::app::over::{AllNotes, Over, Target};
+use crate::app::overlays::{AllNotes, OverlayStack, Target};
 use crate::app::panes::PaneState;
 use crate::app::pointer::Mouse;
-use crate::app::scan::follow::{Follows, Pace};
-use crate::app::spending::price::{Figures, Offers};
+use crate::app::scan::watch::{PollPace, ScanWatches};
+use crate::app::spending::price::{QuotaState, ShownPrices};
 use crate::app::spending::{Calls, Obstacle};
 use crate::app::start::{Remembered, StartScreen};
 use crate::app::{Effect, Job, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
-use crate::report::{Holding, Pane};
+use crate::report::{Pane, StoredItem};
 use crate::request::Listing;
 use crate::text::{Untrusted, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -24,6 +24,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The whole state of the app; only messages change it.
 #[derive(Debug, Default)]
 pub struct Model {
     pub size: Size,
@@ -34,14 +35,14 @@ pub struct Model {
     pub service: Service,
     pub settings: Settings,
     pub screen: Screen,
-    pub over: Over,
+    pub overlays: OverlayStack,
     pub start: StartScreen,
     pub files: OpenFiles,
     pub notes: AllNotes,
-    pub follows: Follows,
+    pub follows: ScanWatches,
     pub copies_raw: bool,
     pub calls: Calls,
-    pub figures: Figures,
+    pub quota_state: QuotaState,
     pub sizes: Sizes,
     pub remembered: Remembered,
     pub notice: Option<Notice>,
@@ -54,12 +55,12 @@ pub struct Model {
     pub last_format: Option<LastFormat>,
     /// The row that the cursor goes to as soon as it is found.
     pub(super) bound_for: Option<Target>,
-    pub(super) offers: Offers,
+    pub(super) offers: ShownPrices,
     pub(super) mouse: Mouse,
     /// The last search of all stored reports that was left for one of its hits.
-    pub(super) finder: Option<Finder>,
+    pub(super) finder: Option<HitList>,
     /// The words that a report was last searched for.
-    pub(super) sought: Quest,
+    pub(super) pattern: SearchQuery,
     /// Of the files that are being written: the end of the program cancels them.
     pub(super) writing: Job,
     /// Whether a letter did nothing, and only letters came after it.
@@ -70,6 +71,7 @@ pub struct Model {
     effects: Vec<Effect>,
 }
 
+/// The service that is asked, as the app shows it.
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     pub name: String,
@@ -102,6 +104,7 @@ pub enum Screen {
     File,
 }
 
+/// A message in one row, until the next key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notice {
     pub text: String,
@@ -159,7 +162,7 @@ impl Model {
     /// Closes the overlays of the file that is shown, as another takes its place.
     fn leave_shown(&mut self) {
         self.note_folds();
-        self.over.all.clear();
+        self.overlays.all.clear();
         self.bound_for = None;
     }
 
@@ -232,13 +235,13 @@ impl Model {
     }
 
     /// Drops reports that are not stored any more, and closes files without any.
-    pub(super) fn let_go_of_deleted(&mut self, held: &[Holding]) {
+    pub(super) fn let_go_of_deleted(&mut self, stored: &[StoredItem]) {
         // Imports belong to no service, and are stored for all profiles.
-        let ours = || held.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
-        let reports: HashSet<_> = ours().filter_map(Holding::report).collect();
+        let ours = || stored.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
+        let reports: HashSet<_> = ours().filter_map(StoredItem::report).collect();
         let files: HashSet<_> =
             ours().filter(|thing| thing.is_answer()).filter_map(|thing| thing.file.as_ref()).collect();
-        let mut is_changed = self.files.let_go(&reports);
+        let mut is_changed = self.files.drop_deleted(&reports);
         while let Some(place) = self.files.emptied(&files) {
             self.close(place);
             is_changed = true;
@@ -249,7 +252,7 @@ impl Model {
         // Hits and comparisons may quote deleted reports.
         self.finder = None;
         self.bound_for = None;
-        self.over.all.retain(|over| matches!(over, Overlay::Held(_)));
+        self.overlays.all.retain(|overlay| matches!(overlay, Overlay::Stored(_)));
         if self.files.shown().is_none() {
             self.screen = Screen::Start;
         }
@@ -277,7 +280,7 @@ impl Model {
         !self.calls.is_empty()
             || self.calls.batch().is_some()
             || !self.follows.is_empty()
-            || self.figures.waits(self.now).is_some()
+            || self.quota_state.waits(self.now).is_some()
     }
 
     pub fn list(&self) -> Option<&List> {
@@ -353,12 +356,13 @@ impl Model {
     }
 }
 
+/// Settings that do not change while the app runs.
 #[derive(Debug, Default)]
 pub struct Settings {
     pub keys: Keymap,
     /// Units above which a price needs confirmation.
     pub confirm_above: u64,
-    pub pace: Pace,
+    pub pace: PollPace,
     pub rules_file: Option<PathBuf>,
     /// Whether one thing is shown at a time, in lines.
     pub is_plain: bool,

@@ -63,7 +63,7 @@ impl Model {
             return self.enter_by_mouse();
         }
         self.mouse.press = Some((at.x, at.y, self.now));
-        if let Some(overlay) = self.over.top() {
+        if let Some(overlay) = self.overlays.top() {
             let area = overlay.area(&self.layout());
             let room = self.overlay_room();
             let row = self.rows_over().and_then(|rows| rows.at(area.row_at(at.x, at.y)?, room));
@@ -107,7 +107,7 @@ impl Model {
     fn wheel(&mut self, at: Pointer, movement: Move) {
         let layout = self.layout();
         let pane = layout.panes.iter().find(|(_, area)| area.contains(at.x, at.y)).map(|(pane, area)| (*pane, *area));
-        match pane.filter(|_| self.over.is_empty() && self.screen == Screen::File) {
+        match pane.filter(|_| self.overlays.is_empty() && self.screen == Screen::File) {
             Some((pane, area)) => {
                 let height = area.inside().height.into();
                 self.files.with_pane(pane, |state, report| state.go(report, pane, movement, height));
@@ -124,6 +124,6 @@ impl Model {
             return self.run(command);
         }
         let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());
-        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.meant(self).label, tag.words()));
+        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.meant(self).label, tag.label()));
     }
 }

@@ -1,9 +1,9 @@
 //! What the model makes of responses, of what the store has loaded, and of rows that were found.
 
 use crate::app::files::OpenFile;
-use crate::app::find::Finder;
+use crate::app::find::HitList;
 use crate::app::list::Next;
-use crate::app::over::{AnswerTree, Sheet};
+use crate::app::overlays::{AnswerTree, TextPage};
 use crate::app::spending::{InFlightCall, last_days};
 use crate::app::{
     Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
@@ -27,18 +27,18 @@ impl Model {
             self.leave();
         } else if call.as_ref().is_some_and(|call| call.is_paid) {
             // After a paid call the counters are read, which is free.
-            self.figures.are_outrun |= self.calls.has(&Request::Quotas);
-            self.ask_agreed(Request::Quotas, ResponseSource::Service);
-            if self.figures.usage.is_some() {
-                self.ask_agreed(last_days(self.now), ResponseSource::Service);
+            self.quota_state.are_outrun |= self.calls.has(&Request::Quotas);
+            self.send_confirmed(Request::Quotas, ResponseSource::Service);
+            if self.quota_state.usage.is_some() {
+                self.send_confirmed(last_days(self.now), ResponseSource::Service);
             }
         }
         match result {
             Ok(response) => self.on_response(request, call, response),
             Err(failure) => self.on_failure(request, call, failure),
         }
-        if *request == Request::Quotas && std::mem::take(&mut self.figures.are_outrun) && !self.is_quitting {
-            self.ask_agreed(Request::Quotas, ResponseSource::Service);
+        if *request == Request::Quotas && std::mem::take(&mut self.quota_state.are_outrun) && !self.is_quitting {
+            self.send_confirmed(Request::Quotas, ResponseSource::Service);
         }
         self.next_in_batch();
     }
@@ -54,18 +54,18 @@ impl Model {
                 self.on_balances(balances, call.map_or(self.now, |call| call.since));
             }
             (Response::Usage(usage), _) => {
-                let sheet = Sheet::usage(&usage, usize::from(self.overlay_room().width));
-                self.figures.usage = Some(usage);
-                let is_asked = std::mem::take(&mut self.figures.announces_usage);
-                self.show_figures(sheet, is_asked);
+                let text_page = TextPage::usage(&usage, usize::from(self.overlay_room().width));
+                self.quota_state.usage = Some(usage);
+                let is_asked = std::mem::take(&mut self.quota_state.announces_usage);
+                self.show_figures(text_page, is_asked);
             }
             (Response::Entitlements(entitlements), _) => {
                 let now = self.now;
-                self.figures.entitlements = self.figures.entitlements.updated(entitlements);
-                self.over.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if prompt.asks(request, now)));
-                self.say(self.figures.entitlements.words());
+                self.quota_state.entitlements = self.quota_state.entitlements.updated(entitlements);
+                self.overlays.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if prompt.asks(request, now)));
+                self.say(self.quota_state.entitlements.label());
             }
-            (Response::Artefact(received, length), _) => self.on_artefact(request, received, length),
+            (Response::Artifact(received, length), _) => self.on_artifact(request, received, length),
             (Response::UploadUrl(to), _) => self.on_upload_url(call.and_then(|call| call.uploads), to),
             (Response::Scan(scan), Request::PrivateScan { submission, .. }) => self.on_submitted(submission, scan),
             (Response::Progress(seen), _) => self.on_scan_polled(request, seen),
@@ -73,11 +73,11 @@ impl Model {
                 let what = if *only_from_storage { "The file alone" } else { "The file with its reports" };
                 self.say(format!("{what} is deleted at the service: {}. Reports stored here stay.", file.short()));
             }
-            (Response::Tree(received, lines), _) if self.over.prompt_of(request, self.now).is_some() => {
-                self.over.put(AnswerTree::new(request.words(), received, lines));
+            (Response::Tree(received, lines), _) if self.overlays.prompt_of(request, self.now).is_some() => {
+                self.overlays.put(AnswerTree::new(request.label(), received, lines));
             }
             (Response::Tree(..), _) => {
-                self.say(format!("The answer is here: {}. Asking the same again shows it.", request.words()));
+                self.say(format!("The answer is here: {}. Asking the same again shows it.", request.label()));
             }
             _ => {}
         }
@@ -92,19 +92,19 @@ impl Model {
                 let is_seen = is_shown && list.as_ref().is_some_and(|list| list.entries.is_empty());
                 let is_open = list.map(|list| list.failure = Some(failure.clone())).is_some();
                 if is_open && !is_seen {
-                    self.warn(failure.words());
+                    self.warn(failure.label());
                 }
                 self.on_poll_failed(file, &failure);
             }
             Request::Quotas => {
-                if std::mem::take(&mut self.figures.announces_balances) {
+                if std::mem::take(&mut self.quota_state.announces_balances) {
                     self.warn(format!("The counters could not be read: {}", failure.what));
                 }
-                self.figures.failure = Some(failure.what);
+                self.quota_state.failure = Some(failure.what);
             }
-            Request::Artefact { .. } => match self.artefacts_asking(request) {
+            Request::Artifact { .. } => match self.artifacts_asking(request) {
                 Some(list) => list.source.failure = Some(failure),
-                None => self.warn(failure.words()),
+                None => self.warn(failure.label()),
             },
             Request::UploadAddress => {
                 if let Some(submission) = call.and_then(|call| call.uploads) {
@@ -124,15 +124,15 @@ impl Model {
     fn on_typed_request_failed(&mut self, request: &Request, failure: Failure) {
         let is_usage = matches!(request, Request::Usage { .. });
         // Usage that the program refreshed by itself keeps its old figures.
-        let is_silent = is_usage && !std::mem::take(&mut self.figures.announces_usage);
-        match self.over.prompt_of(request, self.now) {
+        let is_silent = is_usage && !std::mem::take(&mut self.quota_state.announces_usage);
+        match self.overlays.prompt_of(request, self.now) {
             Some(form) => {
                 form.failure = Some(failure);
                 // The stored response may be gone, and then its price has to show.
-                self.look_up();
+                self.check_store();
             }
             None if is_silent => {}
-            None => self.warn(failure.words()),
+            None => self.warn(failure.label()),
         }
     }
 
@@ -142,7 +142,7 @@ impl Model {
         }
         let is_stored = self.files.each_entry_mut(identifier).any(|entry| entry.report().is_some());
         let files = self.files.listing_mut(identifier);
-        let arrived: Vec<_> = files.filter_map(|file| file.list.take_arrived(identifier, &report)).collect();
+        let arrived: Vec<_> = files.filter_map(|file| file.list.set_report(identifier, &report)).collect();
         let is_new = !is_stored && arrived.is_empty();
         arrived.into_iter().for_each(|job| self.on_whole(job));
         if let Some(why) = report.unkept {
@@ -165,9 +165,9 @@ impl Model {
         let is_stored = self.files.each_entry_mut(identifier).any(|entry| entry.report().is_some());
         self.files.listing_mut(identifier).for_each(|file| file.take_failure(identifier, failure));
         if is_stored {
-            self.warn(format!("{} The stored report stays.", failure.words()));
+            self.warn(format!("{} The stored report stays.", failure.label()));
         }
-        self.stop_batch(&format!("A report could not be fetched. {}", failure.words()));
+        self.stop_batch(&format!("A report could not be fetched. {}", failure.label()));
     }
 
     /// Shows a report during its download, in every file that lists it. A stored one stays until the new one is whole.
@@ -184,7 +184,7 @@ impl Model {
     /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
     fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
-        if is_chosen && self.calls.batch().is_none() && self.focused().is_none() && self.over.is_empty() {
+        if is_chosen && self.calls.batch().is_none() && self.focused().is_none() && self.overlays.is_empty() {
             self.files.enter_group();
         }
     }
@@ -206,11 +206,11 @@ impl Model {
     }
 
     fn on_balances(&mut self, balances: Balances, asked: Timestamp) {
-        let is_typed = self.over.prompt_of(&Request::Quotas, self.now).is_some();
-        let is_asked = std::mem::take(&mut self.figures.announces_balances) || is_typed;
+        let is_typed = self.overlays.prompt_of(&Request::Quotas, self.now).is_some();
+        let is_asked = std::mem::take(&mut self.quota_state.announces_balances) || is_typed;
         let columns = usize::from(self.overlay_room().width);
-        self.show_figures(Sheet::counters(&balances, self.now, columns), is_asked);
-        self.figures.take_balances(balances, asked);
+        self.show_figures(TextPage::counters(&balances, self.now, columns), is_asked);
+        self.quota_state.take_balances(balances, asked);
         if !self.is_quitting {
             self.emit(StoreJob::ReadUploads);
         }
@@ -218,14 +218,14 @@ impl Model {
 
     pub(super) fn counted(&mut self, path: &Path, result: Result<Hashes, String>) {
         let name = text::path(path).cut(60);
-        match (self.over.top_mut(), result) {
+        match (self.overlays.top_mut(), result) {
             (Some(Overlay::Planner(planner)), Ok(hashes)) => {
                 planner.counted(path, hashes.count);
                 let again = match hashes.repeated {
                     0 => String::new(),
                     repeated => format!(", {repeated} of them repeated; each is charged"),
                 };
-                let way = self.way_to("plan");
+                let way = self.key_label("plan");
                 self.say(format!("{name} lists {}{again}. {way} adds them.", text::count(hashes.count, "hash")));
             }
             (_, Ok(_)) => {}
@@ -234,10 +234,10 @@ impl Model {
     }
 
     /// Shows figures that were asked for; those that are shown already are refreshed in their place.
-    pub(super) fn show_figures(&mut self, sheet: Sheet, is_asked: bool) {
-        match self.over.top_mut() {
-            Some(Overlay::Sheet(shown)) if shown.title == sheet.title => shown.refresh(sheet),
-            _ if is_asked => self.over.put(sheet),
+    pub(super) fn show_figures(&mut self, text_page: TextPage, is_asked: bool) {
+        match self.overlays.top_mut() {
+            Some(Overlay::TextPage(shown)) if shown.title == text_page.title => shown.refresh(text_page),
+            _ if is_asked => self.overlays.put(text_page),
             _ => {}
         }
     }
@@ -255,7 +255,7 @@ impl Model {
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list().and_then(|list| list.next_page(self.service.listing));
             if let Some(page) = page {
-                self.ask_agreed(page, ResponseSource::StoredOrService);
+                self.send_confirmed(page, ResponseSource::StoredOrService);
             }
             return;
         }
@@ -292,10 +292,10 @@ impl Model {
             file.into_iter().for_each(|file| file.leave_empty_pane(job));
         }
         // What was sought in its first rows is sought in all of them.
-        let is_of = |finder: &Finder| finder.source.of == Some(job);
+        let is_of = |finder: &HitList| finder.source.of == Some(job);
         self.files.with_opening_mut(job).and_then(|file| file.finder.take_if(|finder| is_of(finder)));
-        if self.over.top_as::<Finder>().is_some_and(is_of) {
-            self.seek_hits();
+        if self.overlays.top_as::<HitList>().is_some_and(is_of) {
+            self.search_hits();
         }
         let rules = self.rules_or_file();
         if let Some(open) = self.files.opened_mut(job) {

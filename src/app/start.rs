@@ -2,11 +2,11 @@
 //! sizes set by hand, and folds.
 
 use crate::app::field::TextField;
-use crate::app::over::Scope;
+use crate::app::overlays::Scope;
 use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
-use crate::report::{Identifier, Pane, Recent};
+use crate::report::{Identifier, Pane, RecentFile};
 use crate::text::{Untrusted, count, thousands};
 use serde::{Deserialize, Serialize};
 use sha2::Digest;
@@ -14,18 +14,19 @@ use std::collections::HashSet;
 
 const MOST_PASTED: usize = 20;
 
+/// The screen without a file: a line for a hash, and the recent files.
 #[derive(Debug, Default)]
 pub struct StartScreen {
     pub typed: TextField,
     /// Files whose hashes were pasted together; the first one is in the line.
     pasted: Vec<Sha256>,
-    pub recent: Vec<Recent>,
+    pub recent: Vec<RecentFile>,
     pub scroll: Scroll,
 }
 
 impl StartScreen {
     /// Other files with stored reports.
-    pub(super) fn others(&self, shown: Option<&Sha256>) -> impl Iterator<Item = &Recent> {
+    pub(super) fn others(&self, shown: Option<&Sha256>) -> impl Iterator<Item = &RecentFile> {
         self.recent.iter().filter(move |recent| recent.reports > 0 && Some(&recent.file) != shown)
     }
 
@@ -47,7 +48,7 @@ impl Model {
                 true
             }
             Key::Char(_) if !typed.is_empty() => {
-                let back = self.way_to("back");
+                let back = self.key_label("back");
                 self.warn(format!(
                     "{key} is not a digit of a SHA-256 (0 to 9, a to f), and was left out. {back} empties the line."
                 ));
@@ -67,7 +68,7 @@ impl Model {
         if let Some(first) = found.first() {
             self.start.typed = first.to_string().into();
         }
-        let (way, pasted) = (self.way_to("open-chosen"), count(found.len() as u64, "file"));
+        let (way, pasted) = (self.key_label("open-chosen"), count(found.len() as u64, "file"));
         match (found.len(), left_out) {
             (0, _) => self.warn(
                 "No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else.",
@@ -102,6 +103,7 @@ const REPORTS: usize = 100;
 
 const ROWS: usize = 10_000;
 
+/// View settings that the next start takes over.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {

@@ -1,17 +1,17 @@
 //! What each message changes, and which effects follow.
 
-use crate::app::away::SaveForm;
-use crate::app::commands::{Act, FOLLOWING};
+use crate::app::commands::{Action, FOLLOWING};
+use crate::app::export_form::ExportForm;
 use crate::app::field::TextField;
 use crate::app::files::OpenFile;
 use crate::app::keys::{CONFIRM, ENTER};
-use crate::app::over::Sheet;
-use crate::app::over::sheet::TIMELINE;
+use crate::app::overlays::TextPage;
+use crate::app::overlays::text_page::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
-    Command, Effect, FileEvent, Key, Message, Model, OpenReport, Overlay, Place, ReportEvent, ResponseSource, Screen,
-    SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
+    Command, Effect, FileEvent, Key, KeyContext, Message, Model, OpenReport, Overlay, ReportEvent, ResponseSource,
+    Screen, SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -24,24 +24,24 @@ impl Model {
     /// The text field that has the keys; none of a form that was sent.
     fn field(&mut self) -> Option<&mut TextField> {
         if self.is_filtering() {
-            return self.filter_mut().map(|filter| &mut filter.quest.typed);
+            return self.filter_mut().map(|filter| &mut filter.query.typed);
         }
-        if self.is_form_sent() { None } else { self.over.top_mut()?.screen_mut().field() }
+        if self.is_form_sent() { None } else { self.overlays.top_mut()?.screen_mut().field() }
     }
 
     pub(super) fn after_typing(&mut self) {
         if self.is_filtering() {
-            return self.seek();
+            return self.start_search();
         }
         let open = self.files.shown().and_then(OpenFile::open);
-        let effect = self.over.top_mut().and_then(|over| over.screen_mut().on_typed(open, self.now));
+        let effect = self.overlays.top_mut().and_then(|overlay| overlay.screen_mut().on_typed(open, self.now));
         self.emit_all(effect);
     }
 
     /// Checks the store for the typed request, or for each artifact.
-    pub(super) fn look_up(&mut self) {
-        let requests: Vec<_> = match self.over.top() {
-            Some(Overlay::Artefacts(list)) => list.source.requests().collect(),
+    pub(super) fn check_store(&mut self) {
+        let requests: Vec<_> = match self.overlays.top() {
+            Some(Overlay::SandboxArtifacts(list)) => list.source.requests().collect(),
             Some(Overlay::Prompt(form)) => form.request(self.now).into_iter().collect(),
             _ => return,
         };
@@ -49,7 +49,7 @@ impl Model {
     }
 
     pub(super) fn paste(&mut self, text: &str) {
-        self.over.change_top(SaveForm::go_to_name);
+        self.overlays.change_top(ExportForm::go_to_name);
         if let Some(field) = self.field() {
             field.paste(text);
             return self.after_typing();
@@ -57,7 +57,7 @@ impl Model {
         if self.is_form_sent() || self.screen != Screen::Start {
             return;
         }
-        self.over.all.clear();
+        self.overlays.all.clear();
         self.paste_hashes(text);
     }
 
@@ -73,11 +73,11 @@ impl Model {
     pub fn update(&mut self, message: impl Into<Message>, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
-        self.figures.allowance.turn(self.figures.spent.values().copied().sum(), now);
+        self.quota_state.allowance.turn(self.quota_state.spent.values().copied().sum(), now);
         self.dispatch(message.into());
         self.files.fit(self.size.is_large());
         self.refresh_palette();
-        if self.over.shows_sheet(FOLLOWING) {
+        if self.overlays.shows_sheet(FOLLOWING) {
             self.show_figures(self.following_sheet(), false);
         }
         self.settle();
@@ -127,8 +127,8 @@ impl Model {
             TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
             TerminalEvent::Resize(size) => {
                 self.size = size;
-                if self.over.shows_sheet(TIMELINE) {
-                    self.show_figures(Sheet::timeline(self, self.overlay_room().width.into()), false);
+                if self.overlays.shows_sheet(TIMELINE) {
+                    self.show_figures(TextPage::timeline(self, self.overlay_room().width.into()), false);
                 }
             }
             TerminalEvent::Suspend => self.emit(TerminalAction::Suspend),
@@ -138,7 +138,7 @@ impl Model {
             TerminalEvent::QuitNow => {
                 self.is_quitting = true;
                 // Cancelled, paid calls have their possible cost in the ledger; the end comes with the last.
-                if self.calls.awaits_paid() { self.give_up() } else { self.emit(TerminalAction::Quit) }
+                if self.calls.awaits_paid() { self.cancel_or_quit() } else { self.emit(TerminalAction::Quit) }
             }
         }
     }
@@ -150,12 +150,12 @@ impl Model {
             ServiceEvent::Ended(request, result) => self.call_ended(&request, result),
             ServiceEvent::Spent(spent, today) => {
                 if let Some(today) = today {
-                    self.figures.allowance.count(today, spent.values().copied().sum(), self.now);
+                    self.quota_state.allowance.count(today, spent.values().copied().sum(), self.now);
                 }
-                self.figures.spent = spent;
+                self.quota_state.spent = spent;
             }
-            ServiceEvent::QuotaExhausted(is_exhausted) => self.figures.says_spent = is_exhausted,
-            ServiceEvent::RateLimitedUntil(until) => self.figures.wait_until = Some(until),
+            ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.says_spent = is_exhausted,
+            ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
         }
     }
 
@@ -176,15 +176,15 @@ impl Model {
                 self.leave();
             }
             StoreEvent::Notes(notes) => self.take_notes(notes),
-            StoreEvent::NoteConflict(note) => self.keep_words(&note),
+            StoreEvent::NoteConflict(note) => self.restore_typed(&note),
             StoreEvent::Ledger(page) => {
                 let columns = usize::from(self.overlay_room().width);
-                self.show_figures(Sheet::ledger(&page, self.now, columns), !self.place().has_line());
+                self.show_figures(TextPage::ledger(&page, self.now, columns), !self.key_context().has_line());
             }
-            StoreEvent::Inventory(lines) => self.show_held(lines),
+            StoreEvent::Inventory(lines) => self.show_stored(lines),
             StoreEvent::Deleted(words, lines) => self.purged(words, lines),
             StoreEvent::DeleteConflict(what, lines) => self.purge_differs(what, lines),
-            StoreEvent::Uploads(uploads) => self.figures.entitlements.uploads = uploads,
+            StoreEvent::Uploads(uploads) => self.quota_state.entitlements.uploads = uploads,
         }
     }
 
@@ -192,7 +192,7 @@ impl Model {
         match event {
             ReportEvent::Indexed(job, batch) => {
                 self.indexed(job, batch);
-                let further = self.files.opened_mut(job).map(OpenReport::seek_further);
+                let further = self.files.opened_mut(job).map(OpenReport::continue_search);
                 self.emit_all(further.into_iter().flatten());
                 self.arrive();
             }
@@ -211,33 +211,33 @@ impl Model {
     }
 
     fn looked_up(&mut self, request: Request, since: Option<Timestamp>, missing: Option<Vec<FileHash>>) {
-        self.artefact_held(&request, since);
+        self.artifact_stored(&request, since);
         let now = self.now;
         // The form may have another request by now.
-        if let Some(form) = self.over.top_as_mut::<Prompt>()
+        if let Some(form) = self.overlays.top_as_mut::<Prompt>()
             && form.asks(&request, now)
         {
             form.source.missing = missing.map(|missing| (request.clone(), missing));
-            form.source.held = since.map(|since| (request, since));
+            form.source.stored = since.map(|since| (request, since));
         }
     }
 
     /// Presses a key unless it would spend or answer what no frame showed when it was read.
     fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
-        let leaves = || Command::of(key, self).is_some_and(|command| command.place != CONFIRM && !command.asks());
+        let leaves = || Command::of(key, self).is_some_and(|command| command.contexts != CONFIRM && !command.asks());
         // A no needs no question that was seen.
         if self.declines(key) {
             return self.press(key);
         }
-        let question = self.over.top_as::<Confirmation>().map(|question| question.number);
-        let has_asked = question.is_none_or(|question| self.offers.has_asked(question, frame));
-        let has_shown = || self.offer(key).is_none_or(|offer| self.offers.has_shown(key, &offer, frame));
+        let question = self.overlays.top_as::<Confirmation>().map(|question| question.number);
+        let was_prompt_shown = question.is_none_or(|question| self.offers.was_prompt_shown(question, frame));
+        let was_price_shown = || self.offer(key).is_none_or(|offer| self.offers.was_price_shown(key, &offer, frame));
         let writes = || Command::of(key, self).is_some_and(|command| command.name == "save");
         if frame == 0 && writes() {
             self.warn(format!("{key} came together with other keys: nothing was written. Press it again."));
-        } else if !has_asked && !leaves() {
+        } else if !was_prompt_shown && !leaves() {
             self.warn(format!("{key} came before the question was on the screen: nothing was done. Press it again."));
-        } else if !has_shown() {
+        } else if !was_price_shown() {
             self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
         } else {
             self.press(key)
@@ -253,7 +253,7 @@ impl Model {
         if self.type_key(key) || self.refuses_words(key) {
             return;
         }
-        if let Some(answer) = self.over.answer(key).cloned() {
+        if let Some(answer) = self.overlays.answer(key).cloned() {
             return self.confirm(answer);
         }
         if self.declines(key) {
@@ -262,8 +262,8 @@ impl Model {
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
-            None if self.place() == Place::Choice && matches!(key, Key::Char(_)) => {
-                self.over.change_top(SaveForm::go_to_name);
+            None if self.key_context() == KeyContext::Choice && matches!(key, Key::Char(_)) => {
+                self.overlays.change_top(ExportForm::go_to_name);
                 self.type_key(key);
             }
             None => {
@@ -280,10 +280,10 @@ impl Model {
         let is_letter = matches!(key, Key::Char(_));
         let may_be_words = self.is_idle_letter && (is_letter || key == ENTER);
         self.is_idle_letter &= is_letter;
-        let is_refused = may_be_words && (self.over.answer(key).is_some() || self.offer(key).is_some());
+        let is_refused = may_be_words && (self.overlays.answer(key).is_some() || self.offer(key).is_some());
         if is_refused {
             let again = match is_letter {
-                true => format!("{} first, then {key} again", self.way_to("back")),
+                true => format!("{} first, then {key} again", self.key_label("back")),
                 false => "Press it again".to_owned(),
             };
             self.warn(format!("{key} may belong to words: a letter before it did nothing. Nothing was done. {again}."));
@@ -292,10 +292,10 @@ impl Model {
     }
 
     fn type_key(&mut self, key: Key) -> bool {
-        if self.over.is_empty() && self.screen == Screen::Start {
+        if self.overlays.is_empty() && self.screen == Screen::Start {
             return self.press_digit(key);
         }
-        let is_own = self.over.top_mut().is_some_and(|over| over.screen_mut().press(key));
+        let is_own = self.overlays.top_mut().is_some_and(|overlay| overlay.screen_mut().press(key));
         let is_typed = is_own || self.field().is_some_and(|field| field.press(key));
         if is_typed {
             self.after_typing();
@@ -306,25 +306,25 @@ impl Model {
     /// Whether a key declines the open confirmation: every key but its answers and those that leave it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
-        let is_asked = self.over.top_as::<Confirmation>().is_some() && self.over.answer(key).is_none();
+        let is_asked = self.overlays.top_as::<Confirmation>().is_some() && self.overlays.answer(key).is_none();
         is_asked && !Command::of(key, self).is_some_and(leaves)
     }
 
     pub fn run(&mut self, command: &Command) {
         match &command.act {
-            Act::Local(act) | Act::Leads { to: act, .. } => act(self),
-            Act::GoToPane(pane) => self.go_to_pane(*pane),
-            Act::Each { begin, .. } => {
+            Action::Local(act) | Action::Leads { to: act, .. } => act(self),
+            Action::GoToPane(pane) => self.go_to_pane(*pane),
+            Action::Each { begin, .. } => {
                 if !self.refuse(&self.tag(command)) {
                     begin(self)
                 }
             }
-            Act::Chosen => self.choose(),
-            Act::Ask { is_held, with_held, .. } if is_held(self) => with_held(self),
-            Act::Ask { request, anew, .. } => match request(self) {
+            Action::Chosen => self.choose(),
+            Action::Ask { is_stored, with_stored, .. } if is_stored(self) => with_stored(self),
+            Action::Ask { request, anew, .. } => match request(self) {
                 Some(request) if self.says_in_flight(&request) => {}
                 Some(request) => {
-                    self.figures.await_answer(&request);
+                    self.quota_state.await_answer(&request);
                     self.ask(request, if *anew { ResponseSource::Service } else { ResponseSource::StoredOrService })
                 }
                 None => {}
@@ -344,18 +344,18 @@ impl Model {
     }
 
     pub(super) fn leave_file(&mut self) {
-        self.over.all.clear();
+        self.overlays.all.clear();
         self.screen = Screen::Start;
         self.start.scroll = Scroll::default();
         self.emit(StoreJob::FindRecent);
     }
 
     pub(super) fn go_back(&mut self) {
-        if self.over.top_mut().is_some_and(|over| over.screen_mut().clear_filter()) {
+        if self.overlays.top_mut().is_some_and(|overlay| overlay.screen_mut().clear_filter()) {
             return self.after_typing();
         }
-        if !self.over.is_empty() {
-            return self.close_over();
+        if !self.overlays.is_empty() {
+            return self.close_overlay();
         }
         if self.screen == Screen::Start {
             let is_typed = !std::mem::take(&mut self.start.typed).is_empty();
@@ -366,7 +366,7 @@ impl Model {
         }
         if self.files.is_zoomed() {
             self.files.zoom(false);
-        } else if self.way_back().is_some() {
+        } else if self.return_label().is_some() {
             self.return_to_list();
         } else {
             // Here it ends: a file is left by a key of its own, and not by one press too many.
@@ -374,16 +374,16 @@ impl Model {
         }
     }
 
-    pub(super) fn close_over(&mut self) {
-        if let Some(Overlay::Finder(mut finder)) = self.over.close() {
+    pub(super) fn close_overlay(&mut self) {
+        if let Some(Overlay::HitList(mut finder)) = self.overlays.close() {
             finder.filter.run = None;
             self.keep_search(finder);
         }
-        self.look_up()
+        self.check_store()
     }
 
     /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.
-    pub(super) fn make_way(&mut self) {
+    pub(super) fn suspend_app(&mut self) {
         if self.calls.awaits_paid() {
             self.warn(
                 "A paid response is in flight, and a stopped program cannot receive it. Press it again once it is here.",
@@ -395,27 +395,27 @@ impl Model {
 
     /// Ends the program, after paid answers are in; asked twice, at once.
     pub(super) fn quit(&mut self) {
-        if self.may_leave() || self.is_quitting {
+        if self.can_quit() || self.is_quitting {
             return self.emit(TerminalAction::Quit);
         }
         self.is_quitting = true;
-        let quit = self.way_to("quit");
+        let quit = self.key_label("quit");
         self.warn(format!(
             "Waiting until paid responses and notes are stored. {quit} again leaves at once; the ledger counts each call."
         ));
     }
 
-    pub(super) fn give_up(&mut self) {
+    pub(super) fn cancel_or_quit(&mut self) {
         let requests: Vec<_> = self.calls.iter().map(|call| call.request.clone()).collect();
         self.emit_all(requests.into_iter().map(ServiceCall::Cancel));
     }
 
-    fn may_leave(&self) -> bool {
+    fn can_quit(&self) -> bool {
         !self.calls.awaits_paid() && self.writes == 0
     }
 
     pub(super) fn leave(&mut self) {
-        if self.is_quitting && self.may_leave() {
+        if self.is_quitting && self.can_quit() {
             self.emit(TerminalAction::Quit);
         }
     }

@@ -3,7 +3,7 @@
 use super::cost::known;
 use super::*;
 use crate::app::{Command, Key, Keymap};
-use crate::config::{ConfigMistake, Effective, TEMPLATE};
+use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
 use clap::Subcommand;
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
@@ -59,10 +59,10 @@ fn show(form: &FormatFlags, common: &Common) -> Result<()> {
     let (folders, config) = common.config()?;
     let settings = &config.effective();
     let known = known(&folders, &config).map(|(known, _)| known).unwrap_or_default();
-    let read = known.user_read.map(|_| known.words());
+    let read = known.user_read.map(|_| known.label());
     let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings, "user_object": read});
     print(form.json, &shown, || {
-        let rows = settings.iter().map(|Effective { name, value, from }| {
+        let rows = settings.iter().map(|EffectiveSetting { name, value, from }| {
             [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.clone()]
         });
         table(["setting", "value", "from"], rows) + &read.map(|read| format!("\n{read}\n")).unwrap_or_default()
@@ -85,7 +85,7 @@ fn check(form: &FormatFlags) -> Result<()> {
     let path = folders.to_read()?;
     let (place, found) = (text::path(path).to_string(), &Config::check(path)?);
     print(form.json, &json!({"file": place, "found": found}), || {
-        let lines = found.iter().map(|ConfigMistake { line, words }| {
+        let lines = found.iter().map(|ConfigProblem { line, words }| {
             format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible())
         });
         if found.is_empty() { format!("{place}: nothing is wrong\n") } else { lines.collect() }
@@ -145,7 +145,7 @@ fn key_row(command: &'static Command, map: &Keymap) -> KeyRow {
         command: command.name,
         keys: names(map.of(command)),
         usual_keys: names(command.keys),
-        place: command.place.words(),
+        place: command.contexts.label(),
         does: command.help,
         asks: command.asks(),
         leads: command.can_cost() && !command.asks(),

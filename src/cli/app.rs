@@ -7,13 +7,13 @@ use crate::app::message::DocumentReports;
 use crate::app::model::{Service, Settings};
 use crate::app::{LoadedReport, Model};
 use crate::demo::{Demo, ListContent, Options};
-use crate::quota::{CONFIRM_ABOVE, Period, Spent};
+use crate::quota::{CONFIRM_ABOVE, Period, SpentUnits};
 use crate::request::UploadLimit;
-use crate::runtime::{Display, Exit, Signals};
+use crate::runtime::{Display, RunExit, Signals};
 use crate::service::credential::{Credential, KeySource, key_help};
 use crate::service::{Client, Profile};
 use crate::store::service_id;
-use crate::view::Depth;
+use crate::view::ColorDepth;
 use std::ffi::OsStr;
 use std::io::Write;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     need_terminal(display(&config))?;
     let Setup { gateway, entitled, remarks, .. } = Setup::new(common, &folders, &config, Spending::default())?;
     let mut model = model(&gateway);
-    model.figures.entitlements = entitled;
+    model.quota_state.entitlements = entitled;
     model.settings = settings(&config);
     let gateway = Some(Arc::new(gateway));
     let exit = browse(model, gateway, (&folders, &config), remarks, |model| {
@@ -39,7 +39,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
         }
     })?;
     match exit {
-        Exit::Demo => DemoArgs::default().run(common),
+        RunExit::Demo => DemoArgs::default().run(common),
         other => exit::of_app(other),
     }
 }
@@ -80,7 +80,7 @@ fn browse(
     (folders, config): (&Folders, &Config),
     mut remarks: Vec<String>,
     open: impl FnOnce(&mut Model),
-) -> Result<Exit> {
+) -> Result<RunExit> {
     let path = config.is_persistent().then(|| folders.state_file());
     let (before, remark) = path.as_deref().map(crate::state::read).unwrap_or_default();
     remarks.extend(remark);
@@ -118,8 +118,8 @@ pub(super) fn rules_file() -> Option<PathBuf> {
 fn model(gateway: &Gateway) -> Model {
     let mut model = Model::new(service(gateway), crate::clock::now());
     let spent = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
-    model.figures.allowance.budget = gateway.budget;
-    model.figures.allowance.count(spent.unwrap_or_default(), Spent::default(), model.now);
+    model.quota_state.allowance.budget = gateway.budget;
+    model.quota_state.allowance.count(spent.unwrap_or_default(), SpentUnits::default(), model.now);
     model
 }
 
@@ -154,7 +154,7 @@ impl OpenArgs {
             match load(file, self.files.len() == 1, common, &mut remarks) {
                 Ok(document) => documents.push(document),
                 Err(why) if self.files.len() == 1 => return Err(why),
-                Err(why) => remarks.push(format!("Not opened: {}.", said(format!("{why:#}")))),
+                Err(why) => remarks.push(format!("Not opened: {}.", to_visible(format!("{why:#}")))),
             }
         }
         if documents.is_empty() {
@@ -242,9 +242,9 @@ impl DemoArgs {
     }
 }
 
-struct Scratch(TempDir);
+struct ScratchFolder(TempDir);
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     /// A cancelled call may still write to the folder.
     fn drop(&mut self) {
         files::remove_folder(self.0.path());
@@ -255,7 +255,7 @@ impl Drop for Scratch {
 fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> Result<()> {
     // From here on a signal ends the program in an orderly way, so that the folder is removed.
     let mut signals = Signals::listen()?;
-    let scratch = Scratch(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
+    let scratch = ScratchFolder(tempfile::Builder::new().prefix("behaview-demo-").tempdir()?);
     let folder = scratch.0.path();
     signals.scratch = Some(folder.to_owned());
     let store = Arc::new(Store::open(&folder.join("store"))?);
@@ -266,7 +266,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     for (age, file) in (1..).zip(Demo::files()) {
         let sha256 = Sha256::parse(&file.sha256).context("a demo file's hash is not a SHA-256")?;
         let opened = now.checked_sub(jiff::SignedDuration::from_secs(age)).unwrap_or(now);
-        store.note_file(&service_id(&client.profile().place()), &sha256, Some(file.title), opened)?;
+        store.record_file(&service_id(&client.profile().place()), &sha256, Some(file.title), opened)?;
         files.push(sha256);
     }
     let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
@@ -275,7 +275,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     model.open_files(files.get(..1).unwrap_or_default());
     // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
-    let (other, keys) = (model.way_to("open-file"), model.way_to("help"));
+    let (other, keys) = (model.key_label("open-file"), model.key_label("help"));
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
@@ -299,7 +299,7 @@ async fn serve(demo: &Demo) -> Result<()> {
 }
 
 /// Shows ASCII alone where a flag or the locale asks for it. Without a locale, UTF-8 is assumed.
-pub(super) fn settle_charset(is_ascii: bool) {
+pub(super) fn choose_charset(is_ascii: bool) {
     if is_ascii || !is_utf8(variable) {
         text::show_ascii_alone();
     }
@@ -322,7 +322,7 @@ fn display(config: &Config) -> Display {
         text::show_ascii_alone();
     }
     let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
-    Display { theme: ui.theme, depth: Depth::of(variable), takes_mouse: ui.mouse, is_plain: ui.plain || is_dumb }
+    Display { theme: ui.theme, depth: ColorDepth::of(variable), takes_mouse: ui.mouse, is_plain: ui.plain || is_dumb }
 }
 
 /// Whether the first of the locale's variables that is set names UTF-8.

@@ -3,9 +3,9 @@
 use super::export::write_file;
 use super::show::identifier;
 use super::*;
-use crate::app::{ASKS, Ask};
+use crate::app::{AD_HOC_REQUESTS, AdHocRequest};
 use crate::export::file;
-use crate::request::Artefact;
+use crate::request::Artifact;
 use std::io::{self, IsTerminal};
 
 const LONGEST_INPUT: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const LONGEST_INPUT: u64 = 1 << 20;
 #[command(after_help = names())]
 pub(super) struct ApiArgs {
     /// Name of the operation
-    #[arg(value_parser = PossibleValuesParser::new(ASKS.iter().map(|ask| ask.name)), hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(AD_HOC_REQUESTS.iter().map(|ask| ask.name)), hide_possible_values = true)]
     name: String,
     /// Its input: hashes, an identifier, a path; - for standard input
     input: Vec<String>,
@@ -22,11 +22,11 @@ pub(super) struct ApiArgs {
     #[arg(long)]
     refresh: bool,
     #[command(flatten)]
-    agreed: Agreed,
+    agreed: AgreedPrice,
 }
 
 fn names() -> String {
-    let rows = ASKS.iter().map(|ask| {
+    let rows = AD_HOC_REQUESTS.iter().map(|ask| {
         format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
     });
     format!(
@@ -37,7 +37,7 @@ fn names() -> String {
 
 impl ApiArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let Some(ask) = Ask::named(&self.name) else { fail!(Usage, "unknown operation") };
+        let Some(ask) = AdHocRequest::named(&self.name) else { fail!(Usage, "unknown operation") };
         if ask.input.is_empty() && !self.input.is_empty() {
             fail!(Usage, "nothing was sent. {} takes no input: remove the words after it", ask.name);
         }
@@ -55,8 +55,8 @@ impl ApiArgs {
             let found = Entitlements::parse(&answer.body, answer.received);
             let found = found.map_err(|why| FailureKind::BadAnswer.error(why))?;
             return print_json(&json!({
-                "premium_api": found.premium_api.held(),
-                "premium_intelligence": found.premium_intelligence.held(),
+                "premium_api": found.premium_api.is_granted(),
+                "premium_intelligence": found.premium_intelligence.is_granted(),
             }));
         }
         print_body(&answer.body)?;
@@ -83,7 +83,7 @@ pub(super) struct DeleteArgs {
     #[arg(long)]
     file_only: bool,
     #[command(flatten)]
-    agreed: Agreed,
+    agreed: AgreedPrice,
 }
 
 impl DeleteArgs {
@@ -107,8 +107,8 @@ pub(super) struct DownloadArgs {
     /// Sandbox identifier as a list gives it
     identifier: String,
     /// Kind of artifact; the report says which of them exist
-    #[arg(value_name = "ARTIFACT", value_parser = PossibleValuesParser::new(Artefact::ALL.map(Artefact::name)))]
-    artefact: String,
+    #[arg(value_name = "ARTIFACT", value_parser = PossibleValuesParser::new(Artifact::ALL.map(Artifact::name)))]
+    artifact: String,
     /// New file, readable by its owner only; - for standard output; without it, a safe name in this folder
     #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
@@ -128,8 +128,8 @@ pub(super) struct DownloadArgs {
 impl DownloadArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let identifier = identifier(&self.identifier, common)?;
-        let artefact = Artefact::named(&self.artefact).ok_or_else(|| FailureKind::Usage.error("unknown artifact"))?;
-        let name = || PathBuf::from(file::name(Some(&identifier), None, artefact.extension()));
+        let artifact = Artifact::named(&self.artifact).ok_or_else(|| FailureKind::Usage.error("unknown artifact"))?;
+        let name = || PathBuf::from(file::name(Some(&identifier), None, artifact.extension()));
         let path = self.output.clone().unwrap_or_else(name);
         let is_printed = path == Path::new("-");
         // Checked before anything is paid.
@@ -140,7 +140,7 @@ impl DownloadArgs {
             file::check(&path, self.force)?;
         }
         let setup = setup(common, self.spending)?;
-        let request = Request::Artefact { identifier, artefact };
+        let request = Request::Artifact { identifier, artifact };
         let missing = self.missing(&setup, &request)?;
         if self.spending.dry_run {
             return print_dry_run(&setup, vec![request], self.refresh, missing.map(|none| (none, Units::NOTHING)));
@@ -155,17 +155,17 @@ impl DownloadArgs {
         write_file(&path, self.force, |out| out.write_all(&got.body))
     }
 
-    /// Why no call is made: the stored report states that the artefact does not exist.
+    /// Why no call is made: the stored report states that the artifact does not exist.
     fn missing(&self, setup: &Setup, request: &Request) -> Result<Option<String>> {
-        let (Request::Artefact { identifier, artefact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
+        let (Request::Artifact { identifier, artifact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
         if self.even_if_missing || !self.refresh && gateway.stored(request)?.is_some() {
             return Ok(None);
         }
         let stored = gateway.store.report(&gateway.service, identifier)?;
         let report = stored.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
-        let (what, attribute) = (artefact.words(), artefact.attribute());
+        let (what, attribute) = (artifact.label(), artifact.attribute());
         Ok(report
-            .filter(|report| artefact.is_beside(report) == Some(false))
+            .filter(|report| artifact.is_beside(report) == Some(false))
             .map(|_| format!("the stored report denies a {what} ({attribute}: false); --even-if-missing asks for it")))
     }
 }

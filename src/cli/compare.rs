@@ -90,7 +90,7 @@ struct ItemOutput {
     differs: bool,
     /// The values of each sandbox, if they differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    details: Vec<Variants>,
+    details: Vec<ItemValues>,
     /// Numbers of the columns with another value than the first.
     #[serde(skip)]
     others: Vec<usize>,
@@ -104,7 +104,7 @@ struct ItemOutput {
 
 /// The values of one sandbox for an item, at most [`MOST_VALUES`].
 #[derive(Serialize)]
-struct Variants {
+struct ItemValues {
     number: usize,
     items: Vec<String>,
 }
@@ -273,7 +273,7 @@ impl CompareOutput {
             match item.details.last_mut().filter(|details| details.number == number) {
                 Some(details) if details.items.len() >= MOST_VALUES || details.items.contains(&text) => {}
                 Some(details) => details.items.push(text),
-                None => item.details.push(Variants { number, items: vec![text] }),
+                None => item.details.push(ItemValues { number, items: vec![text] }),
             }
         });
     }

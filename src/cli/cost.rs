@@ -7,7 +7,7 @@ use super::*;
 use crate::config::EntitlementTable;
 use crate::quota::{Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES};
 use crate::report::identifier::Hashes;
-use crate::store::Whose;
+use crate::store::Account;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
@@ -128,8 +128,8 @@ impl CostArgs {
 /// The entitlements of the last user object, the limit of requests a minute, and its use.
 pub(super) fn known(folders: &Folders, config: &Config) -> Result<(Entitlements, Option<(u64, u64)>)> {
     let (profile, limit) = (config.profile()?, config.per_minute());
-    let whose = Whose { profile: &profile.name, service: &service_of(&profile), owner: None };
-    let store = folders.store.exists().then(|| open_to_look(&folders.store).ok()).flatten();
+    let whose = Account { profile: &profile.name, service: &service_of(&profile), owner: None };
+    let store = folders.store.exists().then(|| open_for_reading(&folders.store).ok()).flatten();
     let Some(store) = store else { return Ok((Entitlements::default(), limit.map(|limit| (limit, 0)))) };
     let minute = store.minute_limit(whose, limit, crate::clock::now()).unwrap_or_default();
     Ok((store.privileges(whose).unwrap_or_default(), minute))
@@ -218,7 +218,7 @@ fn rule_words(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
     let (number, words) = (rule.number, rule.words);
-    format!("{number:<7}{words}\n       {} · documented · {operations}\n", rule.pool.words())
+    format!("{number:<7}{words}\n       {} · documented · {operations}\n", rule.pool.label())
 }
 
 /// The prices of operations and, if the balances are known, the quota left.
@@ -237,14 +237,14 @@ fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
     if is_balanced || forecast.fit == Fit::Refused {
         text += &format!("\n{}\n", forecast.words);
     } else if plan.prices.len() > 1 {
-        text += &format!("\n{}: {}\n", plan.words(), plan);
+        text += &format!("\n{}: {}\n", plan.label(), plan);
     }
     text
 }
 
 /// One operation with its explanation, as the app's planner has it.
 fn explained(price: &Price) -> String {
-    let (about, words) = (price.operation.kind.about(), price.operation.words());
+    let (about, words) = (price.operation.kind.about(), price.operation.label());
     format!("{about}: {words}\nprice    {}\n{}\n", price.short(), price.explanation().join("\n"))
 }
 
@@ -252,7 +252,7 @@ fn explained(price: &Price) -> String {
 fn settled(price: &Price) -> Option<String> {
     let how_many = price.operation.kind.options().last().filter(|_| price.verdict.each.is_some())?;
     let operation = price.operation.kind.name();
-    Some(format!("exactly  {operation} with {}: {}\n", how_many.words(), how_many.about))
+    Some(format!("exactly  {operation} with {}: {}\n", how_many.label(), how_many.about))
 }
 
 fn prices(prices: &[Price]) -> String {
@@ -260,7 +260,7 @@ fn prices(prices: &[Price]) -> String {
         let holders: Vec<_> = price.charged.iter().map(|holder: &Holder| holder.name()).collect();
         [
             price.operation.kind.name().to_owned(),
-            price.operation.words(),
+            price.operation.label(),
             price.short(),
             price.rule.number.to_owned(),
             price.verdict.pool.name().to_owned(),

@@ -103,7 +103,7 @@ fn service(config: &Config) -> Check {
     });
     match checked {
         Ok((name, Ok(ProxyRoute::Direct))) => good("service", name),
-        Ok((name, Ok(way))) => good("service", format!("{name}, {}", way.words())),
+        Ok((name, Ok(way))) => good("service", format!("{name}, {}", way.label())),
         Ok((name, Err(error))) => {
             wrong("service", FailureKind::Network, format!("{name}: {error}"), "correct the variable")
         }
@@ -154,7 +154,7 @@ fn online(common: &Common) -> Vec<Check> {
             return vec![wrong("online", exit::kind_of(&error), format!("{error:#}"), &advice)];
         }
     };
-    let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.held() {
+    let licence = match Entitlements::from_balances(&balances).updated(setup.entitled).private_scanning.is_granted() {
         Some(false) => {
             let advice = "ask the group's administrator";
             return vec![wrong("online", FailureKind::Refused, "no private scanning licence", advice)];
@@ -180,8 +180,8 @@ fn text(checks: &[Check]) -> String {
             Health::Odd => "odd",
             Health::Wrong => "WRONG",
         };
-        let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", said(advice))]);
-        [[sign.to_owned(), (*name).to_owned(), said(found).to_string()]].into_iter().chain(advice)
+        let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", to_visible(advice))]);
+        [[sign.to_owned(), (*name).to_owned(), to_visible(found).to_string()]].into_iter().chain(advice)
     });
     table(["", "check", "found"], rows)
 }

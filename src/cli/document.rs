@@ -36,7 +36,7 @@ impl Document {
     pub(super) fn refuse_if_other(&self, advice: &str) -> Result<()> {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
-        let words = format!("{} is not a behaviour report{kind}: {advice}", text::said(&self.name));
+        let words = format!("{} is not a behaviour report{kind}: {advice}", text::to_visible(&self.name));
         fail!(BadAnswer, "{}", text::own(&words))
     }
 
@@ -58,7 +58,7 @@ impl Document {
     pub(super) fn outcome(&self) -> Result<()> {
         if self.unread > 0 {
             let parts = text::count(self.unread, "part");
-            fail!(Partial, "{parts} of {} could not be read", text::said(&self.name));
+            fail!(Partial, "{parts} of {} could not be read", text::to_visible(&self.name));
         }
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Document {
             let words = format!(
                 "{} is not a behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
                  indicator in it, and open shows it",
-                text::said(&self.name)
+                text::to_visible(&self.name)
             );
             super::say(text::own(&words));
         }
@@ -134,7 +134,7 @@ pub(super) fn begin(path: &Path) -> Option<(String, DocumentReports)> {
 pub(super) fn read_of(path: &Path, all: usize) -> Result<Document> {
     match read(path) {
         Err(error) if all > 1 => {
-            let remarks = vec![text::said(format!("{error:#}")).into()];
+            let remarks = vec![text::to_visible(format!("{error:#}")).into()];
             let document = Document { name: name(path), reports: Vec::new(), unread: 1, remarks, places: Vec::new() };
             Ok(document.with_remarks_said())
         }

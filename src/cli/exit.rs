@@ -5,9 +5,9 @@ use crate::config::ConfigError;
 use crate::gateway::GatewayError;
 use crate::log::{Level, Log};
 use crate::report::page::PageError;
-use crate::runtime::Exit;
+use crate::runtime::RunExit;
 use crate::service::credential::CredentialError;
-use crate::service::error::{Reason, ServiceError, Unusable};
+use crate::service::error::{ApiErrorKind, InvalidResponse, ServiceError};
 use crate::service::profile::ProfileError;
 use crate::text::{self, Untrusted};
 use anyhow::Result;
@@ -54,7 +54,7 @@ failure_kinds! {
     DoesNotFit = 10, "cost with balances: it does not fit now, or not for certain";
     OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
     Partial = 12, "partial result; each failure has its message";
-    NotHeld = 13, "not stored, and nothing is sent (--offline)";
+    NotStored = 13, "not stored, and nothing is sent (--offline)";
     Config = 14, "invalid config; behaview config check says where";
 }
 
@@ -70,10 +70,10 @@ impl FailureKind {
 pub(super) struct SignalExit(pub(super) u8);
 
 /// Converts the end of the app to a result, which determines the exit code.
-pub(super) fn of_app(exit: Exit) -> Result<()> {
+pub(super) fn of_app(exit: RunExit) -> Result<()> {
     match exit {
-        Exit::Signal(number) => Err(SignalExit(number).into()),
-        Exit::Done | Exit::Demo => Ok(()),
+        RunExit::Signal(number) => Err(SignalExit(number).into()),
+        RunExit::Done | RunExit::Demo => Ok(()),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn say(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
     // Quoted parts were escaped when they were inserted, and are not escaped twice.
-    let causes: Vec<_> = error.chain().map(|cause| text::said(cause.to_string()).to_string()).collect();
+    let causes: Vec<_> = error.chain().map(|cause| text::to_visible(cause.to_string()).to_string()).collect();
     super::say(text::own(&format!("{}{advice}{line}", causes.join(": "))));
 }
 
@@ -123,11 +123,13 @@ pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
 /// Whether a failure concerns one subject only, so that the next may succeed. A web page in the place of an
 /// answer, such as a login page, would come again.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
-    if let Some(GatewayError::Service { error: ServiceError::Unusable(Unusable::WebPage), .. }) = error.downcast_ref() {
+    if let Some(GatewayError::Service { error: ServiceError::Unusable(InvalidResponse::WebPage), .. }) =
+        error.downcast_ref()
+    {
         return false;
     }
     let kind = kind_of(error);
-    matches!(kind, FailureKind::NotFound | FailureKind::NotHeld | FailureKind::BadAnswer | FailureKind::Partial)
+    matches!(kind, FailureKind::NotFound | FailureKind::NotStored | FailureKind::BadAnswer | FailureKind::Partial)
 }
 
 /// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.
@@ -163,7 +165,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
         Some(GatewayError::NotEntitled(_)) => FailureKind::Refused,
         Some(GatewayError::NamesKey) => FailureKind::Usage,
         Some(GatewayError::OverBudget(_)) => FailureKind::OverBudget,
-        Some(GatewayError::Offline) => FailureKind::NotHeld,
+        Some(GatewayError::Offline) => FailureKind::NotStored,
         Some(GatewayError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
@@ -189,14 +191,14 @@ fn kind_of_service(error: &ServiceError) -> FailureKind {
         | ServiceError::TooLong(_) => FailureKind::Network,
         ServiceError::Unusable(_) => FailureKind::BadAnswer,
         ServiceError::Refused(refusal) => match refusal.reason {
-            Reason::WrongKey => FailureKind::Key,
-            Reason::Forbidden => FailureKind::Refused,
-            Reason::WrongPassword | Reason::TooLarge => FailureKind::Usage,
-            Reason::NotFound => FailureKind::NotFound,
-            Reason::QuotaSpent => FailureKind::Quota,
-            Reason::TooFast => FailureKind::Rate,
-            Reason::Down | Reason::Redirected => FailureKind::Network,
-            Reason::Other => FailureKind::Other,
+            ApiErrorKind::WrongKey => FailureKind::Key,
+            ApiErrorKind::Forbidden => FailureKind::Refused,
+            ApiErrorKind::WrongPassword | ApiErrorKind::TooLarge => FailureKind::Usage,
+            ApiErrorKind::NotFound => FailureKind::NotFound,
+            ApiErrorKind::QuotaSpent => FailureKind::Quota,
+            ApiErrorKind::TooFast => FailureKind::Rate,
+            ApiErrorKind::Down | ApiErrorKind::Redirected => FailureKind::Network,
+            ApiErrorKind::Other => FailureKind::Other,
         },
     }
 }

@@ -4,7 +4,7 @@ use super::output::or_end;
 use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};
-use crate::export::{Export, ExportSource, FORMATS, Format, Summary, What};
+use crate::export::{Export, ExportSource, FORMATS, Format, Part, Summary};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::runtime::{BlockedSignals, read_rules};
@@ -108,15 +108,15 @@ impl ExportArgs {
         fail!(Usage, "which format? --format says, or the end of the file's name; there are {}", known.join(", "))
     }
 
-    fn what(&self) -> What {
+    fn what(&self) -> Part {
         let kind = Kind::ALL.into_iter().find(|kind| self.kind.as_deref() == Some(kind.name()));
         match (kind, self.pane) {
-            (Some(kind), _) => What::OfKind(kind),
-            (None, Some(pane)) => What::Pane(pane),
-            _ if self.indicators => What::Indicators,
-            _ if self.to_block => What::ToBlock,
-            _ if self.findings => What::Findings(None),
-            _ => What::All,
+            (Some(kind), _) => Part::OfKind(kind),
+            (None, Some(pane)) => Part::Pane(pane),
+            _ if self.indicators => Part::Indicators,
+            _ if self.to_block => Part::ToBlock,
+            _ if self.findings => Part::Findings(None),
+            _ => Part::All,
         }
     }
 
@@ -169,7 +169,7 @@ impl ExportArgs {
                 let signals = BlockedSignals::begin()?;
                 let cancel = signals.cancel.clone();
                 let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
-                signals.let_go()?;
+                signals.drop_deleted()?;
                 written?
             }
             None => print_export(format, &job(&Cancel::default()))?,

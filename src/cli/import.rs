@@ -3,11 +3,11 @@
 use super::document::{STANDARD_INPUT, body};
 use super::*;
 use crate::gateway::find_parts;
-use crate::report::Imported;
+use crate::report::ImportOrigin;
 use crate::report::document::{DocumentError, DocumentValue, values};
 use crate::report::page::Page;
 use crate::request::Listing;
-use crate::service::error::Unusable;
+use crate::service::error::InvalidResponse;
 use crate::service::{Credential, ServiceError, without_keys};
 use crate::store::{IMPORTED, NewAnswer, ResponsePart, bare};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ pub(super) struct ImportArgs {
 }
 
 #[derive(Default)]
-struct Sums {
+struct ImportSummary {
     stored: u64,
     same: u64,
     refused: u64,
@@ -46,8 +46,8 @@ impl ImportArgs {
         if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {
             return Err(GatewayError::NamesKey.into());
         }
-        let (store, service) = (open_to_look(&folders.store)?, service_of(&profile));
-        let (mut text, mut sums) = (String::new(), Sums::default());
+        let (store, service) = (open_for_reading(&folders.store)?, service_of(&profile));
+        let (mut text, mut sums) = (String::new(), ImportSummary::default());
         for path in self.files.iter().map(Path::new) {
             let name = path.file_name().filter(|name| *name != STANDARD_INPUT).map(|name| name.as_encoded_bytes());
             let from = Untrusted::from(&*without_keys(&keys, name.unwrap_or(b"standard input")));
@@ -56,7 +56,7 @@ impl ImportArgs {
                 profile: &profile.name,
                 service: &service,
                 file: file.as_ref(),
-                from: &Imported { from, by: Untrusted::from(user()) },
+                from: &ImportOrigin { from, by: Untrusted::from(user()) },
                 keys: &keys,
                 replaces: self.replace,
             };
@@ -65,7 +65,7 @@ impl ImportArgs {
                 text += &format!("{shown}: {line}\n");
             }
         }
-        print_text(&(text + &sums.words()))?;
+        print_text(&(text + &sums.label()))?;
         sums.end()
     }
 }
@@ -76,14 +76,14 @@ struct ImportFile<'a> {
     profile: &'a str,
     service: &'a str,
     file: Option<&'a Sha256>,
-    from: &'a Imported,
+    from: &'a ImportOrigin,
     /// Keys that must not occur in stored data.
     keys: &'a [Credential],
     replaces: bool,
 }
 
 impl ImportFile<'_> {
-    fn lines(&self, path: &Path, sums: &mut Sums) -> Vec<String> {
+    fn lines(&self, path: &Path, sums: &mut ImportSummary) -> Vec<String> {
         let values = match body(path) {
             Ok(body) => values(&body),
             Err(error) => return vec![sums.refuse(format!("{error:#}"))],
@@ -101,7 +101,7 @@ impl ImportFile<'_> {
         lines
     }
 
-    fn take(&self, value: DocumentValue, sums: &mut Sums, lines: &mut Vec<String>) {
+    fn take(&self, value: DocumentValue, sums: &mut ImportSummary, lines: &mut Vec<String>) {
         // Every export and every screen shows stored data.
         let value = match without_keys(self.keys, &value.body) {
             Cow::Borrowed(_) => value,
@@ -111,7 +111,7 @@ impl ImportFile<'_> {
         let whole = page.as_ref().and_then(|_| self.import_page(&value.body).ok().flatten());
         if let Some((request, reports)) = whole {
             sums.stored += reports.len() as u64;
-            lines.push(format!("imported the {}", request.words()));
+            lines.push(format!("imported the {}", request.label()));
             let identifiers = reports.iter().filter_map(ResponsePart::identifier);
             lines.extend(identifiers.map(|id| format!("imported {}", id.text().visible())));
             page = page.map(|page| counted_entries(page, &request));
@@ -137,20 +137,24 @@ impl ImportFile<'_> {
     fn import_page(&self, body: &Body) -> Result<Option<(Request, Vec<ResponsePart>)>> {
         let Some(request) = Request::of_page(body) else { return Ok(None) };
         let reports = find_parts(&request, body)?;
-        let mut keys = request.holding_key().into_iter().chain(reports.iter().map(|report| report.key.clone()));
+        let mut keys = request.storage_key().into_iter().chain(reports.iter().map(|report| report.key.clone()));
         let is_new = self.replaces || !keys.any(|key| self.store.is_stored(self.service, &key));
         Ok((is_new && self.store(&request, body, &reports)?).then_some((request, reports)))
     }
 
     /// Imports a report, unless one with its identifier is stored; returns a line about it. The same
     /// bytes replace nothing, so that the origin of the stored ones is not lost.
-    fn import_report(&self, body: &Body, sums: &mut Sums) -> Result<String> {
+    fn import_report(&self, body: &Body, sums: &mut ImportSummary) -> Result<String> {
         let report = Report::open(body);
         let index = &report.index;
         let Some(identifier) = report.identifier() else {
             match (index.is_json, index.is_cut) {
-                (false, _) => fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(Unusable::NotJson)),
-                (true, true) => fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(Unusable::Cut)),
+                (false, _) => {
+                    fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::NotJson))
+                }
+                (true, true) => {
+                    fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::Cut))
+                }
                 (true, false) => fail!(BadAnswer, "it gives no identifier, so it answers no question"),
             }
         };
@@ -167,9 +171,9 @@ impl ImportFile<'_> {
             fail!(BadAnswer, "its identifier names no file: --file SHA256 says which it is of");
         }
         parts.iter_mut().for_each(|part| part.file = file.clone());
-        let other = |imported: Option<Imported>| {
+        let other = |imported: Option<ImportOrigin>| {
             let from =
-                imported.map_or("fetched from the service".to_owned(), |from| format!("imported {}", from.words()));
+                imported.map_or("fetched from the service".to_owned(), |from| format!("imported {}", from.label()));
             anyhow::anyhow!("another one is stored ({from}), and stays; --replace imports this one: {shown}")
         };
         let stored = self.store.report(self.service, &identifier)?;
@@ -194,14 +198,14 @@ impl ImportFile<'_> {
 
     /// Stores it, and adds its files to the opened ones; returns whether it was stored.
     fn store(&self, request: &Request, body: &Body, parts: &[ResponsePart]) -> Result<bool> {
-        let (key, received) = (request.holding_key().unwrap_or_default(), crate::clock::now());
+        let (key, received) = (request.storage_key().unwrap_or_default(), crate::clock::now());
         let (profile, imported) = (self.profile, Some(self.from));
         let new = NewAnswer { service: IMPORTED, profile, key: &key, received, bytes: body, imported };
         if !self.store.import(&new, parts, self.replaces)? {
             return Ok(false);
         }
         for file in parts.iter().filter_map(|part| part.file.as_ref()) {
-            self.store.note_file(self.service, file, None, received)?;
+            self.store.record_file(self.service, file, None, received)?;
         }
         Ok(true)
     }
@@ -216,7 +220,7 @@ fn counted_entries(page: Page, request: &Request) -> Page {
     page
 }
 
-impl Sums {
+impl ImportSummary {
     /// Counts the entries of a page that are not reports; returns their number and the reasons.
     fn pass_over(&mut self, page: &Page) -> Option<String> {
         let bare = page.entries.iter().filter(|entry| entry.report.is_none()).count() as u64;
@@ -227,7 +231,7 @@ impl Sums {
         (!why.is_empty()).then(|| format!("passed over: {}", why.join(", ")))
     }
 
-    fn words(&self) -> String {
+    fn label(&self) -> String {
         let Self { stored, same, refused, passed_over } = self;
         let passed_over = if *passed_over > 0 { format!(", passed over {passed_over}") } else { String::new() };
         format!("imported {stored}, stored already {same}, refused {refused}{passed_over}\n")
@@ -250,7 +254,7 @@ impl Sums {
     /// Counts a refusal, and returns it as a line.
     fn refuse(&mut self, why: impl ToString) -> String {
         self.refused += 1;
-        format!("refused: {}", said(why.to_string()))
+        format!("refused: {}", to_visible(why.to_string()))
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct Spending {
 
 // Arguments of commands that may need a confirmation.
 #[derive(Debug, Clone, Copy, Args)]
-pub(super) struct Agreed {
+pub(super) struct AgreedPrice {
     /// Send it even where others can see it, it cannot be undone, or it may have arrived before
     #[arg(long)]
     yes: bool,
@@ -38,7 +38,7 @@ pub(super) struct Agreed {
     pub(super) spending: Spending,
 }
 
-impl Agreed {
+impl AgreedPrice {
     /// Fails if there is a warning and `--yes` is missing.
     pub(super) fn check(self, warning: Option<&str>) -> Result<(), CliError> {
         match warning {

@@ -5,7 +5,7 @@ use crate::app::spending::ledger::HEADING;
 use crate::export::csv;
 use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{Period, State};
-use crate::store::Whose;
+use crate::store::Account;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("ledger"))]
@@ -62,9 +62,9 @@ impl LedgerArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         let profile = config.profile()?;
-        let store = super::setup::open_to_look(&folders.store)?;
+        let store = super::setup::open_for_reading(&folders.store)?;
         let service = super::setup::service_of(&profile);
-        let whose = Whose { profile: &profile.name, service: &service, owner: None };
+        let whose = Account { profile: &profile.name, service: &service, owner: None };
         let (time, entries) = self.time.of(store.entries(whose)?, crate::clock::now());
         let (compared, last) = compare(&entries, &store.windows(whose)?).unzip();
         match self.format {
@@ -114,11 +114,11 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
     let (since, until) = (window.since, window.until);
     let others = entries.iter().filter(|entry| entry.at < since || entry.at > until).count();
     let words = match others {
-        0 => window.words(),
+        0 => window.label(),
         _ => {
             let compared = entries.len() - others;
             let all = count(entries.len() as u64, "call");
-            format!("{compared} of {all}: {}. The rest once behaview quota reads the counters", window.words())
+            format!("{compared} of {all}: {}. The rest once behaview quota reads the counters", window.label())
         }
     };
     let time = text::moment;

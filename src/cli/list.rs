@@ -123,7 +123,7 @@ impl ListArgs {
         if pages.is_err() && listed.sandboxes.is_empty() {
             return pages;
         }
-        let noted = store.note_file(service, file, None, setup.gateway.now());
+        let noted = store.record_file(service, file, None, setup.gateway.now());
         let printed = self.print(&listed);
         noted?;
         pages.and(printed)
@@ -228,8 +228,8 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
         return Ok(());
     }
     for (id, is_unicode) in odd {
-        let id = if is_unicode { Untrusted::from(id).visible() } else { said(id) };
-        let id = if id.is_empty() { said("a report without an identifier") } else { id.cut(120) };
+        let id = if is_unicode { Untrusted::from(id).visible() } else { to_visible(id) };
+        let id = if id.is_empty() { to_visible("a report without an identifier") } else { id.cut(120) };
         say(format!("left out, because it would be read as something else: {id}; --format json has it"));
     }
     fail!(Partial, "{} of {} are printed", clear.len(), listed.sandboxes.len())
@@ -288,7 +288,7 @@ impl ListOutput {
 /// The cells of a row as far as they fit beside each other in so much room.
 fn fitting([sandbox, verdict, score, labels, tags, when, price, identifier]: [String; 8], room: usize) -> [String; 8] {
     let spare = room.saturating_sub(WITH_TIME + 4) / 2;
-    let cut = |cell: String| if spare < 9 { String::new() } else { said(cell).cut(spare).to_string() };
+    let cut = |cell: String| if spare < 9 { String::new() } else { to_visible(cell).cut(spare).to_string() };
     let in_room = |cell: String, least| if room < least { String::new() } else { cell };
     let (when, identifier) = (in_room(when, WITH_TIME), in_room(identifier, WITH_IDENTIFIERS));
     [sandbox, verdict, score, cut(labels), cut(tags), when, price, identifier]

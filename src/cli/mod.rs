@@ -45,19 +45,19 @@ use crate::report::{Body, Cancel, Note, Pane, Report};
 use crate::request::Request;
 use crate::runtime;
 use crate::store::{Store, StoredReport};
-use crate::text::{self, Untrusted, bytes, count, said, thousands};
+use crate::text::{self, Untrusted, bytes, count, thousands, to_visible};
 use crate::view::Theme;
 use anyhow::{Context, Result};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use exit::{CliError, FailureKind};
-use inputs::{Agreed, Spending, Subject, each, parse_sha256, read_subjects};
+use inputs::{AgreedPrice, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
 use query::{Unpriced, ask, cost, print_dry_run, runtime, say_cost, send};
 use serde::Serialize;
 use serde_json::{Value, json};
-use setup::{Setup, hint, open_to_look, say, service_of, setup, show_progress, store_and_service};
+use setup::{Setup, hint, open_for_reading, say, service_of, setup, show_progress, store_and_service};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -211,7 +211,7 @@ commands! {
 
 pub fn main() -> ExitCode {
     keep_key_private();
-    runtime::tame_panics();
+    runtime::install_panic_hook();
     let (Cli { command, mut common }, sha256) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => return exit::usage(&error),
@@ -246,7 +246,7 @@ fn keep_key_private() {
 
 fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> Result<()> {
     runtime::survive_file_limit()?;
-    app::settle_charset(common.ascii);
+    app::choose_charset(common.ascii);
     setup::IS_QUIET.store(common.quiet, Ordering::Relaxed);
     match command {
         None => app::run(sha256, common),
@@ -275,7 +275,7 @@ fn short_help(command: clap::Command) -> clap::Command {
     let shared = Common::augment_args(clap::Command::default());
     let hidden = shared.get_arguments().map(|option| option.clone().hide(true));
     let names: String = shared.get_arguments().filter_map(Arg::get_long).map(|name| format!(" --{name}")).collect();
-    let names = text::words_in_rows(&format!("Options of every command, see behaview --help:{names}"), 80).join("\n");
+    let names = text::wrap(&format!("Options of every command, see behaview --help:{names}"), 80).join("\n");
     let template = "{about-with-newline}\n{usage-heading} {usage}\n\n{all-args}\n\n";
     command.args(hidden).help_template(format!("{template}{names}{{after-help}}"))
 }

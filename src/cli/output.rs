@@ -2,7 +2,7 @@
 
 use crate::report::{Body, Index};
 use crate::runtime;
-use crate::text::{self, Columns, Untrusted, escaped_json, words_in_rows};
+use crate::text::{self, ColumnWidth, Untrusted, escaped_json, wrap};
 use anyhow::Result;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
@@ -118,9 +118,9 @@ pub(super) fn wrapped(text: &str) -> String {
     let room = room().unwrap_or(usize::MAX);
     let line = |line: &str| {
         let words = line.trim_start_matches(' ');
-        let (indent, longest) = (line.len() - words.len(), words.split(' ').map(Columns::columns).max());
+        let (indent, longest) = (line.len() - words.len(), words.split(' ').map(ColumnWidth::columns).max());
         match line.columns() > room && longest.is_some_and(|longest| indent + longest <= room) {
-            true => words_in_rows(words, room - indent).iter().map(|row| format!("{:indent$}{row}\n", "")).collect(),
+            true => wrap(words, room - indent).iter().map(|row| format!("{:indent$}{row}\n", "")).collect(),
             false => format!("{line}\n"),
         }
     };
@@ -163,8 +163,7 @@ pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<
     let widths = [readable, words, broken].into_iter().find_map(|least| shrunk(kept, least)).unwrap_or(kept);
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(widths).zip(is_right).filter(|((_, wide), _)| *wide > 0);
-        let wrap =
-            |cell: &String, wide| if width(cell) > wide { words_in_rows(cell, wide) } else { vec![cell.clone()] };
+        let wrap = |cell: &String, wide| if width(cell) > wide { wrap(cell, wide) } else { vec![cell.clone()] };
         let cells: Vec<_> = cells.map(|((cell, wide), is_right)| (wrap(cell, wide), wide, is_right)).collect();
         let line = |at: usize| {
             let padded = cells.iter().map(|(rows, wide, is_right)| {

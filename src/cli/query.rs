@@ -3,12 +3,12 @@
 
 use super::output::{print, table};
 use super::setup::{Setup, hint, say, show_progress};
-use crate::gateway::{Answer, Gateway, GatewayError, Received};
-use crate::quota::{Period, Price, Spent, Unit, Units, in_units};
+use crate::gateway::{Gateway, GatewayError, Received, StoredAnswer};
+use crate::quota::{Period, Price, SpentUnits, Unit, Units, in_units};
 use crate::request::{Quote, Request};
-use crate::runtime::{BlockedSignals, LAST_WAIT, STUCK};
+use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
 use crate::store::StoreError;
-use crate::text::{bytes, said};
+use crate::text::{bytes, to_visible};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,14 +20,14 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The stored response, or the service's; prints the cost of the run.
-pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer> {
+pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer> {
     let answer = runtime()?.block_on(ask(setup, request, refresh));
     say_cost(&setup.gateway)?;
     Ok(answer?)
 }
 
 /// The stored response, or the service's.
-pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<Answer, GatewayError> {
+pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
     let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
@@ -35,7 +35,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
         return stored;
     }
     say_before(gateway, &quote, refresh)?;
-    let meter = Mutex::new(Meter::default());
+    let meter = Mutex::new(ReceivedMeter::default());
     let progress = |received| tell(&meter, &received);
     let call =
         async { if refresh { gateway.ask(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
@@ -44,7 +44,7 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
         show_progress("", "");
     }
     if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.remark.as_ref()) {
-        say(format!("the answer {}", said(why)));
+        say(format!("the answer {}", to_visible(why)));
     }
     answer
 }
@@ -54,16 +54,16 @@ pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Resu
 async fn to_its_end(
     gateway: &Gateway,
     request: &Request,
-    call: impl Future<Output = Result<Answer, GatewayError>>,
-) -> Result<Answer, GatewayError> {
+    call: impl Future<Output = Result<StoredAnswer, GatewayError>>,
+) -> Result<StoredAnswer, GatewayError> {
     let signals = BlockedSignals::begin().map_err(|error| GatewayError::Internal(error.to_string()))?;
     let end = async {
         while !signals.cancel.is_cancelled() {
             tokio::time::sleep(SIGNAL_INTERVAL).await;
         }
-        tokio::time::sleep(LAST_WAIT).await;
+        tokio::time::sleep(SHUTDOWN_GRACE).await;
         gateway.cancel(request);
-        tokio::time::sleep(STUCK).await;
+        tokio::time::sleep(STUCK_TIMEOUT).await;
     };
     let answer = tokio::select! {
         biased;
@@ -71,10 +71,10 @@ async fn to_its_end(
         () = end => Err(GatewayError::Internal("the store takes nothing".to_owned())),
     };
     if let (true, Err(error)) = (signals.cancel.is_cancelled(), &answer) {
-        let (what, advice) = (request.words(), error.advice());
+        let (what, advice) = (request.label(), error.advice());
         say(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }
-    signals.let_go().map_err(|error| GatewayError::Internal(error.to_string()))?;
+    signals.drop_deleted().map_err(|error| GatewayError::Internal(error.to_string()))?;
     answer
 }
 
@@ -82,7 +82,7 @@ async fn to_its_end(
 pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
     if let Some(aside) = gateway.unreadable(request)? {
-        let (what, price) = (request.words(), quote.price().short());
+        let (what, price) = (request.label(), quote.price().short());
         say(format!("{what}: {}. To ask for it again costs {price}", aside));
     }
     Ok(())
@@ -100,13 +100,13 @@ fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), Sto
 }
 
 #[derive(Default)]
-struct Meter {
+struct ReceivedMeter {
     updated: Option<Instant>,
     has_said_wait: bool,
 }
 
 /// Shows what a call waits for: on a terminal how many bytes of a response have arrived.
-fn tell(meter: &Mutex<Meter>, received: &Received) {
+fn tell(meter: &Mutex<ReceivedMeter>, received: &Received) {
     let Ok(mut meter) = meter.lock() else { return };
     match received {
         Received::NotBefore(at) if !meter.has_said_wait => {
@@ -128,7 +128,7 @@ fn tell(meter: &Mutex<Meter>, received: &Received) {
 /// Prints the cost of this run on standard error; standard output stays clean.
 pub(super) fn say_cost(gateway: &Gateway) -> Result<()> {
     let spent = gateway.store.spent(&gateway.session)?;
-    let all: Spent = spent.values().copied().sum();
+    let all: SpentUnits = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
         hint("nothing was charged");
     } else {
@@ -139,7 +139,7 @@ pub(super) fn say_cost(gateway: &Gateway) -> Result<()> {
 
 /// The cost of this run by unit, for scripts: certain, perhaps of lost or refused calls, and whether it may be higher.
 pub(super) fn cost(gateway: &Gateway) -> Result<BTreeMap<Unit, Value>> {
-    let cost = |of: Spent| json!({"charged": of.charged, "perhaps": of.unsure, "is_open": of.is_open});
+    let cost = |of: SpentUnits| json!({"charged": of.charged, "perhaps": of.unsure, "is_open": of.is_open});
     Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
 }
 
@@ -154,7 +154,7 @@ pub(super) fn print_dry_run(setup: &Setup, asked: Vec<Request>, refresh: bool, r
     let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
     for request in asked {
         // An earlier line will have stored its response by then.
-        let is_repeated = request.holding_key().is_some_and(|key| !stored.insert(key));
+        let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));
         calls.push(dry_run_call(setup, request, refresh, is_repeated)?);
     }
     let prices = || calls.iter().filter_map(|(_, price)| price.as_ref());
@@ -192,13 +192,13 @@ fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: boo
     let gateway = &setup.gateway;
     let mut quote = request.quote(&setup.entitled);
     if !refresh && (is_repeated || gateway.stored(quote.request())?.is_some()) {
-        return Ok((quote.request().words(), None));
+        return Ok((quote.request().label(), None));
     }
     say_before(gateway, &quote, refresh)?;
     if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh) {
         quote = quote.of_missing(missing);
     }
-    Ok((quote.request().words(), Some(quote.price().clone())))
+    Ok((quote.request().label(), Some(quote.price().clone())))
 }
 
 /// Fails before the first call if the budget does not cover all of them.
@@ -209,7 +209,7 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
 
 /// Whether the budget covers all calls, one after another, given today's spending.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
-    let (mut run, mut today) = (Spent::default(), setup.gateway.spent_in(Period::Daily)?);
+    let (mut run, mut today) = (SpentUnits::default(), setup.gateway.spent_in(Period::Daily)?);
     for price in prices {
         if let Some(reason) = price.verdict.refusal {
             fail!(Refused, "it would be refused: {reason}");

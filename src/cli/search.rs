@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
-use crate::report::find::{How, Pattern};
+use crate::report::find::{MatchOptions, Pattern};
 use crate::runtime::search::{every_report, matching_notes};
 use std::ops::ControlFlow;
 
@@ -41,7 +41,7 @@ struct FoundRow {
 
 impl SearchArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let how = How { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
+        let how = MatchOptions { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("that cannot be sought: {bad}")))?;
         let (mut hits, mut searched, mut unread) = (0_u64, 0, 0);

@@ -3,13 +3,13 @@
 use super::Common;
 use super::inputs::Spending;
 use super::wrapped;
-use crate::app::over::held::deletion_words;
-use crate::app::scan::follow::Pace;
+use crate::app::overlays::stored::describe_deletion;
+use crate::app::scan::watch::PollPace;
 use crate::config::{Config, Folders};
 use crate::gateway::{Gateway, GatewayError};
 use crate::log::Level;
 use crate::quota::Entitlements;
-use crate::report::{Deletion, Purge};
+use crate::report::{Deletion, DeletionTarget};
 use crate::service::{Client, Profile};
 use crate::store::{Store, StoreError, service_id};
 use anyhow::Result;
@@ -24,7 +24,7 @@ pub(super) struct Setup {
     pub(super) gateway: Gateway,
     /// From the config file; the service's counters may add further ones.
     pub(super) entitled: Entitlements,
-    pub(super) pace: Pace,
+    pub(super) pace: PollPace,
     pub(super) spending: Spending,
     pub(super) remarks: Vec<String>,
 }
@@ -79,8 +79,12 @@ pub(super) fn session() -> String {
 fn open_store(folders: &Folders, config: &Config) -> Result<(Store, Vec<String>)> {
     let store = Store::open_with(&folders.store, config.is_persistent())?;
     let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
-    let mut limits: Vec<_> =
-        config.store.max_size_mb.map(|most| Purge::DownTo(1_000_000 * u64::from(most.get()))).into_iter().collect();
+    let mut limits: Vec<_> = config
+        .store
+        .max_size_mb
+        .map(|most| DeletionTarget::DownTo(1_000_000 * u64::from(most.get())))
+        .into_iter()
+        .collect();
     if let Some(days) = config.store.max_age_days
         && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
     {
@@ -92,20 +96,20 @@ fn open_store(folders: &Folders, config: &Config) -> Result<(Store, Vec<String>)
                  behaview store remove --older-than {days}d --yes does."
             ));
         } else {
-            limits.insert(0, Purge::Before(before));
+            limits.insert(0, DeletionTarget::Before(before));
         }
     }
     for limit in limits {
         let deletion = Deletion::of(vec![limit], None, &store.inventory()?);
         if store.purge(&deletion)? && deletion.sizes().0 > 0 {
-            remarks.push(format!("The config's [store] limits deleted {}.", deletion_words(&deletion)));
+            remarks.push(format!("The config's [store] limits deleted {}.", describe_deletion(&deletion)));
         }
     }
     Ok((store, remarks))
 }
 
 /// Opens the store for a command without requests, and prints the outcome of repairs.
-pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
+pub(super) fn open_for_reading(folder: &Path) -> Result<Store, StoreError> {
     let store = Store::open(folder)?;
     store.notice.as_deref().into_iter().for_each(say);
     Ok(store)
@@ -114,7 +118,7 @@ pub(super) fn open_to_look(folder: &Path) -> Result<Store, StoreError> {
 /// The store of a command without requests, and its id of the service of config and command line.
 pub(super) fn store_and_service(common: &Common) -> Result<(Store, String)> {
     let (folders, config) = common.config()?;
-    Ok((open_to_look(&folders.store)?, service_of(&config.profile()?)))
+    Ok((open_for_reading(&folders.store)?, service_of(&config.profile()?)))
 }
 
 pub(super) fn service_of(profile: &Profile) -> String {

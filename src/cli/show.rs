@@ -52,7 +52,7 @@ impl ShowArgs {
                 let got = runtime.block_on(ask(setup, &Request::Behaviour { identifier }, self.refresh))?;
                 if let Some((imported, received)) = stored.and_then(|stored| Some((stored.imported?, stored.received)))
                 {
-                    hint(format!("imported on {} {}", crate::text::moment(received), imported.words()));
+                    hint(format!("imported on {} {}", crate::text::moment(received), imported.label()));
                 }
                 printer.print(&got.body)
             }
@@ -86,7 +86,7 @@ pub(super) fn stored(identifier: &Identifier, common: &Common) -> Result<Option<
 
 /// The error of commands that open only stored reports.
 pub(super) fn not_stored(identifier: &Identifier) -> anyhow::Error {
-    let report = Request::Behaviour { identifier: identifier.clone() }.words();
+    let report = Request::Behaviour { identifier: identifier.clone() }.label();
     let words = format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");
     FailureKind::NotFound.error(words).into()
 }

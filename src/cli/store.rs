@@ -2,8 +2,8 @@
 
 use super::about::FormatFlags;
 use super::*;
-use crate::app::over::held::{deletion_words, origin, title};
-use crate::report::{Deletion, Held as Thing, Holding, Purge, Retention};
+use crate::app::overlays::stored::{describe_deletion, origin, title};
+use crate::report::{Deletion, DeletionTarget, Retention, StoredContent as Thing, StoredItem};
 use crate::request::again;
 use crate::store::StoreError;
 use clap::{ArgGroup, Subcommand};
@@ -59,7 +59,7 @@ impl RemoveArgs {
     /// Deletes the selected items; if none are selected, lists everything.
     fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
-        let (store, now) = (open_to_look(&folders.store)?, crate::clock::now());
+        let (store, now) = (open_for_reading(&folders.store)?, crate::clock::now());
         let all = store.inventory()?;
         let service = common.profile.as_deref().map(|name| service_named(name, &config, &all)).transpose()?;
         let stored = of_service(&all, service.as_deref());
@@ -82,14 +82,14 @@ impl RemoveArgs {
         self.print(&store, &items, &of_service(&store.inventory()?, service.as_deref()), gone)
     }
 
-    fn purge(&self, items: &[&Holding], now: Timestamp) -> Result<Option<Vec<Purge>>> {
+    fn purge(&self, items: &[&StoredItem], now: Timestamp) -> Result<Option<Vec<DeletionTarget>>> {
         if self.all {
-            return Ok(Some(vec![Purge::Everything]));
+            return Ok(Some(vec![DeletionTarget::Everything]));
         }
         if let Some(age) = self.older_than {
             let before = now.checked_sub(age);
             let before = before.map_err(|_| FailureKind::Usage.error("that is longer ago than time goes"))?;
-            return Ok(Some(vec![Purge::Before(before)]));
+            return Ok(Some(vec![DeletionTarget::Before(before)]));
         }
         let Some(id) = &self.id else { return Ok(None) };
         let found: Vec<_> = items.iter().filter_map(|item| one(item, id)).collect();
@@ -100,9 +100,15 @@ impl RemoveArgs {
     }
 
     /// Prints the selected items, the size of the store, and the deletion.
-    fn print(&self, store: &Store, rows: &[&Holding], all: &[&Holding], gone: Option<(&Deletion, u64)>) -> Result<()> {
+    fn print(
+        &self,
+        store: &Store,
+        rows: &[&StoredItem],
+        all: &[&StoredItem],
+        gone: Option<(&Deletion, u64)>,
+    ) -> Result<()> {
         let now = crate::clock::now();
-        let sum = |of: fn(&Holding) -> u64| all.iter().map(|item| of(item)).fold(0, u64::saturating_add);
+        let sum = |of: fn(&StoredItem) -> u64| all.iter().map(|item| of(item)).fold(0, u64::saturating_add);
         let (size, on_disk) = (sum(|item| item.bytes), sum(|item| item.on_disk));
         if self.json {
             let rows = all.iter().map(|item| row(store, item, now)).collect::<Result<Vec<_>, StoreError>>()?;
@@ -121,7 +127,7 @@ impl RemoveArgs {
             let files = if files > 0 { format!(", {}", count(files, "earlier file")) } else { String::new() };
             let again = again(&deletion.things, &Entitlements::default(), now);
             let again = if self.yes || again.is_empty() { String::new() } else { again + "\n" };
-            text += &format!("{verb}: {}{files}\n{again}", deletion_words(deletion));
+            text += &format!("{verb}: {}{files}\n{again}", describe_deletion(deletion));
         }
         print_text(&text)
     }
@@ -144,15 +150,15 @@ impl RemoveArgs {
 }
 
 /// The deletion for an id as the list shows it, if it names this item.
-fn one(item: &Holding, named: &str) -> Option<Purge> {
+fn one(item: &StoredItem, named: &str) -> Option<DeletionTarget> {
     if let Some(file) = Sha256::parse(named) {
-        return (item.file.as_ref() == Some(&file)).then(|| Purge::File(item.service.clone(), file));
+        return (item.file.as_ref() == Some(&file)).then(|| DeletionTarget::File(item.service.clone(), file));
     }
     (id(item) == named).then(|| item.purge())
 }
 
 /// The service of a profile. For a profile that was removed from the config: the service of its stored items.
-fn service_named(name: &str, config: &Config, items: &[Holding]) -> Result<String> {
+fn service_named(name: &str, config: &Config, items: &[StoredItem]) -> Result<String> {
     let fetched = || items.iter().find(|item| item.profile == name && !item.is_import());
     match config.profile() {
         Ok(profile) => Ok(service_of(&profile)),
@@ -161,14 +167,14 @@ fn service_named(name: &str, config: &Config, items: &[Holding]) -> Result<Strin
 }
 
 /// The items that a profile of this service can open: its own responses, imports and notes.
-fn of_service<'a>(items: &'a [Holding], service: Option<&str>) -> Vec<&'a Holding> {
-    let is_here = |item: &&Holding| {
+fn of_service<'a>(items: &'a [StoredItem], service: Option<&str>) -> Vec<&'a StoredItem> {
+    let is_here = |item: &&StoredItem| {
         service.is_none_or(|service| item.service == service || item.is_import() || !item.is_answer())
     };
     items.iter().filter(is_here).collect()
 }
 
-fn row(store: &Store, item: &Holding, now: Timestamp) -> Result<Value, StoreError> {
+fn row(store: &Store, item: &StoredItem, now: Timestamp) -> Result<Value, StoreError> {
     let mut notes = if item.notes > 0 { store.notes()? } else { Vec::new() };
     notes.retain(|note| item.noted() == Some(&note.about.identifier));
     // Attribute and item are null for a note on the whole report.
@@ -193,13 +199,13 @@ fn row(store: &Store, item: &Holding, now: Timestamp) -> Result<Value, StoreErro
         "on_disk": item.on_disk,
         "notes": notes.iter().map(note).collect::<Vec<_>>(),
         "is_quarantined": item.is_unread(),
-        "at_service": item.retention(now).map(Retention::words),
+        "at_service": item.retention(now).map(Retention::label),
         "imported_from": item.imported.as_ref().map(|imported| imported.from.unicode()),
         "imported_by": item.imported.as_ref().map(|imported| imported.by.unicode()),
     }))
 }
 
-fn cells(item: &Holding, now: Timestamp) -> [String; 8] {
+fn cells(item: &StoredItem, now: Timestamp) -> [String; 8] {
     [
         item.received.strftime("%F %H:%M").to_string(),
         bytes(item.bytes),
@@ -211,19 +217,19 @@ fn cells(item: &Holding, now: Timestamp) -> [String; 8] {
             Thing::Report(_) | Thing::Notes(_) => format!("{}{}", title(item).cut(40), of_file(item)),
             Thing::Answer { .. } => what(item),
         },
-        said(id(item)).to_string(),
+        to_visible(id(item)).to_string(),
     ]
 }
 
-fn of_file(item: &Holding) -> String {
+fn of_file(item: &StoredItem) -> String {
     item.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default()
 }
 
-fn what(item: &Holding) -> String {
+fn what(item: &StoredItem) -> String {
     match &item.what {
         Thing::Report(_) => "report".to_owned(),
         Thing::Notes(_) => "notes".to_owned(),
-        Thing::Answer { key, .. } => match Request::of_holding_key(key.as_bytes()) {
+        Thing::Answer { key, .. } => match Request::of_storage_key(key.as_bytes()) {
             // Its reports are separate items, or were deleted.
             Some(Request::Behaviours { .. }) => format!("{}{}, without reports", title(item), of_file(item)),
             _ => title(item).cut(120).to_string(),
@@ -231,7 +237,7 @@ fn what(item: &Holding) -> String {
     }
 }
 
-fn id(item: &Holding) -> String {
+fn id(item: &StoredItem) -> String {
     match &item.what {
         Thing::Report(identifier) | Thing::Notes(identifier) => {
             // Identifiers with invalid Unicode are named by their visible form, which is unique.

@@ -40,7 +40,7 @@ pub(super) struct SubmitArgs {
     #[command(flatten)]
     polls: Polls,
     #[command(flatten)]
-    agreed: Agreed,
+    agreed: AgreedPrice,
 }
 
 impl SubmitArgs {
@@ -50,7 +50,7 @@ impl SubmitArgs {
         let (file, gateway) = (&submission.file, &setup.gateway);
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
         let repeats = scan(None).warning();
-        let repeats = repeats.map(|why| format!("{why} Before sending it again, {}.", way_to_look(&setup, file)));
+        let repeats = repeats.map(|why| format!("{why} Before sending it again, {}.", upload_check_hint(&setup, file)));
         gateway.scanned_before(file)?.into_iter().for_each(say);
         let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
         let requests: Vec<_> = address.into_iter().chain([scan(None)]).collect();
@@ -76,9 +76,9 @@ impl SubmitArgs {
         if answer.is_err() || !self.watch {
             say_cost(gateway)?;
         }
-        let answer = answer.map_err(|error| look_first(&setup, file, error))?;
+        let answer = answer.map_err(|error| with_upload_check(&setup, file, error))?;
         let scan = submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
-        let noted = gateway.store.note_file(&gateway.service, file, Some(&submission.name()), gateway.now());
+        let noted = gateway.store.record_file(&gateway.service, file, Some(&submission.name()), gateway.now());
         let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(&setup, file, Some(Some(scan.clone()))));
         if self.watch {
             return watch(&setup, file.clone(), Some(scan), self.polls.pace(&setup)).and(noted);
@@ -134,18 +134,18 @@ impl SubmitArgs {
 }
 
 /// Explains after a lost response how to check whether the file has arrived.
-fn look_first(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Error {
+fn with_upload_check(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Error {
     if error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
         // Later runs then know that a scan may be in progress. A failure to record it matters less
         // than that of the call.
         let _ = note(setup, file, Some(None));
-        say(format!("it may have arrived all the same. Before sending it again, {}", way_to_look(setup, file)));
+        say(format!("it may have arrived all the same. Before sending it again, {}", upload_check_hint(setup, file)));
     }
     error
 }
 
 /// How to check, for less than another upload, whether the file has arrived.
-fn way_to_look(setup: &Setup, file: &Sha256) -> String {
+fn upload_check_hint(setup: &Setup, file: &Sha256) -> String {
     let look = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
     format!("behaview watch --max-polls 1 {file} finds its scan: {}", look.price().short())
 }

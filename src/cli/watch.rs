@@ -1,7 +1,7 @@
 //! `behaview watch`: polls a file's scan until its reports are listed.
 
 use super::*;
-use crate::app::scan::follow::{Follow, Pace};
+use crate::app::scan::watch::{PollPace, ScanWatch};
 use crate::report::analysis::SandboxRun;
 use crate::report::page::Page;
 use crate::report::{Analysis, PendingScan};
@@ -34,9 +34,9 @@ pub(super) struct Polls {
 }
 
 impl Polls {
-    pub(super) fn pace(self, setup: &Setup) -> Pace {
+    pub(super) fn pace(self, setup: &Setup) -> PollPace {
         let interval = self.interval.map_or(setup.pace.interval, |seconds| SignedDuration::from_secs(seconds.into()));
-        Pace { interval, most: self.max_polls.map_or(setup.pace.most, u64::from) }
+        PollPace { interval, most: self.max_polls.map_or(setup.pace.most, u64::from) }
     }
 }
 
@@ -72,11 +72,11 @@ impl WatchArgs {
 /// Records for later runs whether the scan of a file is still pending.
 pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>>) -> Result<()> {
     let scan = scan.map(|identifier| PendingScan { identifier, since: setup.gateway.now() });
-    Ok(setup.gateway.store.note_scan(&setup.gateway.service, file, scan.as_ref())?)
+    Ok(setup.gateway.store.record_scan(&setup.gateway.service, file, scan.as_ref())?)
 }
 
 /// The maximum cost of watching, in addition to the `named` calls of a dry run.
-pub(super) fn most(pace: Pace, named: u64) -> Unpriced {
+pub(super) fn most(pace: PollPace, named: u64) -> Unpriced {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
         "Watching makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
@@ -85,18 +85,18 @@ pub(super) fn most(pace: Pace, named: u64) -> Unpriced {
     (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
-pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: Pace) -> Result<()> {
-    let mut watched = Follow::new(file.clone(), scan, pace, SignedDuration::ZERO);
+pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: PollPace) -> Result<()> {
+    let mut watched = ScanWatch::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
     let result = runtime()?.block_on(poll_to_the_end(setup, &mut watched, &mut reports));
     say_cost(&setup.gateway)?;
     let seen = watched.seen.as_ref();
-    let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.words()});
+    let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.label()});
     print_json(&json!({
         "file": file.to_string(),
         "scan": seen.map(|seen| seen.identifier.text().unicode()),
         "began": seen.and_then(|seen| seen.began),
-        "status": seen.map(|seen| seen.progress.words()),
+        "status": seen.map(|seen| seen.progress.label()),
         "sandboxes": seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect::<Vec<_>>(),
         "reports": reports.iter().map(|identifier| identifier.text().unicode()).collect::<Vec<_>>(),
         "calls": watched.made,
@@ -118,7 +118,7 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     fail!(Partial, "{why}, and its polls are used up: behaview watch {file} continues, for as many calls again")
 }
 
-async fn poll_to_the_end(setup: &Setup, watched: &mut Follow, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
+async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
     let listing = setup.gateway.client.profile().listing;
     let (mut next_page, began) = (None, Instant::now());
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
@@ -130,7 +130,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut Follow, reports: &mut BTre
         match &answer {
             // Another program has the same request in flight.
             Err(GatewayError::InFlight) => {
-                watched.put_off(asked_at);
+                watched.defer(asked_at);
                 next_page = Some(request).filter(|request| matches!(request, Request::Behaviours { .. }));
                 continue;
             }
@@ -143,7 +143,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut Follow, reports: &mut BTre
             if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != watched.file) {
                 fail!(BadAnswer, "the service answers with the scan of another file");
             }
-            watched.looked(seen, now);
+            watched.on_poll(seen, now);
             if let Some(seen) = &watched.seen {
                 note(setup, &watched.file, Some(Some(seen.identifier.clone())))?;
             }
@@ -164,7 +164,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut Follow, reports: &mut BTre
     Ok(false)
 }
 
-async fn wait(watched: &Follow, price: &str, passed: impl Fn() -> SignedDuration) {
+async fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
         let (seconds, left) = (watched.seconds(passed()), watched.words_left(passed()));
         if seconds <= 0 {
@@ -175,11 +175,11 @@ async fn wait(watched: &Follow, price: &str, passed: impl Fn() -> SignedDuration
     }
 }
 
-fn tell(watched: &Follow) {
+fn tell(watched: &ScanWatch) {
     let Some(seen) = &watched.seen else {
         return show_progress("the service knows of no scan: its list is fetched", "\n");
     };
-    let run = |run: &SandboxRun| format!("{}: {}", run.sandbox().visible_cut(40), run.words());
+    let run = |run: &SandboxRun| format!("{}: {}", run.sandbox().visible_cut(40), run.label());
     let runs: Vec<_> = seen.sandboxes.iter().map(run).collect();
-    show_progress(&format!("{} · {}", seen.progress.words(), runs.join(" · ")), "\n");
+    show_progress(&format!("{} · {}", seen.progress.label(), runs.join(" · ")), "\n");
 }

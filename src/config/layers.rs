@@ -32,7 +32,7 @@ impl fmt::Display for SettingOrigin {
 
 /// A setting with its value and origin, without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Effective {
+pub struct EffectiveSetting {
     pub name: String,
     /// As TOML.
     pub value: Option<String>,
@@ -40,7 +40,7 @@ pub struct Effective {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct ConfigMistake {
+pub struct ConfigProblem {
     pub line: usize,
     /// Without the value, which may be the key.
     pub words: String,
@@ -59,9 +59,9 @@ fn line(text: &str, at: usize) -> usize {
 }
 
 /// A parser's error without the values that it quotes.
-pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigMistake {
+pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigProblem {
     let at = error.span().map_or(0, |span| span.start);
-    ConfigMistake { line: line(text, at), words: without_values(error.message()) }
+    ConfigProblem { line: line(text, at), words: without_values(error.message()) }
 }
 
 /// Whether the config takes this value under this name.
@@ -106,7 +106,7 @@ fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
 
 impl Layers {
     /// Everything in a file that is no setting, or no value that its setting takes; and the rest, which can be used.
-    pub(super) fn of_file(text: &str) -> (Vec<ConfigMistake>, Self) {
+    pub(super) fn of_file(text: &str) -> (Vec<ConfigProblem>, Self) {
         let (spans, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             return (errors.iter().map(|error| finding(text, error)).collect(), Self::default());
@@ -128,7 +128,7 @@ impl Layers {
         spans: &DeTable<'_>,
         values: &Table,
         path: &mut Vec<String>,
-        found: &mut Vec<ConfigMistake>,
+        found: &mut Vec<ConfigProblem>,
     ) {
         for (key, span) in spans {
             let Some(value) = values.get(key.get_ref().as_ref()) else { continue };
@@ -137,7 +137,7 @@ impl Layers {
             let alone = if inner.is_some() { Value::Table(Table::new()) } else { value.clone() };
             let line = line(text, key.span().start);
             match (accepts(path, alone.clone()), inner, span.get_ref()) {
-                (Err(words), _, _) => found.push(ConfigMistake { line, words }),
+                (Err(words), _, _) => found.push(ConfigProblem { line, words }),
                 (Ok(()), Some(values), DeValue::Table(spans)) => {
                     put(&mut self.table, path, alone);
                     self.try_each(text, spans, values, path, found);
@@ -213,7 +213,7 @@ impl Layers {
     }
 
     /// Every setting, as it is; those of a table with names that the user chose, for each of the names.
-    pub(super) fn effective(&self) -> Vec<Effective> {
+    pub(super) fn effective(&self) -> Vec<EffectiveSetting> {
         let asked = self.chosen();
         let mut all = Vec::new();
         for setting in SETTINGS.iter() {
@@ -231,7 +231,7 @@ impl Layers {
             all.extend(names.into_iter().map(|name| {
                 let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
                 let value = get(&self.table, &name).map(|value| setting.shown(value));
-                Effective { value: value.or(default), from: self.origin(&name).to_string(), name }
+                EffectiveSetting { value: value.or(default), from: self.origin(&name).to_string(), name }
             }));
         }
         all

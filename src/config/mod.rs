@@ -3,12 +3,12 @@
 mod layers;
 mod settings;
 
-pub use layers::{ConfigMistake, Effective, SettingOrigin};
+pub use layers::{ConfigProblem, EffectiveSetting, SettingOrigin};
 pub use settings::{SETTINGS, Setting, TEMPLATE};
 
 use crate::app::Keymap;
-use crate::app::keys::Change;
-use crate::app::scan::follow::Pace;
+use crate::app::keys::KeyChange;
+use crate::app::scan::watch::PollPace;
 use crate::environment::{Variables, variable};
 use crate::files;
 use crate::log::Level;
@@ -36,12 +36,13 @@ const LONGEST: u64 = 1 << 20;
 /// Named as the config file, it means none.
 const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
+/// The settings of a run, from flags, variables and the config file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Each setting with its origin, for `config show`.
     #[serde(skip)]
-    effective: Vec<Effective>,
+    effective: Vec<EffectiveSetting>,
     pub offline: bool,
     pub log_level: Level,
     /// Name of the profile to use; `virustotal` unless set.
@@ -116,7 +117,7 @@ pub struct EntitlementTable {
 
 impl EntitlementTable {
     pub fn known(&self) -> Entitlements {
-        let by_hand = |held: Option<bool>| held.map_or(Entitlement::Unknown, Entitlement::by_hand);
+        let by_hand = |stored: Option<bool>| stored.map_or(Entitlement::Unknown, Entitlement::by_hand);
         Entitlements {
             premium_api: by_hand(self.premium_api),
             premium_intelligence: by_hand(self.premium_intelligence),
@@ -209,7 +210,7 @@ impl Config {
     pub fn load(path: &Path, flags: &[(String, String)], variable: Variables<'_>) -> Result<Self, ConfigError> {
         let text = text(path)?;
         let invalid =
-            |ConfigMistake { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
+            |ConfigProblem { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
         let (mistakes, mut layers) = Layers::of_file(&text);
         if let Some(first) = mistakes.into_iter().next() {
             return Err(invalid(first));
@@ -223,7 +224,7 @@ impl Config {
         let keymap = config.read_keys().map_err(|mistakes| {
             let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
             match named.min().unwrap_or((SettingOrigin::Default, String::new())) {
-                (SettingOrigin::File(line), words) => invalid(ConfigMistake { line, words }),
+                (SettingOrigin::File(line), words) => invalid(ConfigProblem { line, words }),
                 (origin, words) => ConfigError::Override(origin, words),
             }
         })?;
@@ -231,12 +232,12 @@ impl Config {
     }
 
     /// Everything that is wrong in a config file, in the order of its lines.
-    pub fn check(path: &Path) -> Result<Vec<ConfigMistake>, ConfigError> {
+    pub fn check(path: &Path) -> Result<Vec<ConfigProblem>, ConfigError> {
         let (mut found, layers) = Layers::of_file(&text(path)?);
         let Ok(config) = layers.read() else { return Ok(found) };
         let mut add = |name: &str, words: String| {
             let line = if let SettingOrigin::File(line) = layers.origin(name) { line } else { 1 };
-            found.push(ConfigMistake { line, words });
+            found.push(ConfigProblem { line, words });
         };
         if let Err(error) = config.profile() {
             add("profile", error.to_string());
@@ -251,7 +252,7 @@ impl Config {
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
             let words = "the key, or how to get it, is in this file, and others may read or change it: run chmod 600";
-            found.push(ConfigMistake { line, words: words.to_owned() });
+            found.push(ConfigProblem { line, words: words.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);
         Ok(found)
@@ -259,10 +260,11 @@ impl Config {
 
     /// The changed keys, or the mistakes by command, without their values, which may be secrets.
     fn read_keys(&self) -> Result<Keymap, Vec<(String, String)>> {
-        let changes: Vec<_> = self.keys.iter().map(|(command, keys)| Change { command, keys: keys.each() }).collect();
+        let changes: Vec<_> =
+            self.keys.iter().map(|(command, keys)| KeyChange { command, keys: keys.each() }).collect();
         Keymap::read(&changes).map_err(|mistakes| {
             let told = mistakes.into_iter().filter_map(|mistake| {
-                let Change { command, keys } = changes.get(mistake.change)?;
+                let KeyChange { command, keys } = changes.get(mistake.change)?;
                 // Only quotes of the file are left out: the other words are the program's own.
                 let words = std::iter::once(command).chain(keys).fold(mistake.words, |words, written| {
                     words.replace(&format!("`{written}`"), &format!("`{}`", masked(written)))
@@ -274,14 +276,14 @@ impl Config {
     }
 
     /// Every setting with its value and origin, without keys.
-    pub fn effective(&self) -> Vec<Effective> {
+    pub fn effective(&self) -> Vec<EffectiveSetting> {
         let has_key = self.key_finder();
         let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
-        let shown = |Effective { name, value, from }: &Effective| {
+        let shown = |EffectiveSetting { name, value, from }: &EffectiveSetting| {
             let name = name.split('.').map(part).collect::<Vec<_>>().join(".");
             let name = if has_key(&name) { "…".to_owned() } else { name };
             let value = value.clone().map(|value| if has_key(&value) { "(the key, not shown)".into() } else { value });
-            Effective { name, value, from: from.clone() }
+            EffectiveSetting { name, value, from: from.clone() }
         };
         self.effective.iter().map(shown).collect()
     }
@@ -332,10 +334,10 @@ impl Config {
         self.store.persist != Some(false)
     }
 
-    pub fn pace(&self) -> Pace {
-        let usual = Pace::default();
+    pub fn pace(&self) -> PollPace {
+        let usual = PollPace::default();
         let WatchTable { interval_s, max_polls } = self.watch;
-        Pace {
+        PollPace {
             interval: interval_s.map_or(usual.interval, |seconds| SignedDuration::from_secs(seconds.get().into())),
             most: max_polls.map_or(usual.most, |polls| polls.get().into()),
         }

@@ -27,7 +27,7 @@ impl PeriodAmounts {
 
 /// What user and group have spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct UsedAmounts {
     pub user: PeriodAmounts,
     /// The group's, the user's included (§8.1).
     pub group: PeriodAmounts,
@@ -111,8 +111,8 @@ impl SpendingAccount {
 
 /// Quotas the demo shows but nothing in it spends: name, what the user may spend and has spent, and the group likewise.
 /// The user's own number of a kind sold to groups is zero, as the service shows it.
-type Fixed = (&'static str, (u64, u64), Option<(u64, u64)>);
-const FIXED: [Fixed; 8] = [
+type FixedQuotas = (&'static str, (u64, u64), Option<(u64, u64)>);
+const FIXED: [FixedQuotas; 8] = [
     ("intelligence_searches_monthly", (0, 12), Some((1_000, 163))),
     ("intelligence_downloads_monthly", (0, 5), Some((300, 62))),
     ("intelligence_hunting_rules", (0, 3), Some((25, 18))),

@@ -41,12 +41,12 @@ pub(super) struct DemoCall {
     pub header_key: Option<String>,
     pub range: Option<String>,
     pub takes_gzip: bool,
-    pub upload: Option<Submitted>,
+    pub upload: Option<SubmittedFile>,
 }
 
 /// A file that was uploaded, of which only this much is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Submitted {
+pub struct SubmittedFile {
     pub sha256: String,
     pub name: String,
     pub size: u64,
@@ -103,7 +103,7 @@ impl DemoCall {
     }
 
     /// The file in the request.
-    pub fn upload(&self) -> Result<&Submitted, DemoAnswer> {
+    pub fn upload(&self) -> Result<&SubmittedFile, DemoAnswer> {
         self.upload.as_ref().ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "no file in the request"))
     }
 
@@ -121,7 +121,7 @@ impl DemoCall {
             match quoted(&head, "; filename=\"") {
                 Some(name) => {
                     let (sha256, size) = (digest(value), value.len() as u64);
-                    self.upload = Some(Submitted { sha256, name, size, fields: Vec::new() });
+                    self.upload = Some(SubmittedFile { sha256, name, size, fields: Vec::new() });
                 }
                 None => {
                     let value = String::from_utf8_lossy(value).into_owned();
@@ -220,10 +220,10 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<DemoService>) {
 }
 
 /// An answer that a hook writes, left by the handler for the connection that carries it.
-type Slot = Mutex<Option<(Writer, DemoAnswer)>>;
+type AnswerSlot = Mutex<Option<(Writer, DemoAnswer)>>;
 
 async fn converse(stream: TcpStream, service: Arc<DemoService>) {
-    let slot: Arc<Slot> = Arc::default();
+    let slot: Arc<AnswerSlot> = Arc::default();
     let handler = service_fn(|request| handle(request, Arc::clone(&service), Arc::clone(&slot)));
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
     // However it ends, the client sees it end; only what a hook writes is left.
@@ -238,7 +238,7 @@ async fn converse(stream: TcpStream, service: Arc<DemoService>) {
 async fn handle(
     request: Request<Incoming>,
     service: Arc<DemoService>,
-    slot: Arc<Slot>,
+    slot: Arc<AnswerSlot>,
 ) -> io::Result<Response<Full<Bytes>>> {
     let (call, read) = DemoCall::read(request).await;
     let (answer, writer) = service.answer(call, read).await;

@@ -29,8 +29,8 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
-pub use counters::{PeriodAmounts, ScanLimits, Used};
-pub use http::{DemoAnswer, Submitted};
+pub use counters::{PeriodAmounts, ScanLimits, UsedAmounts};
+pub use http::{DemoAnswer, SubmittedFile};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
 
@@ -98,7 +98,7 @@ impl Default for Options {
 
 /// One call the service received.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct SeenCall {
     pub method: String,
     /// Path and query as sent, with every API key replaced by `<key>`.
     pub path: String,
@@ -193,19 +193,19 @@ impl Demo {
     }
 
     /// Every call received so far, in the order in which they were decided.
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenCall> {
         self.service.state().seen.clone()
     }
 
     /// Every file that was taken in for a private scan.
-    pub fn submitted(&self) -> Vec<Submitted> {
+    pub fn submitted(&self) -> Vec<SubmittedFile> {
         self.service.state().scans.submitted.clone()
     }
 
     /// What user and group have spent in the current minute, hour, day and month.
-    pub fn used(&self) -> Used {
+    pub fn used(&self) -> UsedAmounts {
         let counters = &self.service.state().counters;
-        Used { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }
+        UsedAmounts { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }
     }
 
     /// A colleague spends `requests` from the group, which leaves the user's own counters alone (§8.1).

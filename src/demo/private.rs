@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ListContent;
-use super::http::{AnswerResult, DemoAnswer, Submitted, set};
+use super::http::{AnswerResult, DemoAnswer, SubmittedFile, set};
 use super::reports::{self, DemoReport, PrivateFile, digest};
 use super::routes::Context;
 
@@ -139,7 +139,7 @@ fn analysis_id(file: &PrivateFile) -> String {
 }
 
 /// A report's HTML page, capture, event log or memory image: made up, harmless, and served in ranges.
-pub(super) fn artefact(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn artifact(id: &str, context: &mut Context) -> AnswerResult {
     let (_, report) = find_report(id, context)?;
     let kind = context.call.segments.last().map_or("", String::as_str);
     let (attribute, content_type, bytes) = match kind {
@@ -214,8 +214,8 @@ pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
 
 /// Takes a file in; the ticket is empty unless an address was handed out for it.
 pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
-    let submitted = Submitted { fields: context.call.parameters.clone(), ..context.call.upload()?.clone() };
-    let Submitted { sha256, name, size, .. } = submitted.clone();
+    let submitted = SubmittedFile { fields: context.call.parameters.clone(), ..context.call.upload()?.clone() };
+    let SubmittedFile { sha256, name, size, .. } = submitted.clone();
     let (scans, now) = (&mut context.state.scans, context.state.clock.seconds());
     if !ticket.is_empty() && !scans.tickets.remove(ticket) {
         return Err(DemoAnswer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
@@ -292,7 +292,7 @@ struct DemoAnalysis {
 /// Everything about submitted files.
 #[derive(Default)]
 pub(super) struct Scans {
-    pub submitted: Vec<Submitted>,
+    pub submitted: Vec<SubmittedFile>,
     files: Vec<PrivateFile>,
     analyses: Vec<DemoAnalysis>,
     /// How many words for one upload were handed out, and those that are not used yet.

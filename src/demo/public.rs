@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::counters::{GROUP, utc};
-use super::http::{AnswerResult, DemoAnswer, DemoCall, Submitted, set};
+use super::http::{AnswerResult, DemoAnswer, DemoCall, SubmittedFile, set};
 use super::reports::{DemoFile, digest};
 use super::routes::Context;
 
@@ -91,12 +91,12 @@ impl Corpus {
     }
 
     /// Takes an upload in, and gives the identifier of its analysis.
-    pub fn submit(&mut self, upload: &Submitted, now: i64) -> String {
+    pub fn submit(&mut self, upload: &SubmittedFile, now: i64) -> String {
         if let Some(known) = self.files.iter_mut().find(|file| file.sha256 == upload.sha256) {
             known.submissions.push(now);
             return known.analysis();
         }
-        let Submitted { sha256, name, size, .. } = upload.clone();
+        let SubmittedFile { sha256, name, size, .. } = upload.clone();
         let file = PublicFile { sha256, name, size, submissions: vec![now], detections: 0, was_new: true };
         let analysis = file.analysis();
         self.files.push(file);

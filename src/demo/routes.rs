@@ -45,7 +45,7 @@ macro_rules! routes {
 
 routes! {
     Behaviour, private::behaviour, "private_file_behaviours": "GET" "v3/private/file_behaviours/{}";
-    Artefact, private::artefact, "private_file_behaviour_artefacts": "GET" "v3/private/file_behaviours/{}/html|pcap|evtx|memdump";
+    Artifact, private::artifact, "private_file_behaviour_artifacts": "GET" "v3/private/file_behaviours/{}/html|pcap|evtx|memdump";
     List, private::list, "private_file_related": "GET" "v3/private/files/{}/behaviours";
     Identifiers, private::identifiers, "private_file_relationships": "GET" "v3/private/files/{}/relationships/behaviours";
     Summary, private::summary, "private_file_behaviour_summary": "GET" "v3/private/files/{}/behaviour_summary";

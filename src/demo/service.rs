@@ -18,7 +18,7 @@ use super::private::Scans;
 use super::public::{Corpus, hashes};
 use super::reports::{self, PrivateFile, digest};
 use super::routes::{self, Context, Route};
-use super::{Endpoint, Hook, Interference, Options, ReceivedCall, Seen, Writer};
+use super::{Endpoint, Hook, Interference, Options, ReceivedCall, SeenCall, Writer};
 
 /// The parts that change while it runs.
 pub(super) struct ServerState {
@@ -27,7 +27,7 @@ pub(super) struct ServerState {
     pub corpus: Corpus,
     pub scans: Scans,
     pub hooks: Vec<Hook>,
-    pub seen: Vec<Seen>,
+    pub seen: Vec<SeenCall>,
 }
 
 /// The service behind the socket.
@@ -114,7 +114,7 @@ impl DemoService {
             state.counters.charge(route.usage, charge.requests, charge.scans, today);
         }
         let method = call.method.clone();
-        state.seen.push(Seen { method, path, endpoint, charged: charge.requests, scans: charge.scans });
+        state.seen.push(SeenCall { method, path, endpoint, charged: charge.requests, scans: charge.scans });
         let answer = if call.takes_gzip && !is_changed { answer.gzipped() } else { answer };
         // By the demo's clock, which may stand still.
         let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&timestamp(state.clock.seconds()));

@@ -111,7 +111,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 
 /// Severity and words of the rule that marks something.
 fn marked(rule: Option<&Rule>) -> [String; 2] {
-    let words = rule.map(|rule| cell(&Untrusted::from(rule.words())));
+    let words = rule.map(|rule| cell(&Untrusted::from(rule.label())));
     [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
 }
 

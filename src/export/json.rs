@@ -3,11 +3,11 @@
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
-use crate::report::index::{Form, Section};
+use crate::report::index::{Section, SectionForm};
 use crate::report::indicators::MergedIndicator;
 use crate::report::json::{Event, Raw, Scanner, is_delimiter};
 use crate::report::rules::Rule;
-use crate::report::{Indicator, Pane, Place, Report};
+use crate::report::{Indicator, Pane, Report, RowPlace};
 use crate::text::Untrusted;
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -78,17 +78,17 @@ fn decoded_in(row: &ExportRow<'_>) -> Member<'static> {
 /// The sections that are wanted, each a member; `has_members` says that members stand before them.
 fn write_sections(
     opened: &OpenedReport<'_>,
-    is_wanted: &dyn Fn(&Section) -> bool,
+    passes_filter: &dyn Fn(&Section) -> bool,
     names: &mut MemberNames,
     mut has_members: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let report = &opened.report;
     for number in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some(section) = report.section(number).filter(|section| is_wanted(section)) else { continue };
+        let Some(section) = report.section(number).filter(|section| passes_filter(section)) else { continue };
         opened.go_on()?;
-        let is_single = matches!(section.form, Form::Loose | Form::Scalar);
-        let is_head = section.form == Form::Scalar && matches!(section.name.as_bytes(), b"id" | b"type");
+        let is_single = matches!(section.form, SectionForm::Loose | SectionForm::Scalar);
+        let is_head = section.form == SectionForm::Scalar && matches!(section.name.as_bytes(), b"id" | b"type");
         let rows = opened.rows(number);
         if is_head || rows.is_empty() && (is_single || !opened.is_whole(section)) {
             continue;
@@ -102,7 +102,7 @@ fn write_sections(
             // Its rows as they follow each other in the bytes: processes with those below them.
             let start = section.start(0).map_or(report.body.len(), |start| start as usize);
             let end = section.end().map_or(report.body.len(), |end| end as usize);
-            let bracket = if section.form == Form::Object { "{" } else { "[" };
+            let bracket = if section.form == SectionForm::Object { "{" } else { "[" };
             write!(out, "{}", rewrite(bracket, report.body.window(start..end.max(start)), false).0)?;
         } else {
             write_rows(report, number, section, names, rows, out)?;
@@ -121,13 +121,13 @@ fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (open, close) = match found.form {
-        Form::Array | Form::Processes => ("[", "]"),
-        Form::Object => ("{", "}"),
-        Form::Scalar | Form::Loose => ("", ""),
+        SectionForm::Array | SectionForm::Processes => ("[", "]"),
+        SectionForm::Object => ("{", "}"),
+        SectionForm::Scalar | SectionForm::Loose => ("", ""),
     };
     out.write_all(open.as_bytes())?;
     for (count, row) in rows.iter().enumerate() {
-        let record = report.record(Place { section, row: *row as usize });
+        let record = report.record(RowPlace { section, row: *row as usize });
         out.write_all(if count > 0 { b"," } else { b"" })?;
         // Single values stand among the attributes, others in an object of their own.
         let name = match (&record.member, open.is_empty()) {
@@ -221,7 +221,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 /// Severity and words of the rule that marks something.
 fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
     let severity = rule.map(|rule| own_literal(rule.severity.name()));
-    [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.words())))]
+    [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.label())))]
 }
 
 #[derive(Default)]

@@ -3,7 +3,7 @@
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::plain::process;
 use super::{Export, Summary, harmless};
-use crate::report::attributes::{CODE, HIDDEN, PASSWORD, Shape};
+use crate::report::attributes::{CODE, HIDDEN, PASSWORD, ValueShape};
 use crate::report::indicators::{ITSELF, MergedIndicator};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
@@ -39,7 +39,7 @@ fn write_head(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> 
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| text(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
     let lines = [
-        ("verdict", ReportSummary::of(&opened.report).words().map(|verdict| text(&verdict))),
+        ("verdict", ReportSummary::of(&opened.report).label().map(|verdict| text(&verdict))),
         ("ran", opened.ran().map(moment)),
         ("file", parts.and_then(|parts| parts.file).map(|file| format!("`{file}`"))),
         ("report", identifier.map(|identifier| text(identifier.text()))),
@@ -86,9 +86,9 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
     let is_leaf = matches!(raw.kind(), JsonKind::Text | JsonKind::Word);
     // What its pane shows; of other objects a name.
     let shown = match known.map(|known| &known.shape) {
-        Some(Shape::Moment) if is_leaf => code(&process(opened, pane, row.place)),
+        Some(ValueShape::Moment) if is_leaf => code(&process(opened, pane, row.place)),
         _ if is_leaf => value(pane, &raw.text()),
-        Some(Shape::Records(_) | Shape::ProcessTree) => code(&process(opened, pane, row.place)),
+        Some(ValueShape::Records(_) | ValueShape::ProcessTree) => code(&process(opened, pane, row.place)),
         _ => {
             let names = ["name", "rule_title", "rule_msg", "path", "key", "hostname", "url"];
             let found = names.iter().find_map(|name| raw.member(name)).filter(|found| found.kind() == JsonKind::Text);
@@ -133,7 +133,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 
 /// The rule behind what it marks.
 fn marked(rule: Option<&Rule>) -> String {
-    let words = |rule: &Rule| text(&Untrusted::from(rule.words()));
+    let words = |rule: &Rule| text(&Untrusted::from(rule.label()));
     rule.map(|rule| format!(" - {} {}", rule.severity.name(), words(rule))).unwrap_or_default()
 }
 

@@ -23,7 +23,7 @@ use self::opened::{MergedReports, OpenedReport};
 use crate::report::indicators::{Kind, MergedIndicator};
 use crate::report::note::Notes;
 use crate::report::rules::Rules;
-use crate::report::{Body, Cancel, Identifier, Pane, Place, Report, RowSet, body};
+use crate::report::{Body, Cancel, Identifier, Pane, Report, RowPlace, RowSet, body};
 use crate::text::{Untrusted, count};
 use jiff::Timestamp;
 use std::collections::HashSet;
@@ -45,13 +45,13 @@ pub struct ExportSource {
 
 /// The part of a report that is written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum What {
+pub enum Part {
     #[default]
     All,
     Pane(Pane),
     /// Those rows of one pane that it shows, where it does not show all.
     Shown(Pane, Arc<RowSet>),
-    Row(Place),
+    Row(RowPlace),
     /// The findings: all, or these rows of each report, in the order of the reports.
     Findings(Option<Arc<Vec<RowSet>>>),
     /// What others can look for, with the rows where it was seen.
@@ -63,7 +63,7 @@ pub enum What {
     Listed(Arc<HashSet<(Kind, Untrusted)>>),
 }
 
-impl What {
+impl Part {
     /// Whether it is indicators, and not rows.
     pub fn is_indicators(&self) -> bool {
         *self == Self::Indicators || self.is_choice()
@@ -159,7 +159,7 @@ formats! {
 #[derive(Clone)]
 pub struct Export<'a> {
     pub sources: &'a [ExportSource],
-    pub what: What,
+    pub what: Part,
     /// By what rows are marked.
     pub rules: &'a Rules,
     pub cancel: &'a Cancel,
@@ -220,13 +220,13 @@ impl Format {
         FORMATS.iter().filter(fits).max_by_key(|format| format.extension.len())
     }
 
-    pub fn can_write(&self, what: &What) -> bool {
-        let is_of_rules = matches!(what, What::Findings(_)) || what.is_indicators();
-        *what == What::All || self.reach >= if is_of_rules { FormatReach::Indicators } else { FormatReach::Rows }
+    pub fn can_write(&self, what: &Part) -> bool {
+        let is_of_rules = matches!(what, Part::Findings(_)) || what.is_indicators();
+        *what == Part::All || self.reach >= if is_of_rules { FormatReach::Indicators } else { FormatReach::Rows }
     }
 
     /// What it leaves out of a part; indicators of one kind, or to block, are whole in what shares them.
-    pub fn left_out(&self, what: &What) -> &'static str {
+    pub fn left_out(&self, what: &Part) -> &'static str {
         let [rows, indicators] = self.left_out;
         match what {
             what if what.is_choice() && self.is_of_indicators() => "",

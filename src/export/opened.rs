@@ -1,8 +1,8 @@
 //! A report that is being written: which of its rows, how the rules mark them, and the notes on them.
 
 use super::verdict::{self, BlockReason, reason};
-use super::{Export, ExportSource, What};
-use crate::report::attributes::{Meaning, PERHAPS_CUT};
+use super::{Export, ExportSource, Part};
+use crate::report::attributes::{PERHAPS_CUT, ValueMeaning};
 use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
@@ -11,7 +11,7 @@ use crate::report::rows::records::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Severity};
 use crate::report::tree::Parents;
 use crate::report::{
-    Identifier, Indicator, Indicators, Note, Pane, Place, Report, RowSet, Section, body, command_line, identifier,
+    Identifier, Indicator, Indicators, Note, Pane, Report, RowPlace, RowSet, Section, body, command_line, identifier,
 };
 use crate::text::{Untrusted, hex, thousands};
 use jiff::Timestamp;
@@ -28,14 +28,14 @@ pub(super) struct OpenedReport<'a> {
     pub(super) identifier: Option<Identifier>,
     marks: Marks,
     rows: RowSet,
-    notes: BTreeMap<Place, &'a Note>,
+    notes: BTreeMap<RowPlace, &'a Note>,
     /// The note on the whole report, then those on items that the report no longer has.
     pub(super) loose: Vec<&'a Note>,
 }
 
 pub(super) struct ExportRow<'a> {
     pub(super) pane: Pane,
-    pub(super) place: Place,
+    pub(super) place: RowPlace,
     pub(super) record: Record<'a>,
     /// The name of its attribute: the section's, or the member's where the section has none.
     pub(super) attribute: Untrusted,
@@ -64,14 +64,14 @@ impl<'a> OpenedReport<'a> {
     /// Opens the report of this number, and judges it by the job's rules.
     pub(super) fn new(job: &'a Export<'_>, number: usize, source: &'a ExportSource) -> io::Result<Self> {
         let report = source.open(job.sources.len() == 1)?;
-        let marks = job.rules.judge(&report, job.cancel)?;
+        let marks = job.rules.evaluate(&report, job.cancel)?;
         let is_written = |section: usize, found: &Section, row: usize| match &job.what {
-            What::All | What::Indicators | What::ToBlock | What::OfKind(_) | What::Listed(_) => true,
-            What::Pane(pane) => found.pane() == *pane,
-            What::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
-            What::Row(place) => *place == Place { section, row },
-            What::Findings(None) => marks.rule(section, row).is_some(),
-            What::Findings(Some(listed)) => listed.get(number).is_some_and(|rows| rows.contains(section, row)),
+            Part::All | Part::Indicators | Part::ToBlock | Part::OfKind(_) | Part::Listed(_) => true,
+            Part::Pane(pane) => found.pane() == *pane,
+            Part::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
+            Part::Row(place) => *place == RowPlace { section, row },
+            Part::Findings(None) => marks.rule(section, row).is_some(),
+            Part::Findings(Some(listed)) => listed.get(number).is_some_and(|rows| rows.contains(section, row)),
         };
         let mut rows = RowSet::default();
         for (section, found) in report.index.sections.iter().enumerate() {
@@ -105,15 +105,15 @@ impl<'a> OpenedReport<'a> {
             }
         }
         let found: BTreeSet<_> = self.notes.values().map(|note| &note.about).collect();
-        let is_all = self.job.what == What::All || self.job.what.is_indicators();
+        let is_all = self.job.what == Part::All || self.job.what.is_indicators();
         let lost = notes.items().map(|(_, note)| note).filter(|note| is_all && !found.contains(&note.about));
-        let whole = notes.on_report().filter(|_| !matches!(self.job.what, What::Row(_)));
+        let whole = notes.on_report().filter(|_| !matches!(self.job.what, Part::Row(_)));
         self.loose = whole.into_iter().chain(lost).collect();
         Ok(())
     }
 
     /// Every note once, with the first row that it is on: on the report, on its rows, on lost items.
-    pub(super) fn notes(&self) -> impl Iterator<Item = (Option<Place>, &'a Note)> {
+    pub(super) fn notes(&self) -> impl Iterator<Item = (Option<RowPlace>, &'a Note)> {
         let mut known = BTreeSet::new();
         let rows = self.notes.iter().filter(move |(_, note)| known.insert(&note.about));
         let (whole, lost) = self.loose.split_at(self.loose.partition_point(|note| note.about.item.is_none()));
@@ -161,7 +161,7 @@ impl<'a> OpenedReport<'a> {
             let (mut next, mut above) = (0, Vec::new());
             for row in rows {
                 self.go_on()?;
-                let place = Place { section, row };
+                let place = RowPlace { section, row };
                 let depth = depths.get(row).unwrap_or_default();
                 // Rows that are left out end their siblings' subtrees as well.
                 let lowest = (next..=row).filter_map(|row| depths.get(row)).min().unwrap_or_default();
@@ -208,8 +208,8 @@ impl<'a> OpenedReport<'a> {
     /// Whether all rows of a section are written, even if it has none.
     pub(super) fn is_whole(&self, section: &Section) -> bool {
         match &self.job.what {
-            What::All => true,
-            What::Pane(pane) => section.pane() == *pane,
+            Part::All => true,
+            Part::Pane(pane) => section.pane() == *pane,
             _ => false,
         }
     }
@@ -220,7 +220,7 @@ impl<'a> OpenedReport<'a> {
     }
 
     /// The rule that makes a row a finding.
-    fn rule(&self, place: Place) -> Option<&'a Rule> {
+    fn rule(&self, place: RowPlace) -> Option<&'a Rule> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
@@ -239,7 +239,7 @@ impl<'a> OpenedReport<'a> {
 
     /// What the report says of an indicator; the report has this number.
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
-        let is_noise = |place: &Place| self.marks.noise().contains(place.section, place.row);
+        let is_noise = |place: &RowPlace| self.marks.noise().contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
         let rule = indicator.marked().and_then(|place| self.marks.rule(place.section, place.row));
         let severity = rule.and_then(|rule| self.job.rules.rule(rule)).map(|rule| rule.severity);
@@ -251,7 +251,7 @@ impl<'a> OpenedReport<'a> {
     fn left_out(&self, found: &Indicators) -> u64 {
         let sections = self.report.index.sections.iter().enumerate();
         let places = sections.flat_map(|(section, known)| {
-            self.rows(section).iter().map(move |row| (&known.name, Place { section, row: *row as usize }))
+            self.rows(section).iter().map(move |row| (&known.name, RowPlace { section, row: *row as usize }))
         });
         let told = places.filter(|(name, place)| verdict::is_told(name, *place, &self.report)).count() as u64;
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
@@ -320,7 +320,7 @@ impl<'a> MergedReports<'a> {
     pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
         let mut merged = Self::of(opened)?;
         let is_asked =
-            |report: &OpenedReport<'_>| matches!(report.job.what, What::OfKind(Kind::Memory) | What::Listed(_));
+            |report: &OpenedReport<'_>| matches!(report.job.what, Part::OfKind(Kind::Memory) | Part::Listed(_));
         let is_asked_for = merged.opened.iter().all(is_asked);
         merged.found.retain(|found| is_asked_for || found.kind() != Kind::Memory);
         Ok(merged)
@@ -396,7 +396,8 @@ impl Correlations {
         for (number, section) in opened.report.index.sections.iter().enumerate() {
             let holds = section.attribute.map_or(&[][..], |known| known.holds.as_slice());
             for (kind, name, beside) in TOGETHER {
-                let is_known = holds.iter().any(|source| source.member == name && source.meaning == Meaning::Is(kind));
+                let is_known =
+                    holds.iter().any(|source| source.member == name && source.meaning == ValueMeaning::Is(kind));
                 // What may be the value's name is left out.
                 let is_name = kind == Kind::Key && opened.report.registry != ValueMember::Data;
                 if !is_known || is_name {
@@ -404,7 +405,7 @@ impl Correlations {
                 }
                 for row in opened.rows(number) {
                     opened.go_on()?;
-                    let place = Place { section: number, row: *row as usize };
+                    let place = RowPlace { section: number, row: *row as usize };
                     let record = opened.report.record(place);
                     let raw = Raw::new(&record.value);
                     let is_text =

@@ -1,10 +1,10 @@
 //! Plain text: under a heading for each report and each pane a line a row, whole and defanged; or a line an indicator, and nothing else.
 
 use super::opened::{ExportRow, OpenedReport};
-use super::{Export, Summary, What};
+use super::{Export, Part, Summary};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
-use crate::report::{Note, Pane, Place};
+use crate::report::{Note, Pane, RowPlace};
 use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ pub fn line(pane: Pane, row: &Row) -> String {
 }
 
 /// A process as its pane shows it, for who is below it and written without it.
-pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: Place) -> String {
+pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: RowPlace) -> String {
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
@@ -38,7 +38,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
 }
 
 fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64> {
-    let has_headings = !matches!(opened.job.what, What::Row(_));
+    let has_headings = !matches!(opened.job.what, Part::Row(_));
     if has_headings {
         writeln!(out, "{}", heading(opened))?;
     }
@@ -78,7 +78,7 @@ fn heading(opened: &OpenedReport<'_>) -> String {
 
 /// The rule behind what it marks.
 fn marked(rule: &Rule) -> String {
-    let words = Untrusted::from(rule.words()).visible().disarmed();
+    let words = Untrusted::from(rule.label()).visible().disarmed();
     format!("  ({}: {words})", rule.severity.name())
 }
 
@@ -92,10 +92,10 @@ const DEEPEST: usize = 20;
 impl ExportRow<'_> {
     /// The prefix of a row: an indent for each written ancestor; its level, where that is too deep to indent; and
     /// its parent in the words of `named`, where that is left out.
-    pub(super) fn indent(&self, named: impl Fn(Place) -> String) -> (String, String) {
+    pub(super) fn indent(&self, named: impl Fn(RowPlace) -> String) -> (String, String) {
         let depth = self.depth.filter(|depth| usize::from(*depth) > DEEPEST);
         let level = depth.map(|depth| format!("level {depth} ")).unwrap_or_default();
-        let parent = self.parent.filter(|_| self.is_orphan).map(|row| named(Place { row, ..self.place }));
+        let parent = self.parent.filter(|_| self.is_orphan).map(|row| named(RowPlace { row, ..self.place }));
         let parent = parent.map(|parent| format!("(below {parent}, which is left out) ")).unwrap_or_default();
         ("  ".repeat(self.steps.min(DEEPEST)), level + &parent)
     }

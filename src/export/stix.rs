@@ -11,7 +11,7 @@ use super::opened::{Correlations, MergedReports, OpenedReport};
 use super::verdict::{seen_in, techniques, verdict};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::indicators::{Kind, MergedIndicator, kind_in_memory, same};
-use crate::report::{About, Indicator, Note};
+use crate::report::{Indicator, Note, NoteSubject};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
@@ -68,7 +68,7 @@ struct References<'n> {
     /// The registry keys, with where each was seen: that it was set, deleted or opened has no place in its object.
     keys: Vec<(String, String)>,
     /// What each note is about, as literals.
-    noted: HashMap<&'n About, Vec<String>>,
+    noted: HashMap<&'n NoteSubject, Vec<String>>,
 }
 
 impl Bundle<'_> {

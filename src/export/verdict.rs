@@ -5,7 +5,7 @@ use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::Raw;
 use crate::report::rows::records::Record;
 use crate::report::rules::Severity;
-use crate::report::{Indicator, Place, Report};
+use crate::report::{Indicator, Report, RowPlace};
 use crate::text::Untrusted;
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub(super) fn techniques(opened: &OpenedReport<'_>) -> Vec<String> {
     if opened.job.what.is_choice() {
         return Vec::new();
     }
-    let is_written = |place: &Place| opened.rows(place.section).binary_search(&(place.row as u32)).is_ok();
+    let is_written = |place: &RowPlace| opened.rows(place.section).binary_search(&(place.row as u32)).is_ok();
     let rows = TECHNIQUES.into_iter().flat_map(|name| records(&opened.report, name, is_written));
     let found: BTreeSet<_> = rows.filter_map(|row| technique(&row)).collect();
     found.into_iter().collect()
@@ -54,7 +54,7 @@ fn technique(row: &Record<'_>) -> Option<String> {
 }
 
 /// Whether a row counts as exported without an indicator: a verdict, a technique, the time of the run.
-pub(super) fn is_told(name: &Untrusted, place: Place, report: &Report) -> bool {
+pub(super) fn is_told(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
     let is_named = TECHNIQUES.iter().any(|known| known.as_bytes() == name.as_bytes());
     let is_technique = || is_named && technique(&report.record(place)).is_some();
     place.row < MOST && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
@@ -68,10 +68,10 @@ fn is_technique(id: &str) -> bool {
 }
 
 /// The first rows of an attribute.
-fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&Place) -> bool) -> Vec<Record<'a>> {
+fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&RowPlace) -> bool) -> Vec<Record<'a>> {
     let sections = (0..).zip(&report.index.sections).filter(|(_, section)| section.name.as_bytes() == name.as_bytes());
     let places = sections
-        .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| Place { section: number, row }));
+        .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| RowPlace { section: number, row }));
     let found = places.filter(is_meant).map(|place| report.record(place));
     found.filter(|record| !record.value.is_empty()).collect()
 }
@@ -100,7 +100,7 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
         indicator.why_common().map_or(Ok(()), Err)?;
         let rule = opened.rule_of(indicator).filter(|rule| rule.severity <= Severity::Medium);
         let rule = rule.ok_or("no finding of high or medium severity is about it")?;
-        let words = format!("{}: {}", rule.severity.name(), rule.words());
+        let words = format!("{}: {}", rule.severity.name(), rule.label());
         (rule.name.clone(), words, usize::from(rule.severity != Severity::High))
     };
     Ok(BlockReason { name, words, activity })
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_read_word_by_word() {
-        for (said, wanted) in [
+        for (to_visible, wanted) in [
             ("MALWARE", "malicious"),
             ("rat", "malicious"),
             ("Known_Ransomware", "malicious"),
@@ -138,8 +138,8 @@ mod tests {
             ("NOT CLEAN", "unknown"),
             ("UNKNOWN_VERDICT", "unknown"),
         ] {
-            let report = Report::of_json(&format!(r#"{{"verdicts":["{said}"]}}"#));
-            assert_eq!(verdict(&report), wanted, "{said}");
+            let report = Report::of_json(&format!(r#"{{"verdicts":["{to_visible}"]}}"#));
+            assert_eq!(verdict(&report), wanted, "{to_visible}");
         }
     }
 }

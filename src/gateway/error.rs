@@ -1,7 +1,7 @@
 //! Errors of the gateway, with the cost of the failed call.
 
 use crate::quota::{OverBudget, Settlement, State};
-use crate::service::error::{Refusal, ServiceError};
+use crate::service::error::{ApiError, ServiceError};
 use crate::store::StoreError;
 use jiff::Timestamp;
 
@@ -63,7 +63,7 @@ impl GatewayError {
     }
 
     /// The service's refusal of the request, if that is the cause.
-    pub fn refusal(&self) -> Option<&Refusal> {
+    pub fn refusal(&self) -> Option<&ApiError> {
         match self {
             Self::Service { error: ServiceError::Refused(refusal), .. } => Some(refusal),
             _ => None,

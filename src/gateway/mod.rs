@@ -14,14 +14,16 @@ mod stored;
 mod streaming;
 
 use crate::log::{Level, Log};
-use crate::quota::audit::{self, Look, Reading};
-use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Settlement, Spent, State, Unit};
+use crate::quota::audit::{self, CounterReading, QuotaSnapshot};
+use crate::quota::{Balances, Budget, Entitlements, Holder, NO_LICENCE, Period, Settlement, SpentUnits, State, Unit};
 use crate::report::Body;
 use crate::report::identifier::FileHash;
 use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
-use crate::service::error::{LONGEST_ERROR, Refusal, ServiceError, Unusable};
-use crate::store::{ANSWERED, Call, NewAnswer, NewEntry, Reserved, Store, StoreError, Whose, service_id, too_fast};
+use crate::service::error::{ApiError, InvalidResponse, LONGEST_ERROR, ServiceError};
+use crate::store::{
+    ANSWERED, Account, NewAnswer, NewEntry, RecordedCall, Reserved, Store, StoreError, service_id, too_fast,
+};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::path::Path;
@@ -29,9 +31,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-pub use crate::service::error::Reason;
+pub use crate::service::error::ApiErrorKind;
 pub use crate::service::upload::hash_file;
-pub use crate::store::Answer;
+pub use crate::store::StoredAnswer;
 pub use error::GatewayError;
 pub use reading::find_parts;
 pub use streaming::Received;
@@ -126,17 +128,17 @@ impl Gateway {
     }
 
     /// The profile, service and key owner that the ledger attributes calls to.
-    pub fn whose(&self) -> Whose<'_> {
-        Whose { profile: &self.client.profile().name, service: &self.service, owner: self.client.owner() }
+    pub fn whose(&self) -> Account<'_> {
+        Account { profile: &self.client.profile().name, service: &self.service, owner: self.client.owner() }
     }
 
     /// What this run has spent so far.
-    pub fn spent(&self) -> Result<Spent, StoreError> {
+    pub fn spent(&self) -> Result<SpentUnits, StoreError> {
         Ok(self.store.spent(&self.session)?.into_values().sum())
     }
 
     /// What all runs with this service and key have spent in the current period (UTC).
-    pub fn spent_in(&self, period: Period) -> Result<Spent, StoreError> {
+    pub fn spent_in(&self, period: Period) -> Result<SpentUnits, StoreError> {
         Ok(self.store.spent_in(self.whose(), period, self.now())?.into_values().sum())
     }
 
@@ -153,7 +155,7 @@ impl Gateway {
     }
 
     /// The stored answer, or else the service's.
-    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<Answer, GatewayError> {
+    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredAnswer, GatewayError> {
         match self.get_stored(quote) {
             Err(GatewayError::NotStored) => self.ask_logged(quote, progress, false).await,
             found => found,
@@ -161,7 +163,7 @@ impl Gateway {
     }
 
     /// The stored answer. Sends nothing if none is stored.
-    pub fn get_stored(&self, quote: &Quote) -> Result<Answer, GatewayError> {
+    pub fn get_stored(&self, quote: &Quote) -> Result<StoredAnswer, GatewayError> {
         let stored = self.stored(quote.request())?.ok_or(GatewayError::NotStored)?;
         self.log.write(Level::Debug, "stored", &[("what", &self.logged(quote))]);
         Ok(stored)
@@ -170,12 +172,17 @@ impl Gateway {
     /// Asks the service, even if an answer is stored.
     ///
     /// Once started, the future must run to its end: the answer may be paid for.
-    pub async fn ask(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<Answer, GatewayError> {
+    pub async fn ask(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredAnswer, GatewayError> {
         self.ask_logged(quote, progress, true).await
     }
 
     /// Asks once at a time, and logs the request, its duration and its outcome.
-    async fn ask_logged(&self, quote: &Quote, progress: OnProgress<'_>, refresh: bool) -> Result<Answer, GatewayError> {
+    async fn ask_logged(
+        &self,
+        quote: &Quote,
+        progress: OnProgress<'_>,
+        refresh: bool,
+    ) -> Result<StoredAnswer, GatewayError> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
@@ -217,7 +224,7 @@ impl Gateway {
     /// Description of a request in the log: only its operation if nothing is kept on disk.
     fn logged(&self, quote: &Quote) -> String {
         let operation = quote.price().operation.kind.name();
-        if self.store.is_persistent { quote.request().words() } else { operation.to_owned() }
+        if self.store.is_persistent { quote.request().label() } else { operation.to_owned() }
     }
 
     /// Asks the service, unless another program has stored the answer meanwhile.
@@ -227,7 +234,7 @@ impl Gateway {
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
         is_refresh: bool,
-    ) -> Result<Answer, GatewayError> {
+    ) -> Result<StoredAnswer, GatewayError> {
         if let Some(parts) = quote.request().by_hash() {
             return self.ask_each(parts, quote, progress, cancel, is_refresh).await;
         }
@@ -259,7 +266,7 @@ impl Gateway {
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
         is_refresh: bool,
-    ) -> Result<Answer, GatewayError> {
+    ) -> Result<StoredAnswer, GatewayError> {
         let (mut answers, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
         let stored = |part| if is_refresh { Ok(None) } else { self.stored(part) };
         let stored = parts.iter().map(|(_, part)| stored(part)).collect::<Result<Vec<_>, _>>()?;
@@ -312,9 +319,9 @@ impl Gateway {
         quote: &Quote,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
-    ) -> Result<Call, GatewayError> {
+    ) -> Result<RecordedCall, GatewayError> {
         let request = quote.request();
-        let (claim, what, account) = (request.claim(), request.words(), self.client.account());
+        let (claim, what, account) = (request.claim(), request.label(), self.client.account());
         let per_minute = self.minute_limit().map_err(GatewayError::Ledger)?.map(|(limit, _)| limit);
         let mut is_reread = false;
         loop {
@@ -353,7 +360,7 @@ impl Gateway {
     }
 
     /// Settles a call. If that cannot be written, the entry stays reserved, which counts as charged.
-    fn settle(&self, call: Option<Call>, cost: Settlement, outcome: &str) -> Result<(), StoreError> {
+    fn settle(&self, call: Option<RecordedCall>, cost: Settlement, outcome: &str) -> Result<(), StoreError> {
         let settled = call.map_or(Ok(()), |call| self.store.settle(call, cost, outcome, self.now()));
         settled.inspect_err(|why| drop(self.log.write(Level::Error, "not settled", &[("why", why)])))
     }
@@ -361,10 +368,10 @@ impl Gateway {
     /// Settles a call by its outcome, and gives its answer, or its error with the cost.
     fn settle_by_outcome(
         &self,
-        call: Option<Call>,
+        call: Option<RecordedCall>,
         quote: &Quote,
-        taken: Result<Answer, ServiceError>,
-    ) -> Result<Answer, GatewayError> {
+        taken: Result<StoredAnswer, ServiceError>,
+    ) -> Result<StoredAnswer, GatewayError> {
         let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
         let is_settled = self.settle(call, cost, &outcome_words(&taken, (self.clock)()));
         if is_settled.is_err() {
@@ -384,7 +391,7 @@ impl Gateway {
         request: &Request,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<StoredAnswer, ServiceError> {
         // A cancellation that came while the call was recorded still keeps it from being sent.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
@@ -395,12 +402,12 @@ impl Gateway {
             self.note_reading(before, self.now(), &body);
         }
         let short = Some(&*body).filter(|body| body.len() as u64 <= LONGEST_ERROR);
-        if let Some(refusal) = short.and_then(|body| Refusal::in_answer(body, received)) {
+        if let Some(refusal) = short.and_then(|body| ApiError::in_answer(body, received)) {
             return Err(ServiceError::Refused(refusal.of_request(request)));
         }
         let lost = |why: StoreError| format!("could not be stored, so asking again costs again: {why}");
         let pending = reading::is_pending(request, &body);
-        let unstored = if let Some(key) = request.holding_key().filter(|_| !pending) {
+        let unstored = if let Some(key) = request.storage_key().filter(|_| !pending) {
             let (service, profile) = (&*self.service, &*self.client.profile().name);
             let new = NewAnswer { service, profile, key: &key, received, bytes: &body, imported: None };
             match self.store.keep(&new) {
@@ -416,7 +423,7 @@ impl Gateway {
             noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
         };
         let remark = pending.then_some(reading::PENDING).or_else(|| reading::defect(request, &body));
-        Ok(Answer { remark: unstored.or(remark.map(str::to_owned)), ..Answer::new(received, body) })
+        Ok(StoredAnswer { remark: unstored.or(remark.map(str::to_owned)), ..StoredAnswer::new(received, body) })
     }
 
     /// Reads the counters before a call that needs a licence, once in a run, and before one that may
@@ -431,7 +438,7 @@ impl Gateway {
         if may_cost_more || needs_date || quote.needs_licence() && self.licence().is_none() {
             let read = self.read_counters().await;
             if needs_date && !knows_day() && self.client.account().is_some() {
-                let no_date = || ServiceError::Unusable(Unusable::Silent("the time (no Date header)"));
+                let no_date = || ServiceError::Unusable(InvalidResponse::Silent("the time (no Date header)"));
                 return Err(GatewayError::DayUnknown(read.err().unwrap_or_else(no_date)));
             }
         }
@@ -443,7 +450,7 @@ impl Gateway {
 
     /// Whether the counters of this run show the licence, once they were read.
     fn licence(&self) -> Option<Option<bool>> {
-        self.state().entitled.as_ref().map(|shown| shown.private_scanning.held())
+        self.state().entitled.as_ref().map(|shown| shown.private_scanning.is_granted())
     }
 
     /// Reads the counters. A reading that fails explains nothing.
@@ -455,34 +462,34 @@ impl Gateway {
     }
 
     /// Starts a reading of the counters; `None` if it cannot be compared with the ledger.
-    fn begin_reading(&self) -> Option<Look> {
+    fn begin_reading(&self) -> Option<QuotaSnapshot> {
         let (account, asked, after) = (self.client.account()?, self.now(), self.store.last_entry().ok()?);
-        Some(Look { asked, received: asked, account, after, readings: Vec::new() })
+        Some(QuotaSnapshot { asked, received: asked, account, after, readings: Vec::new() })
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    fn note_reading(&self, before: Look, received: Timestamp, answer: &Body) {
+    fn note_reading(&self, before: QuotaSnapshot, received: Timestamp, answer: &Body) {
         let Ok(answer) = serde_json::from_slice(answer) else { return };
         let balances = Balances::read(&answer);
         self.state().entitled = Some(Entitlements::from_balances(&balances));
-        let mut look = Look { received, ..before };
+        let mut look = QuotaSnapshot { received, ..before };
         // Of the other periods the end is not documented.
         for period in [Period::Daily, Period::Monthly] {
             look.readings.extend([Holder::User, Holder::Group].into_iter().filter_map(|holder| {
                 let side = balances.counter(Unit::Request, period)?.side(holder)?;
-                Some(Reading { unit: Unit::Request, period, holder, used: side.used, allowed: side.allowed })
+                Some(CounterReading { unit: Unit::Request, period, holder, used: side.used, allowed: side.allowed })
             }));
         }
-        if let Err(why) = self.store.note_look(self.whose(), &self.session, &look) {
+        if let Err(why) = self.store.record_snapshot(self.whose(), &self.session, &look) {
             self.log.write(Level::Error, "counters not recorded", &[("why", &why)]);
         }
     }
 }
 
-fn outcome_words(taken: &Result<Answer, ServiceError>, now: Timestamp) -> String {
+fn outcome_words(taken: &Result<StoredAnswer, ServiceError>, now: Timestamp) -> String {
     match taken {
         Ok(_) => ANSWERED.to_owned(),
-        Err(ServiceError::Refused(refusal)) if refusal.reason == Reason::TooFast => {
+        Err(ServiceError::Refused(refusal)) if refusal.reason == ApiErrorKind::TooFast => {
             too_fast(refusal, refusal.retry_after.and_then(|wait| now.checked_add(wait).ok()))
         }
         Err(error) => error.to_string(),

@@ -1,14 +1,14 @@
 //! Reads an answer: checks it against its request, finds its reports, and derives the outcome of the call.
 
-use super::Answer;
+use super::StoredAnswer;
 use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw, is_valid};
 use crate::report::page::{Page, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
-use crate::request::{Artefact, Request};
-use crate::service::error::{ServiceError, Unusable, has_error};
+use crate::request::{Artifact, Request};
+use crate::service::error::{InvalidResponse, ServiceError, has_error};
 use crate::store::{NewAnswer, ResponsePart, Store};
 
 /// Number of leading bytes by which the type of a body is recognized.
@@ -18,7 +18,7 @@ const LOOK: usize = 512;
 const OF_V2: [&str; 5] = ["response_code", "submissions", "resource", "sha256", "md5"];
 
 /// The outcome of a call, by which the rules settle its price.
-pub(super) fn outcome(request: &Request, taken: &Result<Answer, ServiceError>) -> Outcome {
+pub(super) fn outcome(request: &Request, taken: &Result<StoredAnswer, ServiceError>) -> Outcome {
     match (request, taken) {
         (Request::V2Submissions { .. }, Ok(answer)) => Outcome::Items(submissions(&answer.body)),
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
@@ -75,7 +75,7 @@ pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
 
 /// The remark on an answer that is broken JSON; it was read tolerantly.
 pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
-    let is_sound = body.is_empty() || matches!(request, Request::Artefact { .. }) || is_valid(body);
+    let is_sound = body.is_empty() || matches!(request, Request::Artifact { .. }) || is_valid(body);
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
@@ -96,12 +96,12 @@ pub(super) fn read_stored(
 
 /// Checks a body against its request, and returns the parts of it that are stored by themselves.
 pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, ServiceError> {
-    let unusable = |why: Unusable| Err(ServiceError::Unusable(why));
-    if let Request::Artefact { artefact, .. } = request {
+    let unusable = |why: InvalidResponse| Err(ServiceError::Unusable(why));
+    if let Request::Artifact { artifact, .. } = request {
         // Something between here and the service may have answered.
         return match () {
-            () if body.is_empty() => unusable(Unusable::Cut),
-            () if *artefact != Artefact::Html && is_page(body) => unusable(Unusable::WebPage),
+            () if body.is_empty() => unusable(InvalidResponse::Cut),
+            () if *artifact != Artifact::Html && is_page(body) => unusable(InvalidResponse::WebPage),
             () => Ok(Vec::new()),
         };
     }
@@ -110,7 +110,7 @@ pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, S
         return Err(other_than_json(body));
     }
     if index.is_cut {
-        return unusable(Unusable::Cut);
+        return unusable(InvalidResponse::Cut);
     }
     match request {
         Request::Behaviours { file, .. } => Ok(ResponsePart::of_page(page_of(body, file)?, file)),
@@ -118,12 +118,12 @@ pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, S
             let report = Report::new(body.clone(), index);
             let is_behaviour = report.kind().is_none_or(|kind| is_behaviour(&kind));
             match report.identifier() {
-                _ if has_error(body) => unusable(Unusable::Error),
+                _ if has_error(body) => unusable(InvalidResponse::Error),
                 Some(found) if found == *identifier && is_behaviour => {
                     Ok(vec![ResponsePart::report(&found, identifier.parts().file, 0..body.len())])
                 }
-                Some(found) if is_behaviour => unusable(Unusable::Foreign(found.text().clone())),
-                _ => unusable(Unusable::WrongType("a behaviour report")),
+                Some(found) if is_behaviour => unusable(InvalidResponse::Foreign(found.text().clone())),
+                _ => unusable(InvalidResponse::WrongType("a behaviour report")),
             }
         }
         _ => check(request, body).map(|()| Vec::new()),
@@ -134,23 +134,23 @@ fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
     let unusable = ServiceError::Unusable;
     // A document may be a bare array of reports; the service's lists come in an envelope.
     if body.window(0..LOOK).trim_ascii_start().starts_with(b"[") {
-        return Err(unusable(Unusable::WrongType("a list of sandboxes")));
+        return Err(unusable(InvalidResponse::WrongType("a list of sandboxes")));
     }
-    let page = Page::of(body).map_err(|_| unusable(Unusable::WrongType("a list of sandboxes")))?;
+    let page = Page::of(body).map_err(|_| unusable(InvalidResponse::WrongType("a list of sandboxes")))?;
     let first = page.entries.first().map(|entry| entry.identifier.text().clone());
     let page = page.without_others(file);
     match first {
-        Some(foreign) if page.entries.is_empty() => Err(unusable(Unusable::Foreign(foreign))),
-        None if page.others > 0 => Err(unusable(Unusable::WrongType("a list of sandboxes"))),
+        Some(foreign) if page.entries.is_empty() => Err(unusable(InvalidResponse::Foreign(foreign))),
+        None if page.others > 0 => Err(unusable(InvalidResponse::WrongType("a list of sandboxes"))),
         _ => Ok(page),
     }
 }
 
 fn other_than_json(body: &Body) -> ServiceError {
     ServiceError::Unusable(match body.window(0..LOOK) {
-        start if is_page(start) => Unusable::WebPage,
-        start if start.trim_ascii().is_empty() => Unusable::Empty,
-        _ => Unusable::NotJson,
+        start if is_page(start) => InvalidResponse::WebPage,
+        start if start.trim_ascii().is_empty() => InvalidResponse::Empty,
+        _ => InvalidResponse::NotJson,
     })
 }
 
@@ -209,11 +209,11 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         _ => (!is_page(body), "an answer of the service's"),
     };
     if !is_fit || has_error(body) {
-        return Err(ServiceError::Unusable(match request.holding_key() {
-            Some(_) if has_error(body) => Unusable::Error,
-            Some(_) => Unusable::WrongType(what),
-            None if is_page(body) => Unusable::WebPage,
-            None => Unusable::Silent(what),
+        return Err(ServiceError::Unusable(match request.storage_key() {
+            Some(_) if has_error(body) => InvalidResponse::Error,
+            Some(_) => InvalidResponse::WrongType(what),
+            None if is_page(body) => InvalidResponse::WebPage,
+            None => InvalidResponse::Silent(what),
         }));
     }
     Ok(())

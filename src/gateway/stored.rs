@@ -1,7 +1,7 @@
 //! Finds answers in the store, also those that a killed program left unread; joins answers about
 //! hashes; and looks for earlier calls of the same request.
 
-use super::{Answer, Gateway, GatewayError, find_parts, hash_file};
+use super::{Gateway, GatewayError, StoredAnswer, find_parts, hash_file};
 use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::Raw;
@@ -17,7 +17,7 @@ const MISSING: SignedDuration = SignedDuration::from_hours(1);
 impl Gateway {
     /// A warning of an unreadable answer to a request, or of an unreadable list of its file, if no other is stored.
     pub fn unreadable(&self, request: &Request) -> Result<Option<String>, StoreError> {
-        let Some(key) = request.holding_key() else { return Ok(None) };
+        let Some(key) = request.storage_key() else { return Ok(None) };
         let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
         if let Some(received) = self.store.unreadable(&self.service, &key)? {
             let when = received.strftime("%F %R UTC");
@@ -37,13 +37,13 @@ impl Gateway {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
         let last = self.store.last_outcome(self.whose(), &claim, since)?;
-        let (what, last) = (request.words(), last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND)));
+        let (what, last) = (request.label(), last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND)));
         Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 
     /// The stored answer, which costs nothing; also one that a killed program left unread.
-    pub fn stored(&self, request: &Request) -> Result<Option<Answer>, StoreError> {
-        let Some(key) = request.holding_key() else { return Ok(None) };
+    pub fn stored(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
+        let Some(key) = request.storage_key() else { return Ok(None) };
         self.read_unread(Request::holding_file(&key).as_ref())?;
         if let Some(parts) = request.by_hash() {
             let answers = parts.iter().map(|(_, part)| self.stored(part)).collect::<Result<Option<Vec<_>>, _>>()?;
@@ -53,7 +53,7 @@ impl Gateway {
             let Some(report) = self.store.report(&self.service, identifier)? else { return Ok(None) };
             // A damaged report does not count as stored; another copy of it may be sound.
             if let Ok(body) = report.body() {
-                return Ok(Some(Answer::new(report.received, body)));
+                return Ok(Some(StoredAnswer::new(report.received, body)));
             }
         }
         self.store.answer(&self.service, &key)
@@ -71,7 +71,7 @@ impl Gateway {
     /// Reads the answers that a killed program left unread, of those that may be about a file.
     pub fn read_unread(&self, file: Option<&Sha256>) -> Result<(), StoreError> {
         self.store.read_again(&self.service, file, |new| {
-            let request = Request::of_holding_key(new.key)?;
+            let request = Request::of_storage_key(new.key)?;
             find_parts(&request, &Body::in_memory(new.bytes.to_vec())).ok()
         })
     }
@@ -120,7 +120,7 @@ impl Gateway {
 }
 
 /// One answer about several hashes. Names those that are missing, and why.
-pub(super) fn joined(answers: &[Answer], missing: &[FileHash], why: Option<&GatewayError>) -> Answer {
+pub(super) fn joined(answers: &[StoredAnswer], missing: &[FileHash], why: Option<&GatewayError>) -> StoredAnswer {
     let elements: Vec<_> =
         answers.iter().flat_map(|answer| Raw::new(&answer.body).each()).map(|one| one.bytes()).collect();
     let body = Body::in_memory([b"[".as_slice(), &elements.join(&b","[..]), b"]"].concat());
@@ -128,5 +128,5 @@ pub(super) fn joined(answers: &[Answer], missing: &[FileHash], why: Option<&Gate
     let lacks = why.map(|why| format!("lacks {}: {why}", names.join(", ")));
     let remark = lacks.or_else(|| answers.iter().find_map(|answer| answer.remark.clone()));
     let received = answers.iter().map(|answer| answer.received).min().unwrap_or_default();
-    Answer { received, body, remark, is_partial: !missing.is_empty() }
+    StoredAnswer { received, body, remark, is_partial: !missing.is_empty() }
 }

@@ -5,7 +5,7 @@
 
 use super::{Gateway, OnProgress};
 use crate::report::Body;
-use crate::report::body::{LARGE, Rest};
+use crate::report::body::{BodyFiller, LARGE};
 use crate::request::Request;
 use crate::service::client::Sink;
 use crate::service::error::ServiceError;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// How often progress is reported.
-const PACE: Duration = Duration::from_millis(60);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
 /// Progress of an answer.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl Gateway {
                     sent?;
                     break;
                 }
-                () = tokio::time::sleep(PACE) => {
+                () = tokio::time::sleep(PROGRESS_INTERVAL) => {
                     gatherer.report();
                     if matches!(request, Request::Behaviour { .. }) {
                         gatherer.show();
@@ -90,7 +90,7 @@ struct Arrived {
     reported: (u64, Option<u64>),
     /// How many bytes were handed over, and to where.
     shown: usize,
-    rest: Option<Rest>,
+    rest: Option<BodyFiller>,
 }
 
 impl Gatherer<'_> {

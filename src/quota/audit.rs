@@ -62,7 +62,7 @@ pub struct LedgerEntry {
 
 /// One holder's side of a counter, as read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct CounterReading {
     pub unit: Unit,
     pub period: Period,
     pub holder: Holder,
@@ -72,14 +72,14 @@ pub struct Reading {
 
 /// One reading of the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct QuotaSnapshot {
     pub asked: Timestamp,
     pub received: Timestamp,
     /// The user whose counters these are.
     pub account: String,
     /// Number of the last call that was recorded before this reading was requested.
     pub after: i64,
-    pub readings: Vec<Reading>,
+    pub readings: Vec<CounterReading>,
 }
 
 /// A call of this program that may have been charged.
@@ -133,14 +133,14 @@ pub enum Finding {
 }
 
 impl AuditedCall {
-    pub fn is_unsure(&self) -> bool {
+    pub fn may_have_succeeded(&self) -> bool {
         self.charge.exact().is_none()
     }
 }
 
 impl Window {
     pub fn finding(&self) -> Finding {
-        let unsure = self.calls.iter().filter(|call| call.is_unsure()).count();
+        let unsure = self.calls.iter().filter(|call| call.may_have_succeeded()).count();
         let rest = self.rose.checked_sub(self.certain);
         match (rest, self.unsure) {
             (Some(0), _) if unsure == 0 => Finding::Confirmed,
@@ -154,7 +154,7 @@ impl Window {
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let rose = match self.rose {
             0 => "the counter did not rise".to_owned(),
             rose => format!("the counter rose by {rose}"),
@@ -178,7 +178,7 @@ impl Window {
 ///
 /// `looks` are in the order in which they were recorded, `calls` in the order of their numbers.
 /// Both belong to one profile.
-pub fn windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
+pub fn windows(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let mut found = Vec::new();
     for looks in by_account(looks, calls).values() {
         let pairs = looks.iter().zip(looks.iter().skip(1));
@@ -213,11 +213,11 @@ pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<W
 ///
 /// The app reads the counters after each paid call, too soon for a final result. So a window with a
 /// late end reaches back over such readings.
-pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
+pub fn final_windows(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let proven = proven(&windows(looks, calls, unit));
     let mut found = Vec::new();
     for looks in by_account(looks, calls).values() {
-        let mut firsts: Vec<&LookPosition<'_>> = Vec::new();
+        let mut firsts: Vec<&SnapshotPosition<'_>> = Vec::new();
         for second in looks {
             if second.is_quiet {
                 // The shortest window comes first: it contains the fewest calls of others.
@@ -233,13 +233,13 @@ pub fn final_windows(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Vec<W
 
 /// What the readings show of each call, by its number: what the next reading or a later one decides,
 /// or else what the next one left open.
-pub fn evidence(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
+pub fn evidence(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
     let mut windows: Vec<_> = final_windows(looks, calls, unit).into_iter().rev().collect();
     windows.extend(self::windows(looks, calls, unit));
     // The last one stays.
     windows.sort_by_key(|window| window.finding() != Finding::Unclear);
     let words = |window: &Window| {
-        let words = window.words();
+        let words = window.label();
         window.calls.iter().map(move |call| (call.number, words.clone())).collect::<Vec<_>>()
     };
     windows.iter().flat_map(words).collect()
@@ -247,7 +247,7 @@ pub fn evidence(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i
 
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they
 /// cost. A counter that lagged has caught up by then with them, if not with later calls.
-fn is_lasting(window: &Window, looks: &[Look], calls: &[AuditedCall], unit: Unit) -> bool {
+fn is_lasting(window: &Window, looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> bool {
     let by_account = by_account(looks, calls);
     let Some(looks) = by_account.get(&*window.account) else { return false };
     let first = looks.iter().find(|first| first.look.received == window.since);
@@ -266,7 +266,7 @@ fn counts(window: &Window) -> bool {
 }
 
 /// Readings outside all calls, by account.
-fn by_account<'a>(looks: &'a [Look], calls: &[AuditedCall]) -> BTreeMap<&'a str, Vec<LookPosition<'a>>> {
+fn by_account<'a>(looks: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<&'a str, Vec<SnapshotPosition<'a>>> {
     // For each position among the calls: when all earlier ones had ended, when the next one began.
     let (mut over, mut begin) = (vec![Timestamp::MIN], vec![Timestamp::MAX]);
     for call in calls {
@@ -276,20 +276,25 @@ fn by_account<'a>(looks: &'a [Look], calls: &[AuditedCall]) -> BTreeMap<&'a str,
         begin.extend(begin.last().map(|first| call.from.min(*first)));
     }
     begin.reverse();
-    let mut found: BTreeMap<&str, Vec<LookPosition<'_>>> = BTreeMap::new();
+    let mut found: BTreeMap<&str, Vec<SnapshotPosition<'_>>> = BTreeMap::new();
     for look in looks {
         let calls = calls.partition_point(|call| call.number <= look.after);
         let Some((over, begin)) = over.get(calls).zip(begin.get(calls)) else { continue };
         let looks = found.entry(&look.account).or_default();
         // Otherwise a call was in flight, or numbers and clock disagree.
         if *over < look.asked && *begin > look.received {
-            looks.push(LookPosition { look, calls, is_quiet: over.duration_until(look.asked) >= QUIET });
+            looks.push(SnapshotPosition { look, calls, is_quiet: over.duration_until(look.asked) >= QUIET });
         }
     }
     found
 }
 
-fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedCall], unit: Unit) -> Option<Window> {
+fn window(
+    first: &SnapshotPosition<'_>,
+    second: &SnapshotPosition<'_>,
+    calls: &[AuditedCall],
+    unit: Unit,
+) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
     let (is_quiet, first, second) = (second.is_quiet, first.look, second.look);
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
@@ -315,14 +320,14 @@ fn window(first: &LookPosition<'_>, second: &LookPosition<'_>, calls: &[AuditedC
 
 /// The last call that the counters show to have cost more than it was settled at: its number, its
 /// cost, and the evidence. A rise later than an hour after a call is not of that call.
-pub fn too_low(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
+pub fn too_low(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
     let by_account = by_account(looks, calls);
     let mut pairs = by_account.values().flat_map(|looks| (0..calls.len()).rev().map(move |at| (looks, at)));
     pairs.find_map(|(looks, at)| {
         let call = calls.get(at)?;
         let settled = call.charge.exact().filter(|settled| *settled < call.most)?;
         let first = looks.iter().rfind(|look| look.calls <= at)?;
-        let is_late = |look: &LookPosition<'_>| call.until.duration_until(look.look.asked) >= LATE;
+        let is_late = |look: &SnapshotPosition<'_>| call.until.duration_until(look.look.asked) >= LATE;
         let mut later = looks.iter().filter(|look| look.calls > at && look.is_quiet);
         let second = later.clone().find(|look| is_late(look)).or_else(|| later.next_back())?;
         let window = window(first, second, calls, unit)?;
@@ -334,7 +339,7 @@ pub fn too_low(looks: &[Look], calls: &[AuditedCall], unit: Unit) -> Option<(i64
 }
 
 /// By how much the user's counters rose; `None` unless all counters that span the time agree.
-fn rise(first: &Look, second: &Look, unit: Unit) -> Option<u64> {
+fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64> {
     let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
         let (before, after) = (first.used(unit, *period)?, second.used(unit, *period)?);
         Some(after.checked_sub(before))
@@ -344,14 +349,14 @@ fn rise(first: &Look, second: &Look, unit: Unit) -> Option<u64> {
 }
 
 /// Whether both readings lie in one period, with a margin for different clocks.
-fn spans(period: Period, first: &Look, second: &Look) -> bool {
+fn spans(period: Period, first: &QuotaSnapshot, second: &QuotaSnapshot) -> bool {
     let before = first.asked.checked_sub(QUIET);
     let after = second.received.checked_add(QUIET);
     let is_one = |(before, after)| period.next_reset(before) == period.next_reset(after);
     !period.reset_is_assumed() && before.ok().zip(after.ok()).is_some_and(is_one)
 }
 
-impl Look {
+impl QuotaSnapshot {
     fn used(&self, unit: Unit, period: Period) -> Option<u64> {
         let wanted = (unit, period, Holder::User);
         self.readings.iter().find(|found| (found.unit, found.period, found.holder) == wanted).map(|found| found.used)
@@ -359,8 +364,8 @@ impl Look {
 }
 
 /// A reading and its position among the calls.
-struct LookPosition<'a> {
-    look: &'a Look,
+struct SnapshotPosition<'a> {
+    look: &'a QuotaSnapshot,
     /// How many calls ended before it.
     calls: usize,
     /// Whether the last of them ended long enough before it.

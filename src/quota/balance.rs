@@ -102,7 +102,7 @@ impl Counter {
 
 /// A part of a response that could not be parsed; the rest is still used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SetAside {
+pub struct ReservedUnits {
     /// Its position: an untrusted string, to be escaped before it is shown.
     pub name: String,
     pub why: &'static str,
@@ -122,7 +122,7 @@ pub struct Limit {
 pub struct Balances {
     /// Every counter, known and unknown, sorted by name.
     pub counters: Vec<Counter>,
-    pub set_aside: Vec<SetAside>,
+    pub set_aside: Vec<ReservedUnits>,
 }
 
 impl Balances {
@@ -181,7 +181,7 @@ impl Balances {
     }
 
     fn put_aside(&mut self, name: &str, why: &'static str) {
-        self.set_aside.push(SetAside { name: name.to_owned(), why });
+        self.set_aside.push(ReservedUnits { name: name.to_owned(), why });
     }
 
     /// Projects counters that were read earlier to `now`: those that were reset since then are set
@@ -272,7 +272,7 @@ pub struct Usage {
     pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
     /// Calls per endpoint over all days, as the service sums them.
     pub total: BTreeMap<String, u64>,
-    pub set_aside: Vec<SetAside>,
+    pub set_aside: Vec<ReservedUnits>,
 }
 
 impl Usage {
@@ -323,7 +323,7 @@ impl Usage {
     }
 
     fn put_aside(&mut self, name: String, why: &'static str) {
-        self.set_aside.push(SetAside { name, why });
+        self.set_aside.push(ReservedUnits { name, why });
     }
 
     /// Merges two responses; `other` wins for a day in both.

@@ -19,7 +19,7 @@ pub struct Budget {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum BudgetPeriod {
     /// One run of the program.
     Session,
     Day,
@@ -27,7 +27,7 @@ pub enum Span {
 
 /// Units spent, as far as known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct SpentUnits {
     /// By calls that were answered.
     pub charged: u64,
     /// By calls that may have been charged: in flight, lost, refused.
@@ -36,7 +36,7 @@ pub struct Spent {
     pub is_open: bool,
 }
 
-impl Spent {
+impl SpentUnits {
     pub fn and(self, other: Self) -> Self {
         Self {
             charged: self.charged.saturating_add(other.charged),
@@ -70,14 +70,14 @@ impl Spent {
 }
 
 /// Sums units of all kinds, as budgets count them; messages to the user list each kind separately.
-impl Sum for Spent {
+impl Sum for SpentUnits {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), Self::and)
     }
 }
 
 /// Written like a price: "1", "1 to 4", "1 or more".
-impl fmt::Display for Spent {
+impl fmt::Display for SpentUnits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&thousands(self.charged))?;
         match (self.is_open, self.unsure) {
@@ -89,9 +89,9 @@ impl fmt::Display for Spent {
 }
 
 /// The units spent, as text: requests by their number alone, other units with their name.
-pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
+pub fn in_units(spent: &BTreeMap<Unit, SpentUnits>) -> String {
     let each: Vec<_> = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open).collect();
-    let named = |(unit, spent): &(&Unit, &Spent)| match spent.most() {
+    let named = |(unit, spent): &(&Unit, &SpentUnits)| match spent.most() {
         Some(1) => format!("{spent} {}", unit.name()),
         _ => format!("{spent} {}", unit.plural()),
     };
@@ -105,7 +105,7 @@ pub fn in_units(spent: &BTreeMap<Unit, Spent>) -> String {
 /// A call that would exceed a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverBudget {
-    pub span: Span,
+    pub span: BudgetPeriod,
     pub limit: u64,
     /// Units spent or possibly spent; `None` if unknown.
     pub spent: Option<u64>,
@@ -127,17 +127,17 @@ impl Budget {
     }
 
     /// The budget that this call would exceed in the worst case, given the units already spent.
-    pub fn exceeded(self, price: &Price, session: Spent, today: Spent) -> Option<OverBudget> {
+    pub fn exceeded(self, price: &Price, session: SpentUnits, today: SpentUnits) -> Option<OverBudget> {
         self.exceeded_by(price.verdict.unit, price.verdict.units.max, session, today)
     }
 
     /// Whether this much may still be spent in the worst case, given the units already spent.
-    pub fn allows(self, worst: Option<u64>, session: Spent, today: Spent) -> bool {
+    pub fn allows(self, worst: Option<u64>, session: SpentUnits, today: SpentUnits) -> bool {
         self.exceeded_by(Unit::Request, worst, session, today).is_none()
     }
 
-    fn exceeded_by(self, unit: Unit, worst: Option<u64>, session: Spent, today: Spent) -> Option<OverBudget> {
-        let limits = [(Span::Session, self.session, session), (Span::Day, self.daily, today)];
+    fn exceeded_by(self, unit: Unit, worst: Option<u64>, session: SpentUnits, today: SpentUnits) -> Option<OverBudget> {
+        let limits = [(BudgetPeriod::Session, self.session, session), (BudgetPeriod::Day, self.daily, today)];
         limits.into_iter().find_map(|(span, limit, spent)| {
             let (limit, spent) = (limit?, spent.most());
             let fits = spent.zip(worst).is_some_and(|(spent, worst)| spent.saturating_add(worst) <= limit);
@@ -151,8 +151,8 @@ impl fmt::Display for OverBudget {
         let worst = self.worst.map_or("an unknown number of units".to_owned(), |worst| self.unit.count(worst));
         let limit = thousands(self.limit);
         let span = match self.span {
-            Span::Session => "that this run may spend",
-            Span::Day => "that may be spent today (UTC)",
+            BudgetPeriod::Session => "that this run may spend",
+            BudgetPeriod::Day => "that may be spent today (UTC)",
         };
         write!(f, "over the budget: it may cost {worst}, and ")?;
         match self.spent {
@@ -176,7 +176,7 @@ mod tests {
         let of = |kind| price(&Operation::once(kind), &Entitlements::default());
         let (one, open) = (of(Kind::PrivateBehaviour), of(Kind::V2FileSubmissions));
         let budget = Budget { session: Some(3), daily: Some(5) };
-        let spent = |charged| Spent { charged, ..Spent::default() };
+        let spent = |charged| SpentUnits { charged, ..SpentUnits::default() };
         assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
         let words = |price, session, today| budget.exceeded(price, spent(session), spent(today)).unwrap().to_string();
         let run = "over the budget: it may cost 1 request, and 0 of the 3 that this run may spend is left";
@@ -184,11 +184,11 @@ mod tests {
         assert!(words(&one, 0, 5).contains("0 of the 5 that may be spent today"));
         assert!(words(&open, 0, 0).contains("an unknown number of units"));
         assert_eq!(Budget::default().exceeded(&open, spent(u64::MAX), spent(u64::MAX)), None);
-        let lost = Spent { is_open: true, ..spent(0) };
+        let lost = SpentUnits { is_open: true, ..spent(0) };
         let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
         assert!(words.contains("what is left of the 3 that this run may spend is not known"), "{words}");
-        let (three, two) = (spent(3), Spent { unsure: 2, ..spent(0) });
-        let maybe = Spent { unsure: 1, ..spent(0) };
+        let (three, two) = (spent(3), SpentUnits { unsure: 2, ..spent(0) });
+        let maybe = SpentUnits { unsure: 1, ..spent(0) };
         for (requests, scans, words) in [
             (spent(0), spent(0), "0"),
             (three.and(two), spent(0), "3 to 5"),
@@ -199,7 +199,7 @@ mod tests {
         ] {
             assert_eq!(in_units(&BTreeMap::from([(Unit::Request, requests), (Unit::Scan, scans)])), words);
         }
-        assert_eq!([three, two].into_iter().sum::<Spent>(), Spent { unsure: 2, ..three });
+        assert_eq!([three, two].into_iter().sum::<SpentUnits>(), SpentUnits { unsure: 2, ..three });
         assert_eq!(budget.at_most(Some(1)).session, Some(1));
         assert_eq!(budget.at_most(Some(9)).session, Some(3));
     }

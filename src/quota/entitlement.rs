@@ -16,34 +16,35 @@ pub enum EntitlementSource {
     ByHand,
 }
 
+/// Whether the user has bought something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entitlement {
     #[default]
     Unknown,
     /// Whether the user has it, and how that is known.
-    Known { held: bool, source: EntitlementSource },
+    Known { is_granted: bool, source: EntitlementSource },
 }
 
 impl Entitlement {
-    pub fn known(held: bool, source: EntitlementSource) -> Self {
-        Self::Known { held, source }
+    pub fn known(is_granted: bool, source: EntitlementSource) -> Self {
+        Self::Known { is_granted, source }
     }
 
     /// An entitlement set by the user.
-    pub fn by_hand(held: bool) -> Self {
-        Self::known(held, EntitlementSource::ByHand)
+    pub fn by_hand(is_granted: bool) -> Self {
+        Self::known(is_granted, EntitlementSource::ByHand)
     }
 
     /// An entitlement of a response; unknown if the response does not mention it.
-    fn read(held: Option<bool>, source: EntitlementSource) -> Self {
-        held.map_or(Self::Unknown, |held| Self::known(held, source))
+    fn read(is_granted: Option<bool>, source: EntitlementSource) -> Self {
+        is_granted.map_or(Self::Unknown, |is_granted| Self::known(is_granted, source))
     }
 
     /// `Some(true)` if the user has it, `Some(false)` if not, `None` if unknown.
-    pub fn held(self) -> Option<bool> {
+    pub fn is_granted(self) -> Option<bool> {
         match self {
             Self::Unknown => None,
-            Self::Known { held, .. } => Some(held),
+            Self::Known { is_granted, .. } => Some(is_granted),
         }
     }
 
@@ -146,8 +147,8 @@ impl Entitlements {
     }
 
     /// The entitlements of the user, as a sentence.
-    pub fn words(&self) -> String {
-        let word = |entitlement: Entitlement| match entitlement.held() {
+    pub fn label(&self) -> String {
+        let word = |entitlement: Entitlement| match entitlement.is_granted() {
             Some(true) => "yes",
             Some(false) => "no",
             None => "not known",
@@ -185,7 +186,7 @@ mod tests {
         }}}});
         let at = Timestamp::from_second(1_700_000_000).unwrap();
         let read = Entitlements::of_user(&user, at);
-        assert!(read.words().ends_with("The user object was read 2023-11-14 22:13 UTC."), "{}", read.words());
+        assert!(read.label().ends_with("The user object was read 2023-11-14 22:13 UTC."), "{}", read.label());
         assert_eq!(read.premium_intelligence, Entitlement::known(true, EntitlementSource::Service));
         assert_eq!(read.premium_api, Entitlement::known(false, EntitlementSource::Inferred));
         assert_eq!(read.private_scanning, Entitlement::Unknown);
@@ -202,10 +203,10 @@ mod tests {
             [(5, json!(0), Some(true)), (0, json!(5), Some(true)), (0, json!(0), Some(false)), (0, json!("many"), None)]
         {
             let body = json!({"private_scans_monthly": {"user": side(user.into()), "group": side(group)}});
-            assert_eq!(read(body).private_scanning.held(), licence);
+            assert_eq!(read(body).private_scanning.is_granted(), licence);
         }
         let by_minute = read(json!({"private_scans_per_minute": {"user": side(9.into())}}));
-        assert_eq!((by_minute.private_scanning, by_minute.group.held()), (Entitlement::Unknown, Some(false)));
+        assert_eq!((by_minute.private_scanning, by_minute.group.is_granted()), (Entitlement::Unknown, Some(false)));
     }
 
     #[test]
@@ -218,6 +219,6 @@ mod tests {
         assert_eq!(service.updated(inferred), service);
         assert_eq!(inferred.updated(service), service);
         assert_eq!(inferred.updated(Entitlement::Unknown), inferred);
-        assert_eq!(service.updated(Entitlement::known(true, EntitlementSource::Service)).held(), Some(true));
+        assert_eq!(service.updated(Entitlement::known(true, EntitlementSource::Service)).is_granted(), Some(true));
     }
 }

@@ -36,8 +36,8 @@ mod pool;
 mod price;
 mod rules;
 
-pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, SetAside, Usage};
-pub use budget::{Budget, CONFIRM_ABOVE, OverBudget, Span, Spent, in_units};
+pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, ReservedUnits, Usage};
+pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, OverBudget, SpentUnits, in_units};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};
 pub use options::{Amount, Choice, OPTIONS, words};

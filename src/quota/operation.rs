@@ -28,7 +28,7 @@ operations! {
     PrivateBehaviours "private-behaviours"  "List the sandbox reports of a private file"         calls;
     PrivateBehaviour  "private-behaviour"   "Fetch one sandbox report of a private file"         calls;
     PrivateSummary    "private-summary"     "Fetch a summary of all sandboxes of a private file" calls;
-    PrivateArtefact   "private-artifact"    "Download an artifact of a private sandbox run"      calls;
+    PrivateArtifact   "private-artifact"    "Download an artifact of a private sandbox run"      calls;
     PrivateFile       "private-file"        "Look at private files"                              calls;
     PrivateRelated    "private-related"     "Fetch what is related to a private file"            calls;
     PrivateDelete     "private-delete"      "Delete a private file"                              calls;
@@ -126,7 +126,7 @@ impl Operation {
     }
 
     /// The number of items requested, with their noun: "600 hashes", "3 rules", "1 call".
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let n = &self.numbers;
         match self.kind {
             Kind::PrivateScan => count(n.scans, "scan"),

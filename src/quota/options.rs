@@ -73,7 +73,7 @@ impl Kind {
 
     /// The options that it takes, as text: "--hashes N, --hashes-from FILE, --after-new-upload".
     pub fn options_words(self) -> String {
-        self.options().map(Choice::words).collect::<Vec<_>>().join(", ")
+        self.options().map(Choice::label).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -90,7 +90,7 @@ impl Choice {
     }
 
     /// The option with its placeholder.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         [Some(self.name), self.value_name()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
@@ -108,7 +108,7 @@ impl Choice {
         match self.value {
             Value::Flag(set) if value.is_empty() => set(numbers, true),
             Value::Flag(_) => return Err(format!("{} takes no value", self.name)),
-            _ if value.is_empty() => return Err(format!("{} takes a value", self.words())),
+            _ if value.is_empty() => return Err(format!("{} takes a value", self.label())),
             Value::Count(set) => set(numbers, number(value)?),
             Value::Counts(set) => set(numbers, sum(value)?),
             Value::Answer(set) => set(numbers, is_yes(value)?),

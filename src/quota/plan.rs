@@ -14,7 +14,7 @@ pub struct Plan {
 
 names! {
     /// Whether a plan fits, from best to worst.
-    Fit words {
+    Fit label {
         Fits "fits" "fits",
         /// It fits if spread over some minutes.
         Paced "paced" "fits, paced",
@@ -104,11 +104,11 @@ impl Plan {
     }
 
     /// The number of items planned, with their noun: "600 hashes", "3 rules and 1 job", "7 operations".
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match self.prices.as_slice() {
             [] => "nothing".to_owned(),
-            [one] => one.operation.words(),
-            [one, two] => format!("{} and {}", one.operation.words(), two.operation.words()),
+            [one] => one.operation.label(),
+            [one, two] => format!("{} and {}", one.operation.label(), two.operation.label()),
             more => format!("{} operations", more.len()),
         }
     }
@@ -126,13 +126,14 @@ impl Plan {
         let needed = |unit, holder| self.total(unit, |price| price.charged.contains(&holder));
         let lines = lines.map(|(unit, limit)| ForecastLine::new(unit, needed(unit, limit.holder), limit, now));
         let lines: Vec<_> = lines.filter(|line| line.needed != Units::NOTHING).collect();
-        let is_unsure = |unit: Unit| balances.is_unsure_of(unit) || !lines.iter().any(|line| line.unit == unit);
-        let unknown = totals.iter().any(|total| is_unsure(total.unit)).then_some(Fit::Unknown);
+        let may_have_succeeded =
+            |unit: Unit| balances.is_unsure_of(unit) || !lines.iter().any(|line| line.unit == unit);
+        let unknown = totals.iter().any(|total| may_have_succeeded(total.unit)).then_some(Fit::Unknown);
         let refused = self.refusal().map(|_| Fit::Refused);
         let fits = lines.iter().map(|line| line.fit).chain(unknown).chain(refused);
         let fit = fits.max().unwrap_or(Fit::Fits);
         let mut forecast = Forecast { fits: fit <= Fit::Paced, fit, words: String::new(), totals, lines, plan: self };
-        forecast.words = format!("{}: {}", forecast.plan.words(), forecast.verdict(now));
+        forecast.words = format!("{}: {}", forecast.plan.label(), forecast.verdict(now));
         forecast
     }
 }
@@ -186,7 +187,7 @@ impl ForecastLine {
     pub fn fit_words(&self) -> String {
         match self.fit {
             Fit::Short => format!("{} short", self.short),
-            fit => fit.words().to_owned(),
+            fit => fit.label().to_owned(),
         }
     }
 

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan, tz::TimeZone};
 
 names! {
     /// A kind of quota (§8.1.3).
-    Pool words {
+    Pool label {
         /// API quota, in requests per minute, hour, day and month.
         Api "api" "API quota",
         /// Intelligence quota, in searches and downloads per month.

@@ -145,7 +145,7 @@ impl Price {
     /// that decide, the assumptions.
     pub fn explanation(&self) -> Vec<String> {
         let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
-        let (pool, holders) = (self.verdict.pool.words(), holders.join(" and "));
+        let (pool, holders) = (self.verdict.pool.label(), holders.join(" and "));
         let drawn = match self.verdict.refusal {
             Some(reason) => format!("It is refused: {reason}. Nothing is sent and nothing is charged."),
             None if self.verdict.pool == Pool::None => "It takes no quota.".to_owned(),
@@ -270,7 +270,7 @@ impl fmt::Display for Settlement {
 /// The assumptions behind a price, as sentences.
 fn assumptions(kind: Kind, entitled: &Entitlements) -> Vec<&'static str> {
     let mut notes = Vec::new();
-    match (kind, entitled.premium_intelligence.held()) {
+    match (kind, entitled.premium_intelligence.is_granted()) {
         (Kind::V3Download, _) => notes.push("Section 8 of the service's consumption rules counts downloads as intelligence quota; that a download is an enterprise endpoint is concluded from that."),
         (Kind::V3User, _) => notes.push("Section 8 of the service's consumption rules is silent on the user object; the general rule is applied."),
         (Kind::WebSearch, None) => notes.push("Whether there is premium intelligence is not known; it is assumed."),
@@ -290,7 +290,7 @@ fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
         Kind::LivehuntRules | Kind::Retrohunt => Some(
             "Section 8 of the service's consumption rules does not say whether the API call that creates it takes a request as well.",
         ),
-        _ if kind.is_private() && entitled.private_scanning.held().is_none() => {
+        _ if kind.is_private() && entitled.private_scanning.is_granted().is_none() => {
             Some("Whether there is a private scanning licence is not known; without one the call is refused.")
         }
         _ => None,
@@ -301,7 +301,7 @@ fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
 fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
     let api = entitled.premium_api;
     let intelligence = entitled.premium_intelligence;
-    match (api.held(), intelligence.held()) {
+    match (api.is_granted(), intelligence.is_granted()) {
         (None, Some(true)) => Some("Premium API is not known; with it, as much is taken from API quota instead."),
         (None, Some(false)) => Some("Premium API is not known; it is assumed, for without it the call is refused."),
         (Some(false), None) => Some(
@@ -314,7 +314,7 @@ fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
             "Section 8 of the service's consumption rules is silent on users with neither premium API nor premium intelligence; that the call is refused is concluded.",
         ),
         _ if api.is_inferred() => Some("Premium API is inferred from a privilege of the user."),
-        _ if api.held() != Some(true) && intelligence.is_inferred() => {
+        _ if api.is_granted() != Some(true) && intelligence.is_inferred() => {
             Some("Premium intelligence is inferred from the allowance of searches.")
         }
         _ => None,

@@ -63,7 +63,7 @@ rules! {
         Kind::ALL => None, |_, _, _| None;
     "8.1.2" "One API call takes one request, unless a rule below says otherwise."
         [
-            PrivateBehaviours, PrivateBehaviour, PrivateSummary, PrivateArtefact, PrivateFile, PrivateRelated, PrivateDelete,
+            PrivateBehaviours, PrivateBehaviour, PrivateSummary, PrivateArtifact, PrivateFile, PrivateRelated, PrivateDelete,
             PrivateAnalysis, PrivateUploadUrl, V2FileScan, V3FileUpload, V3File, V3FileAnalyses, V3Analysis, V3User,
         ] => Api, |kind, numbers, entitled| Some(general(Operation { kind, numbers: *numbers }, entitled));
     "8.1.3" "API quota is limited by minute, day and month; intelligence, hunting and graph quota by month."
@@ -83,7 +83,7 @@ rules! {
     "8.3.1" "Searches by a user with intelligence quota and without premium API are taken from intelligence quota."
         [V3Search] => Intelligence, search_by_intelligence;
     "8.3.2" "Searches by a user with premium API are taken from API quota as usual."
-        [V3Search] => Api, |_, n, entitled| (purse(entitled) == Purse::Api).then(|| requests(n.calls));
+        [V3Search] => Api, |_, n, entitled| (purse(entitled) == PayingPool::Api).then(|| requests(n.calls));
     "8.3.3" "Quota details and usage details take nothing."
         [V3Quotas, V3Usage] => None, |_, _, _| Some(free(Unit::Request));
     "8.3.4" "Feeds take nothing, nor do file downloads by links that a feed gave."
@@ -109,7 +109,7 @@ rules! {
 
     // 8.4 Intelligence consumption
     "8.4.1" "On the website each search, each pivot to another search and each further page takes one search, with many hashes or not."
-        [WebSearch] => Intelligence, |_, n, entitled| Some(match entitled.premium_intelligence.held() {
+        [WebSearch] => Intelligence, |_, n, entitled| Some(match entitled.premium_intelligence.is_granted() {
             Some(false) => refused(Unit::Search, "no premium intelligence"),
             _ => takes(Unit::Search, n.calls),
         });
@@ -119,9 +119,9 @@ rules! {
         [V3Search, V3Download] => Intelligence, |kind, n, entitled| {
             let unit = if kind == V3Search { Unit::Search } else { Unit::Download };
             Some(match purse(entitled) {
-                Purse::Api => requests(n.calls),
-                Purse::Intelligence => takes(unit, n.calls),
-                Purse::Neither => refused(unit, "neither premium API nor premium intelligence"),
+                PayingPool::Api => requests(n.calls),
+                PayingPool::Intelligence => takes(unit, n.calls),
+                PayingPool::Neither => refused(unit, "neither premium API nor premium intelligence"),
             })
         };
 
@@ -143,14 +143,14 @@ rules! {
 
     // Beyond the specification
     "A.1" "Each private scan takes one private scan and no API request: the service's consumption page counts private scans of files and URLs in columns of their own."
-        [PrivateScan] => PrivateScans, |_, n, entitled| Some(match entitled.private_scanning.held() {
+        [PrivateScan] => PrivateScans, |_, n, entitled| Some(match entitled.private_scanning.is_granted() {
             Some(false) => refused(Unit::Scan, NO_LICENCE),
             _ => takes(Unit::Scan, n.scans),
         });
 }
 
 fn search_by_intelligence(_: Kind, numbers: &Numbers, entitled: &Entitlements) -> Option<Verdict> {
-    (purse(entitled) == Purse::Intelligence).then(|| takes(Unit::Search, numbers.calls))
+    (purse(entitled) == PayingPool::Intelligence).then(|| takes(Unit::Search, numbers.calls))
 }
 
 /// The rule for everything without an exception.
@@ -161,7 +161,7 @@ pub const NO_LICENCE: &str = "no private scanning licence";
 
 /// The price without an exception (§8.1.2).
 pub(super) fn general(operation: Operation, entitled: &Entitlements) -> Verdict {
-    if operation.kind.is_private() && entitled.private_scanning.held() == Some(false) {
+    if operation.kind.is_private() && entitled.private_scanning.is_granted() == Some(false) {
         return refused(Unit::Request, NO_LICENCE);
     }
     requests(operation.calls())
@@ -170,12 +170,12 @@ pub(super) fn general(operation: Operation, entitled: &Entitlements) -> Verdict 
 /// The holders that are charged (§8.1.1).
 pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     // The user may have a group that the service has not shown yet: count against it to be safe.
-    if entitled.group.held() == Some(false) { &[Holder::User] } else { &Holder::ALL }
+    if entitled.group.is_granted() == Some(false) { &[Holder::User] } else { &Holder::ALL }
 }
 
 /// The pool that pays for enterprise endpoints (§8.4.3).
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Purse {
+enum PayingPool {
     Api,
     Intelligence,
     Neither,
@@ -183,11 +183,11 @@ enum Purse {
 
 /// Treats an unknown premium API as not bought, because intelligence quota is the smaller of the
 /// two pools; except if the user has no premium intelligence to pay from.
-fn purse(entitled: &Entitlements) -> Purse {
-    match (entitled.premium_api.held(), entitled.premium_intelligence.held()) {
-        (Some(true), _) | (None, Some(false)) => Purse::Api,
-        (Some(false), Some(false)) => Purse::Neither,
-        (Some(false) | None, Some(true) | None) => Purse::Intelligence,
+fn purse(entitled: &Entitlements) -> PayingPool {
+    match (entitled.premium_api.is_granted(), entitled.premium_intelligence.is_granted()) {
+        (Some(true), _) | (None, Some(false)) => PayingPool::Api,
+        (Some(false), Some(false)) => PayingPool::Neither,
+        (Some(false) | None, Some(true) | None) => PayingPool::Intelligence,
     }
 }
 

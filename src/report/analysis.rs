@@ -66,7 +66,7 @@ impl Progress {
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             Self::Queued => "queued".to_owned(),
             Self::Running => "running".to_owned(),
@@ -81,10 +81,10 @@ impl SandboxRun {
         Identifier::new(self.name.clone()).map_or_else(|| self.name.clone(), |name| name.parts().sandbox)
     }
 
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let percent = self.percent.map(|percent| format!(" {percent} %")).filter(|_| self.progress != Progress::Done);
         let message = self.message.as_ref().map(|message| format!(", {}", message.visible_cut(60)));
-        format!("{}{}{}", self.progress.words(), percent.unwrap_or_default(), message.unwrap_or_default())
+        format!("{}{}{}", self.progress.label(), percent.unwrap_or_default(), message.unwrap_or_default())
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
             "ff_C2AE-1":{"status":"in-progress","in_progress_percent":340,"message":"booting\u001b"},
             "Zenbox":{"status":"completed","in_progress_percent":100}}}}}"#;
         let analysis = Analysis::of(answer).unwrap();
-        let told: Vec<_> = analysis.sandboxes.iter().map(SandboxRun::words).collect();
+        let told: Vec<_> = analysis.sandboxes.iter().map(SandboxRun::label).collect();
         assert_eq!(told[1], "done");
         assert!(told[0].starts_with("running 100 %, booting") && !told[0].contains('\u{1b}'), "{told:?}");
         assert_eq!((analysis.done(), analysis.is_done()), (1, false));
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_status_words_of_a_sandbox_are_known() {
-        let status = |word: &str| Progress::of(Untrusted::from(word)).words();
+        let status = |word: &str| Progress::of(Untrusted::from(word)).label();
         assert_eq!(["enqueueing", "running", "finished"].map(status), ["queued", "running", "done"]);
         assert_eq!(status("unsupported file type"), "unsupported file type");
     }
@@ -180,7 +180,7 @@ mod tests {
         let answer = br#"{"data":[{"id":"x","attributes":{"status":"completed","sandbox_status":[
             {"sandbox_name":"CAPE","status":"paused"}]}},{"id":"y","attributes":{"status":"queued"}}]}"#;
         let analysis = Analysis::of(answer).unwrap();
-        assert!(analysis.is_done() && analysis.sandboxes[0].words() == "paused");
+        assert!(analysis.is_done() && analysis.sandboxes[0].label() == "paused");
         assert_eq!(analysis.sandboxes[0].sandbox(), Untrusted::from("CAPE"));
     }
 }

@@ -3,7 +3,7 @@
 
 use super::attributes::{Attribute, TREE_TECHNIQUES};
 use super::body::Body;
-use super::index::{Form, Index, Section};
+use super::index::{Index, Section, SectionForm};
 use super::json::{Kind, Raw};
 use super::rows::{Label, Piece, Row, split_member};
 use crate::text::Untrusted;
@@ -43,7 +43,7 @@ impl Technique {
     }
 
     /// Its name and all its tactics.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let Self { name, tactics } = self;
         if name == tactics { format!("the tactic {name}") } else { format!("{name} · {tactics}") }
     }
@@ -98,7 +98,8 @@ pub(super) fn annotate(row: &mut Row) {
 /// technique stands once, however many tactics it serves.
 pub(super) fn arrange(body: &Body, index: &mut Index) {
     let bytes = body.so_far();
-    let is_tree = |section: &Section| section.attribute.is_none() && section.form == Form::Object && section.len() == 1;
+    let is_tree =
+        |section: &Section| section.attribute.is_none() && section.form == SectionForm::Object && section.len() == 1;
     for section in index.sections.iter_mut().filter(|section| is_tree(section)) {
         let Some(rest) = section.start(0).and_then(|start| bytes.get(start as usize..)) else { continue };
         let (name, tactics) = split_member(rest);
@@ -115,7 +116,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) {
         }
         let attribute = Attribute::named(TREE_TECHNIQUES.as_bytes());
         let end = section.end;
-        *section = Section::new(section.name.clone(), attribute, Form::Array, section.is_beside);
+        *section = Section::new(section.name.clone(), attribute, SectionForm::Array, section.is_beside);
         (section.starts, section.end) = (starts, end);
     }
 }
@@ -130,7 +131,7 @@ mod tests {
         for (id, technique) in &TABLE.techniques {
             assert!(id.starts_with('T') && !technique.name.is_empty() && technique.place().is_some(), "{id}");
         }
-        let words = |id: &[u8]| Technique::of(id).unwrap().words();
+        let words = |id: &[u8]| Technique::of(id).unwrap().label();
         assert_eq!(words(b"T1053.005"), "Scheduled Task · Persistence, Execution, Privilege Escalation");
         assert_eq!(words(b"T1055"), "Process Injection · Defense Evasion, Privilege Escalation");
         assert_eq!(words(b"T1430"), "Location Tracking · Discovery, Collection");

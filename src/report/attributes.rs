@@ -86,7 +86,7 @@ pub struct Attribute {
     /// What happened to the thing, or what it is, in a word beside the row.
     pub label: &'static str,
     /// What its values look like when they are as documented.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// When two of its values are one item of a comparison.
     pub sameness: Sameness,
     /// Groups of fields that identify a record: every present field of a group counts; the next group is used only when the group
@@ -94,7 +94,7 @@ pub struct Attribute {
     pub told_by: Vec<Vec<&'static str>>,
     /// Members of its values that contain indicators. Other members are not searched: a version
     /// number is not an address.
-    pub holds: Vec<Source>,
+    pub holds: Vec<IndicatorSource>,
 }
 
 names! {
@@ -123,26 +123,26 @@ impl Sameness {
 
 /// Where in the values of an attribute something stands that others can look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Source {
+pub struct IndicatorSource {
     /// Name of the member that holds it, at any depth below the row; empty for the row itself.
     pub member: &'static str,
-    pub meaning: Meaning,
+    pub meaning: ValueMeaning,
     /// Whether the sample left it behind. A file that was only opened or deleted is not a trace.
     pub is_left: bool,
 }
 
-impl Source {
+impl IndicatorSource {
     /// A source as the table writes it, such as `path=!path`.
     fn from_word(word: &'static str) -> Option<Self> {
         let (member, kind) = word.split_once('=').unwrap_or(("", word));
         let name = kind.trim_start_matches('!');
         let meaning = match name {
-            "module" => Meaning::Module,
-            "words" => Meaning::Words,
-            "others" => Meaning::Others,
-            "data" => Meaning::Data,
-            "encoded" => Meaning::Encoded,
-            _ => Meaning::Is(Kind::ALL.into_iter().find(|kind| kind.name() == name)?),
+            "module" => ValueMeaning::Module,
+            "words" => ValueMeaning::Words,
+            "others" => ValueMeaning::Others,
+            "data" => ValueMeaning::Data,
+            "encoded" => ValueMeaning::Encoded,
+            _ => ValueMeaning::Is(Kind::ALL.into_iter().find(|kind| kind.name() == name)?),
         };
         Some(Self { member, meaning, is_left: name != kind })
     }
@@ -150,7 +150,7 @@ impl Source {
 
 /// What a value is known to be by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum ValueMeaning {
     Is(Kind),
     /// A module: its path, or its name alone, which leads nowhere.
     Module,
@@ -172,17 +172,17 @@ pub const DESTINATION: &str = "dest_ip";
 
 /// What the values of an attribute look like when they are as documented. A value of another kind is shown all the same.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ValueShape {
     Value,
     /// A moment, in seconds since 1970.
     Moment,
     Strings,
     /// A list of objects, a row each; the fields to show in the row, in order.
-    Records(Vec<Field>),
+    Records(Vec<RecordField>),
     ProcessTree,
 }
 
-impl Shape {
+impl ValueShape {
     /// The shape of this name, or else that of a record with these fields.
     fn named(name: &'static str) -> Self {
         match name {
@@ -190,22 +190,22 @@ impl Shape {
             "moment" => Self::Moment,
             "list" => Self::Strings,
             "tree" => Self::ProcessTree,
-            fields => Self::Records(Field::all(fields)),
+            fields => Self::Records(RecordField::all(fields)),
         }
     }
 }
 
 /// One field of a record, as shown in its row.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct RecordField {
     pub before: &'static str,
     pub name: &'static str,
-    pub role: Role,
+    pub role: FieldRole,
 }
 
 /// The role of a field in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum FieldRole {
     /// What the thing is, or something of it.
     Said,
     /// The subject of the row. If no present field has this role, the first shown value is the subject.
@@ -216,16 +216,16 @@ pub enum Role {
     Evidence,
 }
 
-impl Field {
+impl RecordField {
     /// The fields of a row, as the table writes them.
     fn all(row: &'static str) -> Vec<Self> {
         let parts = row.split_terminator('}').filter_map(|part| part.split_once('{'));
         let field = |(before, name): (&'static str, &'static str)| {
             let role = match name.get(..1) {
-                Some("*") => Role::About,
-                Some("!") => Role::Severity,
-                Some("?") => Role::Evidence,
-                _ => Role::Said,
+                Some("*") => FieldRole::About,
+                Some("!") => FieldRole::Severity,
+                Some("?") => FieldRole::Evidence,
+                _ => FieldRole::Said,
             };
             Self { before, name: name.trim_start_matches(['*', '!', '?']), role }
         };
@@ -234,12 +234,15 @@ impl Field {
 }
 
 /// A registry value whose name is given apart from its key.
-pub(in crate::report) static NAMED_VALUE: LazyLock<Vec<Field>> = LazyLock::new(|| Field::all(r"{key}\{value}"));
+pub(in crate::report) static NAMED_VALUE: LazyLock<Vec<RecordField>> =
+    LazyLock::new(|| RecordField::all(r"{key}\{value}"));
 
 impl Attribute {
     pub fn severity(&self) -> Option<&'static str> {
         match &self.shape {
-            Shape::Records(fields) => fields.iter().find(|field| field.role == Role::Severity).map(|field| field.name),
+            ValueShape::Records(fields) => {
+                fields.iter().find(|field| field.role == FieldRole::Severity).map(|field| field.name)
+            }
             _ => None,
         }
     }
@@ -262,10 +265,10 @@ impl Attribute {
             name,
             pane,
             label,
-            shape: Shape::named(shape),
+            shape: ValueShape::named(shape),
             sameness: Sameness::named(sameness).unwrap_or(Sameness::of(pane)),
             told_by: told_by.split_terminator('|').map(|group| group.split(' ').collect()).collect(),
-            holds: holds.split_whitespace().map(Source::from_word).collect::<Option<_>>()?,
+            holds: holds.split_whitespace().map(IndicatorSource::from_word).collect::<Option<_>>()?,
         })
     }
 }
@@ -285,7 +288,7 @@ mod tests {
         let names: HashSet<_> = ATTRIBUTES.iter().map(|row| row.name).collect();
         assert_eq!((names.len(), lines.count()), (ATTRIBUTES.len(), ATTRIBUTES.len()));
         let shapes = ATTRIBUTES.iter().filter_map(|row| match &row.shape {
-            Shape::Records(fields) => Some(fields),
+            ValueShape::Records(fields) => Some(fields),
             _ => None,
         });
         shapes.for_each(|fields| assert!(!fields.is_empty()));
@@ -294,7 +297,7 @@ mod tests {
     #[test]
     fn every_record_that_is_compared_says_which_thing_it_is() {
         for known in ATTRIBUTES.iter() {
-            let is_record = matches!(known.shape, Shape::Records(_));
+            let is_record = matches!(known.shape, ValueShape::Records(_));
             assert_eq!(!known.told_by.is_empty(), is_record && known.sameness != Sameness::Never, "{}", known.name);
         }
     }

@@ -25,7 +25,7 @@ pub struct Body {
 }
 
 /// What fills a body that is being read. Dropped before the end, it leaves the body cut.
-pub struct Rest(Body);
+pub struct BodyFiller(Body);
 
 impl Body {
     pub fn in_memory(bytes: Vec<u8>) -> Self {
@@ -33,9 +33,9 @@ impl Body {
     }
 
     /// A body of which only the first bytes are here.
-    pub fn begun(first: Vec<u8>) -> (Self, Rest) {
+    pub fn begun(first: Vec<u8>) -> (Self, BodyFiller) {
         let body = Self { bytes: first.into(), longer: Some(Arc::default()) };
-        (body.clone(), Rest(body))
+        (body.clone(), BodyFiller(body))
     }
 
     /// This body with the bytes that are here by now, once there are that many, or all.
@@ -79,7 +79,7 @@ impl Body {
     }
 }
 
-impl Rest {
+impl BodyFiller {
     /// Hands over the bytes that are here by now, the first ones among them.
     pub fn grow(&mut self, bytes: Vec<u8>) {
         let longer = Body { bytes: bytes.into(), longer: Some(Arc::default()) };
@@ -94,7 +94,7 @@ impl Rest {
     }
 }
 
-impl Drop for Rest {
+impl Drop for BodyFiller {
     fn drop(&mut self) {
         self.0.set_longer(Body { bytes: self.0.bytes.clone(), longer: None });
     }

@@ -2,11 +2,11 @@
 //!
 //! The field names of a record that the table knows are the format's own words, and are no leaves; every other name is.
 
-use super::index::Form;
+use super::index::SectionForm;
 use super::json::{Event, Kind, Raw, Scanner};
 use super::rows::{Label, split_member};
 use super::work::in_rounds;
-use super::{Cancel, Pane, Place, Report, RowSet, Section};
+use super::{Cancel, Pane, Report, RowPlace, RowSet, Section};
 use crate::text::Untrusted;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::{ControlFlow, Range};
@@ -16,7 +16,7 @@ const LARGEST: usize = 2 * 1024 * 1024;
 
 /// How words are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct How {
+pub struct MatchOptions {
     pub is_regex: bool,
     pub is_case_sensitive: bool,
 }
@@ -27,7 +27,7 @@ pub struct Pattern(Regex);
 
 impl Pattern {
     /// The pattern of these words; why they are none, in words, where they are no regular expression.
-    pub fn new(words: &str, how: How) -> Result<Self, String> {
+    pub fn new(words: &str, how: MatchOptions) -> Result<Self, String> {
         if words.is_empty() {
             return Err("nothing is typed".to_owned());
         }
@@ -65,13 +65,13 @@ impl Pattern {
         let are_names_data = section.attribute.is_none();
         match (section.form, bytes.first()) {
             // Most rows are a string by itself.
-            (Form::Array, Some(b'"')) => self.is_in_json(Raw::new(bytes).content_alone()),
-            (Form::Object | Form::Loose, _) => {
+            (SectionForm::Array, Some(b'"')) => self.is_in_json(Raw::new(bytes).content_alone()),
+            (SectionForm::Object | SectionForm::Loose, _) => {
                 let (name, value) = split_member(bytes);
                 self.is_in_json(name.content()) || self.is_in_leaf(value.bytes(), are_names_data)
             }
-            (Form::Processes, Some(b'{')) => {
-                report.own_members(Place { section: number, row }, bytes).any(|(name, value)| match value.kind() {
+            (SectionForm::Processes, Some(b'{')) => {
+                report.own_members(RowPlace { section: number, row }, bytes).any(|(name, value)| match value.kind() {
                     _ if are_names_data && self.is_in_json(name.content()) => true,
                     Kind::Object | Kind::Array => self.is_in_leaf(value.bytes(), true),
                     Kind::Text | Kind::Word => self.is_in_json(value.content()),

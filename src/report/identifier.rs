@@ -12,7 +12,7 @@ pub struct Identifier(Untrusted);
 
 /// The parts of an identifier, as far as it has the documented shape.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct IdentifierParts {
     /// SHA-256 of the file, in lower case.
     pub file: Option<Sha256>,
     /// Name of the sandbox; the whole identifier where the shape is another.
@@ -48,10 +48,10 @@ impl Identifier {
     }
 
     /// Splits the identifier from both ends; the middle is the sandbox.
-    pub fn parts(&self) -> Parts {
+    pub fn parts(&self) -> IdentifierParts {
         let (file, rest) = split_file(self.0.as_bytes());
         let (sandbox, number) = split_number(rest);
-        Parts { file, sandbox: Untrusted::from(sandbox), when: number.filter(|seconds| is_moment(*seconds)) }
+        IdentifierParts { file, sandbox: Untrusted::from(sandbox), when: number.filter(|seconds| is_moment(*seconds)) }
     }
 
     /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
@@ -182,7 +182,7 @@ mod tests {
 
     const HASH: &str = "30d1125d95914b55119a55b4105027b592065853e95eb7d5adb5e6b523548891";
 
-    fn parts(text: &str) -> Parts {
+    fn parts(text: &str) -> IdentifierParts {
         Identifier::new(Untrusted::from(text)).unwrap().parts()
     }
 

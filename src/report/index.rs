@@ -3,7 +3,7 @@
 //! It distinguishes envelopes, bare objects, summaries and list pages on the way (specification §2.1). An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
 //! process ten.
 
-use super::attributes::{ATTRIBUTES, Attribute, Pane, Shape};
+use super::attributes::{ATTRIBUTES, Attribute, Pane, ValueShape};
 use super::body::LARGEST;
 use super::json::{Event, Scanner};
 use super::tree::Depths;
@@ -36,7 +36,7 @@ pub struct Section {
     pub attribute: Option<&'static Attribute>,
     /// Place of that row in the table, after all of them where there is none.
     pub rank: usize,
-    pub form: Form,
+    pub form: SectionForm,
     /// Whether it is a sibling of `attributes`, as `links` and `relationships` are. In a report
     /// without that member all sections are.
     pub is_beside: bool,
@@ -52,7 +52,7 @@ pub struct Section {
 
 /// What an attribute's value turned out to be, whatever the table says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum SectionForm {
     /// One string, number or word: one row.
     Scalar,
     Array,
@@ -64,7 +64,12 @@ pub enum Form {
 }
 
 impl Section {
-    pub(super) fn new(name: Untrusted, attribute: Option<&'static Attribute>, form: Form, is_beside: bool) -> Self {
+    pub(super) fn new(
+        name: Untrusted,
+        attribute: Option<&'static Attribute>,
+        form: SectionForm,
+        is_beside: bool,
+    ) -> Self {
         let is_it = |row: &Attribute| attribute.is_some_and(|known| known.name == row.name);
         let rank = ATTRIBUTES.iter().position(is_it).unwrap_or(ATTRIBUTES.len());
         let (starts, depths, tails) = (Vec::new(), Depths::default(), Vec::new());
@@ -85,7 +90,7 @@ impl Section {
 
     /// Whether it is a list of as many rows as the service seems to cut lists to.
     pub fn is_perhaps_cut(&self) -> bool {
-        self.form == Form::Array && self.end().is_some() && matches!(self.len(), 300 | 500)
+        self.form == SectionForm::Array && self.end().is_some() && matches!(self.len(), 300 | 500)
     }
 
     pub fn start(&self, row: usize) -> Option<u32> {
@@ -119,13 +124,13 @@ pub struct Batch {
     /// Whether the first section continues the last section of the previous batch.
     continues: bool,
     /// Processes that continue after their children, with the offsets. Their rows may be in an earlier batch.
-    tails: Vec<Tail>,
+    tails: Vec<ResumedProcess>,
     found: Index,
 }
 
 /// A process that continues after its children.
 #[derive(Debug, Clone, Copy)]
-struct Tail {
+struct ResumedProcess {
     section: usize,
     row: u32,
     at: u32,
@@ -213,7 +218,7 @@ struct SectionBuilder {
     continues: bool,
     /// Number of sections in earlier batches, without the open one.
     taken: usize,
-    tails: Vec<Tail>,
+    tails: Vec<ResumedProcess>,
     found: Index,
 }
 
@@ -245,7 +250,7 @@ fn offset(at: u64) -> u32 {
 
 impl SectionBuilder {
     fn take(&mut self) -> Batch {
-        let is_open = |section: &&Section| section.end == 0 && section.form != Form::Scalar;
+        let is_open = |section: &&Section| section.end == 0 && section.form != SectionForm::Scalar;
         let open = self.found.sections.last().filter(is_open);
         let next = open.map(|open| Section::new(Untrusted::from(""), open.attribute, open.form, open.is_beside));
         let continues = std::mem::replace(&mut self.continues, next.is_some());
@@ -354,18 +359,18 @@ impl SectionBuilder {
         if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MOST_SECTIONS {
             return self.push_loose();
         }
-        let is_tree = attribute.is_some_and(|found| found.shape == Shape::ProcessTree);
+        let is_tree = attribute.is_some_and(|found| found.shape == ValueShape::ProcessTree);
         let (form, place) = match object {
-            None => (Form::Scalar, ContainerRole::Deep),
-            Some(false) if is_tree => (Form::Processes, ContainerRole::Processes),
-            Some(false) => (Form::Array, ContainerRole::Elements),
-            Some(true) => (Form::Object, ContainerRole::Members),
+            None => (SectionForm::Scalar, ContainerRole::Deep),
+            Some(false) if is_tree => (SectionForm::Processes, ContainerRole::Processes),
+            Some(false) => (SectionForm::Array, ContainerRole::Elements),
+            Some(true) => (SectionForm::Object, ContainerRole::Members),
         };
         self.rows = 0;
         self.ancestors.clear();
         let name = Untrusted::from(self.name.as_slice());
         self.found.sections.push(Section::new(name, attribute, form, self.is_beside()));
-        if form == Form::Scalar {
+        if form == SectionForm::Scalar {
             self.push_row(at);
         }
         place
@@ -379,9 +384,9 @@ impl SectionBuilder {
     /// section, so a million of them cost no more than a million rows.
     fn push_loose(&mut self) -> ContainerRole {
         let is_beside = self.is_beside();
-        let is_open = |last: &Section| last.form == Form::Loose && last.is_beside == is_beside;
+        let is_open = |last: &Section| last.form == SectionForm::Loose && last.is_beside == is_beside;
         if !self.found.sections.last().is_some_and(is_open) {
-            self.found.sections.push(Section::new(Untrusted::default(), None, Form::Loose, is_beside));
+            self.found.sections.push(Section::new(Untrusted::default(), None, SectionForm::Loose, is_beside));
         }
         self.push_row(self.name_at);
         ContainerRole::Deep
@@ -424,7 +429,7 @@ impl SectionBuilder {
 
     fn note_tail(&mut self, row: u32, at: u32) {
         let section = (self.taken + self.found.sections.len()).saturating_sub(1);
-        self.tails.push(Tail { section, row, at });
+        self.tails.push(ResumedProcess { section, row, at });
     }
 
     fn close_section(&mut self, at: u32) {

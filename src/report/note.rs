@@ -1,7 +1,7 @@
 //! What an analyst wrote about a report, or about one thing in it.
 
 use super::identifier::{Identifier, Sha256};
-use super::rows::{Place, Report, Row};
+use super::rows::{Report, Row, RowPlace};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub const LONGEST: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    pub about: About,
+    pub about: NoteSubject,
     /// The file whose report it is, if that is known.
     pub file: Option<Sha256>,
     /// The words: typed or pasted, and so not to be trusted more than anything pasted.
@@ -25,7 +25,7 @@ pub struct Note {
 
 /// What a note is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct About {
+pub struct NoteSubject {
     pub identifier: Identifier,
     /// The thing in it; none for the report itself.
     pub item: Option<Item>,
@@ -45,15 +45,15 @@ pub struct Item {
 impl Item {
     /// The item of an attribute with this text.
     pub fn new(attribute: Untrusted, text: &[u8]) -> Self {
-        Self { attribute, text: Untrusted::from(telling(text)) }
+        Self { attribute, text: Untrusted::from(distinctive_part(text)) }
     }
 }
 
-fn telling(text: &[u8]) -> &[u8] {
+fn distinctive_part(text: &[u8]) -> &[u8] {
     text.get(..TELLING).unwrap_or(text)
 }
 
-impl About {
+impl NoteSubject {
     /// A report as a whole.
     pub fn report(identifier: Identifier) -> Self {
         Self { identifier, item: None }
@@ -106,14 +106,14 @@ impl FromIterator<Note> for Notes {
 
 impl Report {
     /// The first row that shows an item; none if the report no longer has it.
-    pub fn find_item(&self, item: &Item) -> Option<Place> {
+    pub fn find_item(&self, item: &Item) -> Option<RowPlace> {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
         let mut text = Vec::new();
         let mut rows = sections.flat_map(|(section, _)| self.each_row(section));
         let found = rows.find(|row| {
             text.clear();
             row.decoded().push_text(&mut text);
-            telling(&text) == item.text.as_bytes()
+            distinctive_part(&text) == item.text.as_bytes()
         });
         found.map(|row| row.place)
     }
@@ -133,7 +133,7 @@ mod tests {
             for row in 0..found.len() {
                 let item = report.item(section, &report.row(section, row)).unwrap();
                 let first = if row == 2 { 0 } else { row };
-                assert_eq!(report.find_item(&item), Some(Place { section, row: first }), "{item:?}");
+                assert_eq!(report.find_item(&item), Some(RowPlace { section, row: first }), "{item:?}");
                 count += 1;
             }
         }

@@ -120,7 +120,7 @@ impl ReportSummary {
     }
 
     /// The verdict, and how sure the sandbox is of it.
-    pub fn words(&self) -> Option<Untrusted> {
+    pub fn label(&self) -> Option<Untrusted> {
         let score = self.score.map(|score| format!(" {score}")).unwrap_or_default();
         self.verdict.as_ref().map(|verdict| Untrusted::from([verdict.as_bytes(), score.as_bytes()].concat()))
     }
@@ -146,6 +146,7 @@ pub struct Page {
     pub count: Option<u64>,
 }
 
+/// One report that a list page names.
 #[derive(Debug, Clone)]
 pub struct PageEntry {
     pub identifier: Identifier,
@@ -179,16 +180,16 @@ impl Page {
         let list = list.filter(|list| list.kind() == Kind::Array).ok_or(PageError::NotAList)?;
         let mut page = Self { nameless: list.elements().skip(MOST_ENTRIES).count(), ..Self::default() };
         list.elements().take(MOST_ENTRIES).for_each(|entry| page.add(body, entry));
-        let said = |object: &str, name: &str| {
+        let to_visible = |object: &str, name: &str| {
             let value = document.member(object)?.member(name).filter(|value| value.bytes() != b"null")?;
             Some(value.text()).filter(|text| !text.is_empty())
         };
-        let cursor = said("meta", "cursor").map(Some);
-        let cursor = cursor.or_else(|| said("links", "next").map(|next| cursor_of(&next)));
+        let cursor = to_visible("meta", "cursor").map(Some);
+        let cursor = cursor.or_else(|| to_visible("links", "next").map(|next| cursor_of(&next)));
         let cursor = cursor.map(|cursor| cursor.filter(is_carried));
         page.is_lost = cursor == Some(None);
         page.cursor = cursor.flatten();
-        page.count = said("meta", "count").and_then(|count| count.unicode().parse().ok());
+        page.count = to_visible("meta", "count").and_then(|count| count.unicode().parse().ok());
         Ok(page)
     }
 
@@ -210,7 +211,7 @@ impl Page {
         let start = body.len() - entry.length_to_end();
         let range = start..start + entry.bytes().len();
         let report = has_report.then(|| body.slice(range.clone()));
-        let verdict = report.as_ref().and_then(|report| ReportSummary::of(&Report::open(report)).words());
+        let verdict = report.as_ref().and_then(|report| ReportSummary::of(&Report::open(report)).label());
         self.entries.push(PageEntry { identifier, range, report, verdict });
     }
 
@@ -245,10 +246,10 @@ impl Page {
             (self.others, "entry", "of another type than a behaviour report"),
             (self.foreign, "report", "of another file"),
         ];
-        let said = left_out.into_iter().filter(|(entries, ..)| *entries > 0);
-        let said: Vec<_> = said.map(|(n, what, why)| format!("{} {why}", count(n as u64, what))).collect();
+        let to_visible = left_out.into_iter().filter(|(entries, ..)| *entries > 0);
+        let to_visible: Vec<_> = to_visible.map(|(n, what, why)| format!("{} {why}", count(n as u64, what))).collect();
         let entries = self.nameless + self.others + self.foreign;
-        (entries > 0).then(|| (entries as u64, said.join(", ")))
+        (entries > 0).then(|| (entries as u64, to_visible.join(", ")))
     }
 }
 
@@ -349,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_told_with_its_confidence() {
-        let told = |json: &str| ReportSummary::of(&Report::of_json(json)).words();
+        let told = |json: &str| ReportSummary::of(&Report::of_json(json)).label();
         assert_eq!(told(r#"{"verdicts":["MALWARE","TROJAN"],"verdict_confidence":92}"#), Some("MALWARE 92".into()));
         assert_eq!(told(r#"{"verdicts":["UNKNOWN_VERDICT"]}"#), Some("UNKNOWN".into()));
         assert_eq!((told(r#"{"verdicts":[]}"#), told("no JSON")), (None, None));

@@ -2,7 +2,7 @@
 
 use super::attributes::PROCESS_LIST;
 use super::body::Body;
-use super::index::{Form, Index};
+use super::index::{Index, SectionForm};
 use super::json::{Kind, Raw};
 use crate::text::Untrusted;
 use std::collections::{BTreeSet, HashMap};
@@ -276,9 +276,9 @@ fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
 ///
 /// Returns a copy of the body in tree order, if that differs from the order of the list: rows are in the order of the bytes.
 pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
-    let has_tree = index.sections.iter().any(|section| section.form == Form::Processes && !section.is_empty());
+    let has_tree = index.sections.iter().any(|section| section.form == SectionForm::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
-    let list = index.sections.iter_mut().find(|section| section.form == Form::Array && is_list(&section.name));
+    let list = index.sections.iter_mut().find(|section| section.form == SectionForm::Array && is_list(&section.name));
     let list = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST && body.len() <= LARGEST)?;
     let (first, end) = (list.start(0)?, list.end()?);
     let bytes = body.window(first as usize..end as usize);
@@ -287,7 +287,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
         starts.map(|start| start..start + Raw::new(bytes.get(start..).unwrap_or_default()).bytes().len()).collect();
     let order = ordered(&parents(bytes, &elements));
     let is_in_order = order.iter().enumerate().all(|(place, (row, _))| place == *row);
-    list.form = Form::Processes;
+    list.form = SectionForm::Processes;
     list.depths = order.iter().map(|(_, depth)| *depth).collect::<Vec<_>>().into();
     if is_in_order {
         return None;

@@ -2,7 +2,7 @@
 
 use super::{Request, shown};
 use crate::quota::{Entitlements, Kind, Operation, price};
-use crate::report::{Held, Holding, Retention};
+use crate::report::{Retention, StoredContent, StoredItem};
 use crate::text::count;
 use jiff::Timestamp;
 
@@ -55,10 +55,10 @@ impl Request {
 }
 
 /// The cost of fetching these things again: reports are fetched one by one.
-pub fn again(things: &[Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+pub fn again(things: &[StoredItem], entitlements: &Entitlements, now: Timestamp) -> String {
     let (imported, fetched): (Vec<_>, Vec<_>) =
         things.iter().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());
-    let has_others = things.iter().any(|thing| matches!(thing.what, Held::Answer { .. }));
+    let has_others = things.iter().any(|thing| matches!(thing.what, StoredContent::Answer { .. }));
     let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
     let asking = has_others.then(|| "To ask for other answers again costs what it costs.".to_owned());
     let importing = "What was imported is had again by importing it: the service is not asked.".to_owned();
@@ -66,7 +66,7 @@ pub fn again(things: &[Holding], entitlements: &Entitlements, now: Timestamp) ->
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn fetching(reports: &[&Holding], entitlements: &Entitlements, now: Timestamp) -> String {
+fn fetching(reports: &[&StoredItem], entitlements: &Entitlements, now: Timestamp) -> String {
     if reports.iter().all(|thing| matches!(thing.retention(now), Some(Retention::Gone(_)))) {
         return "The service has deleted all of it: it cannot be fetched again.".to_owned();
     }

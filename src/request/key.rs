@@ -1,15 +1,15 @@
-//! Artefacts, and the parser of the key under which a response is stored.
+//! Artifacts, and the parser of the key under which a response is stored.
 
 use super::{Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::report::json::Raw;
 use crate::report::page::cursor_of;
-use crate::report::{Place, Report};
-use crate::text::{Untrusted, Visible, names, said};
+use crate::report::{Report, RowPlace};
+use crate::text::{Untrusted, Visible, names, to_visible};
 
 names! {
     /// A file that a sandbox kept beside its report (specification §2.1), by its name in addresses.
-    Artefact words {
+    Artifact label {
         Html "html" "HTML report",
         Pcap "pcap" "network capture",
         /// Of Windows.
@@ -18,7 +18,7 @@ names! {
     }
 }
 
-impl Artefact {
+impl Artifact {
     pub fn extension(self) -> &'static str {
         match self {
             Self::Memdump => "memdump.bin",
@@ -29,7 +29,7 @@ impl Artefact {
     /// Whether a report states that it exists; `None` if the report does not mention it.
     pub fn is_beside(self, report: &Report) -> Option<bool> {
         let section = report.index.sections.iter().position(|s| s.name.as_bytes() == self.attribute().as_bytes())?;
-        let record = report.record(Place { section, row: 0 });
+        let record = report.record(RowPlace { section, row: 0 });
         match Raw::new(&record.value).bytes() {
             b"true" => Some(true),
             b"false" => Some(false),
@@ -50,16 +50,16 @@ impl Artefact {
 
 impl Request {
     /// The request whose response is stored under this key, if this version knows it.
-    pub fn of_holding_key(key: &[u8]) -> Option<Self> {
+    pub fn of_storage_key(key: &[u8]) -> Option<Self> {
         let (operation, rest) = split(key);
         let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
         let found = match operation {
             b"behaviour" => Self::Behaviour { identifier: identifier(rest)? },
             b"behaviours" => page(Listing::Reports, rest)?,
             b"identifiers" => page(Listing::Identifiers, rest)?,
-            b"artefact" => {
-                let artefact = Artefact::named(std::str::from_utf8(split(rest).0).ok()?)?;
-                Self::Artefact { identifier: Self::holding_beside(key)?, artefact }
+            b"artifact" => {
+                let artifact = Artifact::named(std::str::from_utf8(split(rest).0).ok()?)?;
+                Self::Artifact { identifier: Self::holding_beside(key)?, artifact }
             }
             b"v2-report" => Self::V2Reports { files: hashes(rest)? },
             b"v2-submissions" => Self::V2Submissions { files: hashes(rest)? },
@@ -69,7 +69,7 @@ impl Request {
             _ => return None,
         };
         // A key has only one valid spelling.
-        Some(found).filter(|found| found.holding_key().as_deref() == Some(key))
+        Some(found).filter(|found| found.storage_key().as_deref() == Some(key))
     }
 
     /// The request of a list page, from the page's own link (specification §4.2).
@@ -87,17 +87,17 @@ impl Request {
         Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 
-    /// The report of the artefact stored under this key, even of an unknown kind.
+    /// The report of the artifact stored under this key, even of an unknown kind.
     pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));
-        (operation == b"artefact").then(identifier).flatten()
+        (operation == b"artifact").then(identifier).flatten()
     }
 
     /// The file of the response stored under this key, if any. Most keys of a newer version have it
     /// as their second word, too.
     pub fn holding_file(key: &[u8]) -> Option<Sha256> {
-        let of_report = match Self::of_holding_key(key) {
+        let of_report = match Self::of_storage_key(key) {
             Some(Self::Behaviour { identifier }) => Some(identifier),
             _ => Self::holding_beside(key),
         };
@@ -109,13 +109,13 @@ impl Request {
 
     /// A short description of the stored response, without its file.
     pub fn holding_words(key: &[u8]) -> Visible {
-        match Self::of_holding_key(key) {
-            Some(Self::Behaviours { cursor: None, .. }) => said("list of sandboxes"),
-            Some(Self::Behaviours { .. }) => said("list, further page"),
-            Some(Self::Artefact { identifier, artefact }) => {
-                said(format!("{} · {}", artefact.words(), identifier.parts().sandbox.visible_cut(60)))
+        match Self::of_storage_key(key) {
+            Some(Self::Behaviours { cursor: None, .. }) => to_visible("list of sandboxes"),
+            Some(Self::Behaviours { .. }) => to_visible("list, further page"),
+            Some(Self::Artifact { identifier, artifact }) => {
+                to_visible(format!("{} · {}", artifact.label(), identifier.parts().sandbox.visible_cut(60)))
             }
-            Some(other) => said(other.words()),
+            Some(other) => to_visible(other.label()),
             None => Untrusted::from(key).visible_cut(120),
         }
     }
@@ -166,14 +166,14 @@ mod tests {
             Request::File { file: hash.clone() },
             Request::FileAnalyses { file: hash },
         ];
-        asked.extend(Artefact::ALL.map(|artefact| Request::Artefact { identifier: identifier.clone(), artefact }));
+        asked.extend(Artifact::ALL.map(|artifact| Request::Artifact { identifier: identifier.clone(), artifact }));
         for request in asked {
-            let key = request.holding_key().unwrap();
-            assert_eq!(Request::of_holding_key(&key), Some(request));
+            let key = request.storage_key().unwrap();
+            assert_eq!(Request::of_storage_key(&key), Some(request));
             assert!(!Request::holding_words(&key).as_str().chars().any(char::is_control));
         }
-        for odd in [&b""[..], b"behaviours nothing", b"artefact x y", b"file \xff", b"something new"] {
-            assert_eq!(Request::of_holding_key(odd), None);
+        for odd in [&b""[..], b"behaviours nothing", b"artifact x y", b"file \xff", b"something new"] {
+            assert_eq!(Request::of_storage_key(odd), None);
         }
         assert_eq!(Request::holding_words(b"something \x1b new").as_str(), r"something \x1b new");
     }

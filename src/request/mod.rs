@@ -10,7 +10,7 @@ pub use address::{
     UploadAddress, UploadLimit, Version,
 };
 pub use effects::again;
-pub use key::Artefact;
+pub use key::Artifact;
 
 use crate::quota::{Entitlements, Kind, Operation, Price, Units, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
@@ -28,7 +28,7 @@ pub enum Request {
     /// One page of a file's sandbox reports (specification §4.2); `cursor` is from the page before.
     Behaviours { file: Sha256, listing: Listing, cursor: Option<Untrusted> },
     /// A file that a sandbox kept beside its report; may be large.
-    Artefact { identifier: Identifier, artefact: Artefact },
+    Artifact { identifier: Identifier, artifact: Artifact },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
     /// Reports of public files by API v2 (specification §4.2).
@@ -65,6 +65,7 @@ pub enum Request {
 /// Prefix of the claim of an upload by the public API; the file's SHA-256 follows.
 pub const PUBLIC_UPLOAD: &str = "public-upload ";
 
+/// What a list page brings: whole reports, or identifiers alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Listing {
@@ -150,7 +151,7 @@ impl Request {
         let kind = match self {
             Self::Behaviour { .. } => Kind::PrivateBehaviour,
             Self::Behaviours { .. } => Kind::PrivateBehaviours,
-            Self::Artefact { .. } => Kind::PrivateArtefact,
+            Self::Artifact { .. } => Kind::PrivateArtifact,
             Self::Quotas => Kind::V3Quotas,
             Self::User => Kind::V3User,
             Self::Usage { .. } => Kind::V3Usage,
@@ -181,7 +182,7 @@ impl Request {
             operation.numbers.after_new_upload = entitlements.uploads.has_new(file.as_str());
         }
         let price = price(&operation, entitlements);
-        let needs_licence = operation.kind.is_private() && entitlements.private_scanning.held().is_none();
+        let needs_licence = operation.kind.is_private() && entitlements.private_scanning.is_granted().is_none();
         Quote { request: self, price, needs_licence }
     }
 
@@ -191,8 +192,8 @@ impl Request {
         let of_user = |path: &str| Address::get(format!("/users/{}{path}", encode(context.user.as_bytes())));
         match self {
             Self::Behaviour { identifier } => with_id("/private/file_behaviours", identifier),
-            Self::Artefact { identifier, artefact } => {
-                Address::get(format!("/private/file_behaviours/{}/{}", encode(identifier.as_bytes()), artefact.name()))
+            Self::Artifact { identifier, artifact } => {
+                Address::get(format!("/private/file_behaviours/{}/{}", encode(identifier.as_bytes()), artifact.name()))
             }
             Self::Behaviours { file, listing, cursor } => {
                 let address = Address::get(match listing {
@@ -238,7 +239,7 @@ impl Request {
     }
 
     /// The key under which the response is stored; `None` for an action, and for a response that is outdated at once.
-    pub fn holding_key(&self) -> Option<Vec<u8>> {
+    pub fn storage_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
             Self::Behaviour { identifier } => key("behaviour", identifier.as_bytes()),
@@ -250,8 +251,8 @@ impl Request {
                 let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
                 key(&format!("{listing} {file}"), cursor)
             }
-            Self::Artefact { identifier, artefact } => {
-                key(&format!("artefact {}", artefact.name()), identifier.as_bytes())
+            Self::Artifact { identifier, artifact } => {
+                key(&format!("artifact {}", artifact.name()), identifier.as_bytes())
             }
             Self::V2Reports { files } => key("v2-report", joined(files).as_bytes()),
             Self::V2Submissions { files } => key("v2-submissions", joined(files).as_bytes()),
@@ -279,16 +280,16 @@ impl Request {
             Self::PrivateDelete { file, only_from_storage } => format!("delete {file} {only_from_storage}"),
             Self::PrivateAnalysis { identifier } => return Some([&b"look "[..], identifier.as_bytes()].concat()),
             Self::PrivateAnalyses { file } => format!("scans {file}"),
-            _ => return self.holding_key(),
+            _ => return self.storage_key(),
         };
         Some(action.into_bytes())
     }
 
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_words(identifier),
-            Self::Artefact { identifier, artefact } => {
-                format!("{} of the {}", artefact.words(), report_words(identifier))
+            Self::Artifact { identifier, artifact } => {
+                format!("{} of the {}", artifact.label(), report_words(identifier))
             }
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),

@@ -35,15 +35,15 @@ fn a_list_of_hashes_costs_one_for_each() {
 }
 
 #[test]
-fn different_questions_are_held_apart() {
+fn different_questions_are_stored_apart() {
     let page = |listing, cursor: Option<&str>| {
-        Request::Behaviours { file: file(), listing, cursor: cursor.map(Untrusted::from) }.holding_key()
+        Request::Behaviours { file: file(), listing, cursor: cursor.map(Untrusted::from) }.storage_key()
     };
     let keys = [
         page(Listing::Reports, None),
         page(Listing::Reports, Some("x")),
         page(Listing::Identifiers, None),
-        Request::Behaviour { identifier: named("x") }.holding_key(),
+        Request::Behaviour { identifier: named("x") }.storage_key(),
     ];
     for (n, key) in keys.iter().enumerate() {
         assert!(!keys[..n].contains(key));
@@ -86,7 +86,7 @@ fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
 }
 
 #[test]
-fn a_page_is_held_under_the_cursor_that_the_page_before_leads_to() {
+fn a_page_is_stored_under_the_cursor_that_the_page_before_leads_to() {
     use crate::report::{Body, page::Page};
     let address = format!("https://h/api/v3/private/files/{}/behaviours?limit=4&cursor=a+b%2Bc&x=1#end", file());
     let before = format!(r#"{{"data":[],"links":{{"next":"{address}"}}}}"#);

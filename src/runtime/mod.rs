@@ -17,8 +17,8 @@ mod terminal;
 pub use performer::search;
 pub(crate) use performer::{load_file, load_pages, read_rules};
 pub use signals::{BlockedSignals, Signals, survive_file_limit};
-pub(crate) use signals::{LAST_WAIT, STUCK};
-pub use terminal::{Clipboard, Display, ask_hidden, run, tame_panics, terminal_size};
+pub(crate) use signals::{SHUTDOWN_GRACE, STUCK_TIMEOUT};
+pub use terminal::{Clipboard, Display, ask_hidden, install_panic_hook, run, terminal_size};
 
 use crate::app::{Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
@@ -27,7 +27,7 @@ use performer::Performer;
 use ratatui::backend::Backend;
 use ratatui::layout::Rect;
 use ratatui::{Terminal, TerminalOptions, Viewport};
-use signals::Ending;
+use signals::ShutdownState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -46,9 +46,9 @@ pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
 
 /// Puts messages into the loop's inbox, from any thread.
 #[derive(Debug, Clone)]
-pub struct Outbox(Sender<Message>);
+pub struct MessageSender(Sender<Message>);
 
-impl Outbox {
+impl MessageSender {
     pub fn send(&self, message: impl Into<Message>) {
         // A loop that has ended needs no message.
         let _ = self.0.send(message.into());
@@ -57,7 +57,7 @@ impl Outbox {
 
 /// How a run of the app ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
+pub enum RunExit {
     Done,
     Demo,
     /// The system asked for the end, by the signal of this number.
@@ -67,7 +67,7 @@ pub enum Exit {
 /// Why the loop stops taking messages in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoopExit {
-    Ended(Exit),
+    Ended(RunExit),
     /// The shell is to have the terminal for a while.
     Suspend,
     /// Another program may have changed the terminal.
@@ -79,12 +79,12 @@ enum LoopExit {
 }
 
 /// A run of the app on a terminal of any kind.
-pub struct Session<B: Backend> {
+pub struct EventLoop<B: Backend> {
     pub terminal: Terminal<B>,
     pub look: Appearance,
     pub model: Model,
     pub clipboard: Clipboard,
-    pub exit: Option<Exit>,
+    pub exit: Option<RunExit>,
     performer: Performer,
     inbox: Receiver<Message>,
     /// The number of the last frame that was begun, from 1: a key answers the frame that was on screen when it was read.
@@ -99,14 +99,14 @@ pub struct Session<B: Backend> {
     is_foreign: bool,
 }
 
-impl<B: Backend> Session<B>
+impl<B: Backend> EventLoop<B>
 where
     B::Error: Send + Sync + 'static,
 {
     /// A session on the terminal that is written to by `backend`, with a service or without.
     pub fn new(backend: B, model: Model, gateway: Option<Arc<Gateway>>, clock: Clock) -> anyhow::Result<Self> {
         let (sender, inbox) = channel();
-        let performer = Performer::new(gateway, Outbox(sender))?;
+        let performer = Performer::new(gateway, MessageSender(sender))?;
         // A viewport of its own size: the model and the screen agree, whatever the terminal reports meanwhile.
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         Ok(Self {
@@ -127,8 +127,8 @@ where
     }
 
     /// How the app ended: by a signal, if one came.
-    fn result(&mut self, exit: Exit, ending: &Ending) -> (Exit, Remembered) {
-        (ending.signal().map_or(exit, Exit::Signal), self.model.remember())
+    fn result(&mut self, exit: RunExit, ending: &ShutdownState) -> (RunExit, Remembered) {
+        (ending.signal().map_or(exit, RunExit::Signal), self.model.remember())
     }
 
     pub fn begin(&mut self) {
@@ -238,8 +238,8 @@ where
     fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Terminal(TerminalAction::Quit) => self.exit = Some(Exit::Done),
-                Effect::Terminal(TerminalAction::Demo) => self.exit = Some(Exit::Demo),
+                Effect::Terminal(TerminalAction::Quit) => self.exit = Some(RunExit::Done),
+                Effect::Terminal(TerminalAction::Demo) => self.exit = Some(RunExit::Demo),
                 Effect::Terminal(TerminalAction::Suspend) => self.turn = Some(LoopExit::Suspend),
                 Effect::Terminal(TerminalAction::Resume) => self.turn = Some(LoopExit::Resume),
                 Effect::File(FileJob::Copy(copied)) => {

@@ -4,9 +4,9 @@
 //! a command that costs something asks for confirmation with its price.
 
 use super::signals::Signals;
-use super::{Clipboard, Exit, Session};
+use super::{Clipboard, EventLoop, RunExit};
 use crate::app::commands::Command;
-use crate::app::{Key, Message, Model, Place, Remembered, Size, TerminalEvent};
+use crate::app::{Key, KeyContext, Message, Model, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view;
@@ -25,7 +25,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 const LONGEST_LINE: usize = 64 * 1024;
 
 struct Dialogue {
-    session: Session<CrosstermBackend<io::Sink>>,
+    session: EventLoop<CrosstermBackend<io::Sink>>,
     input: BufReader<StdinLock<'static>>,
     output: StdoutLock<'static>,
     /// The balances that were printed last.
@@ -38,12 +38,12 @@ pub(super) fn run(
     gateway: Option<Arc<Gateway>>,
     signals: Signals,
     clock: Clock,
-) -> anyhow::Result<(Exit, Remembered)> {
+) -> anyhow::Result<(RunExit, Remembered)> {
     (model.settings.is_plain, model.size) = (true, PAGE);
     // Keys have no price here: each call that costs something is confirmed.
     model.settings.confirm_above = 0;
     // Frames are drawn, for keys count from them, and shown to no terminal.
-    let mut session = Session::new(CrosstermBackend::new(io::sink()), model, gateway, clock)?;
+    let mut session = EventLoop::new(CrosstermBackend::new(io::sink()), model, gateway, clock)?;
     // A terminal that knows no control sequences takes no copies.
     if std::env::var_os("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
         session.clipboard = Clipboard::of_environment();
@@ -54,14 +54,14 @@ pub(super) fn run(
     let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };
     let exit = match dialogue.run() {
         // The reader of a pipe has left.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => RunExit::Done,
         ended => ended?,
     };
     Ok(dialogue.session.result(exit, &ending))
 }
 
 impl Dialogue {
-    fn run(&mut self) -> io::Result<Exit> {
+    fn run(&mut self) -> io::Result<RunExit> {
         self.say(
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;
@@ -73,7 +73,7 @@ impl Dialogue {
                 return Ok(exit);
             }
             self.tell()?;
-            if self.session.model.place() == Place::Confirm {
+            if self.session.model.key_context() == KeyContext::Confirm {
                 self.forget_typed_ahead()?;
             }
             match self.ask("> ")? {
@@ -81,7 +81,7 @@ impl Dialogue {
                 None => {
                     self.session.take(TerminalEvent::Quit);
                     self.wait()?;
-                    return Ok(self.session.exit.unwrap_or(Exit::Done));
+                    return Ok(self.session.exit.unwrap_or(RunExit::Done));
                 }
             }
         }
@@ -159,8 +159,8 @@ impl Dialogue {
         }
         let word = line.trim_start_matches(':');
         let number = line.parse::<usize>();
-        let is_text = match self.session.model.place() {
-            Place::Hash => false,
+        let is_text = match self.session.model.key_context() {
+            KeyContext::Hash => false,
             place if place.seeks() => number.is_err(),
             place => place.has_line(),
         };
@@ -175,14 +175,14 @@ impl Dialogue {
             return Ok(());
         }
         let model = &self.session.model;
-        if let Some(key) = word.parse().ok().filter(|_| model.place() == Place::Confirm) {
+        if let Some(key) = word.parse().ok().filter(|_| model.key_context() == KeyContext::Confirm) {
             self.session.press(key);
             return Ok(());
         }
         let by_key = word.parse().ok().and_then(|key| Command::of(key, model));
         match by_key.or_else(|| named(word)) {
             Some(command) => self.run_command(command),
-            None if matches!(model.place(), Place::Start | Place::Hash) => {
+            None if matches!(model.key_context(), KeyContext::Start | KeyContext::Hash) => {
                 self.session.take(TerminalEvent::Paste(line.to_owned()));
                 let is_found = self.session.model.notice.as_ref().is_some_and(|notice| !notice.is_problem);
                 let enter = Command::of_enter(&self.session.model).filter(|_| is_found);

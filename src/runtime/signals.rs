@@ -1,6 +1,6 @@
 //! What the system asks of the program: to end, to make way for the shell, to come back.
 
-use super::{Outbox, terminal};
+use super::{MessageSender, terminal};
 #[cfg(unix)]
 use crate::app::Size;
 use crate::app::TerminalEvent;
@@ -13,11 +13,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// How long the program waits for a paid answer after the signal to end.
-pub(crate) const LAST_WAIT: Duration = Duration::from_millis(900);
+pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(900);
 
 /// How long settling and ending may take after that: the loop may hang in a blocked terminal, the store
 /// behind another program's lock.
-pub(crate) const STUCK: Duration = Duration::from_millis(600);
+pub(crate) const STUCK_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// The signal that says that the terminal is gone.
 pub(super) const HANG_UP: u8 = 1;
@@ -39,15 +39,15 @@ pub struct Signals {
 
 /// The way to the end, for all threads that may have to ask for it.
 #[derive(Clone)]
-pub(super) struct Ending {
-    outbox: Outbox,
+pub(super) struct ShutdownState {
+    outbox: MessageSender,
     /// The signal that asks for the end; 0 for none.
     signal: Arc<AtomicU8>,
     scratch: Option<PathBuf>,
 }
 
 /// Ends the program when the thread that holds it ends, by a panic as well.
-pub(super) struct ExitGuard(pub(super) Ending);
+pub(super) struct ExitGuard(pub(super) ShutdownState);
 
 impl Drop for ExitGuard {
     fn drop(&mut self) {
@@ -93,7 +93,7 @@ impl BlockedSignals {
     }
 
     /// Ends the block: a signal that has come ends the program now.
-    pub fn let_go(&self) -> io::Result<()> {
+    pub fn drop_deleted(&self) -> io::Result<()> {
         self.is_open.store(true, Ordering::SeqCst);
         #[cfg(unix)]
         if let Ok(signal @ 1..) = i32::try_from(self.last.load(Ordering::SeqCst)) {
@@ -113,8 +113,8 @@ impl Signals {
     }
 
     /// Forwards signals to the loop from a thread of its own; those about the terminal if the loop draws on it.
-    pub(super) fn forward(self, outbox: Outbox, draws: bool) -> io::Result<Ending> {
-        let ending = Ending { outbox, signal: Arc::default(), scratch: self.scratch };
+    pub(super) fn forward(self, outbox: MessageSender, draws: bool) -> io::Result<ShutdownState> {
+        let ending = ShutdownState { outbox, signal: Arc::default(), scratch: self.scratch };
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
@@ -144,7 +144,7 @@ impl Signals {
     }
 }
 
-impl Ending {
+impl ShutdownState {
     /// Begins the end on a thread of its own: further signals are still heard.
     pub(super) fn of_signal(&self, signal: u8) {
         if self.signal.swap(signal, Ordering::SeqCst) == 0 {
@@ -159,9 +159,9 @@ impl Ending {
     /// Asks the loop to end, then to cancel its calls, and then ends the program itself.
     fn bring(&self) {
         self.outbox.send(TerminalEvent::Quit);
-        std::thread::sleep(LAST_WAIT);
+        std::thread::sleep(SHUTDOWN_GRACE);
         self.outbox.send(TerminalEvent::QuitNow);
-        std::thread::sleep(STUCK);
+        std::thread::sleep(STUCK_TIMEOUT);
         terminal::end_raw_mode();
         self.scratch.iter().for_each(|folder| files::remove_folder(folder));
         std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));

@@ -3,8 +3,8 @@
 //! Only a key that comes alone, as the first since a frame was drawn, carries that frame's number, and so can spend. No part
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
 
-use super::signals::{self, BlockedSignals, Ending, ExitGuard, Signals};
-use super::{Exit, LoopExit, Outbox, Session};
+use super::signals::{self, BlockedSignals, ExitGuard, ShutdownState, Signals};
+use super::{EventLoop, LoopExit, MessageSender, RunExit};
 use crate::app::keys::{
     BACK_TAB, BACKSPACE, DELETE, DOWN, END, ENTER, ESC, HOME, INSERT, LEFT, PAGE_DOWN, PAGE_UP, RIGHT, TAB, UP,
 };
@@ -12,7 +12,7 @@ use crate::app::pointer::{MouseAction, Pointer};
 use crate::app::{Key, Model, Remembered, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
-use crate::view::{Appearance, Depth, Theme};
+use crate::view::{Appearance, ColorDepth, Theme};
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     self, DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, KeyCode,
@@ -32,7 +32,7 @@ use std::time::Duration;
 pub struct Display {
     /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     pub theme: Option<Theme>,
-    pub depth: Depth,
+    pub depth: ColorDepth,
     pub is_plain: bool,
     /// Whether the mouse is the program's; otherwise it selects text, as the terminal does by itself.
     pub takes_mouse: bool,
@@ -43,7 +43,7 @@ impl Display {
     fn look(self) -> Appearance {
         let is_light = std::env::var("COLORFGBG").is_ok_and(|colours| is_light(&colours));
         let theme = match self.depth {
-            Depth::None => Theme::Mono,
+            ColorDepth::None => Theme::Mono,
             _ if is_light => Theme::Light,
             _ => Theme::Dark,
         };
@@ -85,7 +85,7 @@ fn take_over(takes_mouse: bool) -> io::Result<()> {
 }
 
 /// Gives the terminal back. One that is gone cannot be: its errors have no reader.
-fn give_back() {
+fn restore_terminal() {
     if TAKEN.load(Ordering::SeqCst) {
         let mut stdout = io::stdout();
         let modes = queue!(stdout, DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
@@ -111,7 +111,7 @@ fn is_in_front() -> bool {
 }
 
 /// Suspends this program until the shell puts it in the foreground; false where it is resumed only to end.
-fn comes_to_front(ending: &Ending) -> bool {
+fn comes_to_front(ending: &ShutdownState) -> bool {
     for _ in 0..TIMES_BEHIND {
         if is_in_front() || ending.signal().is_some() {
             break;
@@ -139,7 +139,7 @@ pub fn run(
     display: Display,
     signals: Signals,
     clock: Clock,
-) -> anyhow::Result<(Exit, Remembered)> {
+) -> anyhow::Result<(RunExit, Remembered)> {
     if display.is_plain {
         return super::plain::run(model, gateway, signals, clock);
     }
@@ -147,27 +147,27 @@ pub fn run(
     (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
     model.files.fit(model.size.is_large());
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
-    let mut session = Session::new(backend, model, gateway, clock)?;
+    let mut session = EventLoop::new(backend, model, gateway, clock)?;
     session.clipboard = Clipboard::of_environment();
     let ending = signals.forward(session.performer.outbox.clone(), true)?;
     let exit = run_to_the_end(&mut session, display, &ending);
-    give_back();
+    restore_terminal();
     Ok(session.result(exit?, &ending))
 }
 
 /// Runs the session, giving the terminal to the shell and taking it back in between.
 fn run_to_the_end<W: Write>(
-    session: &mut Session<CrosstermBackend<W>>,
+    session: &mut EventLoop<CrosstermBackend<W>>,
     display: Display,
-    ending: &Ending,
-) -> io::Result<Exit> {
+    ending: &ShutdownState,
+) -> io::Result<RunExit> {
     if !comes_to_front(ending) {
-        return Ok(Exit::Done);
+        return Ok(RunExit::Done);
     }
     take_over(display.takes_mouse)?;
     session.look = display.look();
     // The look has decided already which colours there are; without any, none is written.
-    style::force_color_output(session.look.depth != Depth::None);
+    style::force_color_output(session.look.depth != ColorDepth::None);
     let mut keyboard =
         Keyboard { outbox: session.performer.outbox.clone(), frame: Arc::clone(&session.frame), answered: 0 };
     // Keys typed before are read first: they answer no frame.
@@ -182,12 +182,12 @@ fn run_to_the_end<W: Write>(
         let exit = session.run();
         match exit {
             LoopExit::Ended(exit) => return Ok(exit),
-            LoopExit::Leave => give_back(),
+            LoopExit::Leave => restore_terminal(),
             LoopExit::TerminalLost => ending.of_signal(signals::HANG_UP),
             LoopExit::Suspend if !signals::has_shell() => {}
             LoopExit::Suspend | LoopExit::Resume => {
                 if exit == LoopExit::Suspend {
-                    give_back();
+                    restore_terminal();
                     signals::stop(false);
                 }
                 if comes_to_front(ending) {
@@ -203,11 +203,11 @@ fn run_to_the_end<W: Write>(
 /// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.
 ///
 /// A panic of another thread prints nothing: the thread that waits for the work reports it.
-pub fn tame_panics() {
+pub fn install_panic_hook() {
     let main = std::thread::current().id();
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == main {
-            give_back();
+            restore_terminal();
             let words = panic.to_string();
             let words = Untrusted::from(words.as_str()).visible();
             let _ = writeln!(io::stderr(), "behaview has a bug and had to end. Stored reports are safe. {words}");
@@ -224,7 +224,7 @@ const BEHIND: Duration = Duration::from_millis(50);
 
 /// Reads the terminal and sends what it finds to the loop.
 struct Keyboard {
-    outbox: Outbox,
+    outbox: MessageSender,
     /// The number of the last frame that was begun.
     frame: Arc<AtomicU64>,
     /// The last frame that a key, or a paste, has answered.
@@ -344,7 +344,7 @@ fn key(event: KeyEvent) -> Option<Key> {
 }
 
 /// How often a signal that asks for the end is checked for while a password is typed.
-const PACE: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Asks for a line without echo. A signal that ends the program does so once the terminal is as it was: this is why the modes
 /// are not left to a crate, of which none restores them when a signal comes.
@@ -360,14 +360,14 @@ pub fn ask_hidden(words: &str) -> io::Result<String> {
     let typed = asked.and_then(|()| read_hidden(&signals));
     end_raw_mode();
     writeln!(to)?;
-    signals.let_go()?;
+    signals.drop_deleted()?;
     typed
 }
 
 fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
     let mut typed = String::new();
     while !signals.cancel.is_cancelled() {
-        if !event::poll(PACE)? {
+        if !event::poll(PROGRESS_INTERVAL)? {
             continue;
         }
         let Event::Key(event) = event::read()? else { continue };

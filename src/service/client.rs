@@ -1,7 +1,7 @@
 //! Sends one request once, to one host, and receives its response completely or returns the error.
 
 use super::credential::Credential;
-use super::error::{LONGEST_ERROR, Refusal, ServiceError, not_sent_or_lost, parse_date, reason};
+use super::error::{ApiError, LONGEST_ERROR, ServiceError, not_sent_or_lost, parse_date, reason};
 use super::http::{ContentDecoder, build, until_silent};
 use super::profile::{Profile, ProfileError, undotted};
 use super::redact::Redactor;
@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Maximum size of an artefact, in bytes: it is received in memory.
+/// Maximum size of an artifact, in bytes: it is received in memory.
 const LARGEST_ARTEFACT: u64 = 1 << 30;
 
 /// Maximum size of a response that is expected to be short, in bytes.
@@ -72,13 +72,13 @@ impl Client {
     /// Sends a request once and passes on the response's bytes, decompressed, as they arrive.
     pub async fn send(&self, request: &Request, sink: &mut dyn Sink) -> Result<(), ServiceError> {
         let address = request.address(&self.context());
-        let is_artefact = matches!(request, Request::Artefact { .. });
+        let is_artifact = matches!(request, Request::Artifact { .. });
         let mut response = match &address.upload {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
                 let call = self.call(&address)?;
                 // Compression would hide the length of a file, which is needed to detect a truncated response.
-                let call = if is_artefact { call.header(ACCEPT_ENCODING, "identity") } else { call };
+                let call = if is_artifact { call.header(ACCEPT_ENCODING, "identity") } else { call };
                 until_silent(self.profile.timeout_s, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
         };
@@ -123,8 +123,8 @@ impl Client {
     /// Maximum size of a response, in bytes: a few kilobytes can decompress to any size.
     fn longest(&self, request: &Request) -> u64 {
         match request {
-            Request::Artefact { .. } => LARGEST_ARTEFACT,
-            _ if request.holding_key().is_none() => LONGEST_WORDS,
+            Request::Artifact { .. } => LARGEST_ARTEFACT,
+            _ if request.storage_key().is_none() => LONGEST_WORDS,
             _ => self.profile.max_response_mib.saturating_mul(1 << 20),
         }
     }
@@ -137,7 +137,7 @@ impl Client {
         if self.receive(&mut response, LONGEST_ERROR, &mut words).await.is_err() {
             words.clear();
         }
-        let refusal = Refusal::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
+        let refusal = ApiError::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
         ServiceError::Refused(refusal.of_request(request))
     }
 

@@ -35,12 +35,14 @@ const LONGEST_KEY: usize = 512;
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.
 pub(super) const MIN_KEY: usize = 16;
 
+/// The API key and where it was found; it has no readable form.
 #[derive(Debug, Clone)]
 pub struct Credential {
     key: SecretString,
     source: KeySource,
 }
 
+/// Where a key was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     Variable(&'static str),

@@ -39,15 +39,15 @@ pub enum ServiceError {
     #[error("the answer was longer than {} and was dropped", crate::text::bytes(*.0))]
     TooLong(u64),
     #[error("{0}")]
-    Refused(Refusal),
+    Refused(ApiError),
     #[error("invalid response: {0}")]
-    Unusable(Unusable),
+    Unusable(InvalidResponse),
 }
 
 /// A response in which the service refuses a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub reason: Reason,
+pub struct ApiError {
+    pub reason: ApiErrorKind,
     pub status: u16,
     pub message: Option<Untrusted>,
     pub retry_after: Option<Duration>,
@@ -59,7 +59,7 @@ pub struct Refusal {
 
 /// The kind of a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum ApiErrorKind {
     /// 401: the key is missing, wrong, or its user not active.
     WrongKey,
     /// 400 or 401 on an upload: the archive is encrypted with another password.
@@ -80,7 +80,7 @@ pub enum Reason {
 
 /// Why a complete response cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unusable {
+pub enum InvalidResponse {
     #[error("it is empty")]
     Empty,
     #[error("it is not JSON")]
@@ -108,7 +108,7 @@ impl ServiceError {
     /// Whether the service may have accepted the upload: it was sent completely and not refused.
     pub fn may_have_arrived(&self) -> bool {
         match self {
-            Self::Refused(refusal) => refusal.reason == Reason::Down,
+            Self::Refused(refusal) => refusal.reason == ApiErrorKind::Down,
             other => other.may_be_charged(),
         }
     }
@@ -125,33 +125,33 @@ impl ServiceError {
             Self::Unsent => "",
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
             Self::TooLong(_) => "The service may have counted the call; max_response_mib in the profile is the limit.",
-            Self::Unusable(Unusable::WebPage) => {
+            Self::Unusable(InvalidResponse::WebPage) => {
                 "Check the network: something answers in the service's place. What is stored stays."
             }
-            Self::Unusable(Unusable::Silent(_)) => "Nothing of it is stored.",
+            Self::Unusable(InvalidResponse::Silent(_)) => "Nothing of it is stored.",
             Self::Unusable(_) => "Its bytes stay in the store, unread.",
         }
         .to_owned()
     }
 }
 
-impl Refusal {
+impl ApiError {
     /// Parses an error response from its status, headers and body.
     pub fn of(status: u16, retry_after: Option<&str>, body: &[u8], now: jiff::Timestamp) -> Self {
         let (code, message) = words(body);
         let reason = match (status, code.as_deref()) {
-            (300..=399, _) => Reason::Redirected,
+            (300..=399, _) => ApiErrorKind::Redirected,
             (401, _) | (200, Some("AuthenticationRequiredError" | "UserNotActiveError" | "WrongCredentialsError")) => {
-                Reason::WrongKey
+                ApiErrorKind::WrongKey
             }
-            (403, _) | (200, Some("ForbiddenError")) => Reason::Forbidden,
-            (404, _) | (200, Some("NotFoundError")) => Reason::NotFound,
-            (413, _) => Reason::TooLarge,
-            (204, _) | (200 | 429, Some("QuotaExceededError")) => Reason::QuotaSpent,
-            (429, _) | (200, Some("TooManyRequestsError")) => Reason::TooFast,
-            (200, Some("TransientError" | "DeadlineExceededError")) => Reason::Down,
-            (500..=599, _) => Reason::Down,
-            _ => Reason::Other,
+            (403, _) | (200, Some("ForbiddenError")) => ApiErrorKind::Forbidden,
+            (404, _) | (200, Some("NotFoundError")) => ApiErrorKind::NotFound,
+            (413, _) => ApiErrorKind::TooLarge,
+            (204, _) | (200 | 429, Some("QuotaExceededError")) => ApiErrorKind::QuotaSpent,
+            (429, _) | (200, Some("TooManyRequestsError")) => ApiErrorKind::TooFast,
+            (200, Some("TransientError" | "DeadlineExceededError")) => ApiErrorKind::Down,
+            (500..=599, _) => ApiErrorKind::Down,
+            _ => ApiErrorKind::Other,
         };
         let codes = ["NotFoundError", "BadRequestError", "InvalidArgumentError"];
         let is_invalid = matches!(status, 400 | 404) && code.is_some_and(|code| codes.contains(&&*code));
@@ -173,7 +173,7 @@ impl Refusal {
     pub fn of_request(mut self, request: &Request) -> Self {
         let is_upload = matches!(request, Request::PrivateScan { .. } | Request::V2Scan { .. });
         if is_upload && matches!(self.status, 200 | 400 | 401) && self.says(&["password"]) {
-            self.reason = Reason::WrongPassword;
+            self.reason = ApiErrorKind::WrongPassword;
         }
         if let Some(password) = request.password().map(Password::expose).filter(|password| !password.is_empty()) {
             let repeats = |words: &Untrusted| memchr::memmem::find(words.as_bytes(), password.as_bytes()).is_some();
@@ -206,7 +206,8 @@ impl Refusal {
     }
 
     fn advice(&self) -> String {
-        let advice = if self.reason == Reason::Forbidden { self.forbidden_advice() } else { self.reason.words().1 };
+        let advice =
+            if self.reason == ApiErrorKind::Forbidden { self.forbidden_advice() } else { self.reason.label().1 };
         match self.retry_after {
             Some(wait) => format!("{advice} The service says: again in {} s.", wait.as_secs()).trim_start().to_owned(),
             None => advice.to_owned(),
@@ -214,9 +215,9 @@ impl Refusal {
     }
 }
 
-impl Reason {
+impl ApiErrorKind {
     /// What happened, and what the user can do about it.
-    fn words(self) -> (&'static str, &'static str) {
+    fn label(self) -> (&'static str, &'static str) {
         match self {
             Self::WrongKey => ("the service does not accept the key", "Check the key."),
             Self::WrongPassword => (
@@ -247,9 +248,9 @@ impl Reason {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.reason.words().0, self.status)?;
+        write!(f, "{} ({})", self.reason.label().0, self.status)?;
         self.message.iter().try_for_each(|message| write!(f, ": {}", message.visible_cut(200)))
     }
 }

@@ -67,7 +67,7 @@ impl ProxyRoute {
     }
 
     /// The route as text without an address, which may contain a password.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             Self::Direct => "directly".to_owned(),
             Self::Proxy(_) => "by way of a proxy".to_owned(),

@@ -1,10 +1,10 @@
 //! Readings of the service's counters, and what they show of the ledger's entries.
 
 use super::Result;
-use super::ledger::{Whose, entries, integer};
+use super::ledger::{Account, entries, integer};
 use super::records::{self, Store};
-use super::shelf::moment;
-use crate::quota::audit::{self, AuditedCall, Finding, LedgerEntry, Look, Reading, Window};
+use super::report_files::moment;
+use crate::quota::audit::{self, AuditedCall, CounterReading, Finding, LedgerEntry, QuotaSnapshot, Window};
 use crate::quota::{Holder, Period, State, Unit};
 use jiff::SignedDuration;
 use rusqlite::{Connection, params};
@@ -23,7 +23,7 @@ impl Store {
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    pub fn note_look(&self, whose: Whose<'_>, session: &str, look: &Look) -> Result<()> {
+    pub fn record_snapshot(&self, whose: Account<'_>, session: &str, look: &QuotaSnapshot) -> Result<()> {
         self.write(|transaction| {
             write(transaction, whose, session, look)?;
             let audited = || compared(transaction, whose);
@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// All entries of a profile, oldest first, each with the evidence from the counters.
-    pub fn entries(&self, whose: Whose<'_>) -> Result<Vec<LedgerEntry>> {
+    pub fn entries(&self, whose: Account<'_>) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [whose.profile, whose.service]))?;
         let (looks, calls) = self.read(|connection| compared(connection, whose))?;
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Predicted and counted costs in the times between readings of the request counters.
-    pub fn windows(&self, whose: Whose<'_>) -> Result<Vec<Window>> {
+    pub fn windows(&self, whose: Account<'_>) -> Result<Vec<Window>> {
         let (looks, calls) = self.read(|connection| compared(connection, whose))?;
         Ok(audit::windows(&looks, &calls, Unit::Request))
     }
@@ -69,7 +69,7 @@ impl Store {
 
 /// Writes a reading. Of those with no call in between, the first of each five minutes stay, and
 /// the last: the others add nothing.
-fn write(connection: &Connection, whose: Whose<'_>, session: &str, look: &Look) -> rusqlite::Result<()> {
+fn write(connection: &Connection, whose: Account<'_>, session: &str, look: &QuotaSnapshot) -> rusqlite::Result<()> {
     let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO counters (look, asked, at, session, profile, service, account, after, unit, period, holder, used,
@@ -114,9 +114,9 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
         Finding::Contradicted if window.rose == 0 || window.calls.len() == 1 => Some(window.rose),
         _ => return Ok(0),
     };
-    let is_settled = |call: &&AuditedCall| call.is_unsure() || finding == Finding::Contradicted;
+    let is_settled = |call: &&AuditedCall| call.may_have_succeeded() || finding == Finding::Contradicted;
     let calls: Vec<_> = window.calls.iter().filter(is_settled).collect();
-    calls.iter().try_for_each(|call| correct(connection, call.number, units, &window.words()))?;
+    calls.iter().try_for_each(|call| correct(connection, call.number, units, &window.label()))?;
     Ok(calls.len())
 }
 
@@ -131,22 +131,22 @@ fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &st
 }
 
 /// The readings of the counters, and the calls after the first of them.
-fn compared(connection: &Connection, whose: Whose<'_>) -> rusqlite::Result<(Vec<Look>, Vec<AuditedCall>)> {
+fn compared(connection: &Connection, whose: Account<'_>) -> rusqlite::Result<(Vec<QuotaSnapshot>, Vec<AuditedCall>)> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed FROM counters
          WHERE profile = ?1 AND service = ?2 ORDER BY look",
     )?;
     let mut rows = select.query([whose.profile, whose.service])?;
-    let mut looks = BTreeMap::<i64, Look>::new();
+    let mut looks = BTreeMap::<i64, QuotaSnapshot>::new();
     while let Some(row) = rows.next()? {
         let (asked, received) = (moment(row.get(1)?), moment(row.get(2)?));
-        let look = Look { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
+        let look = QuotaSnapshot { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
         let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
         let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
         let (used, allowed) = (units(8)?, units(9)?);
         // Another counter is known to a newer program only.
         let known = Unit::named(&unit).zip(Period::named(&period)).zip(Holder::named(&holder));
-        let reading = known.map(|((unit, period), holder)| Reading { unit, period, holder, used, allowed });
+        let reading = known.map(|((unit, period), holder)| CounterReading { unit, period, holder, used, allowed });
         looks.entry(row.get(0)?).or_insert(look).readings.extend(reading);
     }
     let first = looks.values().map(|look| look.after).min().unwrap_or(i64::MAX);

@@ -2,10 +2,12 @@
 
 use super::Result;
 use super::records::Store;
+use super::report_files::{
+    EscapedBytes, IMPORTED, REPORTS, ResponseHeader, UNREAD, digest, leftovers, moment, place, place_of_unread,
+};
 use super::reports::key_of;
-use super::shelf::{Escaped, Header, IMPORTED, REPORTS, UNREAD, digest, leftovers, moment, place, place_of_unread};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Deletion, Held, Holding, Note, Purge};
+use crate::report::{Deletion, DeletionTarget, Note, StoredContent, StoredItem};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +16,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 /// A file that was opened before: the service of its start screen, its SHA-256, and when.
-pub type Earlier = (String, String, Timestamp);
+pub type EarlierFile = (String, String, Timestamp);
 
 /// Margin of a purge by age: a file that was opened within it before the limit stays.
 const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
@@ -22,11 +24,11 @@ const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
 impl Store {
     /// Everything that is stored, newest first. A list page is an entry of its own only if
     /// none of its reports is stored.
-    pub fn inventory(&self) -> Result<Vec<Holding>> {
+    pub fn inventory(&self) -> Result<Vec<StoredItem>> {
         Ok(self.inventory_and_lists()?.0)
     }
 
-    fn inventory_and_lists(&self) -> Result<(Vec<Holding>, Vec<Holding>)> {
+    fn inventory_and_lists(&self) -> Result<(Vec<StoredItem>, Vec<StoredItem>)> {
         let named: Vec<(String, String)> = self.read(|connection| {
             let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
             connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
@@ -38,36 +40,37 @@ impl Store {
         }
         let (mut found, mut lists) = (Vec::new(), Vec::new());
         for folder in [REPORTS, UNREAD] {
-            for name in self.stored(self.shelf.names(folder))? {
-                let header = self.stored(self.shelf.header(&name))?;
-                let Some(mut thing) = self.holding(name, header.as_ref()) else { continue };
+            for name in self.stored(self.report_files.names(folder))? {
+                let header = self.stored(self.report_files.header(&name))?;
+                let Some(mut thing) = self.stored_item(name, header.as_ref()) else { continue };
                 let name = thing.file.as_ref().and_then(|file| names.get(file.as_str()));
                 thing.name = name.map(|name| Untrusted::from(name.as_str()));
                 thing.notes = thing.report().and_then(|report| notes.get(report)).map_or(0, |notes| notes.len() as u64);
-                let place_of = |report: &Escaped| place(&thing.service, &key_of(&report.bytes()));
+                let place_of = |report: &EscapedBytes| place(&thing.service, &key_of(&report.bytes()));
                 let mut reports = header.iter().flat_map(|header| &header.reports);
-                let is_list = !thing.is_unread() && reports.any(|report| self.shelf.size(&place_of(report)).is_some());
+                let is_list =
+                    !thing.is_unread() && reports.any(|report| self.report_files.size(&place_of(report)).is_some());
                 if is_list { lists.push(thing) } else { found.push(thing) }
             }
         }
-        found.iter().filter_map(Holding::report).for_each(|report| drop(notes.remove(report)));
+        found.iter().filter_map(StoredItem::report).for_each(|report| drop(notes.remove(report)));
         found.extend(notes.into_iter().map(|(identifier, notes)| alone(identifier, &notes)));
         found.sort_by_cached_key(|thing| (Reverse(thing.received), thing.file.clone(), thing.what.clone()));
         Ok((found, lists))
     }
 
     /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
-    fn holding(&self, name: String, header: Option<&Header>) -> Option<Holding> {
-        let (on_disk, unread) = (self.shelf.size(&name)?, place_of_unread(&name));
+    fn stored_item(&self, name: String, header: Option<&ResponseHeader>) -> Option<StoredItem> {
+        let (on_disk, unread) = (self.report_files.size(&name)?, place_of_unread(&name));
         let place = unread.as_ref().map_or(name.as_str(), |(place, _)| place);
         let mut steps = place.split(['/', '_']).skip(1);
         let (service, file) = (steps.next().unwrap_or_default().to_owned(), steps.next().and_then(Sha256::parse));
         let key = header.map(|header| header.key.bytes());
         let received = header.map(|header| moment(header.received));
         let received = received.or(unread.as_ref().map(|(_, when)| *when))?;
-        let what = match key.as_deref().and_then(Request::of_holding_key) {
-            Some(Request::Behaviour { identifier }) if name.starts_with(REPORTS) => Held::Report(identifier),
-            _ => Held::Answer {
+        let what = match key.as_deref().and_then(Request::of_storage_key) {
+            Some(Request::Behaviour { identifier }) if name.starts_with(REPORTS) => StoredContent::Report(identifier),
+            _ => StoredContent::Answer {
                 id: format!("answer-{}", digest(&[name.as_bytes()]).get(..8).unwrap_or_default()),
                 beside: key.as_deref().and_then(Request::holding_beside),
                 key: Untrusted::from(key.unwrap_or_else(|| place.as_bytes().to_vec())),
@@ -75,16 +78,16 @@ impl Store {
                 place: name,
             },
         };
-        Some(Holding {
+        Some(StoredItem {
             service,
             profile: header.map(|header| header.profile.clone()).unwrap_or_default(),
             what,
-            file: header.and_then(Header::file).or(file),
+            file: header.and_then(ResponseHeader::file).or(file),
             name: None,
             received,
             bytes: header.map_or(0, |header| header.length),
             on_disk,
-            imported: header.and_then(Header::imported),
+            imported: header.and_then(ResponseHeader::imported),
             notes: 0,
         })
     }
@@ -100,7 +103,7 @@ impl Store {
         let everything = [all.as_slice(), lists.as_slice()].concat();
         let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
         gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
-        if deletion.service.is_none() && deletion.what.contains(&Purge::Everything) {
+        if deletion.service.is_none() && deletion.what.contains(&DeletionTarget::Everything) {
             self.stored(leftovers(&self.folder).and_then(|left| left.iter().try_for_each(std::fs::remove_file)))?;
         }
         if deletion.noted.is_empty() && forgotten.is_empty() {
@@ -117,18 +120,20 @@ impl Store {
     }
 
     /// Deletes the file of an entry; notes have none.
-    fn remove(&self, thing: &Holding) -> Result<()> {
+    fn remove(&self, thing: &StoredItem) -> Result<()> {
         self.stored(match &thing.what {
-            Held::Report(identifier) => self.shelf.remove(&place(&thing.service, &key_of(identifier.as_bytes()))),
-            Held::Answer { place, .. } => self.shelf.remove(place),
-            Held::Notes(_) => Ok(()),
+            StoredContent::Report(identifier) => {
+                self.report_files.remove(&place(&thing.service, &key_of(identifier.as_bytes())))
+            }
+            StoredContent::Answer { place, .. } => self.report_files.remove(place),
+            StoredContent::Notes(_) => Ok(()),
         })
     }
 
     /// The earlier files that are forgotten with a deletion.
-    pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<Earlier>> {
+    pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<EarlierFile>> {
         let select = "SELECT service, sha256, opened FROM file";
-        let mut files: Vec<Earlier> = self.read(|connection| {
+        let mut files: Vec<EarlierFile> = self.read(|connection| {
             let mut select = connection.prepare(select)?;
             select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, moment(row.get(2)?))))?.collect()
         })?;
@@ -136,10 +141,12 @@ impl Store {
         let is_left = |file: &str| deletion.left.iter().any(|left| left.as_str() == file);
         files.retain(|(of, file, opened)| {
             deletion.what.iter().any(|what| match what {
-                Purge::Everything => is_meant(of),
-                Purge::File(service, named) => (of == service || service == IMPORTED) && named.as_str() == file,
-                Purge::Before(moment) => is_meant(of) && *opened < *moment - WORKED_ON && !is_left(file),
-                Purge::Report(..) | Purge::Answer(_) | Purge::DownTo(_) => false,
+                DeletionTarget::Everything => is_meant(of),
+                DeletionTarget::File(service, named) => {
+                    (of == service || service == IMPORTED) && named.as_str() == file
+                }
+                DeletionTarget::Before(moment) => is_meant(of) && *opened < *moment - WORKED_ON && !is_left(file),
+                DeletionTarget::Report(..) | DeletionTarget::Answer(_) | DeletionTarget::DownTo(_) => false,
             })
         });
         Ok(files)
@@ -147,11 +154,11 @@ impl Store {
 }
 
 /// Notes as an entry of their own, if their report is not stored.
-fn alone(identifier: Identifier, notes: &[Note]) -> Holding {
-    Holding {
+fn alone(identifier: Identifier, notes: &[Note]) -> StoredItem {
+    StoredItem {
         service: String::new(),
         profile: String::new(),
-        what: Held::Notes(identifier),
+        what: StoredContent::Notes(identifier),
         file: notes.iter().find_map(|note| note.file.clone()),
         name: None,
         received: notes.iter().map(|note| note.written).max().unwrap_or_default(),

@@ -11,12 +11,12 @@
 
 use super::Result;
 use super::records::{self, Store};
-use super::shelf::{digest, moment};
+use super::report_files::{digest, moment};
 use crate::files;
 use crate::quota::audit::{AuditedCall, LedgerEntry};
-use crate::quota::{Budget, Kind, OverBudget, Period, Price, Settlement, Spent, State, Unit, Units, Uploads};
+use crate::quota::{Budget, Kind, OverBudget, Period, Price, Settlement, SpentUnits, State, Unit, Units, Uploads};
 use crate::request::PUBLIC_UPLOAD;
-use crate::text::said;
+use crate::text::to_visible;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::{Connection, Params, Row, Transaction, params};
 use sha2::{Digest, Sha256};
@@ -51,7 +51,7 @@ const OF_SENDER: &str = "(profile = ?1 AND service = ?2 OR profile = '' OR owner
 
 /// The sender of calls: a profile with its service, or the digest of service and key.
 #[derive(Debug, Clone, Copy)]
-pub struct Whose<'a> {
+pub struct Account<'a> {
     pub profile: &'a str,
     pub service: &'a str,
     pub owner: Option<i64>,
@@ -64,7 +64,7 @@ pub struct NewEntry<'a> {
     /// This machine's time, by which pauses are counted.
     pub clock: Timestamp,
     pub session: &'a str,
-    pub whose: Whose<'a>,
+    pub whose: Account<'a>,
     /// The request, safe to show.
     pub what: &'a str,
     /// The key that identifies the request, which must not be in flight twice.
@@ -79,7 +79,7 @@ pub struct NewEntry<'a> {
 
 /// A call that is recorded and may be sent. It is in flight until this is dropped.
 #[derive(Debug)]
-pub struct Call {
+pub struct RecordedCall {
     pub entry: i64,
     /// The locked file of its claim: it is locked and removed only within transactions, so that two
     /// programs never lock different files of the same name.
@@ -90,7 +90,7 @@ pub struct Call {
 /// Result of an attempt to record a call.
 #[derive(Debug)]
 pub enum Reserved {
-    Entry(Call),
+    Entry(RecordedCall),
     InFlight,
     OverBudget(OverBudget),
     /// The limit of requests a minute allows it then.
@@ -139,8 +139,9 @@ impl LedgerEntry {
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let units = |name: &str| row.get::<_, Option<i64>>(name).map(|n| n.and_then(|n| u64::try_from(n).ok()));
-        let text = |name: &str| row.get::<_, String>(name).map(|text| said(text).into());
-        let words = |name: &str| row.get::<_, Option<String>>(name).map(|words| words.map(|words| said(words).into()));
+        let text = |name: &str| row.get::<_, String>(name).map(|text| to_visible(text).into());
+        let words =
+            |name: &str| row.get::<_, Option<String>>(name).map(|words| words.map(|words| to_visible(words).into()));
         let mut entry = Self {
             number: row.get("id")?,
             at: moment(row.get("at")?),
@@ -187,7 +188,7 @@ impl Store {
             self.settle_abandoned(transaction, entry.at)?;
             let next = "SELECT COALESCE(MAX(id), 0) + 1 FROM ledger";
             let id = transaction.query_row(next, [], |row| row.get(0))?;
-            call = Call::begin(&self.folder, id, entry.whose.service, entry.claim);
+            call = RecordedCall::begin(&self.folder, id, entry.whose.service, entry.claim);
             match &call {
                 Ok(Some(call)) => self.insert(transaction, entry, call).map(|()| None),
                 Ok(None) => Ok(Some(Reserved::InFlight)),
@@ -199,7 +200,7 @@ impl Store {
     }
 
     /// Records the outcome of a call, and its cost if that is known.
-    pub fn settle(&self, call: Call, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<()> {
+    pub fn settle(&self, call: RecordedCall, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<()> {
         let state = settlement.state;
         let certain = Some(settlement.units.min).filter(|units| *units > 0 || state != State::Unknown);
         // The service's own words may name a file.
@@ -219,17 +220,17 @@ impl Store {
         let update = "UPDATE ledger SET state = 'unknown', settled_at = MIN(at + ?1, MAX(at, ?2)),
                       outcome = 'its program ended before the answer came' WHERE id = ?3";
         for entry in entries(transaction, "WHERE state = 'reserved'", [])? {
-            if !Call::is_in_flight(&self.folder, &entry.lock) {
+            if !RecordedCall::is_in_flight(&self.folder, &entry.lock) {
                 let values = params![ABANDONED.as_secs() * 1000, now.as_millisecond(), entry.number];
                 transaction.execute(update, values)?;
                 records::write_checksum(transaction, "ledger", entry.number)?;
             }
         }
-        Call::remove_left(&self.folder);
+        RecordedCall::remove_left(&self.folder);
         Ok(())
     }
 
-    fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &Call) -> rusqlite::Result<()> {
+    fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &RecordedCall) -> rusqlite::Result<()> {
         let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.kind.name());
         let (mut what, mut key) = (entry.what.to_owned(), entry.claim.map(<[u8]>::to_vec));
         if !self.is_persistent {
@@ -263,19 +264,20 @@ impl Store {
     }
 
     /// What a sender has spent of each unit in the period (UTC) that contains `now`.
-    pub fn spent_in(&self, whose: Whose<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, Spent>> {
+    pub fn spent_in(&self, whose: Account<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, SpentUnits>> {
         self.read(|connection| of_period(connection, whose, period, now)).map(|entries| sums(&entries))
     }
 
     /// What a session has spent of each unit.
-    pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, Spent>> {
+    pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, SpentUnits>> {
         self.read(|connection| entries(connection, OF_SESSION, [session])).map(|entries| sums(&entries))
     }
 
     /// The same without calls in flight; a reserved entry whose call is over counts.
-    pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, Spent>> {
+    pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, SpentUnits>> {
         let mut entries = self.read(|connection| entries(connection, OF_SESSION, [session]))?;
-        entries.retain(|entry| entry.state != State::Reserved || !Call::is_in_flight(&self.folder, &entry.lock));
+        entries
+            .retain(|entry| entry.state != State::Reserved || !RecordedCall::is_in_flight(&self.folder, &entry.lock));
         Ok(sums(&entries))
     }
 
@@ -284,7 +286,7 @@ impl Store {
     ///
     /// The service accepted the requests of the 60 seconds before a refusal, so that many are the limit, or one if
     /// there were none. A single request that was refused after none shows nothing, because others caused it.
-    pub fn minute_limit(&self, whose: Whose<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
+    pub fn minute_limit(&self, whose: Account<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
         let hour = self.read(|connection| requests(connection, whose, now))?;
         let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
         let limit = |refused: &LedgerEntry| {
@@ -299,7 +301,12 @@ impl Store {
     }
 
     /// When the last call with this claim was sent, if not before `from`, and its outcome.
-    pub fn last_outcome(&self, whose: Whose<'_>, claim: &[u8], from: Timestamp) -> Result<Option<(Timestamp, String)>> {
+    pub fn last_outcome(
+        &self,
+        whose: Account<'_>,
+        claim: &[u8],
+        from: Timestamp,
+    ) -> Result<Option<(Timestamp, String)>> {
         let which = "WHERE (profile = ?1 AND service = ?2 OR owner = ?3) AND key = ?4 AND at >= ?5
                      ORDER BY id DESC LIMIT 1";
         let values = params![whose.profile, whose.service, whose.owner, claim, from.as_millisecond()];
@@ -308,7 +315,7 @@ impl Store {
     }
 
     /// The files that were publicly uploaded, and whether the counters showed that they were new.
-    pub fn uploads(&self, whose: Whose<'_>) -> Result<Uploads> {
+    pub fn uploads(&self, whose: Account<'_>) -> Result<Uploads> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
                       AND (owner = ?1 OR ?1 IS NULL AND service = ?2) ORDER BY 2";
@@ -321,7 +328,7 @@ impl Store {
     /// response, except the entry `except`. Entries that were lost may concern any file.
     pub fn unanswered(
         &self,
-        whose: Whose<'_>,
+        whose: Account<'_>,
         (start, claim): (&[u8], &[u8]),
         except: Option<i64>,
     ) -> Result<Option<Timestamp>> {
@@ -332,16 +339,16 @@ impl Store {
         let digest = Sha256::digest(claim).to_vec();
         let values = params![whose.service, start, digest, except, whose.owner];
         let last = self.read(|connection| entries(connection, which, values))?.pop();
-        let is_unsure = |entry: &LedgerEntry| match entry.state {
+        let may_have_succeeded = |entry: &LedgerEntry| match entry.state {
             State::Unknown => true,
-            State::Reserved => !Call::is_in_flight(&self.folder, &entry.lock),
+            State::Reserved => !RecordedCall::is_in_flight(&self.folder, &entry.lock),
             State::Charged | State::Free | State::Unsent => false,
         };
-        Ok(last.filter(is_unsure).map(|entry| entry.at))
+        Ok(last.filter(may_have_succeeded).map(|entry| entry.at))
     }
 }
 
-impl Call {
+impl RecordedCall {
     /// Locks the file of a request's claim; `None` if another call has locked it.
     fn begin(folder: &Path, entry: i64, service: &str, claim: Option<&[u8]>) -> io::Result<Option<Self>> {
         files::make_folder_in(folder, Path::new(CALLS))?;
@@ -387,7 +394,7 @@ pub(super) fn entries(connection: &Connection, which: &str, values: impl Params)
 /// The entries of a sender that may belong to the period that contains `now`.
 fn of_period(
     connection: &Connection,
-    whose: Whose<'_>,
+    whose: Account<'_>,
     period: Period,
     now: Timestamp,
 ) -> rusqlite::Result<Vec<LedgerEntry>> {
@@ -397,7 +404,7 @@ fn of_period(
 }
 
 /// The calls of the last hour that are counted in requests, oldest first.
-fn requests(connection: &Connection, whose: Whose<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+fn requests(connection: &Connection, whose: Account<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let begin = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
     let mut found = since(connection, whose, begin)?;
     found.retain(|entry| entry.unit == Unit::Request.name() && entry.at > begin && entry.at <= now);
@@ -405,7 +412,7 @@ fn requests(connection: &Connection, whose: Whose<'_>, now: Timestamp) -> rusqli
 }
 
 /// The entries of a sender that were not over before a moment, oldest first.
-fn since(connection: &Connection, whose: Whose<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+fn since(connection: &Connection, whose: Account<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let which = format!("WHERE {OF_SENDER} AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id");
     entries(connection, &which, params![whose.profile, whose.service, whose.owner, moment.as_millisecond()])
 }
@@ -457,14 +464,14 @@ pub fn too_fast(refusal: &impl fmt::Display, until: Option<Timestamp>) -> String
 
 /// The sums of entries, each unit by itself, as budgets count them. One without a known limit
 /// counts as one unit, and leaves its sum open.
-fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, Spent> {
-    let mut sums = BTreeMap::<Unit, Spent>::new();
+fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, SpentUnits> {
+    let mut sums = BTreeMap::<Unit, SpentUnits>::new();
     for entry in entries {
         let cost = match entry.certain() {
-            Some(charged) => Spent { charged, ..Spent::default() },
+            Some(charged) => SpentUnits { charged, ..SpentUnits::default() },
             None => {
                 let charged = entry.settled.unwrap_or(0);
-                Spent { charged, unsure: entry.counts_as.saturating_sub(charged), is_open: entry.at_least }
+                SpentUnits { charged, unsure: entry.counts_as.saturating_sub(charged), is_open: entry.at_least }
             }
         };
         let sum = sums.entry(Unit::named(&entry.unit).unwrap_or(Unit::Request)).or_default();

@@ -14,15 +14,15 @@ mod counters;
 mod inventory;
 mod ledger;
 mod records;
+mod report_files;
 mod reports;
-mod shelf;
 mod work;
 
-pub use inventory::Earlier;
-pub use ledger::{ANSWERED, Call, NewEntry, Reserved, Whose, too_fast};
+pub use inventory::EarlierFile;
+pub use ledger::{ANSWERED, Account, NewEntry, RecordedCall, Reserved, too_fast};
 pub use records::Store;
-pub use reports::{Answer, NewAnswer, ResponsePart, StoredReport, bare};
-pub use shelf::{IMPORTED, service_id};
+pub use report_files::{IMPORTED, service_id};
+pub use reports::{NewAnswer, ResponsePart, StoredAnswer, StoredReport, bare};
 
 use rusqlite::ErrorCode;
 use std::io;

@@ -1,7 +1,7 @@
 //! The database of records: opened, checked, copied once a day, and restored from the copy if damaged.
 
 use super::ledger::{entries, note_lost};
-use super::shelf::{REPORTS, Shelf, UNREAD, leftovers, sync};
+use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, sync};
 use super::{Result, StoreError};
 use crate::files;
 use crate::text::count;
@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS note (
 pub struct Store {
     records: Mutex<Connection>,
     pub folder: PathBuf,
-    pub(super) shelf: Arc<Shelf>,
+    pub(super) report_files: Arc<ReportFiles>,
     /// Whether responses are stored on disk. Else they are in memory until the program ends; the ledger is on disk.
     pub is_persistent: bool,
     /// A message about damaged records and their replacement, if any.
@@ -74,17 +74,17 @@ impl Store {
     pub fn open_with(folder: &Path, is_persistent: bool) -> Result<Self> {
         let _lock = prepare(folder)?;
         let (connection, notice) = restored(folder)?;
-        let shelf = if is_persistent {
-            Shelf::Folder(folder.to_owned())
+        let report_files = if is_persistent {
+            ReportFiles::Folder(folder.to_owned())
         } else {
             check_empty(&connection, folder)?;
             let work = WORK.replace("CREATE TABLE", "CREATE TEMP TABLE");
             let failed = |why| StoreError::Database { path: database(folder), why };
             connection.execute_batch(&work).map_err(failed)?;
-            Shelf::Memory(Mutex::default())
+            ReportFiles::Memory(Mutex::default())
         };
-        let (records, shelf) = (Mutex::new(connection), Arc::new(shelf));
-        Ok(Self { records, folder: folder.to_owned(), shelf, is_persistent, notice })
+        let (records, report_files) = (Mutex::new(connection), Arc::new(report_files));
+        Ok(Self { records, folder: folder.to_owned(), report_files, is_persistent, notice })
     }
 
     pub fn path(&self) -> PathBuf {
@@ -283,8 +283,9 @@ fn check_empty(connection: &Connection, folder: &Path) -> Result<()> {
     let rows = "SELECT (SELECT COUNT(*) FROM note) + (SELECT COUNT(*) FROM file)";
     let rows = connection.query_row(rows, [], |row| row.get::<_, u32>(0));
     let mut found = rows.map(u64::from).map_err(|why| StoreError::Database { path: path.clone(), why })?;
-    let shelf = Shelf::Folder(folder.to_owned());
-    let files = || Ok(shelf.names(REPORTS)?.len() + shelf.names(UNREAD)?.len() + leftovers(folder)?.len());
+    let report_files = ReportFiles::Folder(folder.to_owned());
+    let files =
+        || Ok(report_files.names(REPORTS)?.len() + report_files.names(UNREAD)?.len() + leftovers(folder)?.len());
     found += files().map_err(|why| StoreError::File { path: path.clone(), why })? as u64;
     if found == 0 { Ok(()) } else { Err(StoreError::NotEmpty { path, what: count(found, "entry") }) }
 }

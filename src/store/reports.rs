@@ -2,14 +2,15 @@
 
 use super::Result;
 use super::records::Store;
-use super::shelf::{
-    Escaped, Header, IMPORTED, REPORTS, Shelf, UNREAD, folder_of, moment, place, place_of_unread, unread,
+use super::report_files::{
+    EscapedBytes, IMPORTED, REPORTS, ReportFiles, ResponseHeader, UNREAD, folder_of, moment, place, place_of_unread,
+    unread,
 };
-use crate::report::body::{LARGE, Rest, WINDOW};
+use crate::report::body::{BodyFiller, LARGE, WINDOW};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
 use crate::report::page::{Page, is_abstract};
-use crate::report::{Body, Imported};
+use crate::report::{Body, ImportOrigin};
 use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -31,12 +32,12 @@ pub struct NewAnswer<'a> {
     pub key: &'a [u8],
     pub received: Timestamp,
     pub bytes: &'a [u8],
-    pub imported: Option<&'a Imported>,
+    pub imported: Option<&'a ImportOrigin>,
 }
 
 /// An answer that was paid for, or was free.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct StoredAnswer {
     pub received: Timestamp,
     pub body: Body,
     /// Why it may be lost when the program ends, or incomplete, in words that follow its name.
@@ -45,17 +46,18 @@ pub struct Answer {
     pub is_partial: bool,
 }
 
+/// A report of the store with its origin.
 #[derive(Clone)]
 pub struct StoredReport {
     pub identifier: Identifier,
     pub file: Option<Sha256>,
     pub received: Timestamp,
-    pub imported: Option<Imported>,
+    pub imported: Option<ImportOrigin>,
     /// The profile that fetched it, if from another service.
     pub elsewhere: Option<String>,
     length: u64,
     name: String,
-    shelf: Arc<Shelf>,
+    report_files: Arc<ReportFiles>,
 }
 
 /// A part of a response that has a place of its own: a report, alone or in a list page.
@@ -67,7 +69,7 @@ pub struct ResponsePart {
     pub range: Range<usize>,
 }
 
-impl Answer {
+impl StoredAnswer {
     pub fn new(received: Timestamp, body: Body) -> Self {
         Self { received, body, remark: None, is_partial: false }
     }
@@ -85,20 +87,20 @@ impl StoredReport {
     }
 
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
-        self.shelf.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(gone)
+        self.report_files.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(gone)
     }
 
     /// Like [`Self::body`]; of a large report only the first bytes, and what takes the rest.
-    pub fn begin(&self) -> io::Result<(Body, Option<Rest>)> {
+    pub fn begin(&self) -> io::Result<(Body, Option<BodyFiller>)> {
         if self.length <= LARGE {
             return Ok((self.body()?, None));
         }
-        let (body, rest) = Body::begun(self.shelf.first(&self.name, WINDOW)?.ok_or_else(gone)?.1);
+        let (body, rest) = Body::begun(self.report_files.first(&self.name, WINDOW)?.ok_or_else(gone)?.1);
         Ok((body, Some(rest)))
     }
 
     /// Reads what [`Self::begin`] has left.
-    pub fn finish(&self, rest: Rest) -> io::Result<Body> {
+    pub fn finish(&self, rest: BodyFiller) -> io::Result<Body> {
         self.bytes().map(|bytes| rest.finish(bytes))
     }
 }
@@ -137,9 +139,9 @@ impl Store {
     /// Stores a response's bytes before anything reads them.
     pub fn keep(&self, new: &NewAnswer<'_>) -> Result<()> {
         // An identifier of unusual shape does not name its file; the list that contained it did.
-        let known = || self.shelf.header(&place(new.service, new.key)).ok().flatten()?.file();
+        let known = || self.report_files.header(&place(new.service, new.key)).ok().flatten()?.file();
         let file = Request::holding_file(new.key).or_else(known);
-        self.stored(self.shelf.write(&unread_name(new), &header(new, file.as_ref()), new.bytes, true)).map(drop)
+        self.stored(self.report_files.write(&unread_name(new), &header(new, file.as_ref()), new.bytes, true)).map(drop)
     }
 
     /// Reads the unread responses that may be about a file, oldest first, and moves those that are usable.
@@ -150,9 +152,10 @@ impl Store {
         find_parts: impl Fn(&NewAnswer<'_>) -> Option<Vec<ResponsePart>>,
     ) -> Result<()> {
         for (name, place, received) in self.find_unread(&[file, None].map(|file| folder_of(service, file) + "/"))? {
-            let newer = self.stored(self.shelf.header(&place))?.filter(|stored| moment(stored.received) > received);
-            let unread = if newer.is_none() { self.stored(self.shelf.load(&name))? } else { None };
-            let Some((Header { key, profile, .. }, bytes)) = unread else { continue };
+            let newer =
+                self.stored(self.report_files.header(&place))?.filter(|stored| moment(stored.received) > received);
+            let unread = if newer.is_none() { self.stored(self.report_files.load(&name))? } else { None };
+            let Some((ResponseHeader { key, profile, .. }, bytes)) = unread else { continue };
             let (key, profile, bytes) = (&key.bytes(), &profile, &bytes);
             let new = NewAnswer { service, profile, key, received, bytes, imported: None };
             if let Some(parts) = find_parts(&new) {
@@ -165,7 +168,7 @@ impl Store {
     /// Name, place and time of the unread files whose places begin like one of these, oldest first.
     fn find_unread(&self, starts: &[String]) -> Result<Vec<(String, String, Timestamp)>> {
         let read = |name: String| place_of_unread(&name).map(|(place, when)| (name, place, when));
-        let mut found: Vec<_> = self.stored(self.shelf.names(UNREAD))?.into_iter().filter_map(read).collect();
+        let mut found: Vec<_> = self.stored(self.report_files.names(UNREAD))?.into_iter().filter_map(read).collect();
         found.retain(|(_, place, _)| starts.iter().any(|start| place.starts_with(start)));
         found.sort_by_key(|(.., when)| *when);
         Ok(found)
@@ -174,23 +177,23 @@ impl Store {
     /// Moves a response that was read to its place. Its parts go to places of their own. One that is
     /// not usable stays among the unread ones.
     pub fn move_read(&self, new: &NewAnswer<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
-        let (unread, request) = (unread_name(new), Request::of_holding_key(new.key));
-        let mut apart = parts.to_vec();
+        let (unread, request) = (unread_name(new), Request::of_storage_key(new.key));
+        let mut distinguishing_fact = parts.to_vec();
         for part in parts {
             match (part.key == new.key, self.may_replace(new, part)?) {
                 (true, may_replace) => is_usable &= may_replace == Some(true),
                 (false, Some(true)) => drop(self.put_part(new, part, true)?),
                 (false, Some(false)) => {}
-                (false, None) => apart.retain(|other| other != part),
+                (false, None) => distinguishing_fact.retain(|other| other != part),
             }
         }
         self.stored(match request {
             _ if !is_usable => Ok(()),
             Some(Request::Behaviours { .. }) => {
-                self.put_page(new, &apart, true)?;
-                self.shelf.remove(&unread)
+                self.put_page(new, &distinguishing_fact, true)?;
+                self.report_files.remove(&unread)
             }
-            _ => self.shelf.rename(&unread, &place(new.service, new.key)),
+            _ => self.report_files.rename(&unread, &place(new.service, new.key)),
         })
     }
 
@@ -198,21 +201,21 @@ impl Store {
     fn put_part(&self, of: &NewAnswer<'_>, part: &ResponsePart, replaces: bool) -> Result<bool> {
         let one = NewAnswer { key: &part.key, bytes: part.of(of.bytes), ..*of };
         let (place, header) = (place(of.service, &part.key), header(&one, part.file.as_ref()));
-        self.stored(self.shelf.write(&place, &header, one.bytes, replaces))
+        self.stored(self.report_files.write(&place, &header, one.bytes, replaces))
     }
 
     /// Stores a list page with the identifiers of its reports, which have places of their own.
     fn put_page(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<()> {
         let (place, page) = (place(new.service, new.key), without_reports(new.bytes, reports));
-        let is_same = || Ok(self.stored(self.shelf.load(&place))?.is_some_and(|(_, before)| before == page));
-        let is_first = matches!(Request::of_holding_key(new.key), Some(Request::Behaviours { cursor: None, .. }));
+        let is_same = || Ok(self.stored(self.report_files.load(&place))?.is_some_and(|(_, before)| before == page));
+        let is_first = matches!(Request::of_storage_key(new.key), Some(Request::Behaviours { cursor: None, .. }));
         if is_first && new.imported.is_none() && !is_same()? {
             self.delete_further_pages(&place)?;
         }
         let identifiers = reports.iter().filter_map(|report| report.key.strip_prefix(REPORT));
         let new = NewAnswer { bytes: &page, ..*new };
-        let header = Header { reports: identifiers.map(Escaped::from).collect(), ..header(&new, None) };
-        self.stored(self.shelf.write(&place, &header, &page, replaces)).map(drop)
+        let header = ResponseHeader { reports: identifiers.map(EscapedBytes::from).collect(), ..header(&new, None) };
+        self.stored(self.report_files.write(&place, &header, &page, replaces)).map(drop)
     }
 
     /// Whether a part may replace the stored one: not a report that is less. `None` if another file
@@ -233,9 +236,9 @@ impl Store {
     fn delete_further_pages(&self, place: &str) -> Result<()> {
         let (folder, first) = place.rsplit_once('/').unwrap_or_default();
         let pages = format!("{folder}/{}-", first.split('-').next().unwrap_or_default());
-        for name in self.stored(self.shelf.names(folder))? {
+        for name in self.stored(self.report_files.names(folder))? {
             if name.starts_with(&pages) && name != place {
-                self.stored(self.shelf.remove(&name))?;
+                self.stored(self.report_files.remove(&name))?;
             }
         }
         Ok(())
@@ -243,15 +246,15 @@ impl Store {
 
     /// Whether a response is stored under a key, by its name alone: it may be damaged.
     pub fn is_stored(&self, service: &str, key: &[u8]) -> bool {
-        [service, IMPORTED].iter().any(|of| self.shelf.size(&place(of, key)).is_some())
+        [service, IMPORTED].iter().any(|of| self.report_files.size(&place(of, key)).is_some())
     }
 
     /// The response that is stored under a key, from the service or imported. A list page has only the
     /// identifiers of the reports that came with it.
-    pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<Answer>> {
+    pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<StoredAnswer>> {
         for of in [service, IMPORTED] {
-            if let Some((header, bytes)) = self.stored(self.shelf.load(&place(of, key)))? {
-                return Ok(Some(Answer::new(moment(header.received), Body::in_memory(bytes))));
+            if let Some((header, bytes)) = self.stored(self.report_files.load(&place(of, key)))? {
+                return Ok(Some(StoredAnswer::new(moment(header.received), Body::in_memory(bytes))));
             }
         }
         Ok(None)
@@ -268,7 +271,7 @@ impl Store {
     pub fn reports(&self, service: &str, file: &Sha256) -> Result<Vec<StoredReport>> {
         let mut names = Vec::new();
         for (of, folder) in [service, IMPORTED].into_iter().flat_map(|of| [(of, Some(file)), (of, None)]) {
-            names.extend(self.stored(self.shelf.names(&folder_of(of, folder)))?);
+            names.extend(self.stored(self.report_files.names(&folder_of(of, folder)))?);
         }
         let mut found = self.newest(service, names)?;
         found.retain(|report| report.file.as_ref() == Some(file));
@@ -277,14 +280,14 @@ impl Store {
 
     /// The reports of all files, also those of other services.
     pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>> {
-        self.newest(service, self.stored(self.shelf.names(REPORTS))?)
+        self.newest(service, self.stored(self.report_files.names(REPORTS))?)
     }
 
     /// The newest report of each sandbox and service among these files, newest first.
     fn newest(&self, service: &str, names: Vec<String>) -> Result<Vec<StoredReport>> {
         let mut newest = BTreeMap::<_, StoredReport>::new();
         for name in names.into_iter().filter(|name| name.contains("/behaviour-")) {
-            let Some(header) = self.stored(self.shelf.header(&name))? else { continue };
+            let Some(header) = self.stored(self.report_files.header(&name))? else { continue };
             let identifier = identifier_of(&header.key.bytes());
             let (Some(identifier), Some(of)) = (identifier, name.split('/').nth(1)) else { continue };
             let other = Some(of.to_owned()).filter(|of| of != service && of != IMPORTED);
@@ -294,7 +297,7 @@ impl Store {
                 imported: header.imported(),
                 elsewhere: other.is_some().then_some(header.profile),
                 length: header.length,
-                shelf: Arc::clone(&self.shelf),
+                report_files: Arc::clone(&self.report_files),
                 identifier: identifier.clone(),
                 name,
             };
@@ -315,7 +318,7 @@ impl Store {
                 return Ok(false);
             }
         }
-        if let Some(Request::Behaviours { .. }) = Request::of_holding_key(new.key) {
+        if let Some(Request::Behaviours { .. }) = Request::of_storage_key(new.key) {
             self.put_page(new, reports, replaces)?;
         }
         Ok(true)
@@ -324,13 +327,13 @@ impl Store {
     /// The time of the newest unread response to a request, or of any page of the same list, if no other
     /// is in its place.
     pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>> {
-        let mut found = self.find_unread(&match Request::of_holding_key(key) {
+        let mut found = self.find_unread(&match Request::of_storage_key(key) {
             Some(Request::Behaviours { file, .. }) => {
                 ["behaviours", "identifiers"].map(|list| format!("{}/{list}-", folder_of(service, Some(&file)))).into()
             }
             _ => vec![place(service, key)],
         })?;
-        found.retain(|(_, place, _)| self.shelf.size(place).is_none());
+        found.retain(|(_, place, _)| self.report_files.size(place).is_none());
         Ok(found.pop().map(|(.., when)| when))
     }
 
@@ -352,8 +355,8 @@ fn unread_name(new: &NewAnswer<'_>) -> String {
     unread(&place(new.service, new.key), new.received)
 }
 
-fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> Header {
-    Header {
+fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> ResponseHeader {
+    ResponseHeader {
         key: new.key.into(),
         profile: new.profile.to_owned(),
         file: file.map(|file| file.as_str().to_owned()),

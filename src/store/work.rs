@@ -1,13 +1,13 @@
 //! What belongs to the user's work: notes, opened files, and the user's privileges.
 
 use super::Result;
-use super::ledger::Whose;
+use super::ledger::Account;
 use super::records::Store;
-use super::shelf::moment;
+use super::report_files::moment;
 use crate::quota::Entitlements;
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::Notes;
-use crate::report::{About, Item, Note, PendingScan, Recent};
+use crate::report::{Item, Note, NoteSubject, PendingScan, RecentFile};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Row, params};
@@ -36,7 +36,7 @@ impl Store {
     }
 
     /// Deletes a note if its text is `known`; returns whether none is left in its place.
-    pub fn delete_note(&self, about: &About, known: &Untrusted) -> Result<bool> {
+    pub fn delete_note(&self, about: &NoteSubject, known: &Untrusted) -> Result<bool> {
         let (is_item, attribute, item) = item_columns(about);
         let identifier = about.identifier.as_bytes();
         let which = "FROM note WHERE identifier = ?1 AND is_item = ?2 AND attribute = ?3 AND item = ?4";
@@ -67,7 +67,7 @@ impl Store {
         let read = |row: &Row<'_>| {
             let Some(identifier) = Identifier::new(text(row, 0)?) else { return Ok(None) };
             let item = Item { attribute: text(row, 2)?, text: text(row, 3)? };
-            let about = About { identifier, item: row.get(1).map(|is_item: bool| is_item.then_some(item))? };
+            let about = NoteSubject { identifier, item: row.get(1).map(|is_item: bool| is_item.then_some(item))? };
             let file = row.get::<_, Option<String>>(4)?.and_then(|file| Sha256::parse(&file));
             Ok(Some(Note { about, file, text: text(row, 5)?, written: moment(row.get(6)?) }))
         };
@@ -76,7 +76,7 @@ impl Store {
     }
 
     /// Records that a file was opened. Without a name, the recorded one stays.
-    pub fn note_file(&self, service: &str, file: &Sha256, name: Option<&str>, opened: Timestamp) -> Result<()> {
+    pub fn record_file(&self, service: &str, file: &Sha256, name: Option<&str>, opened: Timestamp) -> Result<()> {
         let insert = "INSERT INTO file (service, sha256, name, opened) VALUES (?1, ?2, ?3, ?4)
                       ON CONFLICT DO UPDATE SET opened = excluded.opened, name = COALESCE(excluded.name, name)";
         let values = params![service, file.as_str(), name, opened.as_millisecond()];
@@ -84,7 +84,7 @@ impl Store {
     }
 
     /// Records a scan of a file that is in progress, or that none is any more.
-    pub fn note_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<()> {
+    pub fn record_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<()> {
         let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
         let since = scan.map(|scan| scan.since.as_millisecond());
         let write = match since {
@@ -107,7 +107,7 @@ impl Store {
     }
 
     /// Files that were opened, the last one first.
-    pub fn recent_files(&self, service: &str, most: u32) -> Result<Vec<Recent>> {
+    pub fn recent_files(&self, service: &str, most: u32) -> Result<Vec<RecentFile>> {
         let select =
             "SELECT sha256, name, opened, (SELECT COUNT(*) FROM note n WHERE n.file = f.sha256), scan, scan_since
                       FROM file f WHERE service = ?1 ORDER BY opened DESC LIMIT ?2";
@@ -115,22 +115,23 @@ impl Store {
             let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);
             let (opened, notes) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
             let (file, scan) = (Sha256::parse(&row.get::<_, String>(0)?), pending(row, 4)?);
-            Ok(file.map(|file| Recent { file, name, opened, reports: 0, notes, scan }))
+            Ok(file.map(|file| RecentFile { file, name, opened, reports: 0, notes, scan }))
         };
-        let found: Vec<Option<Recent>> =
+        let found: Vec<Option<RecentFile>> =
             self.read(|connection| connection.prepare(select)?.query_map(params![service, most], read)?.collect())?;
-        let count = |recent: Recent| {
+        let count = |recent: RecentFile| {
             let reports = self.reports(service, &recent.file)?.len() as u64;
-            Ok(Recent { reports, ..recent })
+            Ok(RecentFile { reports, ..recent })
         };
         found.into_iter().flatten().map(count).collect()
     }
 
     /// Records the privileges of a user: the call for them is paid.
-    pub fn note_privileges(&self, whose: Whose<'_>, found: &Entitlements) -> Result<()> {
-        let (premium_api, premium_intelligence) = (found.premium_api.held(), found.premium_intelligence.held());
+    pub fn note_privileges(&self, whose: Account<'_>, found: &Entitlements) -> Result<()> {
+        let (premium_api, premium_intelligence) =
+            (found.premium_api.is_granted(), found.premium_intelligence.is_granted());
         let at = found.user_read.map(Timestamp::as_millisecond);
-        let Whose { profile, service, owner } = whose;
+        let Account { profile, service, owner } = whose;
         let insert =
             "INSERT OR REPLACE INTO privileges (profile, service, owner, premium_api, premium_intelligence, at)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -139,7 +140,7 @@ impl Store {
     }
 
     /// The entitlements by the privileges that were read last with this profile or key.
-    pub fn privileges(&self, whose: Whose<'_>) -> Result<Entitlements> {
+    pub fn privileges(&self, whose: Account<'_>) -> Result<Entitlements> {
         let select = "SELECT premium_api, premium_intelligence, at FROM privileges
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
                       ORDER BY at DESC LIMIT 1";
@@ -151,7 +152,7 @@ impl Store {
 }
 
 /// The columns that identify what a note is about; empty for a report as a whole.
-fn item_columns(about: &About) -> (bool, &[u8], &[u8]) {
+fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
     about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
 }
 

@@ -35,8 +35,6 @@ mod words;
 
 pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
 pub use json::escaped_json;
-pub use untrusted::{Untrusted, Visible, path, said};
-pub(crate) use words::{Columns, names};
-pub use words::{
-    bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, words_in_rows, words_in_rows_cut,
-};
+pub use untrusted::{Untrusted, Visible, path, to_visible};
+pub(crate) use words::{ColumnWidth, names};
+pub use words::{bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, wrap, wrap_cut};

@@ -298,7 +298,7 @@ impl From<Visible> for String {
 
 /// This program's words, with outside text in its visible form already: they are not escaped twice. Where
 /// a character cannot be shown, as in messages of the system, the whole text is escaped.
-pub fn said(words: impl AsRef<str>) -> Visible {
+pub fn to_visible(words: impl AsRef<str>) -> Visible {
     let words = words.as_ref();
     // A blank at the end is the program's own.
     let text = words.trim_end_matches(' ');
@@ -325,15 +325,15 @@ mod tests {
     fn what_is_said_is_escaped_once() {
         for text in ["a\u{1b}[2J", r"C:\x\x1b", "\u{202e}b", "é日\u{301}", r"\x5cx1b"] {
             let once = Untrusted::from(text).visible();
-            assert_eq!(said(once.as_str()), once, "{text:?}");
+            assert_eq!(to_visible(once.as_str()), once, "{text:?}");
         }
-        assert_eq!(said("a\u{7}b · c").as_str(), r"a\x07b · c");
-        assert_eq!(said("a\u{7}\\x1b").as_str(), r"a\x07\x5cx1b");
+        assert_eq!(to_visible("a\u{7}b · c").as_str(), r"a\x07b · c");
+        assert_eq!(to_visible("a\u{7}\\x1b").as_str(), r"a\x07\x5cx1b");
     }
 
     #[test]
     fn a_visible_form_is_cut_where_it_is_too_wide() {
-        let words = said("日本 and more");
+        let words = to_visible("日本 and more");
         assert_eq!((words.cut(20), words.cut(7).as_str().to_owned()), (words.clone(), "日本 a…".to_owned()));
         assert_eq!((words.cut(4).as_str(), words.cut(2).as_str(), words.cut(0).as_str()), ("日…", "…", ""));
     }

@@ -117,18 +117,18 @@ macro_rules! names {
 pub(crate) use names;
 
 /// Columns of a text on a terminal.
-pub(crate) trait Columns {
+pub(crate) trait ColumnWidth {
     fn columns(&self) -> usize;
 }
 
-impl Columns for str {
+impl ColumnWidth for str {
     fn columns(&self) -> usize {
         self.width()
     }
 }
 
 /// Wraps words in rows of this many columns; a longer word is broken.
-pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
     for word in text.split(' ') {
         let width = word.columns();
@@ -153,13 +153,13 @@ pub fn words_in_rows(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// Wraps words in at most this many rows; `…` ends the last one where words had no room.
-pub fn words_in_rows_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
-    let rows = words_in_rows(text, columns);
+pub fn wrap_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
+    let rows = wrap(text, columns);
     if rows.len() <= most {
         return rows;
     }
     // Narrower by the sign's column.
-    let mut rows = words_in_rows(text, columns.saturating_sub(1).max(1));
+    let mut rows = wrap(text, columns.saturating_sub(1).max(1));
     rows.truncate(most);
     rows.last_mut().into_iter().for_each(|row| row.push('…'));
     rows
@@ -228,11 +228,11 @@ mod row_tests {
 
     #[test]
     fn rows_break_between_words() {
-        assert_eq!(words_in_rows("one two three", 8), ["one two", "three"]);
-        assert_eq!(words_in_rows("indivisible x", 4), ["indi", "visi", "ble", "x"]);
-        assert_eq!(words_in_rows("", 4), [""]);
-        assert_eq!(words_in_rows_cut("one two three", 8, 2), ["one two", "three"]);
-        assert_eq!(words_in_rows_cut("one two three", 7, 1), ["one…"]);
-        assert_eq!(words_in_rows_cut("one", 7, 0), [""; 0]);
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("indivisible x", 4), ["indi", "visi", "ble", "x"]);
+        assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap_cut("one two three", 8, 2), ["one two", "three"]);
+        assert_eq!(wrap_cut("one two three", 7, 1), ["one…"]);
+        assert_eq!(wrap_cut("one", 7, 0), [""; 0]);
     }
 }

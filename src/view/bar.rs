@@ -1,18 +1,18 @@
 //! The status bar: the price of each key before it is pressed, and the balances. Narrow, it drops words first.
 
-use super::canvas::{Canvas, LineWriter, Words};
-use super::theme::Tint;
-use crate::app::commands::{Act, Command};
+use super::canvas::{Canvas, LineWriter, StyledText};
+use super::theme::Role;
+use crate::app::commands::{Action, Command};
 use crate::app::keys::ENTER;
-use crate::app::over::Overlay;
+use crate::app::overlays::Overlay;
 use crate::app::spending::price::RemainingQuota;
-use crate::app::spending::{Obstacle, Tag};
-use crate::app::{Area, Key, Model, Place};
-use crate::quota::{Holder, Period, Spent, Unit, in_units};
-use crate::text::{Columns, thousands};
+use crate::app::spending::{KeyPrice, Obstacle};
+use crate::app::{Area, Key, KeyContext, Model};
+use crate::quota::{Holder, Period, SpentUnits, Unit, in_units};
+use crate::text::{ColumnWidth, thousands};
 
 /// Pieces of the bar as one line.
-pub(super) fn text(pieces: &[Words]) -> String {
+pub(super) fn text(pieces: &[StyledText]) -> String {
     let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
     text.trim().replace('│', ";")
 }
@@ -34,7 +34,7 @@ struct PricedKey {
     key: Key,
     label: &'static str,
     price: String,
-    meaning: Tint,
+    meaning: Role,
     /// Whether the next press spends: such a key is never only counted.
     spends: bool,
 }
@@ -46,12 +46,12 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
 }
 
-fn width(pieces: &[Words]) -> usize {
+fn width(pieces: &[StyledText]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
 /// The keys that apply: those that may cost with their prices, then free ones, of which the first always have a place.
-pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
+pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     let (priced, free): (Vec<_>, Vec<_>) = told(model).into_iter().partition(|command| is_priced(model, command));
     let priced = with_prices(model, &priced);
     let (mut free, mut pieces) = (free_keys(model, free).peekable(), Vec::from_iter(hit(model)));
@@ -59,7 +59,7 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     let kept: Vec<_> = main.take(MAIN.1).map(|(_, key)| key).collect();
     let lead = if priced.is_empty() { " " } else { "│ " };
     // The two blanks after the last key need no room.
-    let room_beside = |pieces: &[Words]| room.saturating_add(2).saturating_sub(width(pieces));
+    let room_beside = |pieces: &[StyledText]| room.saturating_add(2).saturating_sub(width(pieces));
     let with_labels = |count, labelled| with_labels(&format!("{lead}{FREE}"), kept.iter().take(count), labelled);
     let labelled = (0..=kept.len()).rev().map(|labelled| with_labels(kept.len(), labelled));
     let forms: Vec<_> = labelled.chain((0..kept.len()).rev().map(|count| with_labels(count, 0))).collect();
@@ -76,28 +76,28 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<Words> {
     {
         if width(&key) <= left {
             left -= width(&key);
-            pieces.extend([(std::mem::take(&mut lead), Tint::Faint)].into_iter().chain(key));
+            pieces.extend([(std::mem::take(&mut lead), Role::Faint)].into_iter().chain(key));
         }
     }
     pieces
 }
 
 /// Keys behind words, the first of them with their labels; nothing without keys.
-fn with_labels<'a>(lead: &str, keys: impl Iterator<Item = &'a [Words; 2]>, labelled: usize) -> Vec<Words> {
-    let label = |at, label: &Words| if at < labelled { label.clone() } else { ("  ".to_owned(), Tint::Text) };
-    let mut pieces = vec![(lead.to_owned(), Tint::Faint)];
+fn with_labels<'a>(lead: &str, keys: impl Iterator<Item = &'a [StyledText; 2]>, labelled: usize) -> Vec<StyledText> {
+    let label = |at, label: &StyledText| if at < labelled { label.clone() } else { ("  ".to_owned(), Role::Text) };
+    let mut pieces = vec![(lead.to_owned(), Role::Faint)];
     pieces.extend(keys.enumerate().flat_map(|(at, [key, words])| [key.clone(), label(at, words)]));
     if pieces.len() > 1 { pieces } else { Vec::new() }
 }
 
-fn hit(model: &Model) -> Option<Words> {
+fn hit(model: &Model) -> Option<StyledText> {
     let (number, count) = model.hit().filter(|_| model.goes_through_hits())?;
-    Some((format!(" hit {} of {} ·", thousands(number), thousands(count)), Tint::Strong))
+    Some((format!(" hit {} of {} ·", thousands(number), thousands(count)), Role::Strong))
 }
 
 /// The answers that send something, and the commands that apply and may cost.
 fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
-    let asking = model.over.answers().iter().filter(|answer| answer.consent.asks());
+    let asking = model.overlays.answers().iter().filter(|answer| answer.consent.asks());
     let asking = asking.map(|answer| (answer.key, answer.label, model.price_tag(answer)));
     let command =
         |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.tag(command)));
@@ -107,18 +107,18 @@ fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
 
 /// The answers that send nothing, and the commands that apply, each with its rank. Whether one applies may need rows of the
 /// report: it is asked only of those that are taken.
-fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [Words; 2])> {
-    let answers = model.over.answers().iter().filter(|answer| !answer.consent.asks());
+fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [StyledText; 2])> {
+    let answers = model.overlays.answers().iter().filter(|answer| !answer.consent.asks());
     let answers = answers.map(|answer| (answer.key, answer.label, 1));
     let applies = |command| Some((model.key_of(command)?, label(model, command), command.rank));
     let keys = answers.chain(commands.into_iter().filter_map(applies));
-    keys.map(|(key, label, rank)| (rank, [(key.to_string(), Tint::Key), (format!(" {label}  "), Tint::Text)]))
+    keys.map(|(key, label, rank)| (rank, [(key.to_string(), Role::Key), (format!(" {label}  "), Role::Text)]))
 }
 
 /// The commands that the bar shows: the way back after a jump, what Enter does, then by rank.
 fn told(model: &Model) -> Vec<&'static Command> {
-    let mut told: Vec<_> = Command::told_at(model.place()).collect();
-    told.sort_by_key(|command| (way_back(model, command).is_none(), !command.keys.contains(&ENTER)));
+    let mut told: Vec<_> = Command::bar_commands(model.key_context()).collect();
+    told.sort_by_key(|command| (return_label(model, command).is_none(), !command.keys.contains(&ENTER)));
     told
 }
 
@@ -129,8 +129,8 @@ const SHORTEST: usize = 7;
 /// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked, and not for free.
 fn is_priced(model: &Model, command: &Command) -> bool {
     let can_cost = match &command.act {
-        Act::Chosen => true,
-        Act::Leads { .. } => model.service.barred().is_none(),
+        Action::Chosen => true,
+        Action::Leads { .. } => model.service.barred().is_none(),
         _ => command.asks(),
     };
     can_cost && !model.tag(command).is_free()
@@ -138,32 +138,32 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
-        "scope" if model.place() == Place::Rows => model.scope().other().label(),
-        "show-less" if model.place() == Place::Compare => "leave column out",
-        _ => way_back(model, command).unwrap_or(command.label),
+        "scope" if model.key_context() == KeyContext::Rows => model.scope().other().label(),
+        "show-less" if model.key_context() == KeyContext::Compare => "leave column out",
+        _ => return_label(model, command).unwrap_or(command.label),
     }
 }
 
-fn way_back(model: &Model, command: &Command) -> Option<&'static str> {
-    if command.name == "back" { model.way_back() } else { None }
+fn return_label(model: &Model, command: &Command) -> Option<&'static str> {
+    if command.name == "back" { model.return_label() } else { None }
 }
 
 impl PricedKey {
-    fn new(key: Key, label: &'static str, tag: &Tag) -> Self {
+    fn new(key: Key, label: &'static str, tag: &KeyPrice) -> Self {
         let meaning = match tag.obstacle {
-            Some(Obstacle::InFlight) => Tint::Free,
-            None => Tint::Price,
-            Some(_) => Tint::Problem,
+            Some(Obstacle::InFlight) => Role::Free,
+            None => Role::Price,
+            Some(_) => Role::Problem,
         };
         // The word "then" implies that nothing is charged yet.
-        let price = tag.words().trim_start_matches("0 now, ").to_owned();
+        let price = tag.label().trim_start_matches("0 now, ").to_owned();
         Self { key, label, price, meaning, spends: tag.spends().is_some() }
     }
 }
 
 /// As many priced keys as fit beside the free keys, whose forms have the most labels first. Those that spend at once are all
 /// there, if need be without labels; what Enter does is said as long as it fits.
-fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>], more: &str) -> Vec<Words> {
+fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more: &str) -> Vec<StyledText> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
     let (kept, others): (Vec<_>, Vec<_>) = priced.iter().enumerate().partition(is_kept);
     let least = kept.len();
@@ -172,7 +172,7 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>], more: &st
         let mut pieces = grouped(&keys, shown, labelled);
         let hidden = keys.len().saturating_sub(shown);
         if hidden > 0 {
-            pieces.extend([("│".to_owned(), Tint::Faint), (format!(" +{hidden}{more}"), Tint::Price)]);
+            pieces.extend([("│".to_owned(), Role::Faint), (format!(" +{hidden}{more}"), Role::Price)]);
         }
         pieces
     };
@@ -187,23 +187,24 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<Words>], more: &st
     let forms = fewer.chain(labels.map(with_free(enter, more))).chain(bare().take(1).map(with_free(enter, " ")));
     let forms = forms.chain(bare().filter(|_| enter > 0).map(with_free(enter, more)));
     let mut forms = forms.chain(bare().map(with_free(0, " ")));
-    let fits =
-        |(pieces, free): &(Vec<Words>, Option<&Vec<Words>>)| width(pieces) + free.map_or(0, |free| width(free)) <= left;
+    let fits = |(pieces, free): &(Vec<StyledText>, Option<&Vec<StyledText>>)| {
+        width(pieces) + free.map_or(0, |free| width(free)) <= left
+    };
     // Where nothing else fits, the unit is shorter.
-    let brief = |(text, meaning): Words| (text.replace("requests", "req").replace("request", "req"), meaning);
+    let brief = |(text, meaning): StyledText| (text.replace("requests", "req").replace("request", "req"), meaning);
     let briefest = || grouped(least, 0, " ").into_iter().map(brief).collect();
     forms.find(fits).map_or_else(briefest, |(pieces, _)| pieces)
 }
 
 /// The first keys grouped by price, the first of these with their labels.
-fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<Words> {
-    let mut pieces: Vec<Words> = Vec::new();
+fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<StyledText> {
+    let mut pieces: Vec<StyledText> = Vec::new();
     let shown = || keys.iter().enumerate().take(shown);
     for (at, first) in shown() {
         if shown().take(at).any(|(_, before)| before.price == first.price) {
             continue;
         }
-        pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Tint::Faint)));
+        pieces.extend((!pieces.is_empty()).then(|| ("│".to_owned(), Role::Faint)));
         pieces.push((format!(" {}:", first.price), first.meaning));
         let mut same = shown().filter(|(_, known)| known.price == first.price).peekable();
         while let Some((at, known)) = same.next() {
@@ -212,41 +213,41 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<Words> {
                 Some(_) => String::new(),
                 None => " ".to_owned(),
             };
-            pieces.extend([(format!(" {}", known.key), Tint::Key), (label, Tint::Text)]);
+            pieces.extend([(format!(" {}", known.key), Role::Key), (label, Role::Text)]);
         }
     }
     pieces
 }
 
 /// The quota left to user and group in one period, which limit runs out first, and the costs of this session.
-pub(super) fn left(model: &Model, room: usize) -> Vec<Words> {
+pub(super) fn left(model: &Model, room: usize) -> Vec<StyledText> {
     if model.is_document() {
-        return vec![(" a document: no network, no key, no cost".to_owned(), Tint::Free)];
+        return vec![(" a document: no network, no key, no cost".to_owned(), Role::Free)];
     }
     let forms = [Verbosity::Full, Verbosity::Short, Verbosity::Figures].map(|verbosity| remaining(model, verbosity));
     let fits = forms.into_iter().find(|pieces| width(pieces) <= room);
     fits.unwrap_or_else(|| remaining(model, Verbosity::Scarcest))
 }
 
-fn remaining(model: &Model, verbosity: Verbosity) -> Vec<Words> {
+fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
     // The form that submits a file counts in scans.
-    let submits = model.over.all.iter().any(|over| matches!(over, Overlay::Submit(_)));
+    let submits = model.overlays.all.iter().any(|overlay| matches!(overlay, Overlay::Submit(_)));
     let unit = if submits { Unit::Scan } else { Unit::Request };
-    let first = model.figures.runs_out_first(unit, model.now);
+    let first = model.quota_state.runs_out_first(unit, model.now);
     let mut pieces = match &first {
-        None => vec![(unknown(model), Tint::Faint)],
-        Some(first) => limits(&model.figures.left(unit, model.now), first, unit, verbosity),
+        None => vec![(unknown(model), Role::Faint)],
+        Some(first) => limits(&model.quota_state.left(unit, model.now), first, unit, verbosity),
     };
-    if model.figures.says_spent && first.is_some_and(|first| first.limit.remaining > 0) {
+    if model.quota_state.says_spent && first.is_some_and(|first| first.limit.remaining > 0) {
         // Whatever the counters leave.
-        pieces.insert(0, (format!(" refused as spent ({} rereads)", model.way_to("counters")), Tint::Problem));
+        pieces.insert(0, (format!(" refused as spent ({} rereads)", model.key_label("counters")), Role::Problem));
     }
     pieces.push(spent(model, verbosity));
     pieces
 }
 
 /// The limits of the period that most holders have, and the one that runs out first.
-fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<Words> {
+fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<StyledText> {
     let (scans, period) = (if unit == Unit::Scan { " scans" } else { "" }, first.limit.period.current());
     if verbosity == Verbosity::Scarcest {
         return vec![(format!("{scans} left: {} {period}", limit(first, verbosity)), tint(first))];
@@ -255,7 +256,7 @@ fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity:
     // The last of equals is taken: a day is what people reckon with.
     let known = [Period::Hourly, Period::Monthly, Period::Daily].into_iter().filter(|period| of(*period).count() > 0);
     let common = known.max_by_key(|period| of(*period).count()).unwrap_or(first.limit.period);
-    let mut pieces = vec![(format!("{scans} left {}:", common.current()), Tint::Faint)];
+    let mut pieces = vec![(format!("{scans} left {}:", common.current()), Role::Faint)];
     let is_other = first.limit.period != common;
     let is_short = verbosity == Verbosity::Figures;
     let figure = if is_other { format!("{} {period}", remains(first)) } else { String::new() };
@@ -276,8 +277,8 @@ fn name(left: &RemainingQuota) -> &'static str {
     if left.limit.holder == Holder::User { "you" } else { "group" }
 }
 
-fn tint(left: &RemainingQuota) -> Tint {
-    if left.limit.remaining == 0 { Tint::Problem } else { Tint::Text }
+fn tint(left: &RemainingQuota) -> Role {
+    if left.limit.remaining == 0 { Role::Problem } else { Role::Text }
 }
 
 fn limit(left: &RemainingQuota, verbosity: Verbosity) -> String {
@@ -290,19 +291,19 @@ fn remains(left: &RemainingQuota) -> String {
     format!("{}{}", if left.is_at_most { "≤" } else { "" }, thousands(left.limit.remaining))
 }
 
-fn spent(model: &Model, verbosity: Verbosity) -> Words {
-    let spent = model.figures.spent_with(&model.calls);
-    let all: Spent = spent.values().copied().sum();
+fn spent(model: &Model, verbosity: Verbosity) -> StyledText {
+    let spent = model.quota_state.spent_with(&model.calls);
+    let all: SpentUnits = spent.values().copied().sum();
     let lead = if verbosity == Verbosity::Full { "spent this session:" } else { "spent" };
-    (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Tint::Free } else { Tint::Price })
+    (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Role::Free } else { Role::Price })
 }
 
 fn unknown(model: &Model) -> String {
-    match &model.figures.failure {
+    match &model.quota_state.failure {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
-        Some(_) => format!(" left: ? ({} asks, 0)", model.way_to("counters")),
-        None if model.figures.balances.is_some() => " left: not counted".to_owned(),
+        Some(_) => format!(" left: ? ({} asks, 0)", model.key_label("counters")),
+        None if model.quota_state.balances.is_some() => " left: not counted".to_owned(),
         None => " left: asking …".to_owned(),
     }
 }

@@ -2,13 +2,13 @@
 //! part that is most useful: of a path or a registry key its root and its last parts, of a command the programs without their
 //! folders and then as much as fits, of an address of the web its beginning, of anything else both ends.
 
-use super::theme::{Appearance, Tint};
+use super::theme::{Appearance, Role};
 use crate::app::Area;
 use crate::app::field::TextField;
 use crate::report::canonical::{HIVES, Hive};
 use crate::report::command_line::{self, ENDINGS};
 use crate::report::find::Pattern;
-use crate::text::{self, Columns, Untrusted, Visible, is_shown, words_in_rows};
+use crate::text::{self, ColumnWidth, Untrusted, Visible, is_shown, wrap};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -36,7 +36,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes own words into the rows of an area from `top` on, as far as there is room.
-    pub(super) fn write_rows(&mut self, area: Area, top: u16, rows: impl IntoIterator<Item = (impl AsRef<str>, Tint)>) {
+    pub(super) fn write_rows(&mut self, area: Area, top: u16, rows: impl IntoIterator<Item = (impl AsRef<str>, Role)>) {
         for (row, (text, meaning)) in (top..area.height).zip(rows) {
             LineWriter::new(self, area, row).own(text.as_ref(), meaning);
         }
@@ -44,7 +44,7 @@ impl<'a> Canvas<'a> {
 
     /// Draws a border; where another one is, the two become one.
     pub(super) fn border(&mut self, area: Area, has_focus: bool) {
-        let meaning = if has_focus { Tint::Focus } else { Tint::Frame };
+        let meaning = if has_focus { Role::Focus } else { Role::Frame };
         let set = if has_focus { border::THICK } else { border::ROUNDED };
         let style = opaque(self.look.style(meaning));
         let block = Block::bordered().border_set(set).merge_borders(MergeStrategy::Fuzzy);
@@ -72,7 +72,7 @@ impl<'a> Canvas<'a> {
         }
         let bar = Scrollbar::new(ScrollbarOrientation::VerticalRight).thumb_symbol("▐");
         let bar = bar.track_symbol(None).begin_symbol(None).end_symbol(None);
-        let bar = bar.thumb_style(opaque(self.look.style(Tint::Faint)));
+        let bar = bar.thumb_style(opaque(self.look.style(Role::Faint)));
         let mut state = ScrollbarState::new(count - rows).position(top).viewport_content_length(rows);
         let side = rect(Area { y: area.y + 1, height: area.inside().height, ..area });
         bar.render(side.intersection(self.area), self.buffer, &mut state);
@@ -103,22 +103,22 @@ fn opaque(style: Style) -> Style {
 const SHORTEST: usize = 8;
 
 /// Own words with what they mean.
-pub(super) type Words = (String, Tint);
+pub(super) type StyledText = (String, Role);
 
-impl Tint {
-    pub(super) fn of(self, words: impl Into<String>) -> Words {
+impl Role {
+    pub(super) fn of(self, words: impl Into<String>) -> StyledText {
         (words.into(), self)
     }
 }
 
 /// Each of these wrapped in rows of this width.
-pub(super) fn wrapped(words: Vec<Words>, columns: usize) -> Vec<Words> {
-    let rows = words.into_iter().map(|(text, meaning)| (words_in_rows(&text, columns.max(10)), meaning));
+pub(super) fn wrapped(words: Vec<StyledText>, columns: usize) -> Vec<StyledText> {
+    let rows = words.into_iter().map(|(text, meaning)| (wrap(&text, columns.max(10)), meaning));
     rows.flat_map(|(rows, meaning)| rows.into_iter().map(move |row| (row, meaning))).collect()
 }
 
 /// As many of these rows as there is room for; the last of them says where others would follow.
-pub(super) fn fitting(mut rows: Vec<Words>, height: u16) -> Vec<Words> {
+pub(super) fn fitting(mut rows: Vec<StyledText>, height: u16) -> Vec<StyledText> {
     let is_cut = rows.len() > usize::from(height);
     rows.truncate(height.into());
     rows.last_mut().filter(|_| is_cut).into_iter().for_each(|(last, _)| last.push_str(" …"));
@@ -135,9 +135,9 @@ pub(super) struct LineWriter<'a> {
     end: u16,
     /// Whether its end says that something had no room.
     is_cut: bool,
-    base: Option<Tint>,
+    base: Option<Role>,
     /// The pattern whose matches are marked in outside text.
-    sought: Option<&'a Pattern>,
+    pattern: Option<&'a Pattern>,
     /// Whether a match is in sight.
     pub(super) shows_sought: bool,
 }
@@ -149,19 +149,19 @@ impl<'a> LineWriter<'a> {
         let cells = rect(row).intersection(canvas.area);
         let end = if cells.height == 0 { cells.x } else { cells.right() };
         let (buffer, look, start, x, y) = (&mut *canvas.buffer, canvas.look, cells.x, cells.x, cells.y);
-        let (is_cut, shows_sought, base, sought) = (false, false, None, None);
-        Self { buffer, look, start, x, y, end, is_cut, base, sought, shows_sought }
+        let (is_cut, shows_sought, base, pattern) = (false, false, None, None);
+        Self { buffer, look, start, x, y, end, is_cut, base, pattern, shows_sought }
     }
 
     pub(super) fn of_list(canvas: &'a mut Canvas<'_>, area: Area, row: u16, is_chosen: bool) -> Self {
         let line = Self::new(canvas, area, row);
-        if is_chosen { line.base(Tint::Cursor) } else { line }
+        if is_chosen { line.base(Role::Cursor) } else { line }
     }
 
     /// Gives the whole row a meaning, under those of its pieces; the chosen one has a sign as well.
-    pub(super) fn base(self, meaning: Tint) -> Self {
+    pub(super) fn base(self, meaning: Role) -> Self {
         let line = self.under(meaning);
-        if matches!(meaning, Tint::Cursor | Tint::Strong) && line.x > 0 && line.room() > 0 {
+        if matches!(meaning, Role::Cursor | Role::Strong) && line.x > 0 && line.room() > 0 {
             let style = opaque(line.look.style(meaning));
             line.buffer.set_string(line.x - 1, line.y, text::own("›"), style);
         }
@@ -169,7 +169,7 @@ impl<'a> LineWriter<'a> {
     }
 
     /// Gives the whole row a meaning, under those of its pieces, without a sign.
-    pub(super) fn under(mut self, meaning: Tint) -> Self {
+    pub(super) fn under(mut self, meaning: Role) -> Self {
         self.base = Some(meaning);
         let style = self.look.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
@@ -178,8 +178,8 @@ impl<'a> LineWriter<'a> {
     }
 
     /// Marks matches in the outside text that follows.
-    pub(super) fn mark(&mut self, sought: Option<&'a Pattern>) {
-        self.sought = sought;
+    pub(super) fn mark(&mut self, pattern: Option<&'a Pattern>) {
+        self.pattern = pattern;
     }
 
     pub(super) fn room(&self) -> usize {
@@ -187,20 +187,20 @@ impl<'a> LineWriter<'a> {
     }
 
     /// Writes this program's own words; `…` at the end of the row says that some had no room.
-    pub(super) fn own(&mut self, text: &str, meaning: Tint) {
+    pub(super) fn own(&mut self, text: &str, meaning: Role) {
         // Text from outside is never passed here; a mistake shows as a sign.
         let text: String = text.chars().map(|c| if is_shown(c) { c } else { '\u{fffd}' }).collect();
         self.write(&text, meaning, &[]);
     }
 
     /// Writes text in the style of its meaning, and what matches in the style of a match.
-    fn write(&mut self, text: &str, meaning: Tint, matches: &[Range<usize>]) {
-        let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Tint::Found));
+    fn write(&mut self, text: &str, meaning: Role, matches: &[Range<usize>]) {
+        let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Role::Found));
         let cells = &mut self.buffer;
         let (end, _) = cells.set_stringn(self.x, self.y, text::own(text), room, style);
         let written = Rect { x: self.x, y: self.y, width: end - self.x, height: 1 };
         for span in matches {
-            let columns = |part: Option<&str>| u16::try_from(part.map_or(0, Columns::columns)).unwrap_or(u16::MAX);
+            let columns = |part: Option<&str>| u16::try_from(part.map_or(0, ColumnWidth::columns)).unwrap_or(u16::MAX);
             let x = self.x.saturating_add(columns(text.get(..span.start)));
             let found = Rect { x, width: columns(text.get(span.clone())), ..written }.intersection(written);
             cells.set_style(found, of_match);
@@ -218,26 +218,26 @@ impl<'a> LineWriter<'a> {
     }
 
     /// Writes own words in this many columns; `…` replaces the rest. Visible forms in them stay as they are.
-    pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Tint) {
+    pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Role) {
         let end = usize::from(self.x - self.start).saturating_add(columns);
         self.within(end, |line| line.own(text, meaning));
     }
 
     /// Writes a text field: the end of its text, and the cursor where it has the keys; a hint where it is empty.
     pub(super) fn field(&mut self, field: &TextField, hint: &str, has_keys: bool) {
-        let meaning = if field.is_suggested { Tint::Cursor } else { Tint::Strong };
+        let meaning = if field.is_suggested { Role::Cursor } else { Role::Strong };
         self.typed(&field.text, self.room().saturating_sub(2), meaning);
         if has_keys {
-            self.own("▏", Tint::Focus);
+            self.own("▏", Role::Focus);
         }
         if field.is_empty() {
-            self.own(if has_keys { " " } else { "" }, Tint::Faint);
-            self.own(hint, Tint::Faint);
+            self.own(if has_keys { " " } else { "" }, Role::Faint);
+            self.own(hint, Role::Faint);
         }
     }
 
     /// Writes the end of typed text in this many columns; `…` replaces the beginning.
-    fn typed(&mut self, typed: &str, columns: usize, meaning: Tint) {
+    fn typed(&mut self, typed: &str, columns: usize, meaning: Role) {
         let text = Untrusted::from(typed.trim_end_matches(' '));
         let blanks = typed.len() - text.as_bytes().len();
         let width = text.visible().width() + blanks;
@@ -245,19 +245,19 @@ impl<'a> LineWriter<'a> {
             self.visible(&text.visible(), meaning);
         } else {
             let shown = columns.saturating_sub(1);
-            self.own("…", Tint::Faint);
+            self.own("…", Role::Faint);
             self.visible(&text.visible_window(width - shown, shown.saturating_sub(blanks)), meaning);
         }
         self.own(&" ".repeat(blanks.min(columns)), meaning);
     }
 
-    pub(super) fn outside(&mut self, text: &Untrusted, meaning: Tint) {
+    pub(super) fn outside(&mut self, text: &Untrusted, meaning: Role) {
         // Without any room the end of the row shows the cut.
         self.visible(&text.visible_cut(self.room().max(1)), meaning);
     }
 
     /// Writes text without its least useful part where it is longer, a hive by its usual name.
-    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Tint) {
+    pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Role) {
         let (columns, whole) = (columns.min(self.room()), text.visible());
         let (hive, long) = hive(whole.as_str()).unwrap_or(("", 0));
         if columns < SHORTEST || long == 0 && whole.width() <= columns {
@@ -267,7 +267,7 @@ impl<'a> LineWriter<'a> {
         let (mut at, end) = (0, shown.columns());
         for kept in kept(&shown, columns) {
             if kept.start > at {
-                self.own("…", Tint::Faint);
+                self.own("…", Role::Faint);
             }
             if let Some(ours) = hive.get(kept.start.min(hive.len())..kept.end.min(hive.len())) {
                 self.own(ours, meaning);
@@ -277,12 +277,12 @@ impl<'a> LineWriter<'a> {
             at = kept.end;
         }
         if at < end {
-            self.own("…", Tint::Faint);
+            self.own("…", Role::Faint);
         }
     }
 
-    pub(super) fn visible(&mut self, text: &Visible, meaning: Tint) {
-        let matches = self.sought.map(|sought| sought.spans(text.as_str())).unwrap_or_default();
+    pub(super) fn visible(&mut self, text: &Visible, meaning: Role) {
+        let matches = self.pattern.map(|pattern| pattern.spans(text.as_str())).unwrap_or_default();
         self.write(text.as_str(), meaning, &matches);
     }
 
@@ -308,7 +308,7 @@ impl<'a> LineWriter<'a> {
         self.start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX))
     }
 
-    fn style(&self, meaning: Tint) -> Style {
+    fn style(&self, meaning: Role) -> Style {
         let style = self.look.style(meaning);
         match self.base.map(|base| self.look.style(base)) {
             None => style,
@@ -360,14 +360,14 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
 /// The root of a path and as many of its last parts as fit, with the quotation mark that it begins with.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
-    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, Columns::columns);
+    let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, ColumnWidth::columns);
     let root = if root > ROOT { 0 } else { root };
     let quote = usize::from(text.starts_with('"'));
     let quoted = |tail: Range<usize>| if quote > 0 { vec![0..quote, tail] } else { alone(tail) };
     let mut ends = Vec::new();
     // From the end, and no further than there is room: a text may be nothing but separators.
     for (at, _) in text.rmatch_indices(SEPARATORS) {
-        let tail = text.get(at..).map_or(0, Columns::columns);
+        let tail = text.get(at..).map_or(0, ColumnWidth::columns);
         if tail + quote >= columns {
             break;
         }
@@ -391,7 +391,7 @@ fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let least = if is_hive { root.columns() } else { 0 };
     let most = if root.columns() > ROOT { least } else { root.columns() };
     let all = folder.columns();
-    let ends = || folder.match_indices(SEPARATORS).filter_map(|(at, _)| folder.get(..at)).map(Columns::columns);
+    let ends = || folder.match_indices(SEPARATORS).filter_map(|(at, _)| folder.get(..at)).map(ColumnWidth::columns);
     let enough = |from: usize| ends().chain([all]).find(|end| *end > from + wanted).map(|end| from..end);
     enough(most).or_else(|| enough(least)).unwrap_or(least..all)
 }
@@ -472,8 +472,8 @@ mod tests {
         let area = Area { x: 0, y: 0, width: columns, height: 1 };
         let mut canvas = Canvas::new(&mut cells, Appearance::default());
         let mut line = LineWriter::new(&mut canvas, area, 0);
-        words.iter().for_each(|words| line.own(words, Tint::Text));
-        line.outside(&Untrusted::from("!"), Tint::Text);
+        words.iter().for_each(|words| line.own(words, Role::Text));
+        line.outside(&Untrusted::from("!"), Role::Text);
         let mut hidden = 0;
         let seen = cells.content().iter().filter(|cell| {
             let is_hidden = std::mem::replace(&mut hidden, cell.symbol().columns().saturating_sub(1)) > 0;

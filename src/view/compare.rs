@@ -4,22 +4,22 @@ use super::canvas::{Canvas, LineWriter};
 use super::overlay::{DrawList, ListTable, shown_of};
 use super::pane::{columns_of, draw_label, draw_pieces};
 use super::screen::draw_earlier;
-use super::theme::Tint;
-use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
-use crate::app::find::{Finder, FoundHits, HitGroup, HitRow, HitSource};
-use crate::app::over::held::MARK;
+use super::theme::Role;
+use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles};
+use crate::app::find::{HitGroup, HitList, HitRow, HitSource, SearchHits};
+use crate::app::overlays::stored::MARK;
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::key;
 use crate::app::{Area, Model};
 use crate::report::compare::ComparedItem;
-use crate::report::{Pane, Recent};
+use crate::report::{Pane, RecentFile};
 use crate::text::{Untrusted, count, thousands};
 
 /// Columns of a pane's short name, the gap included.
 const PANE: usize = 10;
 
 impl DrawList for Comparison {
-    fn title(list: &Compare, _: &Model) -> String {
+    fn title(list: &ComparisonList, _: &Model) -> String {
         let compare = &list.source;
         let pane = compare.pane.map_or("all panes", Pane::title);
         let other = compare.other.as_ref().map(|file| format!(" with {}", file.short())).unwrap_or_default();
@@ -30,31 +30,31 @@ impl DrawList for Comparison {
         format!("Compare{other}{} · {pane} · {only} · {items}", unread.unwrap_or_default())
     }
 
-    fn under_way(list: &Compare) -> Option<&'static str> {
+    fn progress_words(list: &ComparisonList) -> Option<&'static str> {
         list.source.matrix.is_none().then_some("comparing")
     }
 
-    fn absent(list: &Compare, model: &Model) -> String {
+    fn absent(list: &ComparisonList, model: &Model) -> String {
         let ([view, others], pane) = (list.source.hidden().map(|count| thousands(count as u64)), list.source.pane);
-        let view = format!("{view} are hidden by the view: {} changes it", model.way_to("scope"));
+        let view = format!("{view} are hidden by the view: {} changes it", model.key_label("scope"));
         let others = pane.map(|pane| format!(" · {others} by the pane: {} shows all", key(pane, model)));
         format!("no match · {view}{}", others.unwrap_or_default())
     }
 
-    fn draw_head(list: &Compare, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
+    fn draw_head(list: &ComparisonList, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
         let compare = &list.source;
         let last = area.height.saturating_sub(1);
         let legend = Area { height: last, ..area };
         let rows = model.compare_head(compare);
-        buffer.write_rows(legend, 0, rows.into_iter().map(|row| (row, Tint::Detail)));
+        buffer.write_rows(legend, 0, rows.into_iter().map(|row| (row, Role::Detail)));
         let mut numbers = LineWriter::new(buffer, area, last);
         for n in 0..compare.columns.len() {
             numbers.tab(n * cell(compare));
-            numbers.own(&(n + 1).to_string(), if n == compare.here { Tint::Cursor } else { Tint::Strong });
+            numbers.own(&(n + 1).to_string(), if n == compare.here { Role::Cursor } else { Role::Strong });
         }
     }
 
-    fn columns(list: &Compare, items: &[&ComparedItem], room: usize, _: &Model) -> ListTable {
+    fn columns(list: &ComparisonList, items: &[&ComparedItem], room: usize, _: &Model) -> ListTable {
         let (compare, matrix) = (&list.source, list.source.matrix.as_ref());
         let rows: Vec<_> = matrix.into_iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
         let pane = if compare.pane.is_none() { PANE } else { 0 };
@@ -62,13 +62,13 @@ impl DrawList for Comparison {
         ListTable::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))
     }
 
-    fn draw_row(list: &Compare, mut line: LineWriter<'_>, at: &ListTable, item: &ComparedItem, _: &Model) {
+    fn draw_row(list: &ComparisonList, mut line: LineWriter<'_>, at: &ListTable, item: &ComparedItem, _: &Model) {
         let Some(matrix) = &list.source.matrix else { return };
         for n in 0..list.source.columns.len() {
             line.tab(n * cell(&list.source));
-            line.own(matrix.sign(item, n), if item.seen >> n & 1 == 1 { Tint::Strong } else { Tint::Faint });
+            line.own(matrix.sign(item, n), if item.seen >> n & 1 == 1 { Role::Strong } else { Role::Faint });
         }
-        at.words(&mut line, 1, item.pane.short(), Tint::Detail);
+        at.words(&mut line, 1, item.pane.short(), Role::Detail);
         at.row(&mut line, 2, &matrix.row(item));
     }
 }
@@ -78,40 +78,40 @@ fn cell(compare: &Comparison) -> usize {
 }
 
 impl DrawList for OtherFiles {
-    fn title(_: &OtherFile, _: &Model) -> String {
+    fn title(_: &OtherFileList, _: &Model) -> String {
         "Compare with which file?".to_owned()
     }
 
-    fn draw_row(_: &OtherFile, mut line: LineWriter<'_>, _: &ListTable, recent: &Recent, model: &Model) {
+    fn draw_row(_: &OtherFileList, mut line: LineWriter<'_>, _: &ListTable, recent: &RecentFile, model: &Model) {
         draw_earlier(&mut line, recent, model);
     }
 }
 
 const LABELS: usize = 24;
 
-impl DrawList for FoundHits {
+impl DrawList for SearchHits {
     /// The title counts hits, and the rows are more.
     const COUNTS_ROWS: bool = false;
 
-    fn title(list: &Finder, _: &Model) -> String {
-        let title = if list.source.is_held { "Search all stored reports" } else { "Find in all panes" };
+    fn title(list: &HitList, _: &Model) -> String {
+        let title = if list.source.is_stored { "Search all stored reports" } else { "Find in all panes" };
         let hits = Some(list.source.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
         let (done, all) = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
         [Some(title.to_owned()), hits, reports].into_iter().flatten().collect()
     }
 
-    fn under_way(list: &Finder) -> Option<&'static str> {
+    fn progress_words(list: &HitList) -> Option<&'static str> {
         list.filter.is_running().then_some("searching")
     }
 
-    fn prompt(list: &Finder) -> String {
+    fn prompt(list: &HitList) -> String {
         let how = list.filter.how;
         let case = if how.is_case_sensitive { " Aa" } else { "" };
         format!("{}{case}", if how.is_regex { "regex" } else { "find" })
     }
 
-    fn absent(list: &Finder, _: &Model) -> String {
+    fn absent(list: &HitList, _: &Model) -> String {
         let words = match (&list.filter.problem, &list.filter.pattern) {
             (Some(_), _) => "",
             (None, Some(_)) => "no match",
@@ -120,55 +120,55 @@ impl DrawList for FoundHits {
         words.to_owned()
     }
 
-    fn draw_head(list: &Finder, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
+    fn draw_head(list: &HitList, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
         let of_process = |process: &ProcessRef| {
             format!("of several with this name: process {}, or without a number", process.number())
         };
         let (words, meaning) = match (&list.filter.problem, &list.source.process) {
-            (Some(problem), _) => (problem.clone(), Tint::Problem),
-            (None, Some(process)) => (of_process(process), Tint::Faint),
-            (None, None) if list.filter.typed.is_suggested => ("typing replaces these words".to_owned(), Tint::Faint),
+            (Some(problem), _) => (problem.clone(), Role::Problem),
+            (None, Some(process)) => (of_process(process), Role::Faint),
+            (None, None) if list.filter.typed.is_suggested => ("typing replaces these words".to_owned(), Role::Faint),
             (None, None) => return,
         };
         LineWriter::new(buffer, area, 0).own(&words, meaning);
     }
 
-    fn draw_row<'a>(list: &'a Finder, mut line: LineWriter<'a>, _: &ListTable, row: &HitRow, model: &Model) {
+    fn draw_row<'a>(list: &'a HitList, mut line: LineWriter<'a>, _: &ListTable, row: &HitRow, model: &Model) {
         let Some(group) = list.source.groups.get(row.group) else { return };
         let Some(number) = row.at.checked_sub(1) else { return draw_group(&mut line, group, model) };
         let Some(hit) = group.hits.get(number) else {
             let more = group.count.saturating_sub(group.hits.len() as u64);
-            return line.own(&format!("  and {} more", thousands(more)), Tint::Faint);
+            return line.own(&format!("  and {} more", thousands(more)), Role::Faint);
         };
-        line.own("  ", Tint::Text);
+        line.own("  ", Role::Text);
         if let (Some(pane), HitSource::Report(..)) = (hit.pane(), &group.of) {
-            line.own(&format!("{} ", pane.short()), Tint::Key);
+            line.own(&format!("{} ", pane.short()), Role::Key);
         }
         draw_label(&mut line, &hit.row.label);
-        line.tab(if list.source.is_held { LABELS } else { LABELS - 6 });
-        draw_pieces(&mut line, &hit.row.pieces, Tint::Text, None, list.filter.pattern.as_deref());
+        line.tab(if list.source.is_stored { LABELS } else { LABELS - 6 });
+        draw_pieces(&mut line, &hit.row.pieces, Role::Text, None, list.filter.pattern.as_deref());
     }
 }
 
 fn draw_group(line: &mut LineWriter<'_>, group: &HitGroup, model: &Model) {
     match &group.of {
         HitSource::Pane(pane) => {
-            line.own(&key(*pane, model), Tint::Key);
-            line.own(" ", Tint::Key);
-            line.own(pane.title(), Tint::Strong);
+            line.own(&key(*pane, model), Role::Key);
+            line.own(" ", Role::Key);
+            line.own(pane.title(), Role::Strong);
         }
         HitSource::Report(file, identifier, _) | HitSource::Notes(file, identifier) => {
             if matches!(group.of, HitSource::Notes(..)) {
-                line.own(&format!("{MARK} "), Tint::Key);
+                line.own(&format!("{MARK} "), Role::Key);
             }
-            line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Tint::Strong);
-            line.own(" · ", Tint::Faint);
-            line.visible(&identifier.parts().sandbox.visible_cut(40), Tint::Strong);
+            line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Role::Strong);
+            line.own(" · ", Role::Faint);
+            line.visible(&identifier.parts().sandbox.visible_cut(40), Role::Strong);
             if let HitSource::Report(.., Some(profile)) = &group.of {
-                line.own(" · stored for profile ", Tint::Faint);
-                line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Tint::Strong);
+                line.own(" · stored for profile ", Role::Faint);
+                line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Role::Strong);
             }
         }
     }
-    line.own(&format!("  {}", thousands(group.count)), Tint::Faint);
+    line.own(&format!("  {}", thousands(group.count)), Role::Faint);
 }

@@ -1,14 +1,14 @@
 //! The list of findings: subjects, their rules in columns, and the rows of unfolded rules.
 
-use super::canvas::{LineWriter, Words};
+use super::canvas::{LineWriter, StyledText};
 use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint};
-use super::theme::Tint;
+use super::theme::Role;
 use crate::app::Model;
-use crate::app::over::Scope;
-use crate::app::over::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
+use crate::app::overlays::Scope;
+use crate::app::overlays::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
 use crate::report::rules::Rule;
-use crate::text::{Columns, Untrusted, count, said, thousands};
+use crate::text::{ColumnWidth, Untrusted, count, thousands, to_visible};
 use std::collections::HashSet;
 
 /// Columns of the list from which on sandboxes are counted, severities have words, and techniques names beside their identifiers.
@@ -34,7 +34,7 @@ impl DrawList for Findings {
 
     fn title(list: &FindingList, model: &Model) -> String {
         let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
-        let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| said("this report")));
+        let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| to_visible("this report")));
         let (rules, totals) = (list.source.rules().count() as u64, &list.source.totals);
         let whose = covered(name, list.source.reports, totals.unread);
         let found: HashSet<_> = list.shown(0).filter_map(|row| Some(row.finding()?.number)).collect();
@@ -43,7 +43,7 @@ impl DrawList for Findings {
         format!("Findings · {whose} · {rows} by {}", count(rules, "rule"))
     }
 
-    fn under_way(list: &FindingList) -> Option<&'static str> {
+    fn progress_words(list: &FindingList) -> Option<&'static str> {
         (!list.source.is_complete).then_some("looking")
     }
 
@@ -70,8 +70,8 @@ impl DrawList for Findings {
         match row {
             FindingRow::Subject(subject) => {
                 let (rows, rules) = (subject.rows.len() as u64, subject.rules.len() as u64);
-                line.own(&subject.name, Tint::Strong);
-                line.own(&format!(" · {} by {}", count(rows, "row"), count(rules, "rule")), Tint::Faint);
+                line.own(&subject.name, Role::Strong);
+                line.own(&format!(" · {} by {}", count(rows, "row"), count(rules, "rule")), Role::Faint);
             }
             FindingRow::Rule(of) => {
                 let rule = rule(of.number, model);
@@ -79,23 +79,23 @@ impl DrawList for Findings {
             }
             FindingRow::Row(finding) => draw_finding(list, line, at, finding),
             FindingRow::More(_, more) => {
-                let (more, way) = (count(*more as u64, "further row"), model.way_to("export"));
-                at.cell(&mut line, 2, |line, _| line.own(&format!("and {more}; {way} writes all"), Tint::Faint));
+                let (more, way) = (count(*more as u64, "further row"), model.key_label("export"));
+                at.cell(&mut line, 2, |line, _| line.own(&format!("and {more}; {way} writes all"), Role::Faint));
             }
         }
     }
 
     /// Why the chosen rule matters, or the chosen row and who saw it.
-    fn words_below(list: &FindingList, model: &Model) -> Option<Words> {
+    fn words_below(list: &FindingList, model: &Model) -> Option<StyledText> {
         let words = match list.chosen()? {
-            FindingRow::Rule(of) => rule(of.number, model)?.words(),
+            FindingRow::Rule(of) => rule(of.number, model)?.label(),
             FindingRow::Row(finding) => {
                 let (by, name) = (&finding.seen_by, &rule(finding.rule, model)?.name);
                 format!("{by}: {name}: {}", Untrusted::from(finding.row.text()).visible())
             }
             FindingRow::Subject(_) | FindingRow::More(..) => return None,
         };
-        Some((words, Tint::Detail))
+        Some((words, Role::Detail))
     }
 }
 
@@ -116,11 +116,11 @@ fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rul
         }
     });
     let fold = if list.source.is_unfolded(of.number, list.is_filtered()) { "▾" } else { "▸" };
-    at.words(line, 1, fold, Tint::Faint);
-    at.words(line, 2, &rule.name, Tint::Text);
-    at.words(line, 3, &thousands(of.count as u64), Tint::Strong);
-    at.words(line, 4, &format!("{} of {}", of.places.len(), list.source.reports), Tint::Text);
-    at.words(line, 5, &techniques, Tint::Detail);
+    at.words(line, 1, fold, Role::Faint);
+    at.words(line, 2, &rule.name, Role::Text);
+    at.words(line, 3, &thousands(of.count as u64), Role::Strong);
+    at.words(line, 4, &format!("{} of {}", of.places.len(), list.source.reports), Role::Text);
+    at.words(line, 5, &techniques, Role::Detail);
 }
 
 fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, finding: &MarkedRow) {
@@ -128,7 +128,7 @@ fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, fi
     let (indent, pane) = if room >= WORDED { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
     let seen_by = if is_of_file { SEEN_BY.min(room * 2 / 5) } else { 0 };
     let at = ListTable::of([indent, seen_by, pane, room], at.labels);
-    at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Tint::Detail));
-    at.words(&mut line, 2, finding.pane.short(), Tint::Faint);
+    at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Role::Detail));
+    at.words(&mut line, 2, finding.pane.short(), Role::Faint);
     at.row(&mut line, 3, &finding.row);
 }

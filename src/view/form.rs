@@ -1,12 +1,12 @@
 //! A form over the screen: its lines, and the words below them; first of all the form that submits a file.
 
-use super::canvas::{Canvas, LineWriter, Words, fitting, wrapped};
+use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::list::progress;
 use super::overlay::inside;
-use super::theme::Tint;
+use super::theme::Role;
 use crate::app::field::TextField;
-use crate::app::over::generic::{ChoiceLine, FormSource, InputForm};
-use crate::app::over::sheet::left_words;
+use crate::app::overlays::generic::{ChoiceLine, FormSource, InputForm};
+use crate::app::overlays::text_page::left_words;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
 use crate::request::{Request, ScanOption, UploadLimit};
@@ -21,7 +21,7 @@ pub(super) trait DrawForm: FormSource {
     /// Labels of the fields, where they have any.
     const FIELDS: &'static [ScanField] = &[];
 
-    fn words(_: &InputForm<Self>, _: &Model) -> Vec<Words> {
+    fn words(_: &InputForm<Self>, _: &Model) -> Vec<StyledText> {
         Vec::new()
     }
 
@@ -37,10 +37,10 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     let inside = inside(buffer, area, model, &S::title(form, model), (0, 0), 0);
     let words = wrapped(S::words(form, model), inside.width.into());
     // The words have precedence: they may keep the user from paying twice.
-    let said = u16::try_from(words.len()).unwrap_or(u16::MAX);
+    let to_visible = u16::try_from(words.len()).unwrap_or(u16::MAX);
     let choices = S::choices(form);
     let all = u16::try_from(choices.len() + form.fields.len()).unwrap_or(u16::MAX);
-    let fields = all.min(inside.height.saturating_sub(said).max(1));
+    let fields = all.min(inside.height.saturating_sub(to_visible).max(1));
     // Where there is little room, the line that has the keys is the last that is shown.
     let top = (form.chosen + 1).saturating_sub(fields.into());
     for (row, number) in (0..fields).zip(top..) {
@@ -49,7 +49,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
         match (number.and_then(|number| S::FIELDS.get(number)), number.and_then(|number| form.fields.get(number))) {
             (Some(label), Some(field)) => draw_field(line, (label, S::LABEL), field, is_chosen),
             (None, Some(field)) => {
-                line.own("> ", Tint::Key);
+                line.own("> ", Role::Key);
                 line.field(field, "", true);
             }
             (_, None) => choices.get(top + usize::from(row)).into_iter().for_each(|choice| {
@@ -57,7 +57,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
             }),
         }
     }
-    let first = fields + u16::from(fields > 0 && inside.height > fields.saturating_add(said));
+    let first = fields + u16::from(fields > 0 && inside.height > fields.saturating_add(to_visible));
     let words = fitting(words, inside.height.saturating_sub(first));
     let end = first.saturating_add(u16::try_from(words.len()).unwrap_or(0)).min(inside.height);
     buffer.write_rows(inside, first, words);
@@ -65,13 +65,13 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
 }
 
 fn draw_choice(line: &mut LineWriter<'_>, (choice, column): (&ChoiceLine, usize), is_chosen: bool) {
-    line.own(choice.label, if is_chosen { Tint::Focus } else { Tint::Key });
+    line.own(choice.label, if is_chosen { Role::Focus } else { Role::Key });
     line.tab(column);
     let [before, after] = if is_chosen { ["‹ ", " ›"] } else { ["  ", "  "] };
-    line.own(before, Tint::Focus);
-    line.own(&choice.chosen, if choice.has_other { Tint::Strong } else { Tint::Text });
-    line.own(after, Tint::Focus);
-    line.own(&format!("  {}", choice.about), Tint::Faint);
+    line.own(before, Role::Focus);
+    line.own(&choice.chosen, if choice.has_other { Role::Strong } else { Role::Text });
+    line.own(after, Role::Focus);
+    line.own(&format!("  {}", choice.about), Role::Faint);
 }
 
 fn draw_field(mut line: LineWriter<'_>, (label, column): (&ScanField, usize), field: &TextField, is_chosen: bool) {
@@ -80,7 +80,7 @@ fn draw_field(mut line: LineWriter<'_>, (label, column): (&ScanField, usize), fi
         Some(ScanOption::Password) => TextField::from("*".repeat(field.text.chars().count())),
         _ => field.clone(),
     };
-    line.own(label.label, if is_chosen { Tint::Focus } else { Tint::Key });
+    line.own(label.label, if is_chosen { Role::Focus } else { Role::Key });
     line.tab(column);
     line.field(&shown, label.hint, is_chosen);
 }
@@ -92,42 +92,43 @@ impl DrawForm for FileToScan {
         "Submit a file for a private scan".to_owned()
     }
 
-    fn words(form: &SubmitForm, model: &Model) -> Vec<Words> {
+    fn words(form: &SubmitForm, model: &Model) -> Vec<StyledText> {
         if let Some(call) = form.call(&model.calls) {
-            return vec![(format!("◌ {} · {}", call.request.words(), progress(call, model.now)), Tint::Strong)];
+            return vec![(format!("◌ {} · {}", call.request.label(), progress(call, model.now)), Role::Strong)];
         }
         if let Some(failure) = &form.failure {
-            return vec![(failure.words(), Tint::Problem)];
+            return vec![(failure.label(), Role::Problem)];
         }
         if form.is_looked_at() {
-            return vec![("◌ reading the file …".to_owned(), Tint::Strong)];
+            return vec![("◌ reading the file …".to_owned(), Role::Strong)];
         }
         let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {
             let words = "reads the file and says what it costs; nothing is sent before that.";
-            return vec![Tint::Faint.of(format!("{} {words}", model.way_to("inspect-file")))];
+            return vec![Role::Faint.of(format!("{} {words}", model.key_label("inspect-file")))];
         };
-        let price = crate::app::scan::price_of(&submission, found.limit, &model.figures.entitlements);
+        let price = crate::app::scan::price_of(&submission, found.limit, &model.quota_state.entitlements);
         let is_large = found.limit == UploadLimit::Large;
         let way = if is_large { ", by way of an address for large files" } else { "" };
         let waits = is_large && model.calls.has(&Request::UploadAddress);
         let after = if waits { " once another file has its address" } else { "" };
-        let basis = model.figures.price(&Request::PrivateScan { submission, to: None });
+        let basis = model.quota_state.price(&Request::PrivateScan { submission, to: None });
         let sent = found.sent.map(|sent| {
-            let (when, look) = (crate::text::moment(sent), model.way_to_look(&found.file));
-            Tint::Problem.of(format!("Perhaps sent already on {when}, and no answer came. {look}"))
+            let (when, look) = (crate::text::moment(sent), model.upload_check_hint(&found.file));
+            Role::Problem.of(format!("Perhaps sent already on {when}, and no answer came. {look}"))
         });
-        let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.way_to("submit"));
-        let mut said = vec![
-            Tint::Strong.of(format!("{} · {}{way}", found.file.short(), bytes(found.size))),
-            Tint::Price.of(format!("{price}, {rule} {why}; {key} submits it{after}")),
+        let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.key_label("submit"));
+        let mut to_visible = vec![
+            Role::Strong.of(format!("{} · {}{way}", found.file.short(), bytes(found.size))),
+            Role::Price.of(format!("{price}, {rule} {why}; {key} submits it{after}")),
         ];
         // What the counters leave of each limit that a scan is charged to.
-        let limits = model.figures.left(basis.verdict.unit, model.now);
+        let limits = model.quota_state.left(basis.verdict.unit, model.now);
         let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
         let left = left.collect::<Vec<_>>().join(" · ");
-        said.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.verdict.pool.words()), Tint::Detail)));
-        said.extend(found.before.clone().map(|before| (before, Tint::Strong)));
-        said.extend(sent);
-        said
+        to_visible
+            .extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.verdict.pool.label()), Role::Detail)));
+        to_visible.extend(found.before.clone().map(|before| (before, Role::Strong)));
+        to_visible.extend(sent);
+        to_visible
     }
 }

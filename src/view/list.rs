@@ -1,19 +1,19 @@
 //! The list of sandboxes, and the text in the place of a report that is not stored.
 
-use super::canvas::{Canvas, LineWriter, Words, fitting, wrapped};
+use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::overlay::window;
 use super::pane::frame;
-use super::theme::Tint::{self, Strong, Text};
+use super::theme::Role::{self, Strong, Text};
 use crate::app::commands::Command;
 use crate::app::list::{List, ListEntry, Next};
-use crate::app::over::SheetRow;
-use crate::app::over::held::MARK;
+use crate::app::overlays::TextRow;
+use crate::app::overlays::stored::MARK;
 use crate::app::spending::InFlightCall;
 use crate::app::{Area, Failure, Model, ResponseSource};
-use crate::report::identifier::Parts;
+use crate::report::identifier::IdentifierParts;
 use crate::report::page::NO_WAY_ON;
 use crate::request::Request;
-use crate::text::{Columns, Untrusted, bytes, count, thousands};
+use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands};
 use jiff::Timestamp;
 
 /// Columns of a verdict at most, and those behind a sandbox's name in which it is worth saying which document it is of.
@@ -45,9 +45,9 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     for (row, position) in (0..).zip(list.scroll.top..list.count().min(list.scroll.top + fit)) {
         let is_chosen = position == list.scroll.cursor;
         let meaning = match (is_chosen, has_focus) {
-            (true, true) => Tint::Cursor,
-            (true, false) => Tint::Strong,
-            _ => Tint::Text,
+            (true, true) => Role::Cursor,
+            (true, false) => Role::Strong,
+            _ => Role::Text,
         };
         let place = Area { y: inside.y + row * height, height, ..inside };
         match list.entries.get(position) {
@@ -89,34 +89,34 @@ fn draw_in_a_row(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model
     let (at, count) = (list.scroll.cursor + 1, list.entries.len());
     let place = if at <= count { format!("{at}/{count} ") } else { format!("{count} ") };
     let head = format!(" Sandbox {place}");
-    LineWriter::new(buffer, area, 0).own(&head, Tint::Faint);
+    LineWriter::new(buffer, area, 0).own(&head, Role::Faint);
     let (_, rest) = area.columns(u16::try_from(head.columns()).unwrap_or(u16::MAX));
     match list.chosen() {
-        Some(entry) => draw_entry(buffer, rest, entry, model, Tint::Text),
-        None => draw_next(buffer, rest, list, model, Tint::Text),
+        Some(entry) => draw_entry(buffer, rest, entry, model, Role::Text),
+        None => draw_next(buffer, rest, list, model, Role::Text),
     }
 }
 
 /// The colour of a verdict, whose words say the same.
-pub(super) fn verdict_tint(verdict: &str) -> Tint {
+pub(super) fn verdict_tint(verdict: &str) -> Role {
     let is = |words: &[&str]| words.iter().any(|word| verdict.starts_with(word));
     match verdict {
-        _ if is(&["CLEAN", "HARMLESS", "UNDETECTED"]) => Tint::Free,
-        _ if is(&["UNKNOWN"]) => Tint::Faint,
-        _ if is(&["GREYWARE", "ADWARE", "SUSPICIOUS", "EVADER"]) => Tint::Price,
-        _ => Tint::Problem,
+        _ if is(&["CLEAN", "HARMLESS", "UNDETECTED"]) => Role::Free,
+        _ if is(&["UNKNOWN"]) => Role::Faint,
+        _ if is(&["GREYWARE", "ADWARE", "SUSPICIOUS", "EVADER"]) => Role::Price,
+        _ => Role::Problem,
     }
 }
 
-fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Model, meaning: Tint) {
+fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Model, meaning: Role) {
     let state = state(entry, model);
     let mut line = LineWriter::new(buffer, area, 0).base(meaning);
-    line.own(mark(entry, model), Tint::Text);
+    line.own(mark(entry, model), Role::Text);
     match &entry.parts {
-        Some(parts) => line.outside(&parts.sandbox, Tint::Text),
-        None => line.own("(no identifier)", Tint::Text),
+        Some(parts) => line.outside(&parts.sandbox, Role::Text),
+        None => line.own("(no identifier)", Role::Text),
     }
-    line.own(&notes(entry, model), Tint::Key);
+    line.own(&notes(entry, model), Role::Key);
     let verdict = entry.report().and_then(|report| report.verdict.as_ref());
     let verdict = verdict.map(|verdict| verdict.visible_cut(VERDICT));
     let (beside, below): (Option<_>, Option<_>) = match verdict {
@@ -131,16 +131,16 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     if area.height < 2 && line.room() < needs {
         // Its mark says that it is stored.
         let age = state.strip_prefix("stored ").filter(|age| line.room() > age.columns() + 1);
-        return age.into_iter().for_each(|age| line.own(&format!("  {age}"), Tint::Faint));
+        return age.into_iter().for_each(|age| line.own(&format!("  {age}"), Role::Faint));
     }
     let mut line = if area.height < 2 { line } else { LineWriter::new(buffer, area, 1).under(meaning) };
-    line.own("  ", Tint::Text);
+    line.own("  ", Role::Text);
     if let Some(document) = &entry.document {
-        return line.elided(document, line.room().saturating_sub(1), Tint::Faint);
+        return line.elided(document, line.room().saturating_sub(1), Role::Faint);
     }
     if let Some(verdict) = below {
         line.visible(&verdict, verdict_tint(verdict.as_str()));
-        line.own(" · ", Tint::Faint);
+        line.own(" · ", Role::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
     // The whole moment, or it without its year or its verb: as much as there is room for.
@@ -148,7 +148,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     let forms = [format!("{state} · ran {when}"), format!("{state} · ran {short}"), format!("{state} · {short}")];
     let words =
         forms.into_iter().filter(|_| !when.is_empty()).find(|words| words.columns() <= line.room()).unwrap_or(state);
-    line.own(&words, Tint::Faint);
+    line.own(&words, Role::Faint);
 }
 
 fn notes(entry: &ListEntry, model: &Model) -> String {
@@ -195,19 +195,19 @@ fn in_flight<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall
     model.calls.iter().find(is_this)
 }
 
-fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Tint) {
+fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Role) {
     let call = model.calls.listing(model.file());
     let (words, detail) = match (call, &list.failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
-        (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.way_to("list"))),
+        (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.key_label("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its cursor is unusable".to_owned()),
         (None, None, Next::Nothing) => ("no sandbox listed".to_owned(), String::new()),
     };
-    LineWriter::new(buffer, area, 0).base(meaning).own(&words, Tint::Text);
+    LineWriter::new(buffer, area, 0).base(meaning).own(&words, Role::Text);
     if area.height > 1 {
-        LineWriter::new(buffer, area, 1).under(meaning).own(&format!("  {detail}"), Tint::Faint);
+        LineWriter::new(buffer, area, 1).under(meaning).own(&format!("  {detail}"), Role::Faint);
     }
 }
 
@@ -218,7 +218,7 @@ fn next_price(list: &List, model: &Model) -> String {
 /// The price of a request, or what keeps it from being sent.
 fn words(model: &Model, request: &Request) -> String {
     let tag = model.tag_of_request(request, ResponseSource::StoredOrService);
-    if tag.obstacle.is_some() { tag.short() } else { tag.words() }
+    if tag.obstacle.is_some() { tag.short() } else { tag.label() }
 }
 
 /// How long a call has been running, and what has come.
@@ -232,7 +232,7 @@ pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
 }
 
 /// The moment of a sandbox's run, in UTC.
-fn when(parts: &Parts) -> Option<String> {
+fn when(parts: &IdentifierParts) -> Option<String> {
     let when = Timestamp::from_second(parts.when?).ok()?;
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
 }
@@ -262,7 +262,7 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     buffer.write_rows(inside, top, rows.map(|(text, meaning)| (format!("  {text}"), meaning)));
 }
 
-fn absent(model: &Model) -> Vec<Words> {
+fn absent(model: &Model) -> Vec<StyledText> {
     let Some(list) = model.list() else { return Vec::new() };
     let listing = model.calls.listing(model.file());
     match (list.chosen(), listing, &list.failure) {
@@ -278,10 +278,10 @@ fn absent(model: &Model) -> Vec<Words> {
     }
 }
 
-fn unlisted(list: &List, model: &Model) -> Vec<Words> {
+fn unlisted(list: &List, model: &Model) -> Vec<StyledText> {
     let mut words = match (&list.next, list.entries.is_empty()) {
         (Next::Page(None), true) if list.file().is_some_and(|file| model.follows.has_scan(file)) => {
-            let (follow, price) = (model.way_to("watch"), model.follow_price());
+            let (follow, price) = (model.key_label("watch"), model.follow_price());
             vec![
                 Strong.of("Its scan was not seen to its end: there may be nothing to list yet."),
                 Text.of(format!("{follow} watches the scan until its reports are listed, for {price}.")),
@@ -299,7 +299,7 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
         ],
         (Next::Lost, _) => vec![Text.of(NO_WAY_ON)],
         (Next::Nothing, true) => {
-            let again = model.way_to("relist");
+            let again = model.key_label("relist");
             let why = "The analysis may still be running, or the reports have expired.";
             vec![
                 Strong.of("The service lists no sandbox for this file."),
@@ -310,25 +310,26 @@ fn unlisted(list: &List, model: &Model) -> Vec<Words> {
     };
     if matches!(list.next, Next::Page(_)) {
         words.extend(next_key(model));
-        words.push(Text.of(format!("{}  explains the price", model.way_to("prices"))));
+        words.push(Text.of(format!("{}  explains the price", model.key_label("prices"))));
     }
     words
 }
 
-fn followed(model: &Model) -> Vec<Words> {
+fn followed(model: &Model) -> Vec<StyledText> {
     let row =
-        |SheetRow { head, text: words }| Text.of(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
+        |TextRow { head, text: words }| Text.of(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
     let head = Strong.of("The scan is watched until its reports are there.");
     std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
 }
 
-fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<Words> {
+fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<StyledText> {
     let sentences = failure.sentences().map(|words| Text.of(words));
-    [Tint::Problem.of(what)].into_iter().chain(sentences).chain(next_key(model)).collect()
+    [Role::Problem.of(what)].into_iter().chain(sentences).chain(next_key(model)).collect()
 }
 
 /// The key that asks, with its price.
-fn next_key(model: &Model) -> Option<Words> {
-    let (key, command) = Command::applying(model).find(|(_, command)| command.rank == 1 && model.over.is_empty())?;
-    Some((format!("{key}  {} · {}", command.label, model.tag(command).words()), Tint::Price))
+fn next_key(model: &Model) -> Option<StyledText> {
+    let (key, command) =
+        Command::applying(model).find(|(_, command)| command.rank == 1 && model.overlays.is_empty())?;
+    Some((format!("{key}  {} · {}", command.label, model.tag(command).label()), Role::Price))
 }

@@ -1,22 +1,24 @@
 //! The rows of each kind of list over the screen: the store, rows to go to, indicators, downloads; and the form that writes a file.
 
-use super::canvas::{Canvas, LineWriter, Words};
+use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::DrawForm;
 use super::list::{progress, since};
 use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint, width_of};
-use super::theme::Tint;
-use crate::app::away::{SaveForm, SaveTarget};
-use crate::app::over::held::{self, HeldScreen, MARK, StoreContents, origin};
-use crate::app::over::indicators::{ArtefactList, Artefacts, FoundIndicators, IndicatorList, TO_BLOCK, What};
-use crate::app::over::palette::{CommandList, Palette, PaletteItem};
-use crate::app::over::spots::{RowPicker, Spot, Spots};
+use super::theme::Role;
+use crate::app::export_form::{ExportForm, ExportTarget};
+use crate::app::overlays::indicators::{
+    ArtifactList, FoundIndicators, IndicatorList, Part, SandboxArtifacts, TO_BLOCK,
+};
+use crate::app::overlays::palette::{CommandList, Palette, PaletteItem};
+use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker};
+use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin};
 use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
-use crate::report::{Holding, Retention};
-use crate::text::{Columns, bytes, count, thousands, words_in_rows_cut};
+use crate::report::{Retention, StoredItem};
+use crate::text::{ColumnWidth, bytes, count, thousands, wrap_cut};
 
 /// Columns from which on the store has the sizes and the origin of its items.
 const SIZED: usize = 100;
@@ -24,17 +26,17 @@ const SIZED: usize = 100;
 impl DrawList for StoreContents {
     const HEADS: &'static [&'static str] = &["file", "sandbox", "received", "size", "on disk", "at service", "from"];
 
-    fn title(list: &HeldScreen, _: &Model) -> String {
-        let sum = |of: fn(&Holding) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
+    fn title(list: &StoredList, _: &Model) -> String {
+        let sum = |of: fn(&StoredItem) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
         let (count, order) = (shown_of(list.counts(), "item"), list.source.order_name());
         format!("Stored · {count} · {} · {} on disk · {order}", sum(|l| l.bytes), sum(|l| l.on_disk))
     }
 
-    fn absent(list: &HeldScreen, _: &Model) -> String {
+    fn absent(list: &StoredList, _: &Model) -> String {
         if list.counts().1 == 0 { "The store is empty." } else { "no match" }.to_owned()
     }
 
-    fn columns(_: &HeldScreen, _: &[&Holding], room: usize, _: &Model) -> ListTable {
+    fn columns(_: &StoredList, _: &[&StoredItem], room: usize, _: &Model) -> ListTable {
         ListTable::of(
             match room {
                 0..60 => [0, 17, 11, 0, room, 0, 0],
@@ -45,12 +47,12 @@ impl DrawList for StoreContents {
         )
     }
 
-    fn draw_row(_: &HeldScreen, mut line: LineWriter<'_>, at: &ListTable, thing: &Holding, model: &Model) {
+    fn draw_row(_: &StoredList, mut line: LineWriter<'_>, at: &ListTable, thing: &StoredItem, model: &Model) {
         // A narrow screen shows dates without the year.
         let (received, year) = (since(thing.received, model.now), if line.room() >= SIZED { 0 } else { 5 });
         let cells = [
             thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
-            held::title(thing).to_string(),
+            stored::title(thing).to_string(),
             received.get(year..).filter(|short| !short.is_empty()).unwrap_or(&received).to_owned(),
             bytes(thing.bytes),
             bytes(thing.on_disk),
@@ -59,22 +61,22 @@ impl DrawList for StoreContents {
         ];
         let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
         for (number, cell) in cells.iter().enumerate() {
-            let (notes, meaning) = if number == 1 { (notes.as_str(), Tint::Strong) } else { ("", Tint::Text) };
+            let (notes, meaning) = if number == 1 { (notes.as_str(), Role::Strong) } else { ("", Role::Text) };
             at.cell(&mut line, number, |line, _| {
                 line.own_cut(cell, line.room().saturating_sub(notes.columns()), meaning);
-                line.own(notes, Tint::Key);
+                line.own(notes, Role::Key);
             });
         }
     }
 
-    fn words_below(list: &HeldScreen, model: &Model) -> Option<Words> {
-        Some((about(list.chosen()?, model), Tint::Faint))
+    fn words_below(list: &StoredList, model: &Model) -> Option<StyledText> {
+        Some((about(list.chosen()?, model), Role::Faint))
     }
 }
 
-fn about(thing: &Holding, model: &Model) -> String {
+fn about(thing: &StoredItem, model: &Model) -> String {
     let name = thing.name.as_ref().map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
-    let service = thing.retention(model.now).map(|found| format!(" · {}", found.words())).unwrap_or_default();
+    let service = thing.retention(model.now).map(|found| format!(" · {}", found.label())).unwrap_or_default();
     let when = crate::text::moment(thing.received);
     let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
     format!("{name}{}, {when} · {size}{service}", origin(thing))
@@ -83,27 +85,27 @@ fn about(thing: &Holding, model: &Model) -> String {
 /// Columns that a long row keeps beside the words before it.
 const SHORTENED: usize = 44;
 
-impl DrawList for RowPicker {
-    fn title(list: &Spots, _: &Model) -> String {
+impl DrawList for PickerRows {
+    fn title(list: &RowPicker, _: &Model) -> String {
         format!("{} · {}", list.source.title, shown_of(list.counts(), "row"))
     }
 
     /// The columns are as wide as the rows in sight need.
-    fn columns(_: &Spots, rows: &[&Spot], room: usize, _: &Model) -> ListTable {
-        let shown: Vec<_> = rows.iter().filter_map(|spot| spot.row.as_ref()).collect();
+    fn columns(_: &RowPicker, rows: &[&PickerRow], room: usize, _: &Model) -> ListTable {
+        let shown: Vec<_> = rows.iter().filter_map(|picker_row| picker_row.row.as_ref()).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
         let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
-        let heads = rows.iter().map(|spot| spot.head.columns()).max().unwrap_or(0);
+        let heads = rows.iter().map(|picker_row| picker_row.head.columns()).max().unwrap_or(0);
         ListTable::of([heads.min(spare) + 1, room], labels)
     }
 
-    fn draw_row(_: &Spots, mut line: LineWriter<'_>, at: &ListTable, spot: &Spot, _: &Model) {
-        let meaning = if spot.target.is_some() { Tint::Strong } else { Tint::Faint };
-        at.words(&mut line, 0, &spot.head, meaning);
-        at.words(&mut line, 1, &spot.words, Tint::Faint);
-        spot.row.iter().for_each(|row| at.row(&mut line, 1, row));
+    fn draw_row(_: &RowPicker, mut line: LineWriter<'_>, at: &ListTable, picker_row: &PickerRow, _: &Model) {
+        let meaning = if picker_row.target.is_some() { Role::Strong } else { Role::Faint };
+        at.words(&mut line, 0, &picker_row.head, meaning);
+        at.words(&mut line, 1, &picker_row.words, Role::Faint);
+        picker_row.row.iter().for_each(|row| at.row(&mut line, 1, row));
     }
 }
 
@@ -123,11 +125,11 @@ impl DrawList for FoundIndicators {
         let FoundIndicators { sandboxes, what, .. } = &list.source;
         let name = (sandboxes.len() == 1).then(|| sandboxes.first().map(|(name, _)| name.visible_cut(40)));
         let whose = covered(name.flatten(), sandboxes.len(), list.source.unread());
-        let what = if *what == What::Indicators { String::new() } else { format!("{} · ", choice_name(what)) };
+        let what = if *what == Part::Indicators { String::new() } else { format!("{} · ", choice_name(what)) };
         format!("Indicators · {whose} · {what}{}", shown_of(list.counts(), "indicator"))
     }
 
-    fn under_way(list: &IndicatorList) -> Option<&'static str> {
+    fn progress_words(list: &IndicatorList) -> Option<&'static str> {
         (!list.source.is_complete()).then_some("looking")
     }
 
@@ -149,24 +151,24 @@ impl DrawList for FoundIndicators {
         for (what, count) in &list.source.choices {
             let text = format!("{} {}", choice_name(what), thousands(*count as u64));
             match *what == list.source.what {
-                true => line.own(&format!("[{text}]"), Tint::Focus),
-                false => line.own(&format!(" {text} "), Tint::Text),
+                true => line.own(&format!("[{text}]"), Role::Focus),
+                false => line.own(&format!(" {text} "), Role::Text),
             }
         }
     }
 
     fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &ListTable, found: &Self::Row, _: &Model) {
         let (mark, names) = (found.severity(), line.room() / NAMES);
-        line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
-        line.own(&format!(" {}", found.kind().name()), Tint::Faint);
-        let meaning = if mark == Some(Severity::Noise) { Tint::Faint } else { Tint::Text };
+        line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
+        line.own(&format!(" {}", found.kind().name()), Role::Faint);
+        let meaning = if mark == Some(Severity::Noise) { Role::Faint } else { Role::Text };
         at.cell(&mut line, 1, |line, _| line.visible(&found.defanged(), meaning));
-        at.words(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Tint::Strong);
-        at.words(&mut line, 3, &seen(list, found, names), Tint::Detail);
+        at.words(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Role::Strong);
+        at.words(&mut line, 3, &seen(list, found, names), Role::Detail);
     }
 
     /// Why it is to block or not, the whole value, and where it was seen.
-    fn words_below(list: &IndicatorList, model: &Model) -> Option<Words> {
+    fn words_below(list: &IndicatorList, model: &Model) -> Option<StyledText> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
         let rule = rule.map(|rule| format!("{} ({})", rule.name, rule.severity.name()));
@@ -181,14 +183,14 @@ impl DrawList for FoundIndicators {
             }
             _ => first_place(list, sighting),
         });
-        Some((format!("{why} · {} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Tint::Detail))
+        Some((format!("{why} · {} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Role::Detail))
     }
 }
 
-fn choice_name(what: &What) -> &'static str {
+fn choice_name(what: &Part) -> &'static str {
     match what {
-        What::OfKind(kind) => kind.name(),
-        What::ToBlock => TO_BLOCK,
+        Part::OfKind(kind) => kind.name(),
+        Part::ToBlock => TO_BLOCK,
         _ => "all",
     }
 }
@@ -229,28 +231,30 @@ fn first_place(list: &IndicatorList, sighting: &Sighting) -> String {
     format!("{decoded}{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
 }
 
-impl DrawList for Artefacts {
-    fn title(_: &ArtefactList, _: &Model) -> String {
+impl DrawList for SandboxArtifacts {
+    fn title(_: &ArtifactList, _: &Model) -> String {
         "Downloads".to_owned()
     }
 
-    fn draw_row(list: &ArtefactList, mut line: LineWriter<'_>, _: &ListTable, row: &Self::Row, model: &Model) {
-        let (artefact, stored) = row;
-        let request = list.source.request(*artefact);
-        line.own(artefact.words(), Tint::Text);
+    fn draw_row(list: &ArtifactList, mut line: LineWriter<'_>, _: &ListTable, row: &Self::Row, model: &Model) {
+        let (artifact, stored) = row;
+        let request = list.source.request(*artifact);
+        line.own(artifact.label(), Role::Text);
         line.tab(18);
         match (stored, model.calls.asking(&request)) {
-            (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Tint::Strong),
+            (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Role::Strong),
             (Some(when), None) => {
-                let (since, key) = (since(*when, model.now), model.way_to("download"));
-                line.own(&format!("stored {since}, 0: {key} writes it to a file"), Tint::Free);
+                let (since, key) = (since(*when, model.now), model.key_label("download"));
+                line.own(&format!("stored {since}, 0: {key} writes it to a file"), Role::Free);
             }
-            (None, None) => line.own(&format!("not stored · {}", model.figures.price(&request).short()), Tint::Price),
+            (None, None) => {
+                line.own(&format!("not stored · {}", model.quota_state.price(&request).short()), Role::Price)
+            }
         }
     }
 
-    fn words_below(list: &ArtefactList, _: &Model) -> Option<Words> {
-        list.source.failure.as_ref().map(|failure| (failure.words(), Tint::Problem))
+    fn words_below(list: &ArtifactList, _: &Model) -> Option<StyledText> {
+        list.source.failure.as_ref().map(|failure| (failure.label(), Role::Problem))
     }
 }
 
@@ -278,47 +282,47 @@ impl DrawList for CommandList {
     fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &ListTable, item: &PaletteItem, _: &Model) {
         let is_first = list.shown(list.scroll.top).next().is_some_and(|first| std::ptr::eq(first, item));
         if item.is_head || is_first {
-            at.words(&mut line, 0, item.subject, Tint::Strong);
+            at.words(&mut line, 0, item.subject, Role::Strong);
         }
-        let (key, name) = if item.off.is_some() { (Tint::Faint, Tint::Faint) } else { (Tint::Key, Tint::Strong) };
+        let (key, name) = if item.off.is_some() { (Role::Faint, Role::Faint) } else { (Role::Key, Role::Strong) };
         at.words(&mut line, 1, &item.keys, key);
         at.words(&mut line, 2, item.name, name);
-        let whole = |words: &str, room| words_in_rows_cut(words, room, 1).concat();
+        let whole = |words: &str, room| wrap_cut(words, room, 1).concat();
         at.cell(&mut line, 3, |line, _| {
             if let Some(why) = &item.off {
-                return line.own(&whole(&format!("off: {why}"), line.room()), Tint::Faint);
+                return line.own(&whole(&format!("off: {why}"), line.room()), Role::Faint);
             }
             let price = item.price(line.room()).map(|price| format!("{price} · "));
-            line.own(&price.unwrap_or_default(), Tint::Price);
+            line.own(&price.unwrap_or_default(), Role::Price);
             // The whole text of the chosen one is below the list.
             let clause = item.help.split([';', ':', '(', '.']).next().filter(|_| item.help.columns() > line.room());
-            line.own(&whole(clause.unwrap_or(item.help).trim_end(), line.room()), Tint::Text);
+            line.own(&whole(clause.unwrap_or(item.help).trim_end(), line.room()), Role::Text);
         });
     }
 
-    fn words_below(list: &Palette, _: &Model) -> Option<Words> {
+    fn words_below(list: &Palette, _: &Model) -> Option<StyledText> {
         let item = list.chosen()?;
         let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
-        Some((format!("{}.{off}", item.help), Tint::Detail))
+        Some((format!("{}.{off}", item.help), Role::Detail))
     }
 }
 
-impl DrawForm for SaveTarget {
+impl DrawForm for ExportTarget {
     const LABEL: usize = 8;
     const FIELDS: &'static [ScanField] = &[ScanField { label: "Name", hint: "path of the file", option: None }];
 
-    fn title(form: &SaveForm, _: &Model) -> String {
+    fn title(form: &ExportForm, _: &Model) -> String {
         form.title()
     }
 
-    fn words(form: &SaveForm, _: &Model) -> Vec<Words> {
-        if form.source.is_under_way {
-            return vec![("◌ writing …".to_owned(), Tint::Strong)];
+    fn words(form: &ExportForm, _: &Model) -> Vec<StyledText> {
+        if form.source.is_in_progress {
+            return vec![("◌ writing …".to_owned(), Role::Strong)];
         }
         if let Some(failure) = &form.failure {
-            return vec![(failure.words(), Tint::Problem)];
+            return vec![(failure.label(), Role::Problem)];
         }
         let typing = if form.replaces_name() { " Typing replaces the name." } else { "" };
-        vec![(form.left_out() + typing, Tint::Detail)]
+        vec![(form.left_out() + typing, Role::Detail)]
     }
 }

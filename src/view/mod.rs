@@ -15,12 +15,12 @@ mod pane;
 mod screen;
 pub mod theme;
 
-use crate::app::over::RowWindow;
-use crate::app::{Area, Model, Place, Size};
+use crate::app::overlays::RowWindow;
+use crate::app::{Area, KeyContext, Model, Size};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 pub use screen::draw;
-pub use theme::{Appearance, Depth, Theme};
+pub use theme::{Appearance, ColorDepth, Theme};
 
 /// Signs of frames, which lines do without.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
@@ -32,7 +32,7 @@ pub fn lines(model: &Model) -> Vec<String> {
     let layout = model.layout();
     screen::draw_content(&mut canvas::Canvas::new(&mut buffer, Appearance::default()), &layout, model);
     let cells = &buffer;
-    let area = model.over.top().map_or(layout.content, |overlay| overlay::area(overlay, &layout, model));
+    let area = model.overlays.top().map_or(layout.content, |overlay| overlay::area(overlay, &layout, model));
     let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
     let title = row(cells, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
@@ -72,11 +72,11 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
 
 /// The rows that a number chooses from; none where it is typed, or nothing is chosen.
 fn rows(model: &Model) -> Option<RowWindow> {
-    match model.place() {
-        Place::List => {
+    match model.key_context() {
+        KeyContext::List => {
             model.list().map(|list| RowWindow { scroll: list.scroll, count: list.count(), ..RowWindow::default() })
         }
-        Place::Pane => {
+        KeyContext::Pane => {
             let (pane, open) = model.focused().zip(model.open())?;
             let state = model.pane_state(pane);
             Some(RowWindow { scroll: state.scroll, count: state.count(&open.report, pane), ..RowWindow::default() })

@@ -1,26 +1,26 @@
 //! Draws the overlays: the frame, lists with their filter line and rows, pages of words, row details, keys, answers.
 
-use super::canvas::{Canvas, LineWriter, Words};
+use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::{self, DrawForm};
 use super::list::progress;
 use super::pane::{draw_labelled, draw_pieces, frame};
-use super::theme::Tint;
-use crate::app::over::detail::{AnswerTree, Detail};
-use crate::app::over::generic::{ListSource, ListView};
-use crate::app::over::held::{AgeForm, AgeInDays, NoteForm, TypedNote};
-use crate::app::over::sheet::{HEAD, Sheet};
+use super::theme::Role;
+use crate::app::overlays::detail::{AnswerTree, Detail};
+use crate::app::overlays::generic::{ListSource, ListView};
+use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
+use crate::app::overlays::text_page::{HEAD, TextPage};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
 use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
 use crate::report::Row;
-use crate::text::{Columns, Visible, count, thousands, words_in_rows_cut};
+use crate::text::{ColumnWidth, Visible, count, thousands, wrap_cut};
 
 /// The area of an overlay; a form is as high as its words, of which a typed question has one row or two.
 pub(super) fn area(overlay: &Overlay, layout: &Layout, model: &Model) -> Area {
     let columns = overlay.area(layout).inside().width.saturating_sub(2).into();
     let rows = match overlay {
         Overlay::Prompt(form) => form::rows(form, columns, model).max(4),
-        Overlay::Save(form) => form::rows(form, columns, model),
+        Overlay::Export(form) => form::rows(form, columns, model),
         Overlay::Note(form) => form::rows(form, columns, model),
         Overlay::Submit(form) => form::rows(form, columns, model),
         Overlay::Age(form) => form::rows(form, columns, model),
@@ -41,15 +41,15 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, 
                 Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
                 Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
                 Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
-                Overlay::Sheet(sheet) => {
-                    let inside = inside(buffer, area, model, &sheet.title, (sheet.top, sheet.count()), 0);
-                    draw_rows(buffer, inside, sheet);
+                Overlay::TextPage(text_page) => {
+                    let inside = inside(buffer, area, model, &text_page.title, (text_page.top, text_page.count()), 0);
+                    draw_rows(buffer, inside, text_page);
                 }
             }
         };
     }
-    draw_each!(lists Palette Finder Indicators Artefacts Compare OtherFile Spots Findings Held;
-        forms Prompt Planner Save Note Submit Age);
+    draw_each!(lists Palette HitList Indicators SandboxArtifacts ComparisonList OtherFileList RowPicker Findings Stored;
+        forms Prompt Planner Export Note Submit Age);
 }
 
 impl DrawForm for PlannedOperations {
@@ -58,13 +58,13 @@ impl DrawForm for PlannedOperations {
     }
 
     fn draw_rest(form: &Planner, buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-        let mut sheet = Sheet::new("", form.rows(&model.figures, model.now), area.width.into());
-        sheet.top = form.source.top.min(sheet.count().saturating_sub(area.height.into()));
-        let is_cut = sheet.count() - sheet.top > area.height.into();
+        let mut text_page = TextPage::new("", form.rows(&model.quota_state, model.now), area.width.into());
+        text_page.top = form.source.top.min(text_page.count().saturating_sub(area.height.into()));
+        let is_cut = text_page.count() - text_page.top > area.height.into();
         let height = area.height.saturating_sub(u16::from(is_cut));
-        draw_rows(buffer, Area { height, ..area }, &sheet);
+        draw_rows(buffer, Area { height, ..area }, &text_page);
         if is_cut {
-            LineWriter::new(buffer, area, height).own("…", Tint::Faint);
+            LineWriter::new(buffer, area, height).own("…", Role::Faint);
         }
     }
 }
@@ -74,25 +74,25 @@ impl DrawForm for TypedQuestion {
         form.source.ask.help.to_owned()
     }
 
-    fn words(form: &Prompt, model: &Model) -> Vec<Words> {
+    fn words(form: &Prompt, model: &Model) -> Vec<StyledText> {
         let request = form.request(model.now);
-        let input = || (form.source.ask.input.to_owned(), Tint::Text);
+        let input = || (form.source.ask.input.to_owned(), Role::Text);
         match (&form.failure, request) {
-            (Some(failure), _) => failure.sentences().zip([Tint::Problem, Tint::Text, Tint::Text]).collect(),
+            (Some(failure), _) => failure.sentences().zip([Role::Problem, Role::Text, Role::Text]).collect(),
             // An empty field is not a mistake.
             (None, Err(_)) if form.text().is_empty() => vec![input()],
-            (None, Err(missing)) => vec![input(), (missing, Tint::Faint)],
+            (None, Err(missing)) => vec![input(), (missing, Role::Faint)],
             (None, Ok(request)) => match model.calls.asking(&request) {
-                Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Tint::Strong)],
+                Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Role::Strong)],
                 None => {
-                    let price = match form.held_since(model.now) {
+                    let price = match form.stored_since(model.now) {
                         Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
                         None => {
-                            let (source, missing) = (ResponseSource::StoredOrService, model.over.missing(&request));
-                            model.figures.price_from(&request, source, missing).short()
+                            let (source, missing) = (ResponseSource::StoredOrService, model.overlays.missing(&request));
+                            model.quota_state.price_from(&request, source, missing).short()
                         }
                     };
-                    vec![(format!("{} · {price}", request.words()), Tint::Price)]
+                    vec![(format!("{} · {price}", request.label()), Role::Price)]
                 }
             },
         }
@@ -104,8 +104,8 @@ impl DrawForm for AgeInDays {
         "Delete items older than how many days?".to_owned()
     }
 
-    fn words(_: &AgeForm, model: &Model) -> Vec<Words> {
-        vec![(format!("{} says what that would be, and asks.", model.way_to("apply-age")), Tint::Faint)]
+    fn words(_: &AgeForm, model: &Model) -> Vec<StyledText> {
+        vec![(format!("{} says what that would be, and asks.", model.key_label("apply-age")), Role::Faint)]
     }
 }
 
@@ -117,7 +117,7 @@ impl DrawForm for TypedNote {
         }
     }
 
-    fn words(form: &NoteForm, model: &Model) -> Vec<Words> {
+    fn words(form: &NoteForm, model: &Model) -> Vec<StyledText> {
         let TypedNote { standing, is_late, .. } = &form.source;
         let emptied = if standing.is_some() { "An empty line deletes the note. " } else { "" };
         let standing = standing.as_ref().filter(|_| *is_late).map(|note| note.visible_cut(200));
@@ -126,7 +126,7 @@ impl DrawForm for TypedNote {
             Some(why) => format!("{why}: the note is gone when this run ends"),
             None => "It is kept on this machine only".to_owned(),
         };
-        vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Tint::Faint)]
+        vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Role::Faint)]
     }
 }
 
@@ -135,8 +135,8 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, mo
     let room = usize::from(inside.width).max(10);
     let keys = question.key_rows(room);
     // A confirmation needs its keys: the words give way to them.
-    let words = words_in_rows_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
-    let words = words.iter().map(|row| (row, Tint::Problem)).chain(keys.iter().map(|row| (row, Tint::Text)));
+    let words = wrap_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
+    let words = words.iter().map(|row| (row, Role::Problem)).chain(keys.iter().map(|row| (row, Role::Text)));
     buffer.write_rows(inside, 0, words);
 }
 
@@ -150,10 +150,10 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
         let mut line = LineWriter::of_list(buffer, inside, row, position == answer.scroll.cursor);
         line.tab((found.depth * 2).min(40));
         let sign = children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " });
-        line.own(sign, Tint::Faint);
+        line.own(sign, Role::Faint);
         draw_name(&mut line, found.name.as_ref().map(|name| name.visible_cut(40)).as_ref());
         if let Some(value) = &found.value {
-            line.outside(value, Tint::Text);
+            line.outside(value, Role::Text);
         }
     }
 }
@@ -169,7 +169,7 @@ pub(super) fn inside(
 ) -> Area {
     let height = area.inside().height.saturating_sub(beside);
     let window = window(top, height.into(), count);
-    let closes = if buffer.has_keys { format!("{} closes", model.way_to("back")) } else { String::new() };
+    let closes = if buffer.has_keys { format!("{} closes", model.key_label("back")) } else { String::new() };
     let right: Vec<_> = [window, closes].into_iter().filter(|words| !words.is_empty()).collect();
     let right = if right.is_empty() { String::new() } else { format!(" {} ", right.join(" · ")) };
     let inside = frame(buffer, area, &format!(" {title} "), &right, buffer.has_keys);
@@ -182,19 +182,19 @@ pub(super) fn window(top: usize, height: usize, count: usize) -> String {
     if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
 }
 
-fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, sheet: &Sheet) {
-    for (row, shown) in (0..inside.height).zip(sheet.rows()) {
+fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, text_page: &TextPage) {
+    for (row, shown) in (0..inside.height).zip(text_page.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
-        line.own(&shown.head, Tint::Key);
+        line.own(&shown.head, Role::Key);
         line.tab(HEAD);
-        line.own(&shown.text, Tint::Text);
+        line.own(&shown.text, Role::Text);
     }
 }
 
 fn draw_name(line: &mut LineWriter<'_>, name: Option<&Visible>) {
     if let Some(name) = name {
-        line.visible(name, Tint::Key);
-        line.own(": ", Tint::Faint);
+        line.visible(name, Role::Key);
+        line.own(": ", Role::Faint);
     }
 }
 
@@ -204,7 +204,7 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
         let mut line = LineWriter::of_list(buffer, inside, row, is_chosen);
         line.tab(shown.indent);
         draw_name(&mut line, shown.name.as_ref());
-        line.visible(&shown.value, Tint::Text);
+        line.visible(&shown.value, Role::Text);
     }
 }
 
@@ -235,7 +235,7 @@ impl ListTable {
         line.within(starts.flatten().next().map_or(usize::MAX, |next| next - 1), |line| draw(line, start));
     }
 
-    pub(super) fn words(&self, line: &mut LineWriter<'_>, number: usize, words: &str, meaning: Tint) {
+    pub(super) fn words(&self, line: &mut LineWriter<'_>, number: usize, words: &str, meaning: Role) {
         self.cell(line, number, |line, _| line.own(words, meaning));
     }
 
@@ -243,7 +243,7 @@ impl ListTable {
     pub(super) fn row(&self, line: &mut LineWriter<'_>, number: usize, row: &Row) {
         self.cell(line, number, |line, start| {
             draw_labelled(line, start, self.labels, &row.label);
-            draw_pieces(line, &row.pieces, Tint::Text, None, None);
+            draw_pieces(line, &row.pieces, Role::Text, None, None);
         });
     }
 }
@@ -261,7 +261,7 @@ pub(super) trait DrawList: ListSource + Sized {
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
     /// What is under way where the rows are not complete.
-    fn under_way(_: &ListView<Self>) -> Option<&'static str> {
+    fn progress_words(_: &ListView<Self>) -> Option<&'static str> {
         None
     }
 
@@ -284,7 +284,7 @@ pub(super) trait DrawList: ListSource + Sized {
 
     fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &ListTable, row: &Self::Row, model: &Model);
 
-    fn words_below(_: &ListView<Self>, _: &Model) -> Option<Words> {
+    fn words_below(_: &ListView<Self>, _: &Model) -> Option<StyledText> {
         None
     }
 }
@@ -308,16 +308,16 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let rows = list.window(model.overlay_room(), model);
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
     let shown = (list.scroll.top, if S::COUNTS_ROWS { rows.count } else { 0 });
-    let under_way = S::under_way(list).map(|words| format!("{words} …"));
+    let progress_words = S::progress_words(list).map(|words| format!("{words} …"));
     // A narrow frame cuts the end of its title.
     let pane = list.pane.map_or(String::new(), |pane| format!(" · {} only", pane.title()));
     let title = S::title(list, model).replacen(" · ", &format!("{pane} · "), 1);
-    let title = [Some(title), under_way.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let title = [Some(title), progress_words.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let inside = inside(buffer, area, model, &title, shown, part(rows.above + rows.below));
     let filter = part(list.filter.rows());
     if filter > 0 {
         let mut line = LineWriter::new(buffer, inside, 0);
-        line.own(&format!("{} ", S::prompt(list)), Tint::Key);
+        line.own(&format!("{} ", S::prompt(list)), Role::Key);
         line.field(&list.filter.typed, S::HINT, list.filter.is_typing);
     }
     let (above, below) = (part(rows.above).min(inside.height), part(rows.below));
@@ -330,13 +330,13 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
         let mut line = LineWriter::new(buffer, head, 0);
         columns.cell(&mut line, number, |line, _| {
             if name.columns() <= line.room() {
-                line.own(name, Tint::Faint);
+                line.own(name, Role::Faint);
             }
         });
     }
     if window.is_empty() {
-        let words = under_way.unwrap_or_else(|| S::absent(list, model));
-        LineWriter::new(buffer, body, 0).own(&words, Tint::Faint);
+        let words = progress_words.unwrap_or_else(|| S::absent(list, model));
+        LineWriter::new(buffer, body, 0).own(&words, Role::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
         let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);
@@ -344,7 +344,7 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     }
     let Some((words, meaning)) = S::words_below(list, model).filter(|_| below > 0) else { return };
     // Where there is room an empty row stands before the words.
-    let told = words_in_rows_cut(&words, usize::from(inside.width).max(10), below.into());
+    let told = wrap_cut(&words, usize::from(inside.width).max(10), below.into());
     let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);
     buffer.write_rows(inside, first, told.into_iter().map(|row| (row, meaning)));
 }

@@ -1,18 +1,18 @@
 //! A pane of a report: its frame with title and count, and the rows that fit.
 
 use super::canvas::{Canvas, LineWriter};
-use super::theme::Tint;
+use super::theme::Role;
 use crate::app::list::OpenReport;
-use crate::app::over::held::MARK;
-use crate::app::panes::{Branch, NO_REPORT, OWN, PaneState, key};
+use crate::app::overlays::stored::MARK;
+use crate::app::panes::{NO_REPORT, OWN, PaneState, TreeBranch, key};
 use crate::app::{Area, Model};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
 use crate::report::rows::Label;
 use crate::report::rules::Severity;
-use crate::report::{Pane, Piece, Place, Row, Section};
-use crate::text::{Columns, Untrusted, thousands};
+use crate::report::{Pane, Piece, Row, RowPlace, Section};
+use crate::text::{ColumnWidth, Untrusted, thousands};
 
 /// Columns of labels at most, and of those of the overview, which is narrow.
 const LABELS: usize = 15;
@@ -24,10 +24,10 @@ const GUIDES: usize = 24;
 
 /// Draws a frame and gives back its inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
-    let meaning = if has_focus { Tint::Focus } else { Tint::Faint };
+    let meaning = if has_focus { Role::Focus } else { Role::Faint };
     buffer.border(area, has_focus);
     let top = Area { x: area.x.saturating_add(2), width: area.width.saturating_sub(4), ..area };
-    let title_meaning = if has_focus { Tint::Focus } else { Tint::Strong };
+    let title_meaning = if has_focus { Role::Focus } else { Role::Strong };
     let left = usize::from(top.width).saturating_sub(right.columns());
     let mut line = LineWriter::new(buffer, top, 0);
     line.tab(left);
@@ -46,7 +46,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let inside =
         frame(buffer, area, &title(pane, open, state, model), &position(state, pane, open, has_focus), has_focus);
     if count == 0 {
-        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Tint::Faint);
+        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Role::Faint);
         return draw_problem(buffer, inside, state);
     }
     let notes = model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?));
@@ -60,18 +60,18 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     }
     if let Some(note) = notes.and_then(Notes::on_report).filter(|_| pane == Pane::Overview) {
         let mut line = last_row(buffer, inside);
-        line.own(&format!("{MARK} "), Tint::Key);
-        line.outside(&note.text, Tint::Strong);
+        line.own(&format!("{MARK} "), Role::Key);
+        line.outside(&note.text, Role::Strong);
     }
     draw_problem(buffer, inside, state);
 }
 
 /// The colour of a severity's sign.
-pub(super) fn severity_tint(severity: Severity) -> Tint {
+pub(super) fn severity_tint(severity: Severity) -> Role {
     match severity {
-        Severity::High => Tint::Problem,
-        Severity::Medium => Tint::Price,
-        _ => Tint::Faint,
+        Severity::High => Role::Problem,
+        Severity::Medium => Role::Price,
+        _ => Role::Faint,
     }
 }
 
@@ -104,14 +104,14 @@ struct PaneRows<'a> {
 }
 
 impl PaneRows<'_> {
-    fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: Place, has_cursor: bool) {
+    fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: RowPlace, has_cursor: bool) {
         let report = &self.open.report;
         let notes = self.notes.filter(|_| place.section != OWN);
         let note = notes.and_then(|notes| notes.on_row(report, place.section, &report.row(place.section, place.row)));
         let width = inside.width.saturating_sub(2);
         let inside = if note.is_some() {
             let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
-            LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Tint::Key);
+            LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Role::Key);
             Area { width, ..inside }
         } else {
             inside
@@ -120,50 +120,50 @@ impl PaneRows<'_> {
         let branch = self.state.branch(report, place);
         let mark = self.state.own_row(place).map(|(severity, _)| *severity);
         let mark = mark.or_else(|| self.open.mark(self.model.rules.as_ref()?, place));
-        let marked = (mark, self.state.is_wanted(place));
+        let marked = (mark, self.state.passes_filter(place));
         let draw = |buffer: &mut Canvas<'_>, shift: usize, is_elided: bool| {
             let line = LineWriter::of_list(buffer, inside, 0, has_cursor);
             self.draw_row(line, marked, &found, branch.as_ref(), (shift, is_elided))
         };
         let is_shown = draw(buffer, self.state.shift, true);
         // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
-        let hidden = self.sought().filter(|_| !is_shown && self.state.shift == 0 && branch.is_none());
-        if let Some(shift) = hidden.and_then(|sought| shift_to(sought, &found)) {
+        let hidden = self.pattern().filter(|_| !is_shown && self.state.shift == 0 && branch.is_none());
+        if let Some(shift) = hidden.and_then(|pattern| shift_to(pattern, &found)) {
             buffer.clear(inside);
             draw(buffer, shift, false);
         }
     }
 
-    fn sought(&self) -> Option<&Pattern> {
-        self.state.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref())
+    fn pattern(&self) -> Option<&Pattern> {
+        self.state.filter.as_ref().and_then(|filter| filter.query.pattern.as_deref())
     }
 
     /// Draws a row, elided where wanted and not scrolled; true if a match is in sight.
     fn draw_row<'l>(
         &'l self,
         mut line: LineWriter<'l>,
-        (mark, is_wanted): (Option<Severity>, bool),
+        (mark, passes_filter): (Option<Severity>, bool),
         found: &Row,
-        branch: Option<&Branch>,
+        branch: Option<&TreeBranch>,
         (shift, is_elided): (usize, bool),
     ) -> bool {
         // Its column is there before the rules have come: no text moves when they do.
-        line.own(mark.map_or(" ", Severity::sign), mark.map_or(Tint::Faint, severity_tint));
+        line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
         let pieces = &found.pieces;
         match branch {
-            Some(branch) => draw_branch(&mut line, branch, is_wanted),
+            Some(branch) => draw_branch(&mut line, branch, passes_filter),
             None => draw_labelled(&mut line, MARK_WIDTH, self.labels, &found.label),
         }
         // A row that fits does not scroll.
         let is_shifted = branch.is_none() && shift > 0 && width_of(pieces) > line.room();
         if is_shifted {
-            line.own("…", Tint::Faint);
+            line.own("…", Role::Faint);
         }
         // Rows that are shown only for their matching descendants step back.
-        let steps_back = !is_wanted || mark == Some(Severity::Noise);
-        let value = if steps_back { Tint::Faint } else { Tint::Text };
+        let steps_back = !passes_filter || mark == Some(Severity::Noise);
+        let value = if steps_back { Role::Faint } else { Role::Text };
         let shift = if is_shifted { Some(shift) } else { (!is_elided).then_some(0) };
-        draw_pieces(&mut line, pieces, value, shift, self.sought());
+        draw_pieces(&mut line, pieces, value, shift, self.pattern());
         line.shows_sought
     }
 }
@@ -171,9 +171,9 @@ impl PaneRows<'_> {
 const BEFORE: usize = 12;
 
 /// How far a row scrolls to show its match; none where the row's line has no match.
-fn shift_to(sought: &Pattern, row: &Row) -> Option<usize> {
+fn shift_to(pattern: &Pattern, row: &Row) -> Option<usize> {
     let (_, text) = row.words(|text| text.visible().into());
-    let found = sought.spans(&text).into_iter().next()?;
+    let found = pattern.spans(&text).into_iter().next()?;
     text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
 }
 
@@ -186,8 +186,8 @@ fn last_row<'a>(buffer: &'a mut Canvas<'_>, inside: Area) -> LineWriter<'a> {
 
 /// Shows why the filter is invalid; the rows of the last valid one stay.
 fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
-    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.quest.problem.as_ref()) {
-        last_row(buffer, inside).own(problem, Tint::Problem);
+    if let Some(problem) = state.filter.as_ref().and_then(|filter| filter.query.problem.as_ref()) {
+        last_row(buffer, inside).own(problem, Role::Problem);
     }
 }
 
@@ -224,9 +224,9 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
 /// The filter as the title says it; its line's end is where the next letter goes.
 fn filter_words(state: &PaneState) -> String {
     let Some(filter) = &state.filter else { return String::new() };
-    let words = Untrusted::from(filter.quest.words()).visible_cut(30);
+    let words = Untrusted::from(filter.query.label()).visible_cut(30);
     let (end, waits) =
-        (if filter.quest.is_typing { "▏" } else { "" }, if filter.quest.is_running() { " …" } else { "" });
+        (if filter.query.is_typing { "▏" } else { "" }, if filter.query.is_running() { " …" } else { "" });
     format!(" · {words}{end}{waits}")
 }
 
@@ -249,7 +249,7 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
     let is_open = state.sieve.is_open();
     let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
-    let at = if is_open { Some(state.scroll.cursor) } else { state.wanted_before(&open.report, pane) };
+    let at = if is_open { Some(state.scroll.cursor) } else { state.filtered_before(&open.report, pane) };
     let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
     let more = if open.report.index.is_complete { "" } else { "+" };
     let count = match count {
@@ -279,8 +279,8 @@ fn widest(widths: impl Iterator<Item = usize>) -> usize {
 
 pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
     match label {
-        Label::Known(word) => line.own(word, Tint::Faint),
-        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Tint::Faint),
+        Label::Known(word) => line.own(word, Role::Faint),
+        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Role::Faint),
     }
 }
 
@@ -288,7 +288,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
 pub(super) fn draw_labelled(line: &mut LineWriter<'_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
     if columns > 0 && line.is_past(from + columns) {
-        line.own(" ", Tint::Text);
+        line.own(" ", Role::Text);
     }
     line.tab(from + columns);
 }
@@ -301,11 +301,11 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a>,
     pieces: &[Piece],
-    value: Tint,
+    value: Role,
     shift: Option<usize>,
-    sought: Option<&'a Pattern>,
+    pattern: Option<&'a Pattern>,
 ) {
-    line.mark(sought);
+    line.mark(pattern);
     let mut room = shift.is_none().then(|| value_room(pieces, line.room()));
     let mut skip = shift.unwrap_or(0);
     for (at, piece) in pieces.iter().enumerate() {
@@ -319,7 +319,7 @@ pub(super) fn draw_pieces<'a>(
             (Piece::Value(text), Some(columns)) => line.elided(text, columns, value),
             (Piece::Value(text) | Piece::Detail(text), kept) => {
                 room = kept;
-                let meaning = if matches!(piece, Piece::Value(_)) { value } else { Tint::Detail };
+                let meaning = if matches!(piece, Piece::Value(_)) { value } else { Role::Detail };
                 match skipped {
                     0 => line.outside(text, meaning),
                     _ => line.visible(&text.visible_window(skipped, line.room()), meaning),
@@ -331,8 +331,8 @@ pub(super) fn draw_pieces<'a>(
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
                 let text: String = text.chars().skip(skipped).collect();
                 match shift.is_none() && at > 0 && text.columns() + more.columns() > line.room() {
-                    true => line.own_cut(&(text + more), line.room(), Tint::Faint),
-                    false => line.own(&text, Tint::Faint),
+                    true => line.own_cut(&(text + more), line.room(), Role::Faint),
+                    false => line.own(&text, Role::Faint),
                 }
             }
         }
@@ -349,20 +349,20 @@ pub(super) fn width_of(pieces: &[Piece]) -> usize {
     pieces.iter().map(Piece::width).sum()
 }
 
-fn draw_branch(line: &mut LineWriter<'_>, branch: &Branch, is_wanted: bool) {
+fn draw_branch(line: &mut LineWriter<'_>, branch: &TreeBranch, passes_filter: bool) {
     let depth = branch.guides.len();
     if depth > GUIDES {
-        line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Tint::Faint);
+        line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Role::Faint);
     } else if let Some((last, above)) = branch.guides.split_last() {
-        above.iter().for_each(|goes_on| line.own(if *goes_on { "│ " } else { "  " }, Tint::Faint));
-        line.own(if *last { "├─" } else { "└─" }, Tint::Faint);
+        above.iter().for_each(|truncation_mark| line.own(if *truncation_mark { "│ " } else { "  " }, Role::Faint));
+        line.own(if *last { "├─" } else { "└─" }, Role::Faint);
     }
     let mark = match branch.children {
-        Some(true) if is_wanted => "▸ ",
+        Some(true) if passes_filter => "▸ ",
         Some(true) => "▹ ",
-        Some(false) if is_wanted => "▾ ",
+        Some(false) if passes_filter => "▾ ",
         Some(false) => "▿ ",
         None => "• ",
     };
-    line.own(mark, if branch.children == Some(true) { Tint::Strong } else { Tint::Faint });
+    line.own(mark, if branch.children == Some(true) { Role::Strong } else { Role::Faint });
 }

@@ -1,15 +1,15 @@
 //! The whole screen: title, content, bar.
 
-use super::canvas::{Canvas, LineWriter, Words, wrapped};
-use super::theme::{Appearance, Tint};
+use super::canvas::{Canvas, LineWriter, StyledText, wrapped};
+use super::theme::{Appearance, Role};
 use super::{bar, list, overlay, pane};
 use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
-use crate::app::over::held::MARK;
+use crate::app::overlays::stored::MARK;
 use crate::app::panes::{NO_REPORT, Scroll, Tab};
 use crate::app::{Area, Layout, Model, Screen};
-use crate::report::{Pane, Recent};
-use crate::text::{Columns, count, said, words_in_rows, words_in_rows_cut};
+use crate::report::{Pane, RecentFile};
+use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
 /// Columns of a file's name at most, of a screen whose title has it, and of a title that are kept for the program and the file.
@@ -26,10 +26,10 @@ pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     let buffer = &mut Canvas::new(buffer, look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
-        let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.way_to("quit"));
+        let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.key_label("quit"));
         let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
-        let rows = words_in_rows(&words, usize::from(whole.width).max(1)).into_iter();
-        return buffer.write_rows(whole, 0, rows.map(|row| (row, Tint::Text)));
+        let rows = wrap(&words, usize::from(whole.width).max(1)).into_iter();
+        return buffer.write_rows(whole, 0, rows.map(|row| (row, Role::Text)));
     }
     let layout = model.layout();
     draw_content(buffer, &layout, model);
@@ -44,16 +44,16 @@ pub(super) fn draw_content(buffer: &mut Canvas<'_>, layout: &Layout, model: &Mod
         (Screen::File, Some(_)) => draw_file(buffer, layout, model),
         _ => draw_start(buffer, layout.content, model),
     }
-    for (above, over) in (0..model.over.all.len()).rev().zip(&model.over.all) {
+    for (above, overlay) in (0..model.overlays.all.len()).rev().zip(&model.overlays.all) {
         buffer.has_keys = above == 0;
-        overlay::draw(buffer, layout, over, model);
+        overlay::draw(buffer, layout, overlay, model);
     }
 }
 
 fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let right = right_of_title(model, area.width.into());
     let mut line = LineWriter::new(buffer, area, 0);
-    line.own(" behaview", Tint::Focus);
+    line.own(" behaview", Role::Focus);
     let gap = usize::from(!right.is_empty());
     let mut left = line.room().saturating_sub(right.columns() + gap);
     for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
@@ -67,39 +67,39 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
     if line.room() >= right.columns() {
         line.tab(usize::from(area.width) - right.columns());
-        line.own(&right, Tint::Price);
+        line.own(&right, Role::Price);
     }
 }
 
 /// The parts of the title, what matters most first.
-fn title(model: &Model, columns: u16) -> Vec<Words> {
+fn title(model: &Model, columns: u16) -> Vec<StyledText> {
     let mut parts = Vec::new();
     match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
-        None => parts.push((own_name(&model.service.name), Tint::Faint)),
+        None => parts.push((own_name(&model.service.name), Role::Faint)),
         Some(ListOrigin::Document(name)) => {
             let document = model.chosen().and_then(|entry| entry.document.as_ref());
-            parts.extend(document.map(|document| (document.visible_cut(40).to_string(), Tint::Strong)));
-            parts.push((own_name(name), if document.is_some() { Tint::Key } else { Tint::Strong }));
+            parts.extend(document.map(|document| (document.visible_cut(40).to_string(), Role::Strong)));
+            parts.push((own_name(name), if document.is_some() { Role::Key } else { Role::Strong }));
         }
         Some(ListOrigin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
-            parts.extend([(own_name(&model.service.name), Tint::Faint), (hash, Tint::Strong)]);
+            parts.extend([(own_name(&model.service.name), Role::Faint), (hash, Role::Strong)]);
             // A name in few columns is useless; sandbox and verdict have the room.
             let name = model.start.name_of(file).filter(|_| columns >= NAMED);
             let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
-            parts.extend(name.map(|name| (name, Tint::Strong)));
+            parts.extend(name.map(|name| (name, Role::Strong)));
             let number = model.files.number().map(|(shown, all)| format!("file {shown} of {all}"));
-            parts.extend(number.map(|number| (number, Tint::Key)));
+            parts.extend(number.map(|number| (number, Role::Key)));
         }
     }
     let Some(entry) = model.chosen().filter(|_| model.screen == Screen::File) else { return parts };
-    let known = list::known(entry, 40).into_iter().zip([Tint::Strong, Tint::Strong, Tint::Faint]);
+    let known = list::known(entry, 40).into_iter().zip([Role::Strong, Role::Strong, Role::Faint]);
     parts.extend(known.filter_map(|(words, meaning)| Some((words?, meaning))));
     if let Some(report) = entry.report().filter(|_| !model.is_document()) {
         let since = list::age(report.received, model.now);
         parts.push(match &report.imported {
-            Some(imported) => (format!("imported {since} {}", imported.words()), Tint::Free),
-            None => (format!("stored {since}"), Tint::Free),
+            Some(imported) => (format!("imported {since} {}", imported.label()), Role::Free),
+            None => (format!("stored {since}"), Role::Free),
         });
     }
     parts
@@ -107,7 +107,7 @@ fn title(model: &Model, columns: u16) -> Vec<Words> {
 
 /// A name that the user gave, made harmless: it may come from a file's name.
 fn own_name(name: &str) -> String {
-    said(name).cut(48).to_string()
+    to_visible(name).cut(48).to_string()
 }
 
 /// The work in progress that may cost, on every screen: the call in flight, and the watched scans.
@@ -128,7 +128,7 @@ fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();
     }
-    let cost = crate::quota::price(&model.follows.made(), &model.figures.entitlements);
+    let cost = crate::quota::price(&model.follows.made(), &model.quota_state.entitlements);
     let here = model.following().filter(|_| model.screen == Screen::File);
     let what = match here {
         Some(follow) => format!("poll in {} s, {} left", follow.seconds(model.passed), count(follow.left(), "call")),
@@ -174,13 +174,13 @@ fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     };
     let Some(words) = words else { return };
     // A long row covers the last rows of the panes, but not the one with the cursor.
-    let wanted = u16::try_from(words_in_rows(&words, columns).len()).unwrap_or(DETAIL).min(DETAIL);
-    let free = if model.over.is_empty() { area.y.saturating_sub(below_cursor(layout, model) + 1) } else { 0 };
+    let wanted = u16::try_from(wrap(&words, columns).len()).unwrap_or(DETAIL).min(DETAIL);
+    let free = if model.overlays.is_empty() { area.y.saturating_sub(below_cursor(layout, model) + 1) } else { 0 };
     let more = wanted.saturating_sub(area.height).min(free);
     buffer.lift_border(layout.content, more);
     let area = Area { y: area.y - more, height: area.height + more, ..area };
-    let rows = words_in_rows_cut(&words, columns, area.height.into()).into_iter();
-    buffer.write_rows(area, 0, rows.map(|row| (format!(" {row}"), Tint::Detail)));
+    let rows = wrap_cut(&words, columns, area.height.into()).into_iter();
+    buffer.write_rows(area, 0, rows.map(|row| (format!(" {row}"), Role::Detail)));
 }
 
 /// The screen row below the one with the cursor.
@@ -195,16 +195,16 @@ fn below_cursor(layout: &Layout, model: &Model) -> u16 {
 
 fn draw_message(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let is_problem = model.notice.as_ref().is_some_and(|notice| notice.is_problem);
-    let meaning = if is_problem { Tint::Problem } else { Tint::Strong };
+    let meaning = if is_problem { Role::Problem } else { Role::Strong };
     let rows = model.message();
-    let area = if layout.detail.height == 0 && model.over.is_empty() {
+    let area = if layout.detail.height == 0 && model.overlays.is_empty() {
         // Between the ends of the border, which has no other row.
         let columns = rows.iter().map(|row| row.columns() + 2).max().unwrap_or(0);
         let width = u16::try_from(columns).unwrap_or(u16::MAX);
         Area { x: layout.message.x + 1, width: width.min(layout.message.width.saturating_sub(2)), ..layout.message }
     } else {
         let more = layout.message.height.saturating_sub(layout.detail.height);
-        buffer.lift_border(layout.content, if model.over.is_empty() { more } else { 0 });
+        buffer.lift_border(layout.content, if model.overlays.is_empty() { more } else { 0 });
         layout.message
     };
     buffer.clear(area);
@@ -215,19 +215,19 @@ fn draw_message(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
 fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let is_of_another_kind = model.open().is_some_and(|open| open.report.is_of_another_kind());
     if is_of_another_kind {
-        LineWriter::new(buffer, area, 0).own(&format!(" {NO_REPORT}"), Tint::Problem);
+        LineWriter::new(buffer, area, 0).own(&format!(" {NO_REPORT}"), Role::Problem);
     }
     for tab in Tab::all(model, area) {
         if tab.area.x > area.x + 1 {
-            LineWriter::new(buffer, Area { x: tab.area.x - 1, ..tab.area }, 0).own("│", Tint::Frame);
+            LineWriter::new(buffer, Area { x: tab.area.x - 1, ..tab.area }, 0).own("│", Role::Frame);
         }
         let has_focus = model.focused() == Some(tab.pane);
         let line = LineWriter::new(buffer, tab.area, 0);
-        let mut line = if has_focus { line.under(Tint::Cursor) } else { line };
+        let mut line = if has_focus { line.under(Role::Cursor) } else { line };
         let [key, name, count] = match (has_focus, tab.is_empty) {
-            (true, _) => [Tint::Focus; 3],
-            (false, true) => [Tint::Faint; 3],
-            (false, false) => [Tint::Key, Tint::Text, Tint::Faint],
+            (true, _) => [Role::Focus; 3],
+            (false, true) => [Role::Faint; 3],
+            (false, false) => [Role::Key, Role::Text, Role::Faint],
         };
         line.tab(tab.padding.into());
         for (words, meaning) in [(&*tab.key, key), (tab.pane.short(), name), (&*tab.count, count)] {
@@ -270,37 +270,38 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     draw_recent(buffer, recent, model);
 }
 
-fn start_words(model: &Model) -> Vec<Words> {
-    let [demo, help, palette, back, quit] = ["demo", "help", "palette", "back", "quit"].map(|name| model.way_to(name));
+fn start_words(model: &Model) -> Vec<StyledText> {
+    let [demo, help, palette, back, quit] =
+        ["demo", "help", "palette", "back", "quit"].map(|name| model.key_label(name));
     let stored = match model.settings.forgets {
         Some(_) => "Each paid response is free from then on, and gone when this run ends.",
         None => "Each paid response is stored here, and free from then on.",
     };
     let words = if model.service.is_offline {
-        vec![Tint::Free.of("This run is offline: stored reports open, and nothing is sent.")]
+        vec![Role::Free.of("This run is offline: stored reports open, and nothing is sent.")]
     } else if !model.service.has_key {
-        let missing = Tint::Problem.of("No API key yet, so the service cannot be asked.");
-        let [get, set] = model.service.key_help.clone().map(|words| Tint::Text.of(words));
+        let missing = Role::Problem.of("No API key yet, so the service cannot be asked.");
+        let [get, set] = model.service.key_help.clone().map(|words| Role::Text.of(words));
         let free = "made-up reports, no key, no network, no cost. Stored reports open without a key, too.";
-        vec![missing, get, set, Tint::Free.of(format!("{demo} tries the demo now: {free}"))]
+        vec![missing, get, set, Role::Free.of(format!("{demo} tries the demo now: {free}"))]
     } else if model.start.recent.is_empty() {
         vec![
-            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.".to_owned(), Tint::Text),
-            Tint::Free.of(stored),
-            (format!("{help} shows the keys that apply here, {palette} finds any command; {back} goes back, {quit} leaves."), Tint::Text),
+            ("This shows what sandboxes saw of your privately scanned files, and the bar below prices every key before you press it.".to_owned(), Role::Text),
+            Role::Free.of(stored),
+            (format!("{help} shows the keys that apply here, {palette} finds any command; {back} goes back, {quit} leaves."), Role::Text),
         ]
     } else {
         Vec::new()
     };
-    let gap = || Tint::Text.of("");
+    let gap = || Role::Text.of("");
     let before = (!words.is_empty()).then(gap);
     let ask = "Type or paste the SHA-256 of a privately scanned file. Opening it costs nothing; listing its sandboxes does, and says so.";
-    words.into_iter().chain(before).chain([Tint::Text.of(ask), gap()]).collect()
+    words.into_iter().chain(before).chain([Role::Text.of(ask), gap()]).collect()
 }
 
 fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
     let mut line = LineWriter::new(buffer, inside, row);
-    line.own("  SHA-256 ", Tint::Key);
+    line.own("  SHA-256 ", Role::Key);
     let typed = &model.start.typed;
     // An empty field takes digits of a hash only; other letters are keys.
     line.field(typed, "type its digits, 0 to 9 and a to f, or paste it", !typed.is_empty());
@@ -308,44 +309,44 @@ fn draw_typed(buffer: &mut Canvas<'_>, inside: Area, row: u16, model: &Model) {
         return;
     }
     let more = match crate::report::identifier::Sha256::LENGTH.saturating_sub(typed.text.len()) {
-        0 => format!(" {} opens it", model.way_to("open-chosen")),
+        0 => format!(" {} opens it", model.key_label("open-chosen")),
         missing => format!(" {missing} to go"),
     };
-    line.own(&more, Tint::Faint);
+    line.own(&more, Role::Faint);
 }
 
 fn draw_recent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     if model.start.recent.is_empty() {
-        return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Tint::Faint);
+        return LineWriter::new(buffer, area, 0).own("  No file has been opened yet.", Role::Faint);
     }
-    LineWriter::new(buffer, area, 0).own("  Files", Tint::Strong);
+    LineWriter::new(buffer, area, 0).own("  Files", Role::Strong);
     let fit = usize::from(area.height.saturating_sub(1));
     let scroll = model.start.scroll;
     let top = scroll.top.max(scroll.cursor.saturating_sub(fit.saturating_sub(1)));
     for (row, (position, recent)) in (1..area.height).zip(model.start.recent.iter().enumerate().skip(top).take(fit)) {
         let is_chosen = position == scroll.cursor && model.start.typed.is_empty();
         let mut line = LineWriter::of_list(buffer, area, row, is_chosen);
-        line.own("  ", Tint::Text);
+        line.own("  ", Role::Text);
         draw_earlier(&mut line, recent, model);
         if recent.notes > 0 {
-            line.own(&format!("  {MARK}{}", recent.notes), Tint::Key);
+            line.own(&format!("  {MARK}{}", recent.notes), Role::Key);
         }
         if recent.scan.as_ref().is_some_and(|scan| scan.is_pending(model.now)) {
-            line.own("  ◷ scan not seen to its end", Tint::Price);
+            line.own("  ◷ scan not seen to its end", Role::Price);
         }
     }
 }
 
-pub(super) fn draw_earlier(line: &mut LineWriter<'_>, recent: &Recent, model: &Model) {
+pub(super) fn draw_earlier(line: &mut LineWriter<'_>, recent: &RecentFile, model: &Model) {
     let hash = if model.size.width >= 140 { recent.file.to_string() } else { recent.file.short() };
-    line.own(&format!("{hash}  "), Tint::Text);
+    line.own(&format!("{hash}  "), Role::Text);
     if let Some(name) = &recent.name {
-        line.visible(&name.visible_cut(line.room().min(40)), Tint::Strong);
-        line.own("  ", Tint::Text);
+        line.visible(&name.visible_cut(line.room().min(40)), Role::Strong);
+        line.own("  ", Role::Text);
     }
-    let held = match recent.reports {
+    let stored = match recent.reports {
         0 => "nothing stored".to_owned(),
         reports => format!("{} stored, last used {}", count(reports, "report"), list::since(recent.opened, model.now)),
     };
-    line.own(&held, Tint::Faint);
+    line.own(&stored, Role::Faint);
 }

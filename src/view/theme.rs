@@ -4,8 +4,9 @@ use crate::text::names;
 use ratatui::style::Color::{self, Blue, Cyan, DarkGray, Green, LightRed, Magenta, Red, Reset, Yellow};
 use ratatui::style::{Modifier, Style};
 
+/// The meaning of a piece of text, which the theme gives a style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tint {
+pub enum Role {
     Text,
     Detail,
     Faint,
@@ -37,8 +38,9 @@ names! {
     }
 }
 
+/// How many colours the terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Depth {
+pub enum ColorDepth {
     None,
     /// The sixteen that the user's own palette names.
     #[default]
@@ -51,7 +53,7 @@ pub enum Depth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Appearance {
     pub theme: Theme,
-    pub depth: Depth,
+    pub depth: ColorDepth,
 }
 
 const NONE: Modifier = Modifier::empty();
@@ -66,39 +68,39 @@ impl Theme {
 }
 
 /// A colour on terminals with true colour, with 256 and with sixteen.
-type Hue = (u32, u8, Color);
+type ThemeColor = (u32, u8, Color);
 
 /// The style of a meaning: modifiers with colours, dark and light colours, modifiers of contrast and mono.
-fn ink(meaning: Tint) -> (Modifier, Option<[Hue; 2]>, Modifier, Modifier) {
+fn ink(meaning: Role) -> (Modifier, Option<[ThemeColor; 2]>, Modifier, Modifier) {
     let marked = BOLD.union(Modifier::UNDERLINED);
     match meaning {
-        Tint::Text => (NONE, None, NONE, NONE),
-        Tint::Detail => (NONE, Some([(0x8f_bcbb, 109, Cyan), (0x1f_6f78, 24, Blue)]), NONE, NONE),
-        Tint::Faint => (NONE, Some([(0x8b_93a7, 103, DarkGray), (0x5c_6370, 241, DarkGray)]), NONE, DIM),
-        Tint::Frame => (NONE, Some([(0x4c_5670, 240, DarkGray), (0xa4_abb8, 145, DarkGray)]), NONE, DIM),
-        Tint::Focus => (BOLD, Some([(0x7a_a8f0, 111, Cyan), (0x1a_56b0, 25, Blue)]), BOLD, BOLD),
+        Role::Text => (NONE, None, NONE, NONE),
+        Role::Detail => (NONE, Some([(0x8f_bcbb, 109, Cyan), (0x1f_6f78, 24, Blue)]), NONE, NONE),
+        Role::Faint => (NONE, Some([(0x8b_93a7, 103, DarkGray), (0x5c_6370, 241, DarkGray)]), NONE, DIM),
+        Role::Frame => (NONE, Some([(0x4c_5670, 240, DarkGray), (0xa4_abb8, 145, DarkGray)]), NONE, DIM),
+        Role::Focus => (BOLD, Some([(0x7a_a8f0, 111, Cyan), (0x1a_56b0, 25, Blue)]), BOLD, BOLD),
         // Behind the text.
-        Tint::Cursor => {
+        Role::Cursor => {
             let reversed = Modifier::REVERSED;
             (BOLD, Some([(0x2c_3a55, 237, Reset), (0xd5_e3f7, 189, Reset)]), reversed, reversed)
         }
-        Tint::Price => (BOLD, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
-        Tint::Free => (NONE, Some([(0x94_c97a, 114, Green), (0x2c_6e1f, 22, Green)]), BOLD, NONE),
-        Tint::Problem => {
+        Role::Price => (BOLD, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
+        Role::Free => (NONE, Some([(0x94_c97a, 114, Green), (0x2c_6e1f, 22, Green)]), BOLD, NONE),
+        Role::Problem => {
             (BOLD, Some([(0xf0_7178, 204, LightRed), (0xb3_1d28, 124, Red)]), BOLD.union(Modifier::REVERSED), marked)
         }
-        Tint::Key => (NONE, Some([(0x7f_c8ff, 117, Cyan), (0x1a_56b0, 25, Blue)]), marked, BOLD),
-        Tint::Strong => (BOLD, None, BOLD, BOLD),
-        Tint::Found => (marked, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
+        Role::Key => (NONE, Some([(0x7f_c8ff, 117, Cyan), (0x1a_56b0, 25, Blue)]), marked, BOLD),
+        Role::Strong => (BOLD, None, BOLD, BOLD),
+        Role::Found => (marked, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
     }
 }
 
 impl Appearance {
-    pub fn style(self, meaning: Tint) -> Style {
+    pub fn style(self, meaning: Role) -> Style {
         let (letters, hues, contrast, mono) = ink(meaning);
         let style = Style::new();
         let hue = match (self.depth, self.theme) {
-            (Depth::None, _) | (_, Theme::Mono) => return style.add_modifier(mono),
+            (ColorDepth::None, _) | (_, Theme::Mono) => return style.add_modifier(mono),
             (_, Theme::Contrast) => return style.add_modifier(contrast),
             (_, Theme::Dark) => hues.map(|[dark, _]| dark),
             (_, Theme::Light) => hues.map(|[_, light]| light),
@@ -108,17 +110,17 @@ impl Appearance {
         let [_, red, green, blue] = rgb.to_be_bytes();
         match (meaning, self.depth) {
             // Sixteen colours have none that is quiet behind every other.
-            (Tint::Cursor, Depth::Sixteen) => style.add_modifier(Modifier::REVERSED),
-            (Tint::Cursor, Depth::Indexed) => style.bg(Color::Indexed(indexed)),
-            (Tint::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),
-            (_, Depth::Sixteen) => style.fg(sixteen),
-            (_, Depth::Indexed) => style.fg(Color::Indexed(indexed)),
+            (Role::Cursor, ColorDepth::Sixteen) => style.add_modifier(Modifier::REVERSED),
+            (Role::Cursor, ColorDepth::Indexed) => style.bg(Color::Indexed(indexed)),
+            (Role::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),
+            (_, ColorDepth::Sixteen) => style.fg(sixteen),
+            (_, ColorDepth::Indexed) => style.fg(Color::Indexed(indexed)),
             _ => style.fg(Color::Rgb(red, green, blue)),
         }
     }
 }
 
-impl Depth {
+impl ColorDepth {
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let (term, more) = (set("TERM").unwrap_or_default(), set("COLORTERM").unwrap_or_default());
@@ -148,7 +150,7 @@ impl Depth {
 mod tests {
     use super::*;
 
-    impl Tint {
+    impl Role {
         const ALL: [Self; 12] = [
             Self::Text,
             Self::Detail,
@@ -182,8 +184,8 @@ mod tests {
     #[test]
     fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
         for (theme, background) in [0x1e_2230, 0xff_ffff].into_iter().enumerate() {
-            let row = ink(Tint::Cursor).1.unwrap()[theme].0;
-            for meaning in Tint::ALL.into_iter().filter(|meaning| !matches!(meaning, Tint::Frame | Tint::Cursor)) {
+            let row = ink(Role::Cursor).1.unwrap()[theme].0;
+            for meaning in Role::ALL.into_iter().filter(|meaning| !matches!(meaning, Role::Frame | Role::Cursor)) {
                 let Some((rgb, ..)) = ink(meaning).1.map(|hues| hues[theme]) else { continue };
                 for behind in [background, row] {
                     let contrast = contrast_of(rgb, behind);
@@ -195,35 +197,35 @@ mod tests {
 
     #[test]
     fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
-        let looks = |theme| [Depth::None, Depth::Sixteen].map(|depth| Appearance { theme, depth });
+        let looks = |theme| [ColorDepth::None, ColorDepth::Sixteen].map(|depth| Appearance { theme, depth });
         for look in Theme::ALL.into_iter().flat_map(looks) {
-            for meaning in [Tint::Price, Tint::Problem, Tint::Cursor] {
+            for meaning in [Role::Price, Role::Problem, Role::Cursor] {
                 assert_ne!(
                     look.style(meaning).add_modifier,
-                    look.style(Tint::Text).add_modifier,
+                    look.style(Role::Text).add_modifier,
                     "{look:?} {meaning:?}"
                 );
             }
         }
         // Nothing blinks.
-        for look in Theme::ALL.map(|theme| Appearance { theme, depth: Depth::True }) {
+        for look in Theme::ALL.map(|theme| Appearance { theme, depth: ColorDepth::True }) {
             let blink = Modifier::SLOW_BLINK | Modifier::RAPID_BLINK;
-            assert!(Tint::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
+            assert!(Role::ALL.iter().all(|meaning| !look.style(*meaning).add_modifier.intersects(blink)));
         }
     }
 
     #[test]
     fn the_variables_say_how_many_colours_there_are() {
         let depth = |pairs: &[(&str, &str)]| {
-            Depth::of(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+            ColorDepth::of(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         };
-        assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Depth::True);
-        assert_eq!(depth(&[("TERM", "xterm-256color")]), Depth::Indexed);
-        assert_eq!(depth(&[("TERM", "linux")]), Depth::Sixteen);
-        assert_eq!(depth(&[("TERM", "dumb")]), Depth::None);
-        assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::None);
-        assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "")]), Depth::Sixteen);
-        assert_eq!(depth(&[("TERM", "xterm"), ("CLICOLOR", "0")]), Depth::None);
-        assert_eq!(depth(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), Depth::Sixteen);
+        assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), ColorDepth::True);
+        assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Indexed);
+        assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Sixteen);
+        assert_eq!(depth(&[("TERM", "dumb")]), ColorDepth::None);
+        assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::None);
+        assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "")]), ColorDepth::Sixteen);
+        assert_eq!(depth(&[("TERM", "xterm"), ("CLICOLOR", "0")]), ColorDepth::None);
+        assert_eq!(depth(&[("TERM", "dumb"), ("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]), ColorDepth::Sixteen);
     }
 }

@@ -12,9 +12,9 @@ use behaview::app::message::LoadedReport;
 use behaview::app::model::Service;
 use behaview::app::{Key, Model};
 use behaview::report::compare::Matrix;
-use behaview::report::find::{How, Pattern, SearchScope, search};
+use behaview::report::find::{MatchOptions, Pattern, SearchScope, search};
 use behaview::report::{Body, Cancel, Folds, Index, Report, RowSet};
-use behaview::runtime::Session;
+use behaview::runtime::EventLoop;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use jiff::Timestamp;
@@ -54,7 +54,7 @@ fn index(bencher: Bencher, rows: u64) {
 #[divan::bench(args = [("needle", false), ("software", false), (r"[xz]{3}\d*\.", true)], sample_count = 15)]
 fn find(bencher: Bencher, (words, is_regex): (&str, bool)) {
     let report = report(1_000_000);
-    let pattern = Pattern::new(words, How { is_regex, is_case_sensitive: false }).unwrap();
+    let pattern = Pattern::new(words, MatchOptions { is_regex, is_case_sensitive: false }).unwrap();
     bencher.counter(BytesCount::new(report.body.len())).bench(|| {
         let mut count = 0;
         let mut sink = |rows: RowSet| {
@@ -93,7 +93,7 @@ fn frame(bencher: Bencher, rows: u64) {
     let mut model = Model::new(Service::default(), clock());
     let here = LoadedReport::new(clock(), report(rows).body, None);
     model.open_documents(vec![("bench".to_owned(), vec![(None, here)])]);
-    let mut session = Session::new(TestBackend::new(120, 40), model, None, clock).unwrap();
+    let mut session = EventLoop::new(TestBackend::new(120, 40), model, None, clock).unwrap();
     session.begin();
     assert!(session.run_until_idle(Duration::from_secs(60)).unwrap());
     session.press(Key::Char('4'));
@@ -106,7 +106,7 @@ fn frame(bencher: Bencher, rows: u64) {
 /// What an attacker can write much of: twice the bytes take twice the time.
 mod growth {
     use super::*;
-    use behaview::export::{Export, ExportSource, Format, What};
+    use behaview::export::{Export, ExportSource, Format, Part};
     use behaview::report::note::Notes;
     use behaview::report::rules::Rules;
 
@@ -120,7 +120,7 @@ mod growth {
             ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::read(None).0);
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
-            let job = Export { sources: &sources, what: What::All, rules: &rules, cancel: &Cancel::default() };
+            let job = Export { sources: &sources, what: Part::All, rules: &rules, cancel: &Cancel::default() };
             format.write(&job, &mut std::io::sink()).unwrap()
         });
     }

@@ -28,7 +28,7 @@ async fn private_files_take_sha256_only() {
 }
 
 #[tokio::test]
-async fn artefacts_are_served_in_ranges() {
+async fn artifacts_are_served_in_ranges() {
     let visit = Visit::begin().await;
     let path = format!("{}/memdump", first_report());
     let whole = visit.get(&path).send().await.unwrap().bytes().await.unwrap();

@@ -149,7 +149,7 @@ fn stranger_to(call: &ReceivedCall<'_>) -> String {
     let public = file(other(["lumen32", "notepad"]));
     let part = |before: &str| target.split_once(before).map(|(_, rest)| rest.split(['/', '?']).next().unwrap());
     let (old, new) = match call.endpoint {
-        Endpoint::Behaviour | Endpoint::Artefact => (part("/file_behaviours/"), report_of(private).replace(' ', "%20")),
+        Endpoint::Behaviour | Endpoint::Artifact => (part("/file_behaviours/"), report_of(private).replace(' ', "%20")),
         Endpoint::PrivateFile | Endpoint::Summary | Endpoint::List | Endpoint::Identifiers => {
             (part("/private/files/"), file(private))
         }

@@ -1,7 +1,7 @@
 //! Beyond a budget nothing is sent.
 
 use crate::faults::arm;
-use behaview::quota::{Budget, Period, Span};
+use behaview::quota::{Budget, BudgetPeriod, Period};
 
 use super::counted::{jump, pass, run};
 use super::*;
@@ -10,7 +10,7 @@ fn limit(session: Option<u64>, daily: Option<u64>) -> Budget {
     Budget { session, daily }
 }
 
-fn span(result: Result<Answer, GatewayError>) -> Option<Span> {
+fn span(result: Result<StoredAnswer, GatewayError>) -> Option<BudgetPeriod> {
     match result {
         Err(GatewayError::OverBudget(over)) => Some(over.span),
         Ok(_) => None,
@@ -20,84 +20,85 @@ fn span(result: Result<Answer, GatewayError>) -> Option<Span> {
 
 #[tokio::test]
 async fn what_may_have_been_charged_counts_and_an_open_price_fits_no_budget() {
-    let visit = Visit::begin().await;
-    let gateway = run("rich", &visit.store(), &visit.demo).with_budget(limit(Some(1_000), None));
-    let result = visit::ask(&gateway, &Request::V2Submissions { files: vec![super::by_hash::hash(0)] }).await;
-    assert_eq!((span(result), visit.calls()), (Some(Span::Session), 0));
-    let gateway = run("frugal", &visit.store(), &visit.demo).with_budget(limit(Some(1), None));
-    arm(&visit.demo, "reset*1");
-    assert!(visit::ask(&gateway, &first_report()).await.is_err());
-    let error = visit::ask(&gateway, &first_report()).await.unwrap_err();
+    let harness = GatewayHarness::begin().await;
+    let gateway = run("rich", &harness.store(), &harness.demo).with_budget(limit(Some(1_000), None));
+    let result = harness::ask(&gateway, &Request::V2Submissions { files: vec![super::by_hash::hash(0)] }).await;
+    assert_eq!((span(result), harness.calls()), (Some(BudgetPeriod::Session), 0));
+    let gateway = run("frugal", &harness.store(), &harness.demo).with_budget(limit(Some(1), None));
+    arm(&harness.demo, "reset*1");
+    assert!(harness::ask(&gateway, &first_report()).await.is_err());
+    let error = harness::ask(&gateway, &first_report()).await.unwrap_err();
     let wanted =
         "nothing was sent: over the budget: it may cost 1 request, and 0 of the 1 that this run may spend is left";
-    assert_eq!((error.to_string().as_str(), visit.charged()), (wanted, 0));
+    assert_eq!((error.to_string().as_str(), harness.charged()), (wanted, 0));
 }
 
 #[tokio::test]
 async fn a_day_is_shared_by_all_runs_and_ends_at_midnight() {
-    let visit = Visit::begin().await;
-    let runs = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(3))));
-    for (n, over) in [(0, None), (1, None), (0, None), (1, Some(Span::Day)), (0, Some(Span::Day))] {
-        assert_eq!(span(visit::ask(&runs[n], &first_report()).await), over);
+    let harness = GatewayHarness::begin().await;
+    let runs = ["one", "two"].map(|name| run(name, &harness.store(), &harness.demo).with_budget(limit(None, Some(3))));
+    for (n, over) in [(0, None), (1, None), (0, None), (1, Some(BudgetPeriod::Day)), (0, Some(BudgetPeriod::Day))] {
+        assert_eq!(span(harness::ask(&runs[n], &first_report()).await), over);
     }
-    pass(&visit.demo, 24 * 60);
-    assert_eq!(span(visit::ask(&runs[1], &first_report()).await), None);
+    pass(&harness.demo, 24 * 60);
+    assert_eq!(span(harness::ask(&runs[1], &first_report()).await), None);
 }
 
 #[tokio::test]
 async fn two_names_of_one_service_and_key_share_a_day() {
-    let visit = Visit::begin().await;
+    let harness = GatewayHarness::begin().await;
     let named = |name: &str, key: &str| {
-        let profile = Profile { name: name.to_owned(), ..Visit::profile(&visit.demo) };
-        gateway(&visit.store(), profile, key).with_budget(limit(None, Some(2)))
+        let profile = Profile { name: name.to_owned(), ..GatewayHarness::profile(&harness.demo) };
+        gateway(&harness.store(), profile, key).with_budget(limit(None, Some(2)))
     };
     let (one, twin, stranger) =
-        (named("one", visit.demo.key()), named("twin", visit.demo.key()), named("other", &"f".repeat(64)));
-    for (asks, over) in [(&one, None), (&twin, None), (&one, Some(Span::Day)), (&twin, Some(Span::Day))] {
-        assert_eq!(span(visit::ask(asks, &first_report()).await), over);
+        (named("one", harness.demo.key()), named("twin", harness.demo.key()), named("other", &"f".repeat(64)));
+    for (asks, over) in [(&one, None), (&twin, None), (&one, Some(BudgetPeriod::Day)), (&twin, Some(BudgetPeriod::Day))]
+    {
+        assert_eq!(span(harness::ask(asks, &first_report()).await), over);
     }
     let spent = [&one, &twin, &stranger].map(|gateway| gateway.spent_in(Period::Daily).unwrap().total());
     assert_eq!(spent, [2, 2, 0]);
     // Another key is another account.
-    let asked = visit::ask(&stranger, &first_report()).await;
+    let asked = harness::ask(&stranger, &first_report()).await;
     assert!(matches!(asked, Err(GatewayError::Service { .. })), "{asked:?}");
     // Where no key is read, that of what the name asked last tells.
-    let store = &visit.gateway.store;
+    let store = &harness.gateway.store;
     let unread = |profile| {
-        let whose = behaview::store::Whose { profile, service: &visit.gateway.service, owner: None };
-        store.spent_in(whose, Period::Daily, visit.gateway.now()).unwrap().into_values().sum::<Spent>().total()
+        let whose = behaview::store::Account { profile, service: &harness.gateway.service, owner: None };
+        store.spent_in(whose, Period::Daily, harness.gateway.now()).unwrap().into_values().sum::<SpentUnits>().total()
     };
     assert_eq!([unread("twin"), unread("new")], [2, 0]);
 }
 
 #[tokio::test]
 async fn a_wrong_clock_opens_no_second_day() {
-    let visit = Visit::begin().await;
-    let run = |name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(1)));
+    let harness = GatewayHarness::begin().await;
+    let run = |name| run(name, &harness.store(), &harness.demo).with_budget(limit(None, Some(1)));
     let first = run("one");
-    assert_eq!(span(visit::ask(&first, &first_report()).await), None);
+    assert_eq!(span(harness::ask(&first, &first_report()).await), None);
     jump(24 * 60);
     for gateway in [&first, &run("two")] {
-        assert_eq!(span(visit::ask(gateway, &first_report()).await), Some(Span::Day));
+        assert_eq!(span(harness::ask(gateway, &first_report()).await), Some(BudgetPeriod::Day));
     }
     // Without any date of the service the day is not known.
-    crate::faults::arm(&visit.demo, "quotas:lost*1");
-    assert!(matches!(visit::ask(&run("blind"), &first_report()).await, Err(GatewayError::DayUnknown(_))));
+    crate::faults::arm(&harness.demo, "quotas:lost*1");
+    assert!(matches!(harness::ask(&run("blind"), &first_report()).await, Err(GatewayError::DayUnknown(_))));
     let folder = tempfile::tempdir().unwrap();
     let dateless = super::secrets::gate_to("{}".to_owned(), folder.path(), "a-key").with_budget(limit(None, Some(1)));
-    assert!(matches!(visit::ask(&dateless, &first_report()).await, Err(GatewayError::DayUnknown(_))));
+    assert!(matches!(harness::ask(&dateless, &first_report()).await, Err(GatewayError::DayUnknown(_))));
     // The service's own day ends.
-    visit.demo.advance(std::time::Duration::from_secs(24 * 3_600));
-    assert_eq!(span(visit::ask(&run("three"), &first_report()).await), None);
-    assert_eq!(visit.charged(), 2);
+    harness.demo.advance(std::time::Duration::from_secs(24 * 3_600));
+    assert_eq!(span(harness::ask(&run("three"), &first_report()).await), None);
+    assert_eq!(harness.charged(), 2);
 }
 
 #[tokio::test]
 async fn two_programs_at_once_do_not_spend_the_same_rest() {
-    let visit = Visit::begin().await;
-    let runs = ["one", "two"].map(|name| run(name, &visit.store(), &visit.demo).with_budget(limit(None, Some(1))));
+    let harness = GatewayHarness::begin().await;
+    let runs = ["one", "two"].map(|name| run(name, &harness.store(), &harness.demo).with_budget(limit(None, Some(1))));
     let (report, page) = (first_report(), list(&dropper()));
-    let (one, two) = tokio::join!(visit::ask(&runs[0], &report), visit::ask(&runs[1], &page));
+    let (one, two) = tokio::join!(harness::ask(&runs[0], &report), harness::ask(&runs[1], &page));
     assert_eq!([one, two].into_iter().filter(Result::is_ok).count(), 1);
-    assert_eq!(visit.charged(), 1);
+    assert_eq!(harness.charged(), 1);
 }

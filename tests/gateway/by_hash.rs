@@ -11,40 +11,40 @@ pub fn hash(number: usize) -> FileHash {
     FileHash::parse(&Demo::public_files()[number].sha256).unwrap()
 }
 
-async fn charged_for(visit: &Visit, request: &Request) -> (u64, serde_json::Value) {
-    let before = visit.charged();
+async fn charged_for(harness: &GatewayHarness, request: &Request) -> (u64, serde_json::Value) {
+    let before = harness.charged();
     let quote = request.clone().quote(&Entitlements::default());
-    let answer = visit.gateway.get(&quote, &|_| {}).await.unwrap();
-    let spent = visit.gateway.spent().unwrap().total();
-    assert!(spent >= visit.charged(), "{spent} {}", visit.charged());
-    (visit.charged() - before, serde_json::from_slice(&answer.body).unwrap())
+    let answer = harness.gateway.get(&quote, &|_| {}).await.unwrap();
+    let spent = harness.gateway.spent().unwrap().total();
+    assert!(spent >= harness.charged(), "{spent} {}", harness.charged());
+    (harness.charged() - before, serde_json::from_slice(&answer.body).unwrap())
 }
 
 #[tokio::test]
 async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
-    let visit = Visit::begin().await;
+    let harness = GatewayHarness::begin().await;
     let reports = |numbers: &[usize]| Request::V2Reports { files: numbers.iter().map(|n| hash(*n)).collect() };
-    let (charged, first) = charged_for(&visit, &reports(&[0, 1])).await;
+    let (charged, first) = charged_for(&harness, &reports(&[0, 1])).await;
     assert_eq!((charged, first.as_array().map(Vec::len)), (2, Some(2)));
     // What is not final comes from the service each time, beside what is stored.
     for spent in [3, 4] {
-        arm(&visit.demo, "v2-report:queued*1");
-        let (charged, found) = charged_for(&visit, &reports(&[0, 2])).await;
-        assert_eq!((charged, found.as_array().unwrap().len(), visit.charged()), (1, 2, spent));
+        arm(&harness.demo, "v2-report:queued*1");
+        let (charged, found) = charged_for(&harness, &reports(&[0, 2])).await;
+        assert_eq!((charged, found.as_array().unwrap().len(), harness.charged()), (1, 2, spent));
     }
     for (numbers, price) in [(&[1, 0][..], 0), (&[0], 0), (&[0, 1, 2], 1), (&[2, 1, 0], 0)] {
-        let (charged, found) = charged_for(&visit, &reports(numbers)).await;
+        let (charged, found) = charged_for(&harness, &reports(numbers)).await;
         assert_eq!(charged, price, "{numbers:?}");
         let found = if numbers.len() == 1 { vec![found] } else { found.as_array().unwrap().clone() };
         let resources = found.iter().map(|one| one["resource"].as_str().unwrap().to_owned());
         let asked: Vec<_> = numbers.iter().map(|n| hash(*n).as_str().to_owned()).collect();
         assert_eq!(resources.collect::<Vec<_>>(), asked);
     }
-    assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged());
+    assert_eq!(harness.gateway.spent().unwrap().total(), harness.charged());
     // Asked once more on purpose, all of it is.
     let quote = reports(&[0, 1]).quote(&Entitlements::default());
-    visit.gateway.ask(&quote, &|_| {}).await.unwrap();
-    assert_eq!(visit.charged(), 7);
+    harness.gateway.ask(&quote, &|_| {}).await.unwrap();
+    assert_eq!(harness.charged(), 7);
 }
 
 #[tokio::test]
@@ -61,7 +61,7 @@ async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let answer = answer.replace('A', hash(0).as_str());
         let gateway = super::secrets::gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
-        let found = visit::ask(&gateway, &request).await.unwrap();
+        let found = harness::ask(&gateway, &request).await.unwrap();
         assert_eq!(
             (bytes(&found), gateway.stored(&request).unwrap().is_some()),
             (answer.clone().into_bytes(), is_stored)
@@ -80,7 +80,7 @@ async fn a_hash_that_the_service_passes_over_is_named() {
     let (service, received) = (&*gateway.service, gateway.now());
     let new = NewAnswer { service, profile: "lab", key: &key, received, bytes: &stored, imported: None };
     gateway.store.keep(&new).and_then(|()| gateway.store.move_read(&new, &[], true)).unwrap();
-    let quote = Request::V2Reports { files: vec![two.clone(), one.clone()] }.quote(&visit::licensed());
+    let quote = Request::V2Reports { files: vec![two.clone(), one.clone()] }.quote(&harness::licensed());
     let answer = gateway.get(&quote, &|_| {}).await.unwrap();
     assert_eq!(String::from_utf8(bytes(&answer)).unwrap(), format!("[{}]", element(&one)));
     assert!(answer.is_partial && answer.remark.unwrap().contains(two.as_str()));
@@ -88,18 +88,18 @@ async fn a_hash_that_the_service_passes_over_is_named() {
 
 #[tokio::test]
 async fn more_hashes_than_were_agreed_are_not_asked_about() {
-    let visit = Visit::begin().await;
+    let harness = GatewayHarness::begin().await;
     let all = || Request::V2Reports { files: (0..3).map(hash).collect() };
-    charged_for(&visit, &Request::V2Reports { files: vec![hash(0), hash(1)] }).await;
-    let quote = all().quote(&visit::licensed());
-    let missing = visit.gateway.missing_hashes(&all()).unwrap();
+    charged_for(&harness, &Request::V2Reports { files: vec![hash(0), hash(1)] }).await;
+    let quote = all().quote(&harness::licensed());
+    let missing = harness.gateway.missing_hashes(&all()).unwrap();
     let agreed = quote.clone().at(quote.clone().of_missing(missing).price().clone());
     assert_eq!(agreed.price().verdict.units.max, Some(1));
     // Between the price and the key the stored ones become unreadable, or another program deletes them.
-    visit.files("reports").iter().for_each(|path| std::fs::write(path, "damaged").unwrap());
-    assert!(matches!(visit.gateway.get(&agreed, &|_| {}).await, Err(GatewayError::NotStored)));
-    assert_eq!((visit.gateway.missing_hashes(&all()), visit.charged()), (None, 2));
-    assert!(visit.gateway.get(&quote, &|_| {}).await.is_ok() && visit.charged() == 5);
+    harness.files("reports").iter().for_each(|path| std::fs::write(path, "damaged").unwrap());
+    assert!(matches!(harness.gateway.get(&agreed, &|_| {}).await, Err(GatewayError::NotStored)));
+    assert_eq!((harness.gateway.missing_hashes(&all()), harness.charged()), (None, 2));
+    assert!(harness.gateway.get(&quote, &|_| {}).await.is_ok() && harness.charged() == 5);
 }
 
 #[tokio::test]
@@ -120,13 +120,17 @@ async fn what_is_about_something_else_is_charged_and_kept_unread() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let gateway = gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
-        super::artefacts::unusable(&visit::ask(&gateway, &request).await);
+        super::artifacts::unusable(&harness::ask(&gateway, &request).await);
         assert!(gateway.stored(&request).unwrap().is_none(), "{answer}");
-        assert_eq!(gateway.store.inventory().unwrap().iter().filter(|held| held.is_unread()).count(), 1, "{answer}");
+        assert_eq!(
+            gateway.store.inventory().unwrap().iter().filter(|stored| stored.is_unread()).count(),
+            1,
+            "{answer}"
+        );
         assert_eq!(gateway.spent().unwrap().total(), 1, "{answer}");
     }
     let (folder, error) = (tempfile::tempdir().unwrap(), r#""error":{"code":"QuotaExceededError"}}}"#);
     let gateway = gate_to(format!(r#"{{"data":{{"id":"x",{error}"#), folder.path(), "a-key-of-this-test");
-    assert_eq!(refusal(visit::ask(&gateway, &report).await), Reason::QuotaSpent);
+    assert_eq!(refusal(harness::ask(&gateway, &report).await), ApiErrorKind::QuotaSpent);
     assert_eq!(gateway.spent().unwrap().total(), 1);
 }

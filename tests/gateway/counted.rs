@@ -47,21 +47,21 @@ pub fn jump(minutes: i64) {
 /// A run of the program with this test's clock.
 pub fn run(session: &str, path: &Path, demo: &Demo) -> Gateway {
     let credential = Credential::new(demo.key(), KeySource::Demo).unwrap();
-    let client = Client::new(Visit::profile(demo), Some(credential)).unwrap();
+    let client = Client::new(GatewayHarness::profile(demo), Some(credential)).unwrap();
     Gateway::new(Arc::new(Store::open(path).unwrap()), client, session.to_owned(), tick)
 }
 
 pub struct Scene {
-    pub visit: Visit,
+    pub harness: GatewayHarness,
     pub gateway: Gateway,
 }
 
 impl Scene {
     /// A gateway that has seen the service's counters count a call of its own.
     pub async fn begin() -> Self {
-        let visit = Visit::begin().await;
-        let gateway = run("counted", &visit.store(), &visit.demo);
-        let scene = Self { visit, gateway };
+        let harness = GatewayHarness::begin().await;
+        let gateway = run("counted", &harness.store(), &harness.demo);
+        let scene = Self { harness, gateway };
         scene.look().await;
         scene.ask().await;
         scene.look().await;
@@ -69,20 +69,20 @@ impl Scene {
     }
 
     async fn ask(&self) -> bool {
-        visit::ask(&self.gateway, &first_report()).await.is_ok()
+        harness::ask(&self.gateway, &first_report()).await.is_ok()
     }
 
     async fn look(&self) {
-        visit::ask(&self.gateway, &Request::Quotas).await.unwrap();
+        harness::ask(&self.gateway, &Request::Quotas).await.unwrap();
     }
 
     async fn fail(&self, fault: &str) {
-        arm(&self.visit.demo, &format!("{fault}*1"));
+        arm(&self.harness.demo, &format!("{fault}*1"));
         assert!(!self.ask().await);
     }
 
     async fn look_later(&self) {
-        pass(&self.visit.demo, 6);
+        pass(&self.harness.demo, 6);
         self.look().await;
     }
 
@@ -104,7 +104,7 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
         let scene = Scene::begin().await;
         scene.fail(fault).await;
         // What a colleague takes of the group's quota changes nothing.
-        scene.visit.demo.colleague_spends(7);
+        scene.harness.demo.colleague_spends(7);
         scene.look().await;
         assert_eq!(scene.states(), [State::Unknown], "{fault}: a look so soon decides nothing");
         if state == State::Free {
@@ -114,7 +114,7 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
         assert_eq!(scene.states(), [state], "{fault}");
         let rose = if state == State::Free { "the counter did not rise: what" } else { "the counter rose by 1, this" };
         assert!(scene.counted().unwrap().starts_with(rose), "{fault}: {:?}", scene.counted());
-        assert!(scene.gateway.spent().unwrap().total() >= scene.visit.charged());
+        assert!(scene.gateway.spent().unwrap().total() >= scene.harness.charged());
     }
 }
 
@@ -127,11 +127,11 @@ async fn a_counter_that_lags_raises_what_it_had_settled() {
         scene.look_later().await;
         assert_eq!(scene.states(), [State::Free]);
         if minutes > 100 {
-            pass(&scene.visit.demo, 61);
+            pass(&scene.harness.demo, 61);
             scene.look().await;
         }
-        scene.visit.reference(&first_report()).await;
-        pass(&scene.visit.demo, minutes);
+        scene.harness.reference(&first_report()).await;
+        pass(&scene.harness.demo, minutes);
         scene.look().await;
         let entry = scene.gateway.store.entries(scene.gateway.whose()).unwrap().pop().unwrap();
         assert_eq!((entry.state, entry.settled), (state, Some(settled)), "{minutes}: {:?}", entry.counted);
@@ -143,34 +143,34 @@ async fn a_counter_that_lags_again_and_again_is_settled_in_the_end() {
     let scene = Scene::begin().await;
     let new = upload(&scene).await;
     scene.look_later().await;
-    visit::ask(&scene.gateway, &new).await.unwrap();
+    harness::ask(&scene.gateway, &new).await.unwrap();
     scene.look_later().await;
-    scene.visit.reference(&first_report()).await;
-    pass(&scene.visit.demo, 70);
+    scene.harness.reference(&first_report()).await;
+    pass(&scene.harness.demo, 70);
     scene.look().await;
-    visit::ask(&scene.gateway, &new).await.unwrap();
+    harness::ask(&scene.gateway, &new).await.unwrap();
     for minutes in [0, 6, 70, 70] {
-        pass(&scene.visit.demo, minutes);
+        pass(&scene.harness.demo, minutes);
         scene.look().await;
-        assert!(scene.gateway.spent().unwrap().total() >= scene.visit.charged());
+        assert!(scene.gateway.spent().unwrap().total() >= scene.harness.charged());
     }
 }
 
 #[tokio::test]
 async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
     let scene = Scene::begin().await;
-    arm(&scene.visit.demo, "delay=600000*1");
-    let calls = scene.visit.calls();
+    arm(&scene.harness.demo, "delay=600000*1");
+    let calls = scene.harness.calls();
     let report = first_report();
     {
-        let mut call = std::pin::pin!(visit::ask(&scene.gateway, &report));
-        while scene.visit.calls() == calls {
+        let mut call = std::pin::pin!(harness::ask(&scene.gateway, &report));
+        while scene.harness.calls() == calls {
             assert!(tokio::time::timeout(Duration::from_millis(5), &mut call).await.is_err());
         }
     }
     scene.look_later().await;
     assert_eq!(scene.states(), [State::Reserved]);
-    pass(&scene.visit.demo, 70);
+    pass(&scene.harness.demo, 70);
     scene.look().await;
     assert_eq!(scene.states(), [State::Charged]);
 }
@@ -178,8 +178,8 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
 /// Asks for the submissions of two files, and loses the answer.
 async fn lose_submissions(scene: &Scene) {
     let files = Demo::public_files().into_iter().take(2).map(|file| FileHash::parse(&file.sha256).unwrap());
-    arm(&scene.visit.demo, "v2-submissions:lost*1");
-    assert!(visit::ask(&scene.gateway, &Request::V2Submissions { files: files.collect() }).await.is_err());
+    arm(&scene.harness.demo, "v2-submissions:lost*1");
+    assert!(harness::ask(&scene.gateway, &Request::V2Submissions { files: files.collect() }).await.is_err());
 }
 
 #[tokio::test]
@@ -189,14 +189,14 @@ async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters
     lose_submissions(&scene).await;
     let spent = scene.gateway.spent().unwrap();
     assert!(spent.is_open && spent.most().is_none() && spent.unsure == 2, "{spent:?}");
-    let careful = run("careful", &scene.visit.store(), &scene.visit.demo)
+    let careful = run("careful", &scene.harness.store(), &scene.harness.demo)
         .with_budget(Budget { daily: Some(1_000), ..Budget::default() });
-    let refused = visit::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
+    let refused = harness::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
     assert!(refused.to_string().contains("what is left of the 1,000"), "{refused}");
     scene.look_later().await;
     let spent = scene.gateway.spent().unwrap();
-    assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));
-    assert!(visit::ask(&careful, &Request::Rescan { file: public() }).await.is_ok());
+    assert_eq!((spent.is_open, spent.total()), (false, scene.harness.charged()));
+    assert!(harness::ask(&careful, &Request::Rescan { file: public() }).await.is_ok());
 }
 
 fn public() -> FileHash {
@@ -205,34 +205,34 @@ fn public() -> FileHash {
 
 #[tokio::test]
 async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
-    let visit = Visit::begin().await;
-    let scene = Scene { gateway: run("counted", &visit.store(), &visit.demo), visit };
+    let harness = GatewayHarness::begin().await;
+    let scene = Scene { gateway: run("counted", &harness.store(), &harness.demo), harness };
     lose_submissions(&scene).await;
-    assert_eq!(scene.visit.calls(), 2, "the look and the call");
+    assert_eq!(scene.harness.calls(), 2, "the look and the call");
     scene.look_later().await;
     scene.ask().await;
     scene.look_later().await;
     let spent = scene.gateway.spent().unwrap();
-    assert_eq!((spent.is_open, spent.total()), (false, scene.visit.charged()));
+    assert_eq!((spent.is_open, spent.total()), (false, scene.harness.charged()));
 }
 
 #[tokio::test]
 async fn the_key_cannot_be_told_from_the_account() {
     let scene = Scene::begin().await;
-    let key = scene.visit.demo.key();
+    let key = scene.harness.demo.key();
     let account = scene.gateway.client.account().unwrap();
     assert!(account.len() == 16 && !key.contains(&account), "{account}");
     let other = Credential::new("another", KeySource::Demo).unwrap();
-    let other = Client::new(Visit::profile(&scene.visit.demo), Some(other)).unwrap();
+    let other = Client::new(GatewayHarness::profile(&scene.harness.demo), Some(other)).unwrap();
     assert_ne!(other.account().unwrap(), account);
 }
 
 /// A file that the service does not know, uploaded by the public API.
 async fn upload(scene: &Scene) -> Request {
-    let path = scene.visit.folder().join("new.bin");
+    let path = scene.harness.folder().join("new.bin");
     std::fs::write(&path, b"nobody has seen this before").unwrap();
     let (file, _) = hash_file(&path, u64::MAX).unwrap();
-    visit::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
+    harness::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
     Request::File { file: FileHash::parse(file.as_str()).unwrap() }
 }
 
@@ -251,13 +251,13 @@ async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new()
     scene.look_later().await;
     assert_eq!(scene.states(), [State::Free]);
     assert_eq!((&*quote(known).price().short(), &*quote(new.clone()).price().short()), ("1 request", "0"));
-    let charged = scene.visit.charged();
+    let charged = scene.harness.charged();
     scene.gateway.ask(&quote(new), &|_| {}).await.unwrap();
-    assert_eq!((scene.visit.charged(), scene.gateway.spent().unwrap().total()), (charged, charged));
+    assert_eq!((scene.harness.charged(), scene.gateway.spent().unwrap().total()), (charged, charged));
     // Where the counters show that it was charged all the same, it counts.
-    scene.visit.reference(&first_report()).await;
+    scene.harness.reference(&first_report()).await;
     scene.look_later().await;
-    assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
+    assert_eq!(scene.gateway.spent().unwrap().total(), scene.harness.charged());
 }
 
 #[tokio::test]
@@ -266,31 +266,31 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
     let new = upload(&scene).await;
     scene.look_later().await;
     // Priced as any look-up, by a program that does not know of the upload.
-    visit::ask(&scene.gateway, &new).await.unwrap();
+    harness::ask(&scene.gateway, &new).await.unwrap();
     assert_eq!(scene.states(), [State::Free, State::Charged]);
     scene.look_later().await;
     assert_eq!(scene.states(), [State::Free, State::Charged], "the counters may lag");
-    pass(&scene.visit.demo, 61);
+    pass(&scene.harness.demo, 61);
     scene.look().await;
     assert_eq!(scene.states(), [State::Free, State::Free]);
     assert_eq!(
         scene.counted().as_deref(),
         Some("the counter did not rise, this program accounts for 1: a price is too high")
     );
-    assert_eq!(scene.gateway.spent().unwrap().total(), scene.visit.charged());
+    assert_eq!(scene.gateway.spent().unwrap().total(), scene.harness.charged());
 }
 
 #[tokio::test]
 async fn readings_are_thinned_and_go_after_a_hundred_days() {
     let scene = Scene::begin().await;
-    let looks = || scene.visit.count("SELECT COUNT(DISTINCT look) FROM counters");
+    let looks = || scene.harness.count("SELECT COUNT(DISTINCT look) FROM counters");
     let before = looks();
     for _ in 0..11 {
-        pass(&scene.visit.demo, 1);
-        visit::ask(&scene.gateway, &Request::Quotas).await.unwrap();
+        pass(&scene.harness.demo, 1);
+        harness::ask(&scene.gateway, &Request::Quotas).await.unwrap();
     }
     assert!((3..=4).contains(&(looks() - before)), "one in five minutes, and the last: {}", looks());
-    pass(&scene.visit.demo, 101 * 24 * 60);
-    visit::ask(&scene.gateway, &Request::Quotas).await.unwrap();
+    pass(&scene.harness.demo, 101 * 24 * 60);
+    harness::ask(&scene.gateway, &Request::Quotas).await.unwrap();
     assert_eq!(looks(), 1);
 }

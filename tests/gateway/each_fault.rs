@@ -16,7 +16,7 @@ enum Comes {
     /// An answer.
     Sound,
     /// The service's "no".
-    Refusal(Reason),
+    Refusal(ApiErrorKind),
     /// No answer, or half of one.
     Lost,
     /// More than is taken.
@@ -30,17 +30,17 @@ enum Comes {
 /// Every fault as it is armed, those that end alike in one row, with what comes of a paid call and of the free one. Quota details
 /// are read by the one who asks: they are free, out of date at once, and not stored.
 const FAULTS: [(&str, Comes, Comes); 15] = [
-    ("401-missing 401-wrong 401-inactive", Refusal(Reason::WrongKey), Refusal(Reason::WrongKey)),
-    ("403", Refusal(Reason::Forbidden), Refusal(Reason::Forbidden)),
-    ("404", Refusal(Reason::NotFound), Refusal(Reason::NotFound)),
-    ("409 424 400 400-argument 400-not-yet", Refusal(Reason::Other), Refusal(Reason::Other)),
-    ("429-quota", Refusal(Reason::QuotaSpent), Refusal(Reason::QuotaSpent)),
+    ("401-missing 401-wrong 401-inactive", Refusal(ApiErrorKind::WrongKey), Refusal(ApiErrorKind::WrongKey)),
+    ("403", Refusal(ApiErrorKind::Forbidden), Refusal(ApiErrorKind::Forbidden)),
+    ("404", Refusal(ApiErrorKind::NotFound), Refusal(ApiErrorKind::NotFound)),
+    ("409 424 400 400-argument 400-not-yet", Refusal(ApiErrorKind::Other), Refusal(ApiErrorKind::Other)),
+    ("429-quota", Refusal(ApiErrorKind::QuotaSpent), Refusal(ApiErrorKind::QuotaSpent)),
     (
         "429-rate 429-rate-seconds 429-rate-date 429-rate-nonsense 429-html",
-        Refusal(Reason::TooFast),
-        Refusal(Reason::TooFast),
+        Refusal(ApiErrorKind::TooFast),
+        Refusal(ApiErrorKind::TooFast),
     ),
-    ("503 504", Refusal(Reason::Down), Refusal(Reason::Down)),
+    ("503 504", Refusal(ApiErrorKind::Down), Refusal(ApiErrorKind::Down)),
     ("portal", Unusable, Unusable),
     ("empty not-json array number string null stranger cut-bare=100", Unusable, Sound),
     ("mixed cursor-same cursor-cycle gzip-lie drip=1000000 delay=20", Sound, Sound),
@@ -48,7 +48,7 @@ const FAULTS: [(&str, Comes, Comes); 15] = [
     ("gzip-bomb endless-body", Never(1 << 20), TooLong),
     ("stall=64 drip=1", Never(1), Never(1)),
     ("delay=600000", Never(0), Never(0)),
-    ("redirect=http://127.0.0.1:9/", Refusal(Reason::Redirected), Refusal(Reason::Redirected)),
+    ("redirect=http://127.0.0.1:9/", Refusal(ApiErrorKind::Redirected), Refusal(ApiErrorKind::Redirected)),
 ];
 
 #[tokio::test]
@@ -60,11 +60,11 @@ async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
     for (number, (fault, when_paid, when_free)) in faults.iter().copied().enumerate() {
         for request in each_operation().into_iter().skip(number % step).step_by(step) {
             let comes = if is_paid(&request) { when_paid } else { when_free };
-            let trial = Trial { visit: Visit::begin().await, request, fault, comes };
+            let trial = Trial { harness: GatewayHarness::begin().await, request, fault, comes };
             trial.run(1).await;
             // Once more on a connection that is kept alive, where an HTTP client would like to try again by itself.
-            trial.visit.ask(&Request::Quotas).await.unwrap();
-            super::counted::pass(&trial.visit.demo, 3);
+            trial.harness.ask(&Request::Quotas).await.unwrap();
+            super::counted::pass(&trial.harness.demo, 3);
             trial.run(2).await;
         }
     }
@@ -74,7 +74,7 @@ async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
 
 /// One fault against one operation.
 struct Trial {
-    visit: Visit,
+    harness: GatewayHarness,
     request: Request,
     fault: &'static str,
     comes: Comes,
@@ -82,20 +82,20 @@ struct Trial {
 
 impl Trial {
     async fn run(&self, time: u32) {
-        let calls = self.visit.calls();
-        arm(&self.visit.demo, &format!("{}*1", self.fault));
+        let calls = self.harness.calls();
+        arm(&self.harness.demo, &format!("{}*1", self.fault));
         match self.comes {
-            Never(bytes) => self.give_up(bytes).await,
+            Never(bytes) => self.cancel_or_quit(bytes).await,
             _ => self.see_through().await,
         }
-        let about = format!("{} on {}, time {time}", self.fault, self.request.words());
-        assert_eq!(self.visit.calls(), calls + 1, "{about}");
+        let about = format!("{} on {}, time {time}", self.fault, self.request.label());
+        assert_eq!(self.harness.calls(), calls + 1, "{about}");
         self.check_ledger(time, &about);
-        self.check_held(time, &about);
+        self.check_stored(time, &about);
     }
 
     async fn see_through(&self) {
-        let result = self.visit.ask(&self.request).await;
+        let result = self.harness.ask(&self.request).await;
         let (comes, cost) = match &result {
             Ok(_) => (Sound, None),
             Err(GatewayError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
@@ -104,55 +104,55 @@ impl Trial {
         let unit = price(&self.request.operation(), &Entitlements::default()).verdict.unit;
         let (state, max) = if is_paid(&self.request) { (State::Unknown, 1) } else { (State::Free, 0) };
         let careful = Settlement { state, unit, units: Units { min: 0, max: Some(max) } };
-        assert_eq!(comes, self.comes, "{} on {}: {result:?}", self.fault, self.request.words());
+        assert_eq!(comes, self.comes, "{} on {}: {result:?}", self.fault, self.request.label());
         assert!(cost.is_none_or(|cost| cost == careful), "{}: {result:?}", self.fault);
-        let key = self.visit.demo.key();
+        let key = self.harness.demo.key();
         assert!(result.err().is_none_or(|error| !words(&error).contains(key)), "{} shows the key", self.fault);
     }
 
     /// Drops the call once the service has it and so many bytes came.
-    async fn give_up(&self, bytes: u64) {
-        let (calls, came) = (self.visit.calls(), AtomicU64::new(0));
+    async fn cancel_or_quit(&self, bytes: u64) {
+        let (calls, came) = (self.harness.calls(), AtomicU64::new(0));
         let progress = |received| {
             if let Received::Bytes { bytes, .. } = received {
                 came.fetch_max(bytes, Ordering::SeqCst);
             }
         };
-        let quote = self.request.clone().quote(&visit::licensed());
+        let quote = self.request.clone().quote(&harness::licensed());
         let enough = async {
-            while self.visit.calls() == calls || came.load(Ordering::SeqCst) < bytes {
+            while self.harness.calls() == calls || came.load(Ordering::SeqCst) < bytes {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };
         tokio::select! {
-            result = self.visit.gateway.ask(&quote, &progress) => panic!("{}: {result:?}", self.fault),
+            result = self.harness.gateway.ask(&quote, &progress) => panic!("{}: {result:?}", self.fault),
             () = enough => {}
         }
     }
 
     fn check_ledger(&self, time: u32, about: &str) {
-        let spent = self.visit.gateway.spent().unwrap();
+        let spent = self.harness.gateway.spent().unwrap();
         let expected = match (is_paid(&self.request), self.comes) {
-            (false, _) => Spent::default(),
-            (true, Sound) => Spent { charged: time.into(), ..Spent::default() },
-            (true, _) => Spent { unsure: time.into(), ..Spent::default() },
+            (false, _) => SpentUnits::default(),
+            (true, Sound) => SpentUnits { charged: time.into(), ..SpentUnits::default() },
+            (true, _) => SpentUnits { unsure: time.into(), ..SpentUnits::default() },
         };
         assert_eq!(spent, expected, "{about}");
-        assert!(spent.total() >= self.visit.charged(), "{about}: {spent:?}");
+        assert!(spent.total() >= self.harness.charged(), "{about}: {spent:?}");
     }
 
     /// What is held is sound, and what came whole and is of no use is set aside.
-    fn check_held(&self, time: u32, about: &str) {
-        let is_held = is_paid(&self.request) && self.comes == Sound;
-        assert_eq!(self.visit.held(&self.request).is_some(), is_held, "{about}");
+    fn check_stored(&self, time: u32, about: &str) {
+        let is_stored = is_paid(&self.request) && self.comes == Sound;
+        assert_eq!(self.harness.stored(&self.request).is_some(), is_stored, "{about}");
         let reports =
-            |file: &Sha256| self.visit.gateway.store.reports(&self.visit.gateway.service, file).unwrap().len();
+            |file: &Sha256| self.harness.gateway.store.reports(&self.harness.gateway.service, file).unwrap().len();
         let with_reports: Vec<_> = files().into_iter().filter(|file| reports(file) > 0).collect();
-        assert_eq!(with_reports, if is_held { vec![dropper()] } else { Vec::new() }, "{about}");
+        assert_eq!(with_reports, if is_stored { vec![dropper()] } else { Vec::new() }, "{about}");
         let is_aside = is_paid(&self.request) && self.comes == Unusable;
-        let count = |folder| self.visit.files(folder).len();
+        let count = |folder| self.harness.files(folder).len();
         let aside = usize::from(is_aside) * time as usize;
-        assert_eq!((count("reports") > 0, count("unread")), (is_held, aside), "{about}");
+        assert_eq!((count("reports") > 0, count("unread")), (is_stored, aside), "{about}");
     }
 }
 

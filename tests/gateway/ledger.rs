@@ -2,7 +2,7 @@
 
 use crate::faults::arm;
 
-use super::artefacts::unusable;
+use super::artifacts::unusable;
 use super::secrets::gate_to;
 use super::*;
 
@@ -14,36 +14,36 @@ fn failing(name: &str, write: &str) -> String {
 #[tokio::test]
 async fn what_cannot_be_written_down_is_not_sent() {
     for damage in ["DROP TABLE ledger".to_owned(), failing("full", "INSERT ON ledger")] {
-        let visit = Visit::begin().await;
-        visit.meddle(&damage);
+        let harness = GatewayHarness::begin().await;
+        harness.meddle(&damage);
         for request in [first_report(), list(&dropper())] {
-            let result = visit.ask(&request).await;
+            let result = harness.ask(&request).await;
             assert!(matches!(result, Err(GatewayError::Ledger(_))), "{result:?}");
-            assert_eq!((visit.calls(), visit.held(&request)), (0, None));
+            assert_eq!((harness.calls(), harness.stored(&request)), (0, None));
         }
-        assert!(visit.ask(&Request::Quotas).await.is_ok(), "what is free needs no ledger");
+        assert!(harness.ask(&Request::Quotas).await.is_ok(), "what is free needs no ledger");
     }
 }
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_stored_is_handed_over_or_refused() {
     for is_usable in [true, false] {
-        let visit = Visit::begin().await;
-        visit.block("unread");
+        let harness = GatewayHarness::begin().await;
+        harness.block("unread");
         if !is_usable {
-            arm(&visit.demo, "stranger");
+            arm(&harness.demo, "stranger");
         }
         for (calls, request) in [(1, first_report()), (2, list(&dropper()))] {
-            let (result, spent) = (visit.ask(&request).await, visit.gateway.spent().unwrap());
+            let (result, spent) = (harness.ask(&request).await, harness.gateway.spent().unwrap());
             if is_usable {
                 let answer = result.unwrap();
-                assert!(bytes(&answer) == visit.reference(&request).await && answer.remark.is_some());
-                assert_eq!(spent, Spent { charged: calls, ..Spent::default() });
+                assert!(bytes(&answer) == harness.reference(&request).await && answer.remark.is_some());
+                assert_eq!(spent, SpentUnits { charged: calls, ..SpentUnits::default() });
             } else {
                 unusable(&result);
-                assert_eq!(spent, Spent { unsure: calls, ..Spent::default() });
+                assert_eq!(spent, SpentUnits { unsure: calls, ..SpentUnits::default() });
             }
-            assert!(!matches!(visit.gateway.stored(&request), Ok(Some(_))));
+            assert!(!matches!(harness.gateway.stored(&request), Ok(Some(_))));
         }
     }
 }
@@ -52,60 +52,60 @@ async fn an_answer_that_cannot_be_stored_is_handed_over_or_refused() {
 #[tokio::test]
 async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
     for request in [first_report(), list(&dropper())] {
-        let visit = Visit::begin().await;
-        visit.block("reports");
-        let answer = visit.ask(&request).await.unwrap();
-        assert!(answer.remark.is_some() && visit.files("unread").len() == 1);
-        visit.unblock("reports");
-        assert!(visit.holds(&request, &bytes(&answer)) && visit.files("unread").is_empty());
-        assert!(visit.held(&first_report()).is_some(), "what the list brought is stored");
-        assert_eq!(visit.calls(), 1);
+        let harness = GatewayHarness::begin().await;
+        harness.block("reports");
+        let answer = harness.ask(&request).await.unwrap();
+        assert!(answer.remark.is_some() && harness.files("unread").len() == 1);
+        harness.unblock("reports");
+        assert!(harness.holds(&request, &bytes(&answer)) && harness.files("unread").is_empty());
+        assert!(harness.stored(&first_report()).is_some(), "what the list brought is stored");
+        assert_eq!(harness.calls(), 1);
     }
 }
 
 #[tokio::test]
 async fn junk_that_was_not_read_does_not_hide_what_is_stored() {
     for request in [first_report(), list(&dropper())] {
-        let visit = Visit::begin().await;
-        let old = bytes(&visit.ask(&request).await.unwrap());
+        let harness = GatewayHarness::begin().await;
+        let old = bytes(&harness.ask(&request).await.unwrap());
         for fault in ["empty", "portal", "stranger", "array"] {
-            arm(&visit.demo, &format!("{fault}*1"));
-            assert!(visit.ask(&request).await.is_err(), "{fault}");
+            arm(&harness.demo, &format!("{fault}*1"));
+            assert!(harness.ask(&request).await.is_err(), "{fault}");
         }
-        assert!(visit.holds(&request, &old), "{}", request.words());
+        assert!(harness.holds(&request, &old), "{}", request.label());
     }
 }
 
 #[tokio::test]
 async fn a_call_that_cannot_be_settled_counts_as_charged() {
     for (fault, is_answered) in [("delay=0", true), ("503", false), ("lost", false)] {
-        let visit = Visit::begin().await;
-        visit.meddle(&failing("full", "UPDATE OF state ON ledger"));
-        arm(&visit.demo, fault);
-        let asked = visit.ask(&first_report()).await.map(|answer| answer.remark.unwrap_or_default());
+        let harness = GatewayHarness::begin().await;
+        harness.meddle(&failing("full", "UPDATE OF state ON ledger"));
+        arm(&harness.demo, fault);
+        let asked = harness.ask(&first_report()).await.map(|answer| answer.remark.unwrap_or_default());
         assert_eq!(asked.is_ok(), is_answered, "{fault}");
-        let said = asked.unwrap_or_else(|error| error.to_string());
-        assert!(said.contains("ledger") && said.contains("could not be written"), "{fault}: {said}");
-        assert_eq!(visit.gateway.spent().unwrap(), Spent { unsure: 1, ..Spent::default() }, "{fault}");
-        assert!(visit.gateway.spent().unwrap().total() >= visit.charged());
+        let to_visible = asked.unwrap_or_else(|error| error.to_string());
+        assert!(to_visible.contains("ledger") && to_visible.contains("could not be written"), "{fault}: {to_visible}");
+        assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { unsure: 1, ..SpentUnits::default() }, "{fault}");
+        assert!(harness.gateway.spent().unwrap().total() >= harness.charged());
     }
 }
 
 #[tokio::test]
 async fn what_cannot_be_settled_counts_among_what_is_over() {
-    let visit = Visit::begin().await;
-    visit.meddle(&failing("full", "UPDATE ON ledger WHEN NEW.state <> 'reserved'"));
-    visit.ask(&first_report()).await.unwrap();
-    let unsure = Spent { unsure: 1, ..Spent::default() };
+    let harness = GatewayHarness::begin().await;
+    harness.meddle(&failing("full", "UPDATE ON ledger WHEN NEW.state <> 'reserved'"));
+    harness.ask(&first_report()).await.unwrap();
+    let unsure = SpentUnits { unsure: 1, ..SpentUnits::default() };
     assert_eq!(
-        (visit.gateway.spent().unwrap(), visit.gateway.store.settled("session").unwrap().into_values().sum()),
+        (harness.gateway.spent().unwrap(), harness.gateway.store.settled("session").unwrap().into_values().sum()),
         (unsure, unsure)
     );
-    visit.meddle("DROP TRIGGER full");
-    visit.ask(&list(&dropper())).await.unwrap();
+    harness.meddle("DROP TRIGGER full");
+    harness.ask(&list(&dropper())).await.unwrap();
     assert_eq!(
-        visit.gateway.store.settled("session").unwrap().into_values().sum::<Spent>(),
-        Spent { charged: 1, ..unsure }
+        harness.gateway.store.settled("session").unwrap().into_values().sum::<SpentUnits>(),
+        SpentUnits { charged: 1, ..unsure }
     );
 }
 
@@ -128,7 +128,7 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let gateway = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
-        drop(visit::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await);
+        drop(harness::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await);
         let entries = gateway.store.entries(gateway.whose()).unwrap();
         assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
     }

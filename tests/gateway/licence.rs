@@ -7,29 +7,29 @@ use super::*;
 #[tokio::test]
 async fn the_counters_are_read_before_the_first_private_call() {
     for (licence, calls) in [(false, [1, 1]), (true, [2, 3])] {
-        let visit = Visit::with(Options { licence, ..Options::default() }).await;
+        let harness = GatewayHarness::with(Options { licence, ..Options::default() }).await;
         for calls in calls {
             let quote = first_report().quote(&Entitlements::default());
-            let result = visit.gateway.ask(&quote, &|_| {}).await;
+            let result = harness.gateway.ask(&quote, &|_| {}).await;
             assert_eq!(matches!(result, Err(GatewayError::NotEntitled(_))), !licence, "{result:?}");
-            assert_eq!(visit.calls(), calls);
+            assert_eq!(harness.calls(), calls);
         }
-        assert_eq!(visit.count("SELECT COUNT(*) FROM ledger"), if licence { 2 } else { 0 });
+        assert_eq!(harness.count("SELECT COUNT(*) FROM ledger"), if licence { 2 } else { 0 });
     }
 }
 
 #[tokio::test]
 async fn privileges_are_kept_with_their_date() {
-    let visit = Visit::begin().await;
-    assert_eq!(visit.gateway.store.privileges(visit.gateway.whose()).unwrap(), Entitlements::default());
-    let received = visit.ask(&Request::User).await.unwrap().received;
-    let next = gateway(&visit.store(), Visit::profile(&visit.demo), visit.demo.key());
+    let harness = GatewayHarness::begin().await;
+    assert_eq!(harness.gateway.store.privileges(harness.gateway.whose()).unwrap(), Entitlements::default());
+    let received = harness.ask(&Request::User).await.unwrap().received;
+    let next = gateway(&harness.store(), GatewayHarness::profile(&harness.demo), harness.demo.key());
     for owner in [next.whose().owner, None] {
-        let whose = behaview::store::Whose { owner, ..next.whose() };
+        let whose = behaview::store::Account { owner, ..next.whose() };
         let known = next.store.privileges(whose).unwrap();
-        assert_eq!((known.premium_api.held(), known.premium_intelligence.held()), (Some(true), Some(true)));
+        assert_eq!((known.premium_api.is_granted(), known.premium_intelligence.is_granted()), (Some(true), Some(true)));
         assert_eq!(known.user_read.unwrap().as_millisecond(), received.as_millisecond());
     }
-    let stranger = behaview::store::Whose { owner: Some(1), ..next.whose() };
+    let stranger = behaview::store::Account { owner: Some(1), ..next.whose() };
     assert_eq!(next.store.privileges(stranger).unwrap(), Entitlements::default());
 }

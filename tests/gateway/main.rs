@@ -3,15 +3,15 @@
 
 #[path = "../faults/answering.rs"]
 mod answering;
-mod artefacts;
+mod artifacts;
 mod budget;
 mod by_hash;
 mod counted;
 mod each_fault;
 #[path = "../faults/mod.rs"]
 mod faults;
-mod flight;
-mod held;
+mod harness;
+mod in_flight;
 mod ledger;
 mod licence;
 mod pages;
@@ -19,20 +19,20 @@ mod rate;
 mod redirects;
 mod schedules;
 mod secrets;
+mod stored;
 mod submitting;
-mod visit;
 
 use behaview::demo::{Demo, Options};
-use behaview::gateway::{Answer, GatewayError};
-use behaview::quota::{Settlement, Spent, State};
+use behaview::gateway::{GatewayError, StoredAnswer};
+use behaview::quota::{Settlement, SpentUnits, State};
 use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
 use behaview::request::{Listing, Request};
 use behaview::service::Profile;
-use behaview::service::error::{Reason, ServiceError};
+use behaview::service::error::{ApiErrorKind, ServiceError};
 use behaview::text::Untrusted;
-use visit::{Visit, gateway, words};
+use harness::{GatewayHarness, gateway, words};
 
 /// The main file of the embedded service: six reports, on two pages.
 fn dropper() -> Sha256 {
@@ -67,12 +67,12 @@ fn is_paid(request: &Request) -> bool {
     *request != Request::Quotas
 }
 
-fn bytes(answer: &Answer) -> Vec<u8> {
+fn bytes(answer: &StoredAnswer) -> Vec<u8> {
     answer.body.to_vec()
 }
 
 /// Why the service refused.
-fn refusal(result: Result<Answer, GatewayError>) -> Reason {
+fn refusal(result: Result<StoredAnswer, GatewayError>) -> ApiErrorKind {
     match result {
         Err(GatewayError::Service { error: ServiceError::Refused(refusal), .. }) => refusal.reason,
         other => panic!("{other:?} is no refusal"),

@@ -10,10 +10,10 @@ fn page_at(cursor: Option<Untrusted>) -> Request {
 }
 
 /// The page that is held, or the service's.
-async fn turn_to(visit: &Visit, request: &Request) -> Page {
-    let body = match visit.gateway.stored(request).unwrap() {
-        Some(held) => held.body,
-        None => visit.ask(request).await.unwrap().body,
+async fn turn_to(harness: &GatewayHarness, request: &Request) -> Page {
+    let body = match harness.gateway.stored(request).unwrap() {
+        Some(stored) => stored.body,
+        None => harness.ask(request).await.unwrap().body,
     };
     Page::of(&body).unwrap()
 }
@@ -22,29 +22,29 @@ async fn turn_to(visit: &Visit, request: &Request) -> Page {
 async fn going_in_circles_is_free_after_the_first_round() {
     // A circle of two pages takes three calls: its first page is asked for without a cursor, and then by name.
     for (fault, pages) in [("cursor-same", 2), ("cursor-cycle", 3)] {
-        let visit = Visit::begin().await;
-        arm(&visit.demo, fault);
+        let harness = GatewayHarness::begin().await;
+        arm(&harness.demo, fault);
         let mut cursor = None;
         for _ in 0..10 {
-            cursor = turn_to(&visit, &page_at(cursor)).await.cursor;
+            cursor = turn_to(&harness, &page_at(cursor)).await.cursor;
         }
-        assert_eq!(visit.calls(), pages, "{fault}");
-        assert_eq!(visit.gateway.spent().unwrap().total(), visit.charged(), "{fault}");
-        assert_eq!(visit.gateway.store.reports(&visit.gateway.service, &dropper()).unwrap().len(), 6, "{fault}");
+        assert_eq!(harness.calls(), pages, "{fault}");
+        assert_eq!(harness.gateway.spent().unwrap().total(), harness.charged(), "{fault}");
+        assert_eq!(harness.gateway.store.reports(&harness.gateway.service, &dropper()).unwrap().len(), 6, "{fault}");
     }
 }
 
 #[tokio::test]
 async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
-    let visit = Visit::begin().await;
-    arm(&visit.demo, "mixed");
-    let page = turn_to(&visit, &page_at(None)).await;
+    let harness = GatewayHarness::begin().await;
+    arm(&harness.demo, "mixed");
+    let page = turn_to(&harness, &page_at(None)).await;
     assert_eq!(page.entries.len(), 5);
     let page = page.without_others(&dropper());
     assert_eq!((page.entries.len(), page.foreign), (4, 1));
     // Nothing is paid for twice, and the other file has nothing that nobody asked for.
-    assert!(visit.gateway.stored(&page_at(None)).unwrap().is_some());
-    let held = |file| visit.gateway.store.reports(&visit.gateway.service, file).unwrap().len();
-    assert_eq!((held(&dropper()), files().iter().skip(1).map(held).sum::<usize>()), (4, 0));
-    assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (1, visit.charged()));
+    assert!(harness.gateway.stored(&page_at(None)).unwrap().is_some());
+    let stored = |file| harness.gateway.store.reports(&harness.gateway.service, file).unwrap().len();
+    assert_eq!((stored(&dropper()), files().iter().skip(1).map(stored).sum::<usize>()), (4, 0));
+    assert_eq!((harness.calls(), harness.gateway.spent().unwrap().total()), (1, harness.charged()));
 }

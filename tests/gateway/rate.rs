@@ -9,21 +9,25 @@ use behaview::gateway::{Gateway, Received};
 use std::cell::Cell;
 
 /// A run of the program with a configured limit.
-pub fn paced(session: &str, visit: &Visit, per_minute: u64) -> Gateway {
-    let mut gateway = run(session, &visit.store(), &visit.demo);
+pub fn paced(session: &str, harness: &GatewayHarness, per_minute: u64) -> Gateway {
+    let mut gateway = run(session, &harness.store(), &harness.demo);
     gateway.per_minute = Some(per_minute);
     gateway
 }
 
 /// Asks, and lets a minute pass whenever the call waits. Returns how often it waited.
-async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usize, Result<Answer, GatewayError>) {
+async fn ask_pacing(
+    harness: &GatewayHarness,
+    gateway: &Gateway,
+    request: &Request,
+) -> (usize, Result<StoredAnswer, GatewayError>) {
     let waits = std::sync::Mutex::new(Vec::new());
     let progress = |received| {
         if let Received::NotBefore(at) = received {
             waits.lock().unwrap().push(at);
         }
     };
-    let quote = request.clone().quote(&visit::licensed());
+    let quote = request.clone().quote(&harness::licensed());
     let mut call = std::pin::pin!(gateway.ask(&quote, &progress));
     let seen = Cell::new(0);
     loop {
@@ -34,7 +38,7 @@ async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usi
                 let waited = waits.lock().unwrap().len();
                 if waited > seen.get() {
                     seen.set(waited);
-                    pass(&visit.demo, 1);
+                    pass(&harness.demo, 1);
                 }
             }
         }
@@ -43,32 +47,32 @@ async fn ask_pacing(visit: &Visit, gateway: &Gateway, request: &Request) -> (usi
 
 #[tokio::test]
 async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
-    let visit = Visit::begin().await;
-    let [one, two] = ["one", "two"].map(|name| paced(name, &visit, 2));
+    let harness = GatewayHarness::begin().await;
+    let [one, two] = ["one", "two"].map(|name| paced(name, &harness, 2));
     for (gateway, waits) in [(&one, 0), (&two, 0), (&one, 1), (&two, 0), (&one, 1)] {
-        let (waited, answer) = ask_pacing(&visit, gateway, &first_report()).await;
+        let (waited, answer) = ask_pacing(&harness, gateway, &first_report()).await;
         assert!(answer.is_ok() && waited == waits, "{waited} {answer:?}");
     }
     // Free calls do not wait.
-    let (waited, answer) = ask_pacing(&visit, &one, &Request::Quotas).await;
+    let (waited, answer) = ask_pacing(&harness, &one, &Request::Quotas).await;
     assert!(answer.is_ok() && waited == 0);
     assert_eq!(one.minute_limit().unwrap(), Some((2, 1)));
 }
 
 #[tokio::test]
 async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
-    let visit = Visit::begin().await;
-    let gateway = paced("one", &visit, 1);
-    visit::ask(&gateway, &first_report()).await.unwrap();
+    let harness = GatewayHarness::begin().await;
+    let gateway = paced("one", &harness, 1);
+    harness::ask(&gateway, &first_report()).await.unwrap();
     let (request, second) = (first_report(), list(&dropper()));
-    let quote = second.clone().quote(&visit::licensed());
+    let quote = second.clone().quote(&harness::licensed());
     let progress = |received| {
         assert!(matches!(received, Received::NotBefore(_)));
         gateway.cancel(&second);
     };
     let answer = gateway.ask(&quote, &progress).await;
     assert!(matches!(&answer, Err(error) if error.is_unsent()), "{answer:?}");
-    assert_eq!((visit.charged(), gateway.spent().unwrap().total()), (1, 1));
+    assert_eq!((harness.charged(), gateway.spent().unwrap().total()), (1, 1));
     assert!(gateway.stored(&request).unwrap().is_some());
 }
 
@@ -76,49 +80,49 @@ async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
 async fn a_refusal_teaches_the_limit_for_an_hour() {
     // With a pause that the service names, that alone is waited for.
     for (fault, pause, waits) in [("429-rate", 0, 1), ("429-rate-seconds", 2, 0)] {
-        let visit = Visit::begin().await;
-        let gateway = run("one", &visit.store(), &visit.demo);
+        let harness = GatewayHarness::begin().await;
+        let gateway = run("one", &harness.store(), &harness.demo);
         for _ in 0..3 {
-            visit::ask(&gateway, &first_report()).await.unwrap();
+            harness::ask(&gateway, &first_report()).await.unwrap();
         }
-        arm(&visit.demo, &format!("{fault}*1"));
-        assert_eq!(refusal(visit::ask(&gateway, &first_report()).await), Reason::TooFast);
-        pass(&visit.demo, pause);
+        arm(&harness.demo, &format!("{fault}*1"));
+        assert_eq!(refusal(harness::ask(&gateway, &first_report()).await), ApiErrorKind::TooFast);
+        pass(&harness.demo, pause);
         assert_eq!(gateway.minute_limit().unwrap(), Some((3, if pause > 0 { 0 } else { 4 })));
         for (waits, about) in [(waits, "the next"), (0, "a third in this minute")] {
-            let (waited, answer) = ask_pacing(&visit, &gateway, &first_report()).await;
+            let (waited, answer) = ask_pacing(&harness, &gateway, &first_report()).await;
             assert!(answer.is_ok() && waited == waits, "{fault}: {about}: {waited} {answer:?}");
         }
-        pass(&visit.demo, 61);
+        pass(&harness.demo, 61);
         assert_eq!(gateway.minute_limit().unwrap(), None);
     }
-    let visit = Visit::begin().await;
-    let gateway = run("one", &visit.store(), &visit.demo);
-    arm(&visit.demo, "429-rate-seconds*1");
-    assert_eq!(refusal(visit::ask(&gateway, &first_report()).await), Reason::TooFast);
-    let (waited, answer) = ask_pacing(&visit, &gateway, &first_report()).await;
+    let harness = GatewayHarness::begin().await;
+    let gateway = run("one", &harness.store(), &harness.demo);
+    arm(&harness.demo, "429-rate-seconds*1");
+    assert_eq!(refusal(harness::ask(&gateway, &first_report()).await), ApiErrorKind::TooFast);
+    let (waited, answer) = ask_pacing(&harness, &gateway, &first_report()).await;
     assert!(answer.is_ok() && waited == 2, "the service wants two minutes: {waited} {answer:?}");
 }
 
 #[tokio::test]
 async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
-    let visit = Visit::begin().await;
-    let gateway = paced("one", &visit, 1);
+    let harness = GatewayHarness::begin().await;
+    let gateway = paced("one", &harness, 1);
     let files: Vec<_> = (0..3).map(hash).collect();
     let request = Request::V2Reports { files: files.clone() };
-    let (waited, answer) = ask_pacing(&visit, &gateway, &request).await;
+    let (waited, answer) = ask_pacing(&harness, &gateway, &request).await;
     let found: serde_json::Value = serde_json::from_slice(&answer.unwrap().body).unwrap();
     let resources: Vec<_> = found.as_array().unwrap().iter().map(|one| one["resource"].as_str().unwrap()).collect();
     assert_eq!(resources, files.iter().map(|file| file.as_str()).collect::<Vec<_>>());
-    assert_eq!((waited, visit.charged(), gateway.spent().unwrap().total()), (2, 3, 3));
+    assert_eq!((waited, harness.charged(), gateway.spent().unwrap().total()), (2, 3, 3));
     assert!(gateway.stored(&request).unwrap().is_some());
     // What came before a failure is handed over, and the rest is named.
     let mut calls = 0;
-    visit.demo.intercept(Box::new(move |_, change| {
+    harness.demo.intercept(Box::new(move |_, change| {
         calls += 1;
         change.answer = (calls > 2).then(|| Box::new(|_| DemoAnswer::error(503, "TransientError", "later")) as _);
     }));
-    let answer = ask_pacing(&visit, &gateway, &request).await.1.unwrap();
+    let answer = ask_pacing(&harness, &gateway, &request).await.1.unwrap();
     assert!(answer.is_partial && answer.remark.unwrap().starts_with(&format!("lacks {}: ", files[2].as_str())));
 }
 
@@ -129,13 +133,13 @@ async fn a_pause_without_measure_ends_within_an_hour() {
     start_clock();
     let run = || super::secrets::gateway_to(root.clone(), folder.path(), "a-key");
     for _ in 0..2 {
-        assert_eq!(refusal(visit::ask(&run(), &first_report()).await), Reason::TooFast);
-        let (quote, gateway) = (first_report().quote(&visit::licensed()), run());
+        assert_eq!(refusal(harness::ask(&run(), &first_report()).await), ApiErrorKind::TooFast);
+        let (quote, gateway) = (first_report().quote(&harness::licensed()), run());
         let progress = |_| gateway.cancel(&first_report());
         assert!(gateway.ask(&quote, &progress).await.unwrap_err().is_unsent());
         jump(61);
     }
     // A clock that was set back waits for nothing.
     jump(-24 * 60);
-    assert_eq!(refusal(visit::ask(&run(), &first_report()).await), Reason::TooFast);
+    assert_eq!(refusal(harness::ask(&run(), &first_report()).await), ApiErrorKind::TooFast);
 }

@@ -41,7 +41,7 @@ enum Step {
     /// Two programs ask the same at once.
     Both { what: usize },
     /// A run is killed after its call was written down, or some milliseconds later, or when the service has the call.
-    Killed { run: usize, what: usize, when: When },
+    Killed { run: usize, what: usize, when: Availability },
     /// A run looks at the counters.
     Look { run: usize },
     /// One run asks while the other looks at the counters.
@@ -70,7 +70,7 @@ impl Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum When {
+enum Availability {
     AtOnce,
     After(u64),
     Received,
@@ -79,7 +79,8 @@ enum When {
 fn step() -> impl Strategy<Value = Step> {
     let (run, what) = (0..2_usize, 0..=OPEN);
     let fault = prop::option::of(prop::sample::select(FAULTS.split_whitespace().collect::<Vec<_>>()));
-    let when = prop_oneof![Just(When::AtOnce), (0..6_u64).prop_map(When::After), Just(When::Received)];
+    let when =
+        prop_oneof![Just(Availability::AtOnce), (0..6_u64).prop_map(Availability::After), Just(Availability::Received)];
     prop_oneof![
         8 => (run.clone(), what.clone(), any::<bool>(), fault.clone())
             .prop_map(|(run, what, anew, fault)| Step::Ask { run, what, anew, fault }),
@@ -155,7 +156,7 @@ impl std::fmt::Display for Sum {
 
 /// A service, two programs on one store, and what is known to be true.
 struct Scene {
-    visit: Visit,
+    harness: GatewayHarness,
     runs: [Gateway; 2],
     budget: Budget,
     born: usize,
@@ -166,19 +167,19 @@ struct Scene {
 
 impl Scene {
     async fn begin(budget: Budget) -> Self {
-        let visit = Visit::begin().await;
-        let runs = ["0", "1"].map(|name| paced(name, &visit, 1_000_000).with_budget(budget));
-        Self { visit, runs, budget, born: 2, elsewhere: 0, daily: BTreeMap::new(), refused: 0 }
+        let harness = GatewayHarness::begin().await;
+        let runs = ["0", "1"].map(|name| paced(name, &harness, 1_000_000).with_budget(budget));
+        Self { harness, runs, budget, born: 2, elsewhere: 0, daily: BTreeMap::new(), refused: 0 }
     }
 
     /// What the service charged this machine for.
     fn charged(&self) -> u64 {
-        self.visit.demo.used().user.monthly - self.elsewhere
+        self.harness.demo.used().user.monthly - self.elsewhere
     }
 
     /// Not the look before it: only what is asked for has this fault.
     fn strike(&self, what: usize, fault: Option<&str>) {
-        fault.into_iter().for_each(|fault| arm(&self.visit.demo, &format!("{}:{fault}*1", endpoint(what))));
+        fault.into_iter().for_each(|fault| arm(&self.harness.demo, &format!("{}:{fault}*1", endpoint(what))));
     }
 
     /// Does a step, and says how many calls it confirmed at most.
@@ -186,10 +187,10 @@ impl Scene {
         match *step {
             Step::Ask { run, what, anew, fault } => {
                 self.strike(what, fault);
-                let is_held = self.runs[run].stored(&request(what)).unwrap().is_some();
+                let is_stored = self.runs[run].stored(&request(what)).unwrap().is_some();
                 let result = ask(&self.runs[run], what, anew).await;
                 self.refused += u64::from(matches!(result, Err(GatewayError::OverBudget(_))));
-                calls(what) * usize::from(is_sent(&result) && (anew || !is_held))
+                calls(what) * usize::from(is_sent(&result) && (anew || !is_stored))
             }
             Step::Twice { run, what } => {
                 let gateway = &self.runs[run];
@@ -207,43 +208,43 @@ impl Scene {
                 calls(what)
             }
             Step::Look { run } => {
-                visit::ask(&self.runs[run], &Request::Quotas).await.unwrap();
+                harness::ask(&self.runs[run], &Request::Quotas).await.unwrap();
                 1
             }
             Step::AskAndLook { what, fault } => {
                 self.strike(what, fault);
                 let [one, two] = &self.runs;
-                let (asked, looked) = tokio::join!(ask(one, what, true), visit::ask(two, &Request::Quotas));
-                looked.unwrap();
+                let (asked, on_poll) = tokio::join!(ask(one, what, true), harness::ask(two, &Request::Quotas));
+                on_poll.unwrap();
                 1 + calls(what) * usize::from(is_sent(&asked))
             }
             Step::Elsewhere => {
-                let before = self.visit.demo.used().user.monthly;
-                self.visit.reference(&list(&dropper())).await;
-                self.elsewhere += self.visit.demo.used().user.monthly - before;
+                let before = self.harness.demo.used().user.monthly;
+                self.harness.reference(&list(&dropper())).await;
+                self.elsewhere += self.harness.demo.used().user.monthly - before;
                 1
             }
             Step::Colleague => {
-                self.visit.demo.colleague_spends(2);
+                self.harness.demo.colleague_spends(2);
                 0
             }
             Step::LookAfter(minutes) => {
-                pass(&self.visit.demo, minutes);
-                visit::ask(&self.runs[0], &Request::Quotas).await.unwrap();
+                pass(&self.harness.demo, minutes);
+                harness::ask(&self.runs[0], &Request::Quotas).await.unwrap();
                 1
             }
             Step::Pass(minutes) => {
-                pass(&self.visit.demo, minutes);
+                pass(&self.harness.demo, minutes);
                 0
             }
         }
     }
 
     /// Ends a program while its call is under way; another takes its place.
-    async fn kill(&mut self, number: usize, what: usize, when: When) {
-        give_up(&self.visit, &self.runs[number], what, when).await;
+    async fn kill(&mut self, number: usize, what: usize, when: Availability) {
+        cancel_or_quit(&self.harness, &self.runs[number], what, when).await;
         self.born += 1;
-        let next = paced(&self.born.to_string(), &self.visit, 1_000_000);
+        let next = paced(&self.born.to_string(), &self.harness, 1_000_000);
         self.runs[number] = next.with_budget(self.budget);
     }
 
@@ -255,7 +256,7 @@ impl Scene {
     }
 
     fn check(&mut self, charged_before: u64) {
-        let entries = self.visit.entries();
+        let entries = self.harness.entries();
         let careful: u64 = entries.iter().map(|entry| entry.counts_as).sum();
         let is_open = entries.iter().any(|entry| entry.at_least);
         assert!(
@@ -281,32 +282,32 @@ impl Scene {
 }
 
 /// Drops a call that is under way.
-async fn give_up(visit: &Visit, gateway: &Gateway, what: usize, when: When) {
-    let (before, is_received) = (visit.calls() + usize::from(what == OPEN), matches!(when, When::Received));
+async fn cancel_or_quit(harness: &GatewayHarness, gateway: &Gateway, what: usize, when: Availability) {
+    let (before, is_received) = (harness.calls() + usize::from(what == OPEN), matches!(when, Availability::Received));
     if is_received {
-        arm(&visit.demo, &format!("{}:delay=600000*1", endpoint(what)));
+        arm(&harness.demo, &format!("{}:delay=600000*1", endpoint(what)));
     }
     let mut call = std::pin::pin!(ask(gateway, what, true));
     let mut is_over =
         std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     let mut rounds = match when {
-        When::AtOnce => 0,
-        When::After(milliseconds) => milliseconds,
-        When::Received => 30_000,
+        Availability::AtOnce => 0,
+        Availability::After(milliseconds) => milliseconds,
+        Availability::Received => 30_000,
     };
-    while !is_over && rounds > 0 && !(is_received && visit.calls() > before) {
+    while !is_over && rounds > 0 && !(is_received && harness.calls() > before) {
         is_over = tokio::time::timeout(Duration::from_millis(1), &mut call).await.is_ok();
         rounds -= 1;
     }
 }
 
-fn is_sent(result: &Result<Answer, GatewayError>) -> bool {
+fn is_sent(result: &Result<StoredAnswer, GatewayError>) -> bool {
     use GatewayError::{InFlight, NotEntitled, OverBudget};
     !matches!(result, Err(InFlight | OverBudget(_) | NotEntitled(_)))
 }
 
-async fn ask(gateway: &Gateway, what: usize, anew: bool) -> Result<Answer, GatewayError> {
-    let quote = request(what).quote(&visit::licensed());
+async fn ask(gateway: &Gateway, what: usize, anew: bool) -> Result<StoredAnswer, GatewayError> {
+    let quote = request(what).quote(&harness::licensed());
     if anew { gateway.ask(&quote, &|_| {}).await } else { gateway.get(&quote, &|_| {}).await }
 }
 
@@ -315,26 +316,26 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     let mut scene = Scene::begin(budget).await;
     let mut unsure = 0;
     for step in steps {
-        let (calls, charged) = (scene.visit.priced_calls(), scene.charged());
+        let (calls, charged) = (scene.harness.priced_calls(), scene.charged());
         let confirmed = scene.perform(step).await + step.looks();
         if matches!(step, Step::Killed { .. }) {
             scene.settle().await;
         }
-        scene.visit.demo.remove_hooks();
-        let sent = scene.visit.priced_calls() - calls;
+        scene.harness.demo.remove_hooks();
+        let sent = scene.harness.priced_calls() - calls;
         assert!(sent <= confirmed, "{sent} calls for {confirmed} at {step:?}");
         scene.check(charged);
         unsure = unsure.max(count(&scene, |state| matches!(state, State::Unknown | State::Reserved)));
     }
     let add = |to: &AtomicU64, number: u64| to.fetch_add(number, Ordering::Relaxed);
     add(&sum.schedules, 1);
-    add(&sum.calls, scene.visit.calls() as u64);
+    add(&sum.calls, scene.harness.calls() as u64);
     add(&sum.entries, count(&scene, |_| true));
     add(&sum.unsure, unsure);
-    let entries = scene.visit.entries();
+    let entries = scene.harness.entries();
     add(&sum.open, entries.iter().filter(|entry| entry.at_least).count() as u64);
     let by_counters = |entry: &&LedgerEntry| {
-        entry.counted.as_ref().is_some_and(|said| said.contains("what was not known"))
+        entry.counted.as_ref().is_some_and(|to_visible| to_visible.contains("what was not known"))
             && matches!(entry.state, State::Free | State::Charged)
     };
     add(&sum.explained, entries.iter().filter(by_counters).count() as u64);
@@ -342,7 +343,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
 }
 
 fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
-    scene.visit.entries().iter().filter(|entry| wanted(entry.state)).count() as u64
+    scene.harness.entries().iter().filter(|entry| wanted(entry.state)).count() as u64
 }
 
 /// Overlapping times between looks, one of which has a call without a limit and others that are not
@@ -353,7 +354,7 @@ async fn the_cost_of_several_unsure_calls_is_given_to_none() {
         Step::AskAndLook { what: 3, fault: Some("503") },
         Step::AskAndLook { what: OPEN, fault: Some("401-wrong") },
         Step::Pass(5),
-        Step::Killed { run: 0, what: 0, when: When::AtOnce },
+        Step::Killed { run: 0, what: 0, when: Availability::AtOnce },
         Step::AskAndLook { what: 3, fault: Some("409") },
         Step::LookAfter(5),
         Step::AskAndLook { what: 0, fault: None },

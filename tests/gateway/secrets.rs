@@ -4,10 +4,10 @@ use crate::faults::arm;
 use std::path::Path;
 use std::sync::Arc;
 
-use behaview::request::{Artefact, Password, ScanOptions, Submission};
+use behaview::request::{Artifact, Password, ScanOptions, Submission};
 
 use super::answering::answering;
-use super::artefacts::artefact;
+use super::artifacts::artifact;
 use super::*;
 
 /// Faults that end by themselves, of every sort.
@@ -31,26 +31,26 @@ fn files_with(text: &str, folder: &Path) -> Vec<String> {
 
 #[tokio::test]
 async fn a_session_of_faults_leaves_the_key_nowhere() {
-    let visit = Visit::begin().await;
-    let key = visit.demo.key().to_owned();
+    let harness = GatewayHarness::begin().await;
+    let key = harness.demo.key().to_owned();
     for fault in FAULTS.split_whitespace() {
         for request in each_operation() {
-            arm(&visit.demo, &format!("{fault}*1"));
-            if let Err(error) = visit.ask(&request).await {
+            arm(&harness.demo, &format!("{fault}*1"));
+            if let Err(error) = harness.ask(&request).await {
                 assert!(!words(&error).contains(&key), "{fault}");
             }
-            assert!(visit.gateway.spent().unwrap().total() >= visit.charged(), "{fault}");
-            super::counted::pass(&visit.demo, 2);
+            assert!(harness.gateway.spent().unwrap().total() >= harness.charged(), "{fault}");
+            super::counted::pass(&harness.demo, 2);
         }
     }
     for request in each_operation() {
-        visit.ask(&request).await.unwrap();
-        assert!(visit.held(&request).is_none_or(|held| memchr::memmem::find(&held, key.as_bytes()).is_none()));
+        harness.ask(&request).await.unwrap();
+        assert!(harness.stored(&request).is_none_or(|stored| memchr::memmem::find(&stored, key.as_bytes()).is_none()));
     }
-    assert!(!format!("{:?}", &visit.gateway.client).contains(&key));
-    assert_eq!(files_with(&key, visit.folder()), [""; 0]);
+    assert!(!format!("{:?}", &harness.gateway.client).contains(&key));
+    assert_eq!(files_with(&key, harness.folder()), [""; 0]);
     let file = dropper();
-    assert!(!files_with(file.as_str(), visit.folder()).is_empty(), "files are searched in vain");
+    assert!(!files_with(file.as_str(), harness.folder()).is_empty(), "files are searched in vain");
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     let error = |heard: &str| serde_json::json!({ "error": { "code": "NotFoundError", "message": heard } }).to_string();
     let gateway = gateway_to(answering("404 Not Found", error), folder.path(), &key);
     for request in each_operation() {
-        let error = visit::ask(&gateway, &request).await.unwrap_err();
+        let error = harness::ask(&gateway, &request).await.unwrap_err();
         assert!(words(&error).contains("404"), "what happened is said: {error}");
         assert!(!words(&error).contains(&key), "{error}");
     }
@@ -84,7 +84,7 @@ fn hidden(spelled: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
+async fn a_key_in_an_answer_is_masked_and_the_answer_is_stored() {
     let file = dropper();
     let spelled = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<String>();
     let forms = [
@@ -107,20 +107,20 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_held() {
         (Request::Quotas, r#"{"data":{"KEY":{"user":{"allowed":5,"used":1}}}}"#),
         (Request::User, r#"{"data":{"attributes":{"apikey":"KEY"}}}"#),
         (Request::V2Reports { files: Vec::new() }, r#"[{"response_code":1,"KEY":"KEY"}]"#),
-        (artefact(Artefact::Pcap), r#"no JSON KEY at all KEY"#),
+        (artifact(Artifact::Pcap), r#"no JSON KEY at all KEY"#),
     ] {
         for form in &forms {
             let folder = tempfile::tempdir().unwrap();
             let with = |key: &str| answer.replace("FILE", file.as_str()).replace("REPORT", report).replace("KEY", key);
             let gateway = gate_to(with(form), folder.path(), KEY);
-            let found = visit::ask(&gateway, &request).await.unwrap();
+            let found = harness::ask(&gateway, &request).await.unwrap();
             assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(form)));
-            let held = gateway.stored(&request).unwrap().map(|held| held.body.to_vec());
-            assert_eq!(held.is_some(), request.holding_key().is_some());
+            let stored = gateway.stored(&request).unwrap().map(|stored| stored.body.to_vec());
+            assert_eq!(stored.is_some(), request.storage_key().is_some());
             // A list is held with the identifiers of its reports.
             let content = format!(r#""attributes":{{"tags":["{}"]}}"#, hidden(form));
             let bare = with(&hidden(form)).replace(&content, r#""type":"private_file_behaviour""#);
-            assert!(held.is_none_or(|held| held == bare.as_bytes()), "{answer}");
+            assert!(stored.is_none_or(|stored| stored == bare.as_bytes()), "{answer}");
             assert_eq!(files_with(KEY, folder.path()), [""; 0]);
             assert_eq!(files_with(form, folder.path()), [""; 0]);
         }
@@ -138,7 +138,7 @@ async fn a_key_that_stands_in_an_address_is_masked_there() {
         let with =
             |key: &str| format!(r#"[{{"response_code":1,"permalink":"https://service.example/?apikey={key}&x=1"}}]"#);
         let gateway = gate_to(with(&form), folder.path(), ODD);
-        let found = visit::ask(&gateway, &Request::V2Reports { files: Vec::new() }).await.unwrap();
+        let found = harness::ask(&gateway, &Request::V2Reports { files: Vec::new() }).await.unwrap();
         assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(&form)));
         assert_eq!(files_with(&form, folder.path()), [""; 0]);
     }
@@ -155,11 +155,11 @@ async fn an_error_that_repeats_the_password_is_not_quoted() {
         let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
         let options = ScanOptions { password: Password::new("hunter2".to_owned()), ..ScanOptions::default() };
         let submission = Arc::new(Submission { path, file, size, options, sent: None });
-        let said = match visit::ask(&gateway, &Request::PrivateScan { submission, to: None }).await {
+        let to_visible = match harness::ask(&gateway, &Request::PrivateScan { submission, to: None }).await {
             Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
             Err(error) => words(&error),
         };
-        assert!(!said.contains("hunter2") && !said.contains(KEY), "{said}");
+        assert!(!to_visible.contains("hunter2") && !to_visible.contains(KEY), "{to_visible}");
         assert_eq!(files_with("hunter2", folder.path()), [""; 0]);
     }
 }

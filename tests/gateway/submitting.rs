@@ -14,8 +14,8 @@ use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
 use super::*;
 
 /// A file of so many bytes that say nothing, in the visit's folder.
-fn file(visit: &Visit, name: &str, size: usize) -> PathBuf {
-    let path = visit.folder().join(name);
+fn file(harness: &GatewayHarness, name: &str, size: usize) -> PathBuf {
+    let path = harness.folder().join(name);
     std::fs::write(&path, (0..size).map(|n| (n * 7 % 251) as u8).collect::<Vec<_>>()).unwrap();
     path
 }
@@ -29,26 +29,26 @@ fn scan(submission: &Arc<Submission>, to: Option<UploadAddress>) -> Request {
     Request::PrivateScan { submission: Arc::clone(submission), to }
 }
 
-fn small(visit: &Visit) -> Arc<Submission> {
-    submission(file(visit, "sample.bin", 70_000), ScanOptions::default())
+fn small(harness: &GatewayHarness) -> Arc<Submission> {
+    submission(file(harness, "sample.bin", 70_000), ScanOptions::default())
 }
 
 /// Private scans that the service counted, and those that its calls say.
-fn counted(visit: &Visit) -> u64 {
-    let counted = visit.demo.used().scans - Options::default().scan_limits.spent;
-    assert_eq!(counted, visit.demo.seen().iter().map(|call| call.scans).sum::<u64>());
+fn counted(harness: &GatewayHarness) -> u64 {
+    let counted = harness.demo.used().scans - Options::default().scan_limits.spent;
+    assert_eq!(counted, harness.demo.seen().iter().map(|call| call.scans).sum::<u64>());
     counted
 }
 
 /// An address that the service hands out.
-async fn address(visit: &Visit) -> UploadAddress {
-    let answer = visit.ask(&Request::UploadAddress).await.unwrap();
+async fn address(harness: &GatewayHarness) -> UploadAddress {
+    let answer = harness.ask(&Request::UploadAddress).await.unwrap();
     UploadAddress::new(upload_address(&bytes(&answer)).unwrap())
 }
 
 #[tokio::test]
 async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
-    let visit = Visit::begin().await;
+    let harness = GatewayHarness::begin().await;
     let options = ScanOptions {
         sandbox: Some("CAPE".to_owned()),
         internet: Some(false),
@@ -56,7 +56,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
         command_line: Some("-a \"b c\"".to_owned()),
         password: Password::new("hunter2-hunter2".to_owned()),
     };
-    let submission = submission(file(&visit, "a sample.bin", 700_000), options);
+    let submission = submission(file(&harness, "a sample.bin", 700_000), options);
     let told = Mutex::new(Vec::new());
     let progress = |received| match received {
         Received::Bytes { bytes, total } => told.lock().unwrap().push((bytes, total)),
@@ -64,9 +64,9 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     };
     let quote = scan(&submission, None).quote(&Entitlements::default());
     assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "documented"));
-    let answer = visit.gateway.ask(&quote, &progress).await.unwrap();
+    let answer = harness.gateway.ask(&quote, &progress).await.unwrap();
     assert!(submitted(&bytes(&answer)).is_some());
-    let taken = visit.demo.submitted();
+    let taken = harness.demo.submitted();
     assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 700_000));
     assert_eq!(taken[0].name, "a sample.bin");
     let expected = [
@@ -80,21 +80,21 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     let told = told.into_inner().unwrap();
     assert_eq!((told[0], told[told.len() - 1]), ((0, Some(700_000)), (700_000, Some(700_000))));
     assert!(told.is_sorted() && told.len() > 2, "{told:?}");
-    assert_eq!((counted(&visit), visit.charged()), (1, 0));
-    assert_eq!(visit.gateway.spent().unwrap().charged, 1);
+    assert_eq!((counted(&harness), harness.charged()), (1, 0));
+    assert_eq!(harness.gateway.spent().unwrap().charged, 1);
     // The password is in no file of this machine's.
-    let store = std::fs::read(visit.gateway.store.path()).unwrap();
+    let store = std::fs::read(harness.gateway.store.path()).unwrap();
     assert!(memchr::memmem::find(&store, b"hunter2-hunter2").is_none());
-    assert_eq!(visit.count("SELECT COUNT(*) FROM ledger WHERE what LIKE '%hunter2%'"), 0);
+    assert_eq!(harness.count("SELECT COUNT(*) FROM ledger WHERE what LIKE '%hunter2%'"), 0);
 }
 
 #[tokio::test]
 async fn no_name_of_a_file_ends_its_part_of_the_form() {
     for name in ["a\r\nX-Evil: 1\r\n\r\nb", "a\nb", "a\"; name=\"command_line", "a\x1b]0;b\x07"] {
-        let visit = Visit::begin().await;
-        let submission = submission(file(&visit, name, 70_000), ScanOptions::default());
-        visit.ask(&scan(&submission, None)).await.unwrap();
-        let taken = visit.demo.submitted();
+        let harness = GatewayHarness::begin().await;
+        let submission = submission(file(&harness, name, 70_000), ScanOptions::default());
+        harness.ask(&scan(&submission, None)).await.unwrap();
+        let taken = harness.demo.submitted();
         assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 70_000), "{name:?}");
         assert!(!taken[0].name.chars().any(|letter| letter.is_control() || letter == '"'), "{:?}", taken[0].name);
         assert!(taken[0].fields.is_empty(), "{:?}", taken[0].fields);
@@ -103,14 +103,14 @@ async fn no_name_of_a_file_ends_its_part_of_the_form() {
 
 #[tokio::test]
 async fn an_address_on_another_host_gets_neither_file_nor_key() {
-    let visit = Visit::begin().await;
-    let submission = small(&visit);
+    let harness = GatewayHarness::begin().await;
+    let submission = small(&harness);
     let canary = TcpListener::bind("127.0.0.1:0").unwrap();
     canary.set_nonblocking(true).unwrap();
     let port = canary.local_addr().unwrap().port();
-    arm(&visit.demo, "upload-url:stranger*1");
-    let stranger = address(&visit).await;
-    let own = visit.demo.root().trim_start_matches("http://").to_owned();
+    arm(&harness.demo, "upload-url:stranger*1");
+    let stranger = address(&harness).await;
+    let own = harness.demo.root().trim_start_matches("http://").to_owned();
     let others = [
         format!("http://127.0.0.1:{port}/large/x"),
         format!("http://{own}@127.0.0.1:{port}/large/x"),
@@ -121,24 +121,24 @@ async fn an_address_on_another_host_gets_neither_file_nor_key() {
     ];
     let others = others.iter().map(|text| UploadAddress::new(Untrusted::from(text.as_str())));
     for to in others.chain([stranger]) {
-        let calls = visit.calls();
-        let error = visit.ask(&scan(&submission, Some(to.clone()))).await.unwrap_err();
+        let calls = harness.calls();
+        let error = harness.ask(&scan(&submission, Some(to.clone()))).await.unwrap_err();
         assert!(words(&error).contains("nothing was uploaded"), "{to:?}: {error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
-        assert_eq!(visit.calls(), calls);
+        assert_eq!(harness.calls(), calls);
     }
     assert_eq!(canary.accept().map(drop).map_err(|error| error.kind()), Err(ErrorKind::WouldBlock));
-    assert_eq!((counted(&visit), visit.gateway.spent().unwrap().charged), (0, 1));
+    assert_eq!((counted(&harness), harness.gateway.spent().unwrap().charged), (0, 1));
 }
 
 #[tokio::test]
 async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
     let files = TcpListener::bind("127.0.0.1:0").unwrap();
     let root = format!("http://{}", files.local_addr().unwrap());
-    let visit = Visit::begin().await;
-    let profile = Profile { upload_host: Some(root.clone()), ..Visit::profile(&visit.demo) };
-    let gateway = gateway(&visit.folder().join("other.db"), profile, visit.demo.key());
-    let submission = submission(file(&visit, "s.bin", 900), ScanOptions::default());
+    let harness = GatewayHarness::begin().await;
+    let profile = Profile { upload_host: Some(root.clone()), ..GatewayHarness::profile(&harness.demo) };
+    let gateway = gateway(&harness.folder().join("other.db"), profile, harness.demo.key());
+    let submission = submission(file(&harness, "s.bin", 900), ScanOptions::default());
     let heard = std::thread::spawn(move || {
         let (mut stream, _) = files.accept().unwrap();
         let (mut heard, mut piece) = (Vec::new(), [0; 4096]);
@@ -152,18 +152,18 @@ async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
         heard
     });
     let to = UploadAddress::new(Untrusted::from(format!("{root}/put/here").as_str()));
-    let answer = visit::ask(&gateway, &scan(&submission, Some(to))).await.unwrap();
+    let answer = harness::ask(&gateway, &scan(&submission, Some(to))).await.unwrap();
     assert_eq!(submitted(&bytes(&answer)).unwrap().as_bytes(), b"scan-1");
     let heard = heard.join().unwrap();
     assert!(heard.starts_with(b"POST /put/here ") && memchr::memmem::find(&heard, b"s.bin").is_some());
     let lower = heard.to_ascii_lowercase();
     assert!(memchr::memmem::find(&lower, b"x-apikey").is_none(), "the key went to another host");
-    assert!(memchr::memmem::find(&heard, visit.demo.key().as_bytes()).is_none());
+    assert!(memchr::memmem::find(&heard, harness.demo.key().as_bytes()).is_none());
 }
 
 #[tokio::test]
 async fn a_file_that_has_changed_is_not_sent() {
-    let visit = Visit::begin().await;
+    let harness = GatewayHarness::begin().await;
     let changes = [
         ("longer", 70_000, 70_001),
         ("shorter", 70_000, 10),
@@ -172,33 +172,33 @@ async fn a_file_that_has_changed_is_not_sent() {
         ("pieces", 700_000, 700_000),
     ];
     for (name, before, size) in changes {
-        let submission = submission(file(&visit, name, before), ScanOptions::default());
+        let submission = submission(file(&harness, name, before), ScanOptions::default());
         std::fs::write(&submission.path, vec![7; size]).unwrap();
-        let error = visit.ask(&scan(&submission, None)).await.unwrap_err();
+        let error = harness.ask(&scan(&submission, None)).await.unwrap_err();
         assert!(words(&error).contains("changed since it was inspected"), "{name}: {error}");
         assert_eq!(error.cost().state, State::Unsent, "{name}: {error:?}");
     }
-    assert_eq!((visit.calls(), visit.gateway.spent().unwrap().total()), (0, 0));
+    assert_eq!((harness.calls(), harness.gateway.spent().unwrap().total()), (0, 0));
 }
 
 #[tokio::test]
 async fn a_file_written_to_while_it_is_sent_arrives_as_it_was() {
-    let visit = Visit::begin().await;
-    let path = file(&visit, "written", 20_000_000);
+    let harness = GatewayHarness::begin().await;
+    let path = file(&harness, "written", 20_000_000);
     let submission = submission(path.clone(), ScanOptions::default());
     let quote = scan(&submission, None).quote(&Entitlements::default());
     let is_written = std::sync::atomic::AtomicBool::new(false);
     let write = |received: Received| {
-        let is_under_way = matches!(received, Received::Bytes { bytes, .. } if bytes > 0);
-        if is_under_way && !is_written.swap(true, std::sync::atomic::Ordering::Relaxed) {
+        let is_in_progress = matches!(received, Received::Bytes { bytes, .. } if bytes > 0);
+        if is_in_progress && !is_written.swap(true, std::sync::atomic::Ordering::Relaxed) {
             let mut file = std::fs::File::options().write(true).open(&path).unwrap();
             std::io::Seek::seek(&mut file, std::io::SeekFrom::End(-10)).unwrap();
             std::io::Write::write_all(&mut file, b"other data").unwrap();
         }
     };
-    visit.gateway.ask(&quote, &write).await.unwrap();
+    harness.gateway.ask(&quote, &write).await.unwrap();
     assert!(is_written.into_inner());
-    assert_eq!(visit.demo.submitted()[0].sha256, submission.file.as_str());
+    assert_eq!(harness.demo.submitted()[0].sha256, submission.file.as_str());
 }
 
 #[tokio::test]
@@ -211,11 +211,11 @@ async fn an_address_with_the_key_in_it_is_not_used() {
             let own = call.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
             format!(r#"{{"data":"http://{own}/up?apikey={told}"}}"#)
         });
-        let visit = Visit::begin().await;
-        let gateway = super::secrets::gateway_to(root, &visit.folder().join("other"), "Sekrit-0123456789abcdefXYZ_");
-        let answer = visit::ask(&gateway, &Request::UploadAddress).await.unwrap();
+        let harness = GatewayHarness::begin().await;
+        let gateway = super::secrets::gateway_to(root, &harness.folder().join("other"), "Sekrit-0123456789abcdefXYZ_");
+        let answer = harness::ask(&gateway, &Request::UploadAddress).await.unwrap();
         let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
-        let error = visit::ask(&gateway, &scan(&small(&visit), Some(to))).await.unwrap_err();
+        let error = harness::ask(&gateway, &scan(&small(&harness), Some(to))).await.unwrap_err();
         assert!(words(&error).contains("with your key in it"), "{error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
         assert_eq!((*heard.lock().unwrap(), gateway.spent().unwrap().charged), (1, 1));
@@ -224,19 +224,19 @@ async fn an_address_with_the_key_in_it_is_not_used() {
 
 #[tokio::test]
 async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() {
-    let visit = Visit::begin().await;
-    let small = small(&visit);
+    let harness = GatewayHarness::begin().await;
+    let small = small(&harness);
     let request = scan(&small, None);
-    let third = crate::counted::run("a third", &visit.store(), &visit.demo);
-    flight::while_another_asks(&visit, &request, async {
-        let result = visit::ask(&third, &request).await;
+    let third = crate::counted::run("a third", &harness.store(), &harness.demo);
+    in_flight::while_another_asks(&harness, &request, async {
+        let result = harness::ask(&third, &request).await;
         assert!(matches!(result, Err(GatewayError::InFlight)), "{result:?}");
     })
     .await;
     // That one ended without an answer: whoever sends it again has to know.
-    let refused = visit::ask(&third, &request).await;
+    let refused = harness::ask(&third, &request).await;
     assert!(matches!(refused, Err(GatewayError::SentBefore(_))), "{refused:?}");
     let sent = Some(jiff::Timestamp::now());
     let knowing = Arc::new(Submission { sent, ..Arc::unwrap_or_clone(small) });
-    assert!(visit::ask(&third, &scan(&knowing, None)).await.is_ok());
+    assert!(harness::ask(&third, &scan(&knowing, None)).await.is_ok());
 }

@@ -1,10 +1,10 @@
 //! Reports that were saved by any tool, opened in the same screens.
 
-use crate::stage::Stage;
+use crate::harness::TuiHarness;
 use crate::{above_bar, screen};
 
-fn opened(json: &str) -> Stage {
-    Stage::documents(&[("report.json", json)])
+fn opened(json: &str) -> TuiHarness {
+    TuiHarness::documents(&[("report.json", json)])
 }
 
 #[test]
@@ -17,18 +17,18 @@ fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
     let explorer =
         r#"{"name":"%WINDIR%\\explorer.exe","process_id":"1"},{"name":"C:\\Windows\\explorer.exe","process_id":"2"}"#;
     let cmd = r#"{"name":"C:\\W\\cmd.exe","process_id":"3"}"#;
-    let said = |tree: &str, commands: &str| {
-        let mut stage = opened(&report(tree, commands));
-        stage.keys("1 g enter");
-        stage.screen()
+    let to_visible = |tree: &str, commands: &str| {
+        let mut tui = opened(&report(tree, commands));
+        tui.keys("1 g enter");
+        tui.screen()
     };
-    let one = said(cmd, r#""cmd.exe /c x""#);
+    let one = to_visible(cmd, r#""cmd.exe /c x""#);
     assert!(one.contains("→ command line: cmd.exe /c x"), "{one}");
     // Two processes of the name, and one command: nobody says whose it is.
-    let of_two = said(explorer, r#""C:\\Windows\\explorer.exe --mine""#);
+    let of_two = to_visible(explorer, r#""C:\\Windows\\explorer.exe --mine""#);
     assert!(of_two.contains("→ may be its command line: C:\\Windows\\explorer.exe --mine"), "{of_two}");
     // The ending may be left out, with and without marks around.
-    let bare = said(cmd, r#""\"cmd\" /c powershell -Command y","C:\\W\\CMD.EXE /c z""#);
+    let bare = to_visible(cmd, r#""\"cmd\" /c powershell -Command y","C:\\W\\CMD.EXE /c z""#);
     assert!(bare.contains(r#"→ may be its command line: "cmd" /c powershell"#), "{bare}");
     assert!(bare.contains("CMD.EXE /c z"), "{bare}");
 }
@@ -43,50 +43,54 @@ const RUN: &str = r#"{"processes_tree":[{"name":"C:\\Program Files\\Lab Tools\\r
 fn from_a_row_that_tells_of_a_process_to_that_process() {
     let ways = [("3", "1/9"), ("4", "3/9"), ("5", "2/9"), ("6", "1/9"), ("7", "3/9")];
     for (row, process) in ways {
-        let mut stage = opened(RUN);
-        stage.keys("1 g");
+        let mut tui = opened(RUN);
+        tui.keys("1 g");
         for _ in 0..row.parse().unwrap() {
-            stage.keys("j");
+            tui.keys("j");
         }
-        stage.keys("^");
-        assert!(stage.screen().contains(process), "{row}:\n{}", stage.screen());
+        tui.keys("^");
+        assert!(tui.screen().contains(process), "{row}:\n{}", tui.screen());
     }
-    let mut stage = opened(RUN);
-    stage.keys("1 G ^");
-    assert!(stage.screen().contains("The process tree has no process that the row names."), "{}", stage.screen());
+    let mut tui = opened(RUN);
+    tui.keys("1 G ^");
+    assert!(tui.screen().contains("The process tree has no process that the row names."), "{}", tui.screen());
     // How it was created is known of a process, too.
-    stage.keys("g enter");
-    assert!(stage.screen().contains(r"→ command line: C:\Program Files\Lab Tools\Run it.exe /q"), "{}", stage.screen());
+    tui.keys("g enter");
+    assert!(tui.screen().contains(r"→ command line: C:\Program Files\Lab Tools\Run it.exe /q"), "{}", tui.screen());
 }
 
 #[test]
 fn what_of_a_value_nobody_sees_is_said_below_the_row() {
-    let said = |row: &str| {
-        let mut stage = opened(&format!(r#"{{"data":{{"files_opened":[{row}]}}}}"#));
-        stage.keys("4 g enter");
-        stage.screen()
+    let to_visible = |row: &str| {
+        let mut tui = opened(&format!(r#"{{"data":{{"files_opened":[{row}]}}}}"#));
+        tui.keys("4 g enter");
+        tui.screen()
     };
-    assert!(said(r#""C:\\trailing ""#).contains("value: ends with a blank"), "{}", said(r#""C:\\trailing ""#));
-    assert!(said(r#"" C:\\a""#).contains("value: begins with a blank"));
-    assert!(said(r#""""#).contains("value: is empty"));
-    assert!(!said(r#""C:\\a b""#).contains("blank"));
+    assert!(
+        to_visible(r#""C:\\trailing ""#).contains("value: ends with a blank"),
+        "{}",
+        to_visible(r#""C:\\trailing ""#)
+    );
+    assert!(to_visible(r#"" C:\\a""#).contains("value: begins with a blank"));
+    assert!(to_visible(r#""""#).contains("value: is empty"));
+    assert!(!to_visible(r#""C:\\a b""#).contains("blank"));
 }
 
 #[test]
 fn a_behaviour_summary() {
-    let stage = opened(
+    let tui = opened(
         r#"{"data":{"tags":["RUNTIME_MODULES"],"files_opened":["C:\\a"],"verdicts":["CLEAN"],"new":{"k":"v"}}}"#,
     );
-    above_bar!("document_summary", stage);
+    above_bar!("document_summary", tui);
 }
 
 #[test]
 fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
-    let stage = opened(
+    let tui = opened(
         r#"{"data":{"id":"x","type":"private_file","attributes":{"tags":["text"],"size":5,"names":["a.txt"]}}}"#,
     );
-    above_bar!("document_of_another_kind", stage);
-    let mut both = Stage::documents(&[("a", r#"{"data":{"tags":["A"]}}"#), ("b", r#"{"data":{"x":1}}"#)]);
+    above_bar!("document_of_another_kind", tui);
+    let mut both = TuiHarness::documents(&[("a", r#"{"data":{"tags":["A"]}}"#), ("b", r#"{"data":{"x":1}}"#)]);
     both.keys("j");
     assert!(
         both.session.model.focused().is_none() && both.screen().contains("not a behaviour report"),
@@ -111,24 +115,24 @@ fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
 
 #[test]
 fn a_document_that_is_cut_shows_what_came() {
-    let stage = opened(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
-    above_bar!("document_cut", stage);
+    let tui = opened(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
+    above_bar!("document_cut", tui);
 }
 
 #[test]
 fn what_a_filter_found_in_a_part_of_a_row_that_is_left_out_is_brought_into_sight() {
     let path = format!("C:\\\\one\\\\needle\\\\{}", "long\\\\".repeat(40));
     let url = format!("https://a.example/{}needle", "long/".repeat(40));
-    let mut stage = opened(&format!(r#"{{"files_opened":["{path}end.txt"],"text_decoded":["{url}"]}}"#));
+    let mut tui = opened(&format!(r#"{{"files_opened":["{path}end.txt"],"text_decoded":["{url}"]}}"#));
     for pane in ["4", "t"] {
-        stage.keys(pane);
+        tui.keys(pane);
         let is_in_pane = |screen: &str| {
             screen.lines().any(|line| line.contains("needle") && line.contains("long") && !line.starts_with(' '))
         };
-        assert!(!is_in_pane(&stage.screen()), "{}", stage.screen());
-        stage.keys("/ n e e d l e enter");
-        assert!(is_in_pane(&stage.screen()), "{}", stage.screen());
-        stage.keys("esc");
+        assert!(!is_in_pane(&tui.screen()), "{}", tui.screen());
+        tui.keys("/ n e e d l e enter");
+        assert!(is_in_pane(&tui.screen()), "{}", tui.screen());
+        tui.keys("esc");
     }
 }
 
@@ -139,12 +143,12 @@ const TOLD_BEHIND: &str = r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd
 
 #[test]
 fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children() {
-    let mut stage = opened(TOLD_BEHIND);
-    stage.keys("1 down enter");
-    assert!(stage.screen().contains("An Office program starts"), "{}", stage.screen());
-    stage.keys("esc");
-    let row = stage.screen().lines().find(|line| line.contains("cmd.exe")).unwrap_or_default().to_owned();
-    assert!(row.contains('!'), "{}", stage.screen());
+    let mut tui = opened(TOLD_BEHIND);
+    tui.keys("1 down enter");
+    assert!(tui.screen().contains("An Office program starts"), "{}", tui.screen());
+    tui.keys("esc");
+    let row = tui.screen().lines().find(|line| line.contains("cmd.exe")).unwrap_or_default().to_owned();
+    assert!(row.contains('!'), "{}", tui.screen());
 }
 
 #[test]
@@ -152,12 +156,12 @@ fn of_several_documents_each_row_says_which_it_is_of() {
     let report = |tag: &str| format!(r#"{{"tags":["{tag}","BOTH"]}}"#);
     let (one, two) = (report("ONE"), report("TWO"));
     let long = "a-name-that-is-too-long-for-the-list-of-reports.json";
-    let mut stage = Stage::documents(&[("first.json", &one), ("b\u{1b}[31m\u{202e}.json", &two), (long, &one)]);
-    above_bar!("documents", stage);
-    stage.keys("j j");
-    assert!(stage.screen().contains("· a-name-that-is-too-long-for-the-list-of"), "{}", stage.screen());
-    stage.keys("c");
-    screen!("documents_compared", stage);
+    let mut tui = TuiHarness::documents(&[("first.json", &one), ("b\u{1b}[31m\u{202e}.json", &two), (long, &one)]);
+    above_bar!("documents", tui);
+    tui.keys("j j");
+    assert!(tui.screen().contains("· a-name-that-is-too-long-for-the-list-of"), "{}", tui.screen());
+    tui.keys("c");
+    screen!("documents_compared", tui);
 }
 
 #[test]
@@ -165,10 +169,10 @@ fn a_report_that_cannot_be_read_leaves_the_others_in_every_list() {
     let report = r#"{"data":{"id":"x_Box-1","type":"x_file_behaviour","attributes":{"dns_lookups":[{"hostname":"a.example"}],
         "mutexes_created":["Global\\one"],"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x"}]}}}"#;
     for broken in ["<html>no report", "[1, 2]", &report[..report.len() / 2]] {
-        let mut stage = Stage::documents(&[("a.json", report), ("b.json", broken), ("c.json", report)]);
+        let mut tui = TuiHarness::documents(&[("a.json", report), ("b.json", broken), ("c.json", report)]);
         for (key, row) in [("i", "a[.]example"), ("!", "by 1 rule"), ("c", "a.example")] {
-            stage.keys(&format!("esc esc {key}"));
-            let screen = stage.screen();
+            tui.keys(&format!("esc esc {key}"));
+            let screen = tui.screen();
             assert!(screen.contains("1 of 3 could not be read whole") && screen.contains(row), "{broken}: {screen}");
         }
     }
@@ -182,21 +186,21 @@ const NAMESAKES: &str = r#"{"processes_tree":[{"name":"C:\\W\\svchost.exe","proc
 
 #[test]
 fn of_several_processes_with_one_name_what_names_another_number_is_none_of_this_one() {
-    let mut stage = opened(NAMESAKES);
-    stage.keys("1 j e");
-    screen!("process_of_several", stage);
-    stage.keys("backspace");
-    let screen = stage.screen();
+    let mut tui = opened(NAMESAKES);
+    tui.keys("1 j e");
+    screen!("process_of_several", tui);
+    tui.keys("backspace");
+    let screen = tui.screen();
     assert!(screen.contains("svchost.ex▏") && screen.contains("6 hits") && !screen.contains("1044, or"), "{screen}");
 }
 
 #[test]
 fn a_row_that_may_mean_several_processes_lists_them() {
-    let mut stage = opened(NAMESAKES);
-    stage.keys("4 g ^ y");
-    assert!(stage.screen().contains("2/3"), "by its number:\n{}", stage.screen());
-    stage.keys("4 g j ^");
-    screen!("processes_meant", stage);
-    stage.keys("j j enter");
-    assert!(stage.screen().contains("3/3"), "{}", stage.screen());
+    let mut tui = opened(NAMESAKES);
+    tui.keys("4 g ^ y");
+    assert!(tui.screen().contains("2/3"), "by its number:\n{}", tui.screen());
+    tui.keys("4 g j ^");
+    screen!("processes_meant", tui);
+    tui.keys("j j enter");
+    assert!(tui.screen().contains("3/3"), "{}", tui.screen());
 }

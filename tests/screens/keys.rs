@@ -1,9 +1,9 @@
 //! Keys: the bar shows none that does nothing, help and palette find them, and what the config changes is dispatched as shown.
 
+use crate::harness::{TuiHarness, file, main_file, options};
 use crate::screen;
-use crate::stage::{Stage, file, main_file, options};
-use behaview::app::keys::Change;
-use behaview::app::{Command, Key, Keymap, Overlay, Place, TerminalEvent};
+use behaview::app::keys::KeyChange;
+use behaview::app::{Command, Key, KeyContext, Keymap, Overlay, TerminalEvent};
 use behaview::demo::{Demo, ListContent, Options};
 
 /// Ways to places that are all different, with ` | ` between them.
@@ -28,23 +28,23 @@ fn ways() -> Vec<String> {
     WAYS.split(" | ").map(str::to_owned).chain(typed).chain([folded, other]).collect()
 }
 
-fn at(way: &str) -> Stage {
-    let mut stage = Stage::listed();
-    stage.keys(way);
-    if matches!(stage.session.model.over.top(), Some(Overlay::Save(_))) {
+fn at(way: &str) -> TuiHarness {
+    let mut tui = TuiHarness::listed();
+    tui.keys(way);
+    if matches!(tui.session.model.overlays.top(), Some(Overlay::Export(_))) {
         // What is offered there is a file in the folder the tests run in.
-        stage.keys("up ctrl-u");
-        stage.session.take(TerminalEvent::Paste("/no/such/folder/report.jsonl".to_owned()));
-        stage.keys("down");
+        tui.keys("up ctrl-u");
+        tui.session.take(TerminalEvent::Paste("/no/such/folder/report.jsonl".to_owned()));
+        tui.keys("down");
     }
-    stage
+    tui
 }
 
 /// The keys that the bar may show, each with the name of its command or the label of its answer.
-fn shown(stage: &Stage) -> Vec<(Key, &'static str)> {
-    let model = &stage.session.model;
+fn shown(tui: &TuiHarness) -> Vec<(Key, &'static str)> {
+    let model = &tui.session.model;
     let commands = Command::applying(model).filter(|(_, command)| command.rank > 0);
-    let answers = model.over.answers().iter().map(|answer| (answer.key, answer.label));
+    let answers = model.overlays.answers().iter().map(|answer| (answer.key, answer.label));
     commands.map(|(key, command)| (key, command.name)).chain(answers).collect()
 }
 
@@ -53,13 +53,13 @@ fn every_key_in_the_bar_does_something_and_commands_keep_to_their_places() {
     let (mut places, mut tried) = (Vec::new(), Vec::new());
     let ways = ways();
     for way in &ways {
-        let stage = at(way);
-        let (model, place) = (&stage.session.model, stage.session.model.place());
+        let tui = at(way);
+        let (model, place) = (&tui.session.model, tui.session.model.key_context());
         places.push(place);
         assert!(Command::all().all(|command| command.off(model).is_none() == command.is_on(model)));
-        let wrong = Command::all().find(|command| !command.place.contains(place) && command.is_on(model));
+        let wrong = Command::all().find(|command| !command.contexts.contains(place) && command.is_on(model));
         assert!(wrong.is_none(), "{wrong:?} at {place:?}");
-        for (key, name) in shown(&stage) {
+        for (key, name) in shown(&tui) {
             // The same command is found wherever it applies: one of its places is enough.
             if !tried.iter().any(|(_, _, tried)| *tried == name) {
                 tried.push((way, key, name));
@@ -71,32 +71,32 @@ fn every_key_in_the_bar_does_something_and_commands_keep_to_their_places() {
             scope.spawn(|| half.iter().for_each(|(way, key, name)| assert_does_something(way, *key, name)));
         }
     });
-    assert!(Place::ALL.iter().all(|place| places.contains(place)), "{places:?}");
+    assert!(KeyContext::ALL.iter().all(|place| places.contains(place)), "{places:?}");
 }
 
 /// Goes this way and presses a key: something is asked, or the screen is another one.
 fn assert_does_something(way: &str, key: Key, name: &str) {
-    let mut stage = at(way);
-    let before = stage.screen();
-    let asked = stage.demo.as_ref().unwrap().seen().len();
-    stage.keys(&key.to_string());
-    let is_asked = stage.demo.as_ref().unwrap().seen().len() > asked;
-    let is_seen = stage.screen() != before || is_asked || stage.session.exit.is_some();
+    let mut tui = at(way);
+    let before = tui.screen();
+    let asked = tui.demo.as_ref().unwrap().seen().len();
+    tui.keys(&key.to_string());
+    let is_asked = tui.demo.as_ref().unwrap().seen().len() > asked;
+    let is_seen = tui.screen() != before || is_asked || tui.session.exit.is_some();
     assert!(is_seen, "{key} ({name}) after {way:?} does nothing:\n{before}");
 }
 
 #[test]
 fn help_lists_what_applies_and_finds_what_is_typed() {
-    let mut stage = at("enter");
-    stage.keys("?");
-    screen!("help_pane", stage);
-    let before = stage.screen();
-    stage.keys("j j");
-    assert_ne!(stage.screen(), before, "letters move until / is pressed");
-    stage.keys("/ f o l d");
-    screen!("help_typed_with_what_is_off", stage);
-    stage.keys("enter");
-    assert!(stage.screen().contains("▸"), "{}", stage.screen());
+    let mut tui = at("enter");
+    tui.keys("?");
+    screen!("help_pane", tui);
+    let before = tui.screen();
+    tui.keys("j j");
+    assert_ne!(tui.screen(), before, "letters move until / is pressed");
+    tui.keys("/ f o l d");
+    screen!("help_typed_with_what_is_off", tui);
+    tui.keys("enter");
+    assert!(tui.screen().contains("▸"), "{}", tui.screen());
     let words = "ioc indicators mitre pane-techniques attack pane-techniques pcap artifacts download artifacts theme \
         settings verdict pane-overview history ledger reboot findings persistence findings powershell findings decode \
         row-details base64 row-details only compare diff compare common compare";
@@ -104,31 +104,31 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
     for pair in words.chunks(2) {
         let (word, command) = (pair[0], pair[1]);
         let letters: Vec<_> = word.chars().map(String::from).collect();
-        stage.keys("esc").keys(&format!(": {}", letters.join(" ")));
-        assert_eq!(stage.session.model.chosen_item().unwrap().name, command, "{word}");
+        tui.keys("esc").keys(&format!(": {}", letters.join(" ")));
+        assert_eq!(tui.session.model.chosen_item().unwrap().name, command, "{word}");
     }
 }
 
 #[test]
 fn what_is_off_says_why_and_is_not_done() {
-    let mut stage = Stage::at(main_file(), options());
-    stage.keys(": r o w - d e t a i l s enter");
-    assert!(stage.screen().contains("row-details does not apply here: it works in panes"), "{}", stage.screen());
-    assert_eq!(stage.paid_calls(), 0);
-    stage.keys("esc : n o t e");
-    assert_eq!(stage.session.model.chosen_item().unwrap().name, "note");
+    let mut tui = TuiHarness::at(main_file(), options());
+    tui.keys(": r o w - d e t a i l s enter");
+    assert!(tui.screen().contains("row-details does not apply here: it works in panes"), "{}", tui.screen());
+    assert_eq!(tui.paid_calls(), 0);
+    tui.keys("esc : n o t e");
+    assert_eq!(tui.session.model.chosen_item().unwrap().name, "note");
 }
 
 fn map(changes: &[(&str, &str)]) -> Keymap {
     let changes: Vec<_> =
-        changes.iter().map(|(command, keys)| Change { command, keys: keys.split(' ').collect() }).collect();
+        changes.iter().map(|(command, keys)| KeyChange { command, keys: keys.split(' ').collect() }).collect();
     Keymap::read(&changes).unwrap()
 }
 
 #[test]
 fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
-    let mut stage = Stage::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
-    stage.session.model.settings.keys = map(&[
+    let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
+    tui.session.model.settings.keys = map(&[
         ("list", "f5"),
         ("open", "o"),
         ("pane-other", "O"),
@@ -137,13 +137,13 @@ fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
         ("help", "f1"),
         ("refetch", "none"),
     ]);
-    stage.keys("enter");
-    assert_eq!(stage.paid_calls(), 0);
-    stage.keys("f5 o");
-    assert_eq!(stage.paid_calls(), 2);
-    screen!("keys_changed", stage);
-    stage.keys("f1");
-    screen!("keys_changed_help", stage);
-    stage.keys("esc alt-f space");
-    assert!(stage.screen().contains("processes_tree"), "{}", stage.screen());
+    tui.keys("enter");
+    assert_eq!(tui.paid_calls(), 0);
+    tui.keys("f5 o");
+    assert_eq!(tui.paid_calls(), 2);
+    screen!("keys_changed", tui);
+    tui.keys("f1");
+    screen!("keys_changed_help", tui);
+    tui.keys("esc alt-f space");
+    assert!(tui.screen().contains("processes_tree"), "{}", tui.screen());
 }

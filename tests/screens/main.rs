@@ -11,49 +11,49 @@
     reason = "a test that cannot go on fails"
 )]
 
-mod agreed;
 mod arriving;
 mod asking;
-mod away;
-mod beside;
 mod comparing;
+mod completeness;
+mod confirmation;
+mod errors;
+mod export;
 #[path = "../faults/mod.rs"]
 mod faults;
 mod files;
 mod finding;
-mod going_wrong;
-mod held;
+mod findings;
+mod harness;
 mod keys;
-mod kinds;
-mod leaves;
 mod list;
-mod looks;
 mod mouse;
+mod multiple_files;
 mod notes;
-mod noticing;
 mod panes;
 #[path = "../torture/parrot.rs"]
 mod parrot;
-mod paying;
+mod pricing;
 mod readme;
 mod reopening;
+mod report_kinds;
 mod returning;
 mod sizes;
-mod stage;
 mod start;
+mod stored;
 mod submitting;
 mod svg;
-mod typed;
+mod themes;
+mod type_ahead;
 
 /// Compares what the keys act on with what was accepted; `above_bar!` compares all but the bar.
 macro_rules! screen {
-    ($name:literal, $stage:expr) => {
-        insta::assert_snapshot!($name, $stage.shown())
+    ($name:literal, $tui:expr) => {
+        insta::assert_snapshot!($name, $tui.shown())
     };
 }
 macro_rules! above_bar {
-    ($name:literal, $stage:expr) => {
-        insta::assert_snapshot!($name, $stage.without_bar())
+    ($name:literal, $tui:expr) => {
+        insta::assert_snapshot!($name, $tui.without_bar())
     };
 }
 pub(crate) use {above_bar, screen};

@@ -2,10 +2,10 @@
 //!
 //! `BEHAVIEW_UPDATE=1 cargo test --test screens readme` updates them.
 
-use crate::stage::{Stage, identifiers, main_file};
+use crate::harness::{TuiHarness, identifiers, main_file};
 use crate::svg::svg;
 use behaview::quota::{Kind, OPTIONS, RULES};
-use behaview::view::{Appearance, Depth, Theme};
+use behaview::view::{Appearance, ColorDepth, Theme};
 use std::path::Path;
 
 /// Compares a file, or its part that begins with `<!-- name:`, with what it should be, or writes it.
@@ -67,11 +67,11 @@ const PICTURES: [(&str, &str); 5] =
 fn the_pictures_are_current() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     for (name, keys) in PICTURES {
-        let mut stage = if name == "prices" { Stage::at(main_file(), identifiers()) } else { Stage::listed() };
-        stage.session.look = Appearance { theme: Theme::Dark, depth: Depth::True };
-        stage.size(132, 36).keys("enter").keys(keys);
+        let mut tui = if name == "prices" { TuiHarness::at(main_file(), identifiers()) } else { TuiHarness::listed() };
+        tui.session.look = Appearance { theme: Theme::Dark, depth: ColorDepth::True };
+        tui.size(132, 36).keys("enter").keys(keys);
         let path = format!("assets/{name}.svg");
-        keep_current(&path, None, &svg(&stage, "behaview demo"));
+        keep_current(&path, None, &svg(&tui, "behaview demo"));
         assert!(readme.contains(&format!("]({path})")), "the README names {path}");
     }
 }
@@ -88,7 +88,7 @@ fn keys() -> String {
 fn prices() -> String {
     let mut table = "| rule | | pool | |\n|---|---|---|---|\n".to_owned();
     for rule in &RULES {
-        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.words, rule.pool.words());
+        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.words, rule.pool.label());
     }
     table
 }

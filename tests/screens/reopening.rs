@@ -1,14 +1,14 @@
 //! A stored report is opened as it was shown when it came; what is damaged is said to be unreadable.
 
-use crate::stage::{Stage, file, main_file, options};
+use crate::harness::{TuiHarness, file, main_file, options};
 use behaview::demo::Options;
 
 #[test]
 fn a_stored_report_is_shown_as_when_it_came() {
-    let mut stage = Stage::at(file("Busy"), Options { rows: 6_000, ..options() });
-    stage.keys("enter enter G");
-    let before = stage.screen();
-    let mut again = stage.restart_without_service();
+    let mut tui = TuiHarness::at(file("Busy"), Options { rows: 6_000, ..options() });
+    tui.keys("enter enter G");
+    let before = tui.screen();
+    let mut again = tui.restart_without_service();
     again.open(&file("Busy"));
     again.keys("tab G");
     assert!(before.contains("Processes 600"), "{before}");
@@ -17,11 +17,11 @@ fn a_stored_report_is_shown_as_when_it_came() {
 }
 
 #[test]
-fn where_a_list_is_unreadable_what_is_held_beside_it_is_counted() {
-    let mut stage = Stage::listed();
-    stage.keys("G enter");
-    stage.damage_stored("/behaviours-");
-    let mut again = stage.restart_without_service();
+fn where_a_list_is_unreadable_what_is_stored_beside_it_is_counted() {
+    let mut tui = TuiHarness::listed();
+    tui.keys("G enter");
+    tui.damage_stored("/behaviours-");
+    let mut again = tui.restart_without_service();
     again.open(&main_file());
     again.keys("G");
     let screen = again.screen();

@@ -1,10 +1,10 @@
 //! The screen at every size: usable at 80x24, sensible at 40x10, a message below that, resized at any moment.
 
 use crate::faults::arm;
-use crate::held::without_sizes;
-use crate::stage::{Stage, file, main_file, options, public};
+use crate::harness::{TuiHarness, file, main_file, options, public};
+use crate::stored::without_sizes;
 use behaview::app::TerminalEvent;
-use behaview::runtime::Exit;
+use behaview::runtime::RunExit;
 use std::collections::BTreeMap;
 
 /// The sizes at which every screen is compared with the accepted one.
@@ -43,26 +43,26 @@ const SCREENS: [(&str, &str); 25] = [
 fn every_screen_at_every_size() {
     let mut shown: BTreeMap<&str, String> = BTreeMap::new();
     for (width, height) in SIZES {
-        let mut show = |name, stage: &Stage| {
-            let screen = format!("── {width}x{height} ──\n{}", without_sizes(stage.screen()));
+        let mut show = |name, tui: &TuiHarness| {
+            let screen = format!("── {width}x{height} ──\n{}", without_sizes(tui.screen()));
             shown.entry(name).or_default().push_str(&screen);
         };
-        let mut stage = Stage::new(options());
-        stage.size(width, height);
-        show("start", &stage);
-        stage.type_question("v3-file", &public()[0]);
-        stage.keys("enter");
-        show("answer", &stage);
-        stage.keys("esc esc");
-        stage.open(&main_file());
-        stage.keys("enter");
+        let mut tui = TuiHarness::new(options());
+        tui.size(width, height);
+        show("start", &tui);
+        tui.type_question("v3-file", &public()[0]);
+        tui.keys("enter");
+        show("answer", &tui);
+        tui.keys("esc esc");
+        tui.open(&main_file());
+        tui.keys("enter");
         for (name, keys) in SCREENS {
-            stage.keys(keys);
-            show(name, &stage);
-            while !stage.session.model.over.is_empty() || stage.session.model.focused().is_some() {
-                stage.keys("esc");
+            tui.keys(keys);
+            show(name, &tui);
+            while !tui.session.model.overlays.is_empty() || tui.session.model.focused().is_some() {
+                tui.keys("esc");
             }
-            stage.keys("g");
+            tui.keys("g");
         }
     }
     for (name, screens) in shown {
@@ -72,10 +72,10 @@ fn every_screen_at_every_size() {
 
 #[test]
 fn what_is_left_stands_with_its_period_at_every_width() {
-    let mut stage = Stage::listed();
+    let mut tui = TuiHarness::listed();
     for columns in 40..=120 {
-        stage.size(columns, 20);
-        let screen = stage.screen();
+        tui.size(columns, 20);
+        let screen = tui.screen();
         let bar = screen.lines().last().unwrap();
         let has_both = bar.contains("left today: you 499") && bar.contains(" group 17,519");
         assert!(has_both || columns < 60 && bar.contains(" left: you 239 this hour"), "{columns}: {bar}");
@@ -87,42 +87,42 @@ fn what_is_left_stands_with_its_period_at_every_width() {
 
 #[test]
 fn smaller_is_a_message() {
-    let mut stage = Stage::listed();
-    stage.size(30, 8);
-    insta::assert_snapshot!("size_30x8", stage.screen());
-    stage.size(0, 0);
-    stage.size(1, 1);
-    stage.size(120, 40);
-    assert!(stage.screen().contains("Sandboxes"));
+    let mut tui = TuiHarness::listed();
+    tui.size(30, 8);
+    insta::assert_snapshot!("size_30x8", tui.screen());
+    tui.size(0, 0);
+    tui.size(1, 1);
+    tui.size(120, 40);
+    assert!(tui.screen().contains("Sandboxes"));
 }
 
 #[test]
 fn below_the_smallest_size_no_key_acts_but_quit() {
     let keys = "r R W U E d A b u enter G j tab esc : ? $ / y x f Q ctrl-z H S T L p z 0 1".split(' ');
     for (width, height, before) in [(39, 10, "esc"), (40, 9, "E"), (1, 1, "U"), (39, 10, ":")] {
-        let mut stage = Stage::listed();
-        stage.keys(before);
-        let (screen, calls) = (stage.screen(), stage.demo.as_ref().unwrap().seen().len());
-        stage.size(width, height);
+        let mut tui = TuiHarness::listed();
+        tui.keys(before);
+        let (screen, calls) = (tui.screen(), tui.demo.as_ref().unwrap().seen().len());
+        tui.size(width, height);
         for key in keys.clone() {
-            stage.keys(key);
+            tui.keys(key);
         }
-        stage.session.take(TerminalEvent::Paste("d41d8cd9".to_owned()));
-        stage.rest();
-        stage.size(120, 40);
-        assert_eq!(stage.screen(), screen, "{before} at {width}x{height}");
-        assert_eq!(stage.demo.as_ref().unwrap().seen().len(), calls);
-        stage.size(width, height).press("ctrl-c");
-        assert_eq!(stage.session.exit, Some(Exit::Done), "{before} at {width}x{height}");
+        tui.session.take(TerminalEvent::Paste("d41d8cd9".to_owned()));
+        tui.rest();
+        tui.size(120, 40);
+        assert_eq!(tui.screen(), screen, "{before} at {width}x{height}");
+        assert_eq!(tui.demo.as_ref().unwrap().seen().len(), calls);
+        tui.size(width, height).press("ctrl-c");
+        assert_eq!(tui.session.exit, Some(RunExit::Done), "{before} at {width}x{height}");
     }
 }
 
 #[test]
 fn a_failure_is_told_where_only_the_list_has_room() {
-    let mut stage = Stage::new(options());
-    stage.size(40, 12);
-    stage.open(&file("statement"));
-    arm(stage.demo.as_ref().unwrap(), "list:404*1");
-    stage.keys("enter");
-    insta::assert_snapshot!("size_40x12_failure", stage.screen());
+    let mut tui = TuiHarness::new(options());
+    tui.size(40, 12);
+    tui.open(&file("statement"));
+    arm(tui.demo.as_ref().unwrap(), "list:404*1");
+    tui.keys("enter");
+    insta::assert_snapshot!("size_40x12_failure", tui.screen());
 }

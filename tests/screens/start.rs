@@ -1,59 +1,59 @@
 //! The start screen: no key, a typed hash, a pasted one, earlier files.
 
-use crate::stage::{Stage, main_file, options};
+use crate::harness::{TuiHarness, main_file, options};
 use crate::{above_bar, screen};
 use behaview::app::TerminalEvent;
-use behaview::runtime::Exit;
+use behaview::runtime::RunExit;
 
 #[test]
 fn without_a_key_three_lines_say_what_is_missing_and_offer_the_demo() {
-    let mut stage = Stage::without_key();
-    screen!("start_without_key", stage);
-    stage.press("t");
-    assert_eq!(stage.session.exit, Some(Exit::Demo));
+    let mut tui = TuiHarness::without_key();
+    screen!("start_without_key", tui);
+    tui.press("t");
+    assert_eq!(tui.session.exit, Some(RunExit::Demo));
 }
 
 #[test]
 fn a_file_can_be_opened_without_a_key_but_nothing_is_asked() {
-    let mut stage = Stage::without_key();
-    stage.open(&main_file());
-    stage.keys("enter");
-    above_bar!("file_without_key", stage);
+    let mut tui = TuiHarness::without_key();
+    tui.open(&main_file());
+    tui.keys("enter");
+    above_bar!("file_without_key", tui);
 }
 
 #[test]
 fn a_hash_can_be_typed() {
-    let mut stage = Stage::new(options());
-    stage.keys("3 0 d 1 x G backspace");
-    screen!("start_typed", stage);
-    stage.keys("enter");
-    screen!("start_typed_too_short", stage);
+    let mut tui = TuiHarness::new(options());
+    tui.keys("3 0 d 1 x G backspace");
+    screen!("start_typed", tui);
+    tui.keys("enter");
+    screen!("start_typed_too_short", tui);
     for digit in main_file().as_str()[3..].chars() {
-        stage.keys(&digit.to_string());
+        tui.keys(&digit.to_string());
     }
-    stage.keys("enter");
-    assert!(stage.screen().contains("list the sandboxes"), "{}", stage.screen());
-    assert_eq!(stage.paid_calls(), 0);
+    tui.keys("enter");
+    assert!(tui.screen().contains("list the sandboxes"), "{}", tui.screen());
+    assert_eq!(tui.paid_calls(), 0);
 }
 
 #[test]
 fn a_hash_is_found_in_what_is_pasted() {
-    let mut stage = Stage::new(options());
-    stage.session.take(TerminalEvent::Paste("no hash here".to_owned()));
-    stage.rest();
-    screen!("start_pasted_nonsense", stage);
+    let mut tui = TuiHarness::new(options());
+    tui.session.take(TerminalEvent::Paste("no hash here".to_owned()));
+    tui.rest();
+    screen!("start_pasted_nonsense", tui);
     let text = format!("\"SHA-256\":\t{}\r\n\u{1b}[31m", main_file().as_str().to_uppercase());
-    stage.session.take(TerminalEvent::Paste(text));
-    stage.rest();
-    screen!("start_pasted", stage);
+    tui.session.take(TerminalEvent::Paste(text));
+    tui.rest();
+    screen!("start_pasted", tui);
 }
 
 #[test]
 fn earlier_files_are_offered() {
-    let mut stage = Stage::listed();
-    stage.keys("f");
-    screen!("start_earlier_files", stage);
-    stage.keys("enter");
-    assert!(stage.screen().contains("Sandboxes 4 of 6"));
-    assert_eq!(stage.paid_calls(), 1);
+    let mut tui = TuiHarness::listed();
+    tui.keys("f");
+    screen!("start_earlier_files", tui);
+    tui.keys("enter");
+    assert!(tui.screen().contains("Sandboxes 4 of 6"));
+    assert_eq!(tui.paid_calls(), 1);
 }

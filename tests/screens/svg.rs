@@ -3,7 +3,7 @@
 //! Borders are drawn as lines, and not with letters: they meet whatever the font. Looks are attributes, which more programs
 //! understand than style sheets.
 
-use crate::stage::Stage;
+use crate::harness::TuiHarness;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 use std::collections::BTreeMap;
@@ -26,8 +26,8 @@ const FONT: &str = "ui-monospace,SFMono-Regular,Menlo,'DejaVu Sans Mono',Consola
 const CORNER: f32 = 4.2;
 
 /// The screen in a window.
-pub fn svg(stage: &Stage, title: &str) -> String {
-    let cells = stage.session.terminal.backend().buffer();
+pub fn svg(tui: &TuiHarness, title: &str) -> String {
+    let cells = tui.session.terminal.backend().buffer();
     let (width, height) = (f32::from(cells.area.width) * CELL.0, f32::from(cells.area.height) * CELL.1);
     let (whole, tall) = (width + 2.0 * MARGIN.0, height + MARGIN.0 + MARGIN.1);
     let mut svg = format!(

@@ -1,7 +1,7 @@
 //! Answers that are not what was asked for, or come in another way than most: what is made of them, and that it is said.
 
 use crate::faults::arm;
-use crate::harness::{Desk, FakeService, errors, json, main_file, text};
+use crate::harness::{CliHarness, FakeService, errors, json, main_file, text};
 use behaview::demo::Endpoint;
 use std::process::Output;
 
@@ -28,21 +28,21 @@ fn list_of(kind: &str) -> String {
 
 #[test]
 fn an_entry_of_another_type_is_left_out_and_said() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let set = service(|_| plain(&list_of("file")));
-    let output = desk.run(&["list", &main_file(), "--set", &set]);
+    let output = cli.run(&["list", &main_file(), "--set", &set]);
     assert!(
         errors(&output).contains("Left out of the list: 1 entry of another type than a behaviour report."),
         "{output:?}"
     );
     let ids: Vec<_> = json(&output)["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
     assert_eq!(ids, [format!("{}_Sane-1794474845", main_file())]);
-    desk.fails(&["show", "--offline", &format!("{}_Box-1794474845", main_file()), "--set", &set], 13, &[]);
+    cli.fails(&["show", "--offline", &format!("{}_Box-1794474845", main_file()), "--set", &set], 13, &[]);
 }
 
 #[test]
-fn a_list_that_tells_less_of_a_report_does_not_hide_what_is_held_of_it() {
-    let desk = Desk::new();
+fn a_list_that_tells_less_of_a_report_does_not_hide_what_is_stored_of_it() {
+    let cli = CliHarness::new();
     let id = format!("{}_Box-1794474845", main_file());
     let entry = |tags: &str| {
         let attributes = format!(r#"{{"tags":[{tags}]}}"#);
@@ -56,24 +56,24 @@ fn a_list_that_tells_less_of_a_report_does_not_hide_what_is_held_of_it() {
         let is_report = path.ends_with("1794474845");
         plain(&if is_report { format!(r#"{{"data":{whole}}}"#) } else { format!(r#"{{"data":[{}]}}"#, entry("")) })
     });
-    assert!(desk.run(&["show", &id, "--set", &set]).status.success());
-    assert!(desk.run(&["list", "--refresh", &main_file(), "--set", &set]).status.success());
-    let shown = desk.run(&["show", "--offline", &id, "--set", &set]);
+    assert!(cli.run(&["show", &id, "--set", &set]).status.success());
+    assert!(cli.run(&["list", "--refresh", &main_file(), "--set", &set]).status.success());
+    let shown = cli.run(&["show", "--offline", &id, "--set", &set]);
     assert!(text(&shown).contains("SEEN"), "{shown:?}");
 }
 
-fn watch(desk: &Desk, set: &str) -> Output {
-    desk.run(&["watch", "--scan", "scan-1", "--interval", "1", "--max-polls", "4", &main_file(), "--set", set])
+fn watch(cli: &CliHarness, set: &str) -> Output {
+    cli.run(&["watch", "--scan", "scan-1", "--interval", "1", "--max-polls", "4", &main_file(), "--set", set])
 }
 
 #[test]
 fn a_scan_that_is_done_without_a_report_is_no_success() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let set = service(|path| {
         let scan = r#"{"data":{"id":"scan-1","type":"private_analysis","attributes":{"status":"completed"}}}"#;
         plain(if path.contains("/analyses/") { scan } else { r#"{"data":[]}"# })
     });
-    let output = watch(&desk, &set);
+    let output = watch(&cli, &set);
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     assert!(errors(&output).contains("the scan is done, and no report of it is listed"), "{output:?}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -82,17 +82,17 @@ fn a_scan_that_is_done_without_a_report_is_no_success() {
 
 #[test]
 fn several_that_watch_one_scan_do_not_all_pay() {
-    let desk = Desk::new();
-    let path = desk.home.path().join("sample.bin");
+    let cli = CliHarness::new();
+    let path = cli.home.path().join("sample.bin");
     std::fs::write(&path, b"not much of a program").unwrap();
-    let submitted = json(&desk.run(&["submit", path.to_str().unwrap()]));
+    let submitted = json(&cli.run(&["submit", path.to_str().unwrap()]));
     let file = submitted["file"].as_str().unwrap();
-    arm(&desk.demo, "delay=700");
-    let watch = || desk.command(&["watch", "--interval", "1", file]).stdout(std::process::Stdio::piped()).spawn();
+    arm(&cli.demo, "delay=700");
+    let watch = || cli.command(&["watch", "--interval", "1", file]).stdout(std::process::Stdio::piped()).spawn();
     let all: Vec<_> = (0..3).map(|_| watch().unwrap()).collect();
     let ended: Vec<_> = all.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
     assert!(ended.iter().all(|output| json(output)["done"] == true), "{ended:?}");
-    let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
+    let calls = |endpoint| cli.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
     // A page of the list that one has got since another looked is as good for that one.
     let told: Vec<_> = ended.iter().map(|output| json(output)["calls"].as_u64().unwrap()).collect();
     let (looks, pages) = (calls(Endpoint::PrivateAnalysis), calls(Endpoint::List));
@@ -102,25 +102,28 @@ fn several_that_watch_one_scan_do_not_all_pay() {
 
 #[test]
 fn an_answer_that_is_packed_in_an_unknown_way_stays_unread() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let set = service(|_| ("content-encoding: br\r\n".to_owned(), b"\x0b\x02\x80".to_vec()));
-    desk.fails(&["list", &main_file(), "--set", &set], 9, &["it is not JSON", "stay in the store, unread"]);
+    cli.fails(&["list", &main_file(), "--set", &set], 9, &["it is not JSON", "stay in the store, unread"]);
 }
 
 #[test]
 fn a_proxy_variable_that_cannot_be_used_is_refused_before_anything_is_sent() {
-    let desk = Desk::new();
-    desk.configure("proxy = \"env\"\n");
+    let cli = CliHarness::new();
+    cli.configure("proxy = \"env\"\n");
     // Nobody listens there: what went directly would say so in other words.
     let root = ["--set", "root=https://127.0.0.1:9"];
     let run = |arguments: &[&str], variable: &str| {
-        desk.command(&[arguments, &root].concat()).env("HTTPS_PROXY", variable).output().unwrap()
+        cli.command(&[arguments, &root].concat()).env("HTTPS_PROXY", variable).output().unwrap()
     };
     for variable in ["socks5://127.0.0.1:1", "ftp://user:hidden1@h:1", "http://"] {
         let refused = run(&["list", &main_file()], variable);
         assert_eq!(refused.status.code(), Some(8), "{variable}: {refused:?}");
-        let said = errors(&refused);
-        assert!(said.contains("HTTPS_PROXY names none that can be used") && !said.contains("hidden1"), "{said}");
+        let to_visible = errors(&refused);
+        assert!(
+            to_visible.contains("HTTPS_PROXY names none that can be used") && !to_visible.contains("hidden1"),
+            "{to_visible}"
+        );
         let doctor = run(&["doctor"], variable);
         assert!(doctor.status.code() != Some(0), "{doctor:?}");
         assert!(text(&doctor).contains("HTTPS_PROXY names none") && !text(&doctor).contains("hidden1"), "{doctor:?}");

@@ -1,49 +1,51 @@
 //! Which sandbox saw what, for scripts: from held reports only.
 
-use crate::harness::{Desk, behaview, errors, json, main_file, run, text};
+use crate::harness::{CliHarness, behaview, errors, json, main_file, run, text};
 use serde_json::Value;
 
 #[test]
-fn held_reports_are_compared_and_nothing_is_asked() {
-    let desk = Desk::new();
-    desk.fails(&["compare", &main_file()], 5, &["behaview list"]);
-    assert!(desk.demo.seen().is_empty());
-    desk.run(&["list", &main_file()]);
-    let asked = desk.demo.seen().len();
-    let all = json(&desk.run(&["compare", &main_file(), "--json", "--pane", "registry"]));
+fn stored_reports_are_compared_and_nothing_is_asked() {
+    let cli = CliHarness::new();
+    cli.fails(&["compare", &main_file()], 5, &["behaview list"]);
+    assert!(cli.demo.seen().is_empty());
+    cli.run(&["list", &main_file()]);
+    let asked = cli.demo.seen().len();
+    let all = json(&cli.run(&["compare", &main_file(), "--json", "--pane", "registry"]));
     let columns = all["columns"].as_array().unwrap();
     assert_eq!((columns.len(), &all["more"]), (4, &Value::Bool(true)));
     let items = all["items"].as_array().unwrap();
     assert!(items.iter().all(|item| item["pane"] == "registry"));
     let counted = items.iter().filter(|item| item["seen"].as_array().unwrap().contains(&Value::from(1))).count();
     assert_eq!(columns[0]["items"], counted);
-    let here = json(&desk.run(&["compare", &main_file(), "--json", "--only", "here", "--sandbox", "cape"]));
+    let here = json(&cli.run(&["compare", &main_file(), "--json", "--only", "here", "--sandbox", "cape"]));
     let is_its_own = |item: &Value| item["seen"] == Value::from(vec![1]) || item["differs"] == true;
     assert!(here["items"].as_array().unwrap().iter().all(is_its_own));
-    let lines = text(&desk.run(&["compare", &main_file(), "--only", "some"]));
+    let lines = text(&cli.run(&["compare", &main_file(), "--only", "some"]));
     assert!(lines.contains("CAPE Sandbox") && lines.contains("further sandboxes"), "{lines}");
-    let techniques = text(&desk.run(&["compare", &main_file(), "--pane", "techniques"]));
+    let techniques = text(&cli.run(&["compare", &main_file(), "--pane", "techniques"]));
     assert!(techniques.contains("◇.◇.  ATT&CK") && techniques.contains("T1564.003"), "{techniques}");
-    assert_eq!(desk.demo.seen().len(), asked);
+    assert_eq!(cli.demo.seen().len(), asked);
 }
 
 #[test]
-fn what_is_not_held_is_said_with_its_price() {
-    let desk =
-        Desk::with(behaview::demo::Options { listing: behaview::demo::ListContent::Identifiers, ..Default::default() });
-    desk.run(&["list", &main_file()]);
-    let nothing = desk.run(&["compare", &main_file()]);
+fn what_is_not_stored_is_said_with_its_price() {
+    let cli = CliHarness::with(behaview::demo::Options {
+        listing: behaview::demo::ListContent::Identifiers,
+        ..Default::default()
+    });
+    cli.run(&["list", &main_file()]);
+    let nothing = cli.run(&["compare", &main_file()]);
     assert!(errors(&nothing).contains("4 requests"), "{nothing:?}");
-    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    desk.run(&["show", &id]);
-    let found = json(&desk.run(&["compare", &main_file(), "--json"]));
+    let id = json(&cli.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    cli.run(&["show", &id]);
+    let found = json(&cli.run(&["compare", &main_file(), "--json"]));
     assert_eq!([&found["columns"][0]["stored"], &found["columns"][1]["stored"]], [true, false]);
     assert_eq!(found["missing"], "3 requests");
-    let unknown = desk.fails(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"], 5, &[]);
-    let said = errors(&unknown);
-    assert!(said.contains("behaview show ") && said.contains("fetches it: 1 request"), "{said}");
-    assert!(desk.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());
-    desk.fails(&["compare", &main_file(), "--only", "all", "--pane", "mobile"], 0, &["nothing is left: no item"]);
+    let unknown = cli.fails(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"], 5, &[]);
+    let to_visible = errors(&unknown);
+    assert!(to_visible.contains("behaview show ") && to_visible.contains("fetches it: 1 request"), "{to_visible}");
+    assert!(cli.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());
+    cli.fails(&["compare", &main_file(), "--only", "all", "--pane", "mobile"], 0, &["nothing is left: no item"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `behaview config`: what is set and by whom, a file to start from, mistakes by their lines.
 
-use crate::harness::{Desk, behaview, errors, json, main_file, text};
+use crate::harness::{CliHarness, behaview, errors, json, main_file, text};
 use serde_json::{Value, json};
 
 fn setting(shown: &Value, name: &str) -> Value {
@@ -10,12 +10,12 @@ fn setting(shown: &Value, name: &str) -> Value {
 
 #[test]
 fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
-    let desk = Desk::new();
-    desk.configure("proxy = \"http://user:hidden1@proxy.example:3128\"\n[budget]\nsession = 9\ndaily = 9\n");
-    let path = desk.home.path().join(".config/behaview/config.toml");
+    let cli = CliHarness::new();
+    cli.configure("proxy = \"http://user:hidden1@proxy.example:3128\"\n[budget]\nsession = 9\ndaily = 9\n");
+    let path = cli.home.path().join(".config/behaview/config.toml");
     let file = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("api_key = \"hidden2\"\napi_key_command = \"echo hidden3\"\n{file}")).unwrap();
-    let mut command = desk.command(&["config", "show", "--json", "--set", "budget.session=3", "--log-level", "debug"]);
+    let mut command = cli.command(&["config", "show", "--json", "--set", "budget.session=3", "--log-level", "debug"]);
     let output = command.env("BEHAVIEW_BUDGET_DAILY", "5").env("BEHAVIEW_TIMEOUT_S", "7").output().unwrap();
     let shown = json(&output);
     for (name, wanted) in [
@@ -30,24 +30,24 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
         assert_eq!(setting(&shown, name), wanted, "{name}");
     }
     let set = ["--set", "budget.session=4", "config", "--set=budget.daily=6", "show", "--json", "--set", "profile=lab"];
-    let shown = json(&desk.run(&set));
+    let shown = json(&cli.run(&set));
     assert_eq!(["budget.session", "budget.daily"].map(|name| setting(&shown, name)[0].clone()), ["4", "6"]);
-    let help = text(&desk.run(&["config", "show", "--help"]));
+    let help = text(&cli.run(&["config", "show", "--help"]));
     assert!(help.contains("Options of every command, see behaview --help: --profile"), "{help}");
-    let columns = desk.run(&["config", "show"]);
+    let columns = cli.run(&["config", "show"]);
     for output in [&output, &columns] {
-        let said = text(output) + &errors(output);
-        assert!(!said.contains("hidden") && !said.contains(&desk.key), "{said}");
+        let to_visible = text(output) + &errors(output);
+        assert!(!to_visible.contains("hidden") && !to_visible.contains(&cli.key), "{to_visible}");
     }
 }
 
 #[test]
 fn no_secret_is_shown_wherever_it_was_put() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let unknown = "0123456789abcdef".repeat(4);
-    desk.configure(&format!(
+    cli.configure(&format!(
         "user = \"{}\"\nheader = \"x-{0}\"\nupload_host = \"https://u:hidden1@h\"\n[profiles.{0}]\nuser = \"{unknown}\"\n",
-        desk.key
+        cli.key
     ));
     let commands = [
         &["config", "show"][..],
@@ -58,31 +58,31 @@ fn no_secret_is_shown_wherever_it_was_put() {
         &["doctor", "--set", "root=https://name:hidden2@host"],
         &["list", &main_file()],
         &["list", "--profile", "nothing", &main_file()],
-        &["list", "--profile", &desk.key, &main_file()],
-        &["doctor", "--profile", &desk.key],
+        &["list", "--profile", &cli.key, &main_file()],
+        &["doctor", "--profile", &cli.key],
         &["list", &main_file(), "--set", "root=https://name:hidden2@host"],
     ];
     for command in commands {
-        let output = desk.run(command);
-        let said = text(&output) + &errors(&output);
-        for secret in [desk.key.as_str(), &unknown, "hidden"] {
-            assert!(!said.contains(secret), "{command:?} tells {secret}: {said}");
+        let output = cli.run(command);
+        let to_visible = text(&output) + &errors(&output);
+        for secret in [cli.key.as_str(), &unknown, "hidden"] {
+            assert!(!to_visible.contains(secret), "{command:?} tells {secret}: {to_visible}");
         }
     }
-    let shown = text(&desk.run(&["config", "show"]));
+    let shown = text(&cli.run(&["config", "show"]));
     assert!(shown.contains("(the key, not shown)") && shown.contains("(as long as a key, not shown)"), "{shown}");
-    desk.fails(&["list", "--profile", &desk.key, &main_file()], 14, &["named by the key"]);
-    let named = desk.run(&["config", "show", "--set", "user=spellman"]);
+    cli.fails(&["list", "--profile", &cli.key, &main_file()], 14, &["named by the key"]);
+    let named = cli.run(&["config", "show", "--set", "user=spellman"]);
     assert!(text(&named).contains("\"spellman\""), "{named:?}");
 }
 
 #[test]
 fn flags_and_variables_reach_what_is_done() {
-    let desk = Desk::new();
-    let over = desk.run(&["list", &main_file(), "--set", "budget.session=0"]);
-    assert_eq!((over.status.code(), desk.paid()), (Some(11), 0), "{over:?}");
-    let over = desk.command(&["list", &main_file()]).env("BEHAVIEW_BUDGET_DAILY", "0").output().unwrap();
-    assert_eq!((over.status.code(), desk.paid()), (Some(11), 0), "{over:?}");
+    let cli = CliHarness::new();
+    let over = cli.run(&["list", &main_file(), "--set", "budget.session=0"]);
+    assert_eq!((over.status.code(), cli.paid()), (Some(11), 0), "{over:?}");
+    let over = cli.command(&["list", &main_file()]).env("BEHAVIEW_BUDGET_DAILY", "0").output().unwrap();
+    assert_eq!((over.status.code(), cli.paid()), (Some(11), 0), "{over:?}");
     for (flags, variable, code) in [
         (&["--set", "budget.weekly=1"][..], "", 2),
         (&["--set", "budget.session=x"], "", 2),
@@ -93,19 +93,19 @@ fn flags_and_variables_reach_what_is_done() {
     ] {
         let file = main_file();
         let arguments = [&["list", &file], flags].concat();
-        let output = desk.command(&arguments).env("BEHAVIEW_BUDGET_SESSION", variable).output().unwrap();
-        assert_eq!((output.status.code(), desk.paid()), (Some(code), 0), "{flags:?} {output:?}");
+        let output = cli.command(&arguments).env("BEHAVIEW_BUDGET_SESSION", variable).output().unwrap();
+        assert_eq!((output.status.code(), cli.paid()), (Some(code), 0), "{flags:?} {output:?}");
     }
     #[cfg(unix)]
     for (name, code) in [("/dev/null", 0), ("/dev/zero", 14), ("/dev/full", 14), ("/dev", 14)] {
-        let output = desk.command(&["config", "show"]).env("BEHAVIEW_CONFIG", name).output().unwrap();
+        let output = cli.command(&["config", "show"]).env("BEHAVIEW_CONFIG", name).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{name}: {output:?}");
-        let output = desk.command(&["config", "check"]).env("BEHAVIEW_CONFIG", name).output().unwrap();
+        let output = cli.command(&["config", "check"]).env("BEHAVIEW_CONFIG", name).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{name}: {output:?}");
     }
-    let elsewhere = desk.home.path().join("other.toml");
+    let elsewhere = cli.home.path().join("other.toml");
     std::fs::write(&elsewhere, "profile = 1\n").unwrap();
-    let output = desk.command(&["list", &main_file()]).env("BEHAVIEW_CONFIG", &elsewhere).output().unwrap();
+    let output = cli.command(&["list", &main_file()]).env("BEHAVIEW_CONFIG", &elsewhere).output().unwrap();
     assert!(output.status.code() == Some(14) && errors(&output).contains("other.toml, line 1"), "{output:?}");
 }
 
@@ -130,13 +130,13 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
 
 #[test]
 fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_be_a_key() {
-    let desk = Desk::new();
-    desk.configure(
+    let cli = CliHarness::new();
+    cli.configure(
         "listing = 5\nslowst = 1\ntimeout_s = \"5ecretK3y\"\nv3_prefix = 5\nconnect_timeout_s = -1\n[keys]\nzoom = \"c\"\nhelp = \"5ecretK3y\"\n\
          [budget]\ndaily = \"a\\\"5ecret\\\"K3y\"\nsession = 5550123456\n5ecretK3y = 1\n[ui]\ntheme = \"5ecretK3y\"\n[profiles.other]\nroot = \"http://5ecretK3y.example\"\n",
     );
-    let output = desk.run(&["config", "check"]);
-    let said = text(&output);
+    let output = cli.run(&["config", "check"]);
+    let to_visible = text(&output);
     assert_eq!(output.status.code(), Some(14), "{output:?}");
     for words in [
         "http is accepted for this machine (127.0.0.1) only",
@@ -147,20 +147,20 @@ fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_b
         "ui.theme: invalid value: no theme's name, expected one of `auto`",
         "budget.daily: invalid type: string \"…\", expected a whole number",
     ] {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(to_visible.contains(words), "{words}: {to_visible}");
     }
-    let found = desk.run(&["config", "check", "--json"]);
+    let found = cli.run(&["config", "check", "--json"]);
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
-    assert_eq!(found["found"].as_array().unwrap().len(), said.lines().count());
-    let all = said + &errors(&output);
+    assert_eq!(found["found"].as_array().unwrap().len(), to_visible.lines().count());
+    let all = to_visible + &errors(&output);
     assert!(!all.contains("5ecret") && !all.contains("K3y") && !all.contains("5550"), "{all}");
 }
 
 #[test]
 fn a_file_that_is_named_and_not_there_is_no_config() {
-    let desk = Desk::new();
-    let named = desk.home.path().join("nowhere/config.toml");
-    let run = |arguments: &[&str]| desk.command(arguments).env("BEHAVIEW_CONFIG", &named).output().unwrap();
+    let cli = CliHarness::new();
+    let named = cli.home.path().join("nowhere/config.toml");
+    let run = |arguments: &[&str]| cli.command(arguments).env("BEHAVIEW_CONFIG", &named).output().unwrap();
     for arguments in [&["config", "check"][..], &["config", "show"], &["store"], &["list", &main_file()]] {
         let output = run(arguments);
         assert_eq!((output.status.code(), output.stdout.len()), (Some(14), 0), "{arguments:?}: {output:?}");
@@ -172,21 +172,21 @@ fn a_file_that_is_named_and_not_there_is_no_config() {
 
 #[test]
 fn every_command_refuses_settings_that_are_none() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     for (wrong, code) in [(["--profile", "nosuch"], 2), (["--set", "budget.dayly=3"], 2)] {
         for arguments in [&["store"][..], &["cost", "private-behaviours"], &["ledger"], &["search", "x"]] {
-            let output = desk.run(&[arguments, &wrong].concat());
+            let output = cli.run(&[arguments, &wrong].concat());
             assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{arguments:?} {output:?}");
         }
     }
     // What is held of a profile that the config does not name any more can be seen and deleted.
-    json(&desk.run(&["list", &main_file()]));
-    let path = desk.home.path().join(".config/behaview/config.toml");
+    json(&cli.run(&["list", &main_file()]));
+    let path = cli.home.path().join(".config/behaview/config.toml");
     std::fs::write(&path, "").unwrap();
-    assert!(text(&desk.run(&["store", "--profile", "lab"])).contains(" stored: "));
+    assert!(text(&cli.run(&["store", "--profile", "lab"])).contains(" stored: "));
     std::fs::write(&path, "profiel = 1\n").unwrap();
     for arguments in [&["store"][..], &["cost", "rules"]] {
-        assert_eq!(desk.run(arguments).status.code(), Some(14), "{arguments:?}");
+        assert_eq!(cli.run(arguments).status.code(), Some(14), "{arguments:?}");
     }
 }
 
@@ -195,7 +195,7 @@ fn every_command_refuses_settings_that_are_none() {
 fn a_variable_that_is_no_text_is_refused_and_not_taken_for_one_that_is_not_set() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     for (name, value) in [
         ("BEHAVIEW_OFFLINE", &b"true\xff"[..]),
         ("BEHAVIEW_BUDGET_DAILY", b"0\xff"),
@@ -203,9 +203,9 @@ fn a_variable_that_is_no_text_is_refused_and_not_taken_for_one_that_is_not_set()
         ("BEHAVIEW_PROFILE", b"other\xff"),
         ("BEHAVIEW_API_KEY", b"key\xff"),
     ] {
-        let refused = desk.command(&["list", &main_file()]).env(name, OsStr::from_bytes(value)).output().unwrap();
+        let refused = cli.command(&["list", &main_file()]).env(name, OsStr::from_bytes(value)).output().unwrap();
         assert!(matches!(refused.status.code(), Some(2 | 3 | 14)), "{name}: {refused:?}");
-        assert_eq!(desk.demo.seen().len(), 0, "{name}: {refused:?}");
+        assert_eq!(cli.demo.seen().len(), 0, "{name}: {refused:?}");
         assert!(!errors(&refused).contains("there is no key"), "{refused:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! `behaview cost`: every row of its table, plans, balances, entitlements, mistakes.
 
-use crate::harness::{Desk, behaview, errors, json, run, squeezed, text};
+use crate::harness::{CliHarness, behaview, errors, json, run, squeezed, text};
 use behaview::quota::{Kind, RULES};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -265,34 +265,34 @@ fn a_saved_answer_that_is_none_is_of_no_use() {
 
 #[test]
 fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
-    let desk = Desk::new();
-    assert!(desk.run(&["cost", "v2-file-report", "--hashes", "600"]).status.success());
-    assert_eq!(desk.demo.seen().len(), 0);
-    let fits = desk.run(&["cost", "v2-file-report", "--hashes", "240", "--balances"]);
+    let cli = CliHarness::new();
+    assert!(cli.run(&["cost", "v2-file-report", "--hashes", "600"]).status.success());
+    assert_eq!(cli.demo.seen().len(), 0);
+    let fits = cli.run(&["cost", "v2-file-report", "--hashes", "240", "--balances"]);
     assert!(fits.status.success(), "{fits:?}");
     assert!(text(&fits).contains("240 hashes: fits; 0 requests left to the user this hour"), "{fits:?}");
     assert_eq!(errors(&fits), "behaview: nothing was charged\n");
-    let short = desk.fails(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"], 10, &[]);
+    let short = cli.fails(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"], 10, &[]);
     // In the last hour before midnight UTC nothing more is short: a new day begins with the next hour.
     assert!(errors(&short).contains("502 hashes: 262 requests more than are left to the user this hour"), "{short:?}");
     assert!(!errors(&short).contains("[log"), "it is an answer, and the log says no more of it: {short:?}");
-    assert_eq!((desk.demo.seen().len(), desk.paid()), (2, 0));
+    assert_eq!((cli.demo.seen().len(), cli.paid()), (2, 0));
 }
 
 #[test]
 fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
-    let desk = Desk::new();
-    desk.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
-    desk.fails(&["list", &crate::harness::main_file()], 4, &["nothing was sent: no private scanning licence"]);
-    assert_eq!(desk.demo.seen().len(), 0);
-    let search = |more: &[&str]| json(&desk.run(&[&["cost", "v3-search", "--json"], more].concat()));
+    let cli = CliHarness::new();
+    cli.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
+    cli.fails(&["list", &crate::harness::main_file()], 4, &["nothing was sent: no private scanning licence"]);
+    assert_eq!(cli.demo.seen().len(), 0);
+    let search = |more: &[&str]| json(&cli.run(&[&["cost", "v3-search", "--json"], more].concat()));
     assert_eq!(search(&[])["rule"], "8.3.2");
     assert_eq!(search(&["--premium-api", "no"])["rule"], "8.3.1");
-    assert!(desk.run(&["api", "v3-user"]).status.success());
+    assert!(cli.run(&["api", "v3-user"]).status.success());
     assert!(search(&[])["why"].as_str().unwrap().contains("The user object was read 20"));
-    assert!(text(&desk.run(&["config", "show"])).contains("private scanning: not known. The user object was read 20"));
+    assert!(text(&cli.run(&["config", "show"])).contains("private scanning: not known. The user object was read 20"));
     // The service says that there is a licence; the hand settles it.
-    assert_eq!(desk.run(&["cost", "private-behaviour", "--balances"]).status.code(), Some(4));
+    assert_eq!(cli.run(&["cost", "private-behaviour", "--balances"]).status.code(), Some(4));
 }
 
 #[test]

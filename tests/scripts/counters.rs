@@ -1,14 +1,14 @@
 //! `behaview quota` and `behaview usage`: the service's own counters.
 
-use crate::harness::{Desk, errors, json, main_file, squeezed, text};
+use crate::harness::{CliHarness, errors, json, main_file, squeezed, text};
 use behaview::demo::{Options, PeriodAmounts};
 use serde_json::json;
 
 #[test]
 fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
-    let desk = Desk::with(Options { now: Some(1_795_168_800), ..Options::default() });
-    json(&desk.run(&["list", &main_file()]));
-    let output = desk.run(&["quota"]);
+    let cli = CliHarness::with(Options { now: Some(1_795_168_800), ..Options::default() });
+    json(&cli.run(&["list", &main_file()]));
+    let output = cli.run(&["quota"]);
     assert!(output.status.success(), "{output:?}");
     assert_eq!(errors(&output), "behaview: nothing was charged\n");
     let shown = squeezed(&text(&output));
@@ -26,13 +26,13 @@ fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
         assert!(shown.contains(words), "{words}\n{shown}");
     }
     assert!(text(&output).lines().all(|line| line.chars().count() <= 80), "{}", text(&output));
-    assert_eq!(desk.paid(), 1);
+    assert_eq!(cli.paid(), 1);
 }
 
 #[test]
 fn quota_details_for_machines_keep_every_counter() {
-    let desk = Desk::new();
-    let found = json(&desk.run(&["quota", "--json"]));
+    let cli = CliHarness::new();
+    let found = json(&cli.run(&["quota", "--json"]));
     let counters = found["counters"].as_array().unwrap();
     let of = |name: &str| counters.iter().find(|counter| counter["name"] == name).unwrap();
     let daily = of("api_requests_daily");
@@ -50,58 +50,58 @@ fn quota_details_for_machines_keep_every_counter() {
 #[test]
 fn a_limit_that_is_none_says_so() {
     let user_limits = PeriodAmounts { minute: 120, hourly: 60_000_000_000, daily: 500, monthly: 10_000 };
-    let desk = Desk::with(Options { user_limits, ..Options::default() });
-    let shown = squeezed(&text(&desk.run(&["quota"])));
+    let cli = CliHarness::with(Options { user_limits, ..Options::default() });
+    let shown = squeezed(&text(&cli.run(&["quota"])));
     assert!(shown.contains("api requests/hour user 0 no limit - 0\n"), "{shown}");
 }
 
 #[test]
 fn usage_is_counted_by_day_and_endpoint_and_costs_nothing() {
-    let desk = Desk::new();
-    let empty = desk.run(&["usage"]);
+    let cli = CliHarness::new();
+    let empty = cli.run(&["usage"]);
     assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal (in all) 0\n", "{empty:?}");
-    let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    json(&desk.run(&["show", "--refresh", &id]));
-    let output = desk.run(&["usage", "--days", "2"]);
+    let id = json(&cli.run(&["list", "--all", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    json(&cli.run(&["show", "--refresh", &id]));
+    let output = cli.run(&["usage", "--days", "2"]);
     assert_eq!(errors(&output), "behaview: nothing was charged\n");
     let shown = squeezed(&text(&output));
     assert!(shown.contains(" private_file_behaviours 1\n"), "{shown}");
     assert!(shown.ends_with("total (in all) 3\n") && !shown.contains('█'), "{shown}");
-    let found = json(&desk.run(&["usage", "--json"]));
+    let found = json(&cli.run(&["usage", "--json"]));
     assert_eq!(found["total"]["private_file_behaviours"], 1);
-    assert_eq!(desk.paid(), 3);
+    assert_eq!(cli.paid(), 3);
 }
 
 #[test]
 fn usage_asks_for_thirty_days_at_a_time() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     for (days, calls) in [("1", 1), ("30", 1), ("31", 2), ("60", 2)] {
-        let before = desk.demo.seen().len();
-        let found = json(&desk.run(&["usage", "--json", "--days", days]));
+        let before = cli.demo.seen().len();
+        let found = json(&cli.run(&["usage", "--json", "--days", days]));
         let day = |key: &str| found[key].as_str().unwrap().parse::<jiff::civil::Date>().unwrap();
         let (first, last) = (day("first"), day("last"));
         assert_eq!((last - first).get_days() + 1, days.parse::<i32>().unwrap());
-        let asked: Vec<_> = desk.demo.seen().into_iter().skip(before).map(|seen| seen.path).collect();
+        let asked: Vec<_> = cli.demo.seen().into_iter().skip(before).map(|seen| seen.path).collect();
         assert_eq!(asked.len(), calls, "{asked:?}");
         assert!(asked[0].ends_with(&last.strftime("&end_date=%Y%m%d").to_string()), "{asked:?}");
         let start = first.strftime("?start_date=%Y%m%d&").to_string();
         assert!(asked.last().unwrap().contains(&start) && asked[0].contains("/api_usage?"), "{asked:?}");
     }
     for days in ["0", "61", "x"] {
-        assert_eq!(desk.run(&["usage", "--days", days]).status.code(), Some(2));
+        assert_eq!(cli.run(&["usage", "--days", days]).status.code(), Some(2));
     }
 }
 
 #[test]
 fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
     for (fault, code) in [("401-wrong", 3), ("429-rate", 7), ("503", 8), ("not-json", 9)] {
-        let desk = Desk::faulty(fault);
+        let cli = CliHarness::faulty(fault);
         for command in ["quota", "usage"] {
-            let output = desk.run(&[command]);
+            let output = cli.run(&[command]);
             assert_eq!((output.status.code(), output.stdout.len()), (Some(code), 0), "{fault} {output:?}");
-            assert!(!errors(&output).contains(&desk.key));
+            assert!(!errors(&output).contains(&cli.key));
         }
-        assert_eq!(desk.paid(), 0);
+        assert_eq!(cli.paid(), 0);
     }
 }
 
@@ -110,10 +110,10 @@ fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_comma
     let words = "it is a web page: something between here and the service may want a login";
     let main = main_file();
     for arguments in [&["quota"][..], &["usage"], &["api", "v3-user"], &["list", &main], &["doctor", "--online"]] {
-        let desk = Desk::faulty("portal");
-        let output = desk.run(arguments);
-        let said = errors(&output) + &text(&output);
+        let cli = CliHarness::faulty("portal");
+        let output = cli.run(arguments);
+        let to_visible = errors(&output) + &text(&output);
         assert_eq!(output.status.code(), Some(9), "{output:?}");
-        assert!(said.contains(words) && !said.contains("the words before"), "{arguments:?}: {said}");
+        assert!(to_visible.contains(words) && !to_visible.contains("the words before"), "{arguments:?}: {to_visible}");
     }
 }

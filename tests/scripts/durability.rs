@@ -1,15 +1,15 @@
 //! Nothing that was paid for is lost or mixed up: beside other programs, on another service, behind a pipe.
 
 use crate::faults::arm;
-use crate::harness::{Desk, errors, json, main_file, squeezed, text};
-use crate::store::{files, held, identifiers, records, store};
+use crate::harness::{CliHarness, errors, json, main_file, squeezed, text};
+use crate::store::{files, identifiers, records, store, stored};
 use behaview::demo::{ListContent, Options};
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
-fn waiting(desk: &Desk, arguments: &[&str]) -> Child {
-    desk.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn waiting(cli: &CliHarness, arguments: &[&str]) -> Child {
+    cli.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Waits until something is so.
@@ -23,12 +23,12 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 
 #[test]
 fn what_came_from_one_address_is_no_answer_of_another() {
-    let (desk, other) = (Desk::new(), Desk::new());
-    desk.configure("[budget]\ndaily = 1\n");
-    json(&desk.run(&["list", &main_file()]));
+    let (cli, other) = (CliHarness::new(), CliHarness::new());
+    cli.configure("[budget]\ndaily = 1\n");
+    json(&cli.run(&["list", &main_file()]));
     let root = format!("profiles.lab.root={}", other.demo.root());
     let at_other = |arguments: &[&str]| -> Output {
-        desk.command(&[arguments, &["--set", &root]].concat()).env("VT_APIKEY", &other.key).output().unwrap()
+        cli.command(&[arguments, &["--set", &root]].concat()).env("VT_APIKEY", &other.key).output().unwrap()
     };
     let missing = at_other(&["list", "--offline", &main_file()]);
     assert_eq!(missing.status.code(), Some(13), "{missing:?}");
@@ -42,38 +42,38 @@ fn what_came_from_one_address_is_no_answer_of_another() {
     assert!(listed.status.success(), "{listed:?}");
     let again = at_other(&["list", &main_file()]);
     assert!(again.status.success(), "{again:?}");
-    assert_eq!((desk.paid(), other.paid()), (1, 1));
+    assert_eq!((cli.paid(), other.paid()), (1, 1));
     assert_eq!(json(&at_other(&["ledger", "--json"]))["entries"].as_array().unwrap().len(), 1);
     // The first one's is as it was.
-    assert!(desk.run(&["list", "--offline", &main_file()]).status.success());
-    assert_eq!(json(&desk.run(&["ledger", "--json"]))["entries"].as_array().unwrap().len(), 1);
-    let held = held(&desk);
-    let of_lab = held.iter().filter(|thing| thing["profile"] == "lab").count();
-    assert_eq!((of_lab, held.len()), (8, 8), "four reports of each");
+    assert!(cli.run(&["list", "--offline", &main_file()]).status.success());
+    assert_eq!(json(&cli.run(&["ledger", "--json"]))["entries"].as_array().unwrap().len(), 1);
+    let stored = stored(&cli);
+    let of_lab = stored.iter().filter(|thing| thing["profile"] == "lab").count();
+    assert_eq!((of_lab, stored.len()), (8, 8), "four reports of each");
 }
 
 #[test]
 fn what_was_paid_for_is_exported_though_another_program_deletes_it_meanwhile() {
     let options =
         Options { listing: ListContent::Identifiers, delay: Duration::from_millis(1500), ..Options::default() };
-    let (desk, ids) = (Desk::with(options), identifiers());
-    let exporting = waiting(&desk, &["export", "--refresh", "--format", "json", &ids[0], &ids[1]]);
-    until("the first report", || records(&desk).exists() && held(&desk).len() == 1);
-    assert!(desk.run(&["store", "remove", &ids[0], "--yes"]).status.success());
+    let (cli, ids) = (CliHarness::with(options), identifiers());
+    let exporting = waiting(&cli, &["export", "--refresh", "--format", "json", &ids[0], &ids[1]]);
+    until("the first report", || records(&cli).exists() && stored(&cli).len() == 1);
+    assert!(cli.run(&["store", "remove", &ids[0], "--yes"]).status.success());
     let exported = exporting.wait_with_output().unwrap();
     assert!(exported.status.success(), "{exported:?}");
     assert!(ids[..2].iter().all(|id| text(&exported).contains(id)), "{exported:?}");
-    assert_eq!((held(&desk).len(), desk.paid()), (1, 2));
+    assert_eq!((stored(&cli).len(), cli.paid()), (1, 2));
 }
 
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", &main_file()]));
-    let aim = desk.home.path().join("aim");
+    let cli = CliHarness::new();
+    json(&cli.run(&["list", &main_file()]));
+    let aim = cli.home.path().join("aim");
     for name in ["records.db-journal", "records.lock", "records.copy.db", "records.db"] {
-        let (place, aside) = (store(&desk).join(name), store(&desk).join("aside"));
+        let (place, aside) = (store(&cli).join(name), store(&cli).join("aside"));
         let was_there = std::fs::rename(&place, &aside).is_ok();
         let pipe = |place: &Path| assert!(std::process::Command::new("mkfifo").arg(place).status().unwrap().success());
         let link = |to: &'static str| move |place: &Path| std::os::unix::fs::symlink(to, place).unwrap();
@@ -81,12 +81,13 @@ fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
         for put in [&pipe as &dyn Fn(&Path), &link("/dev/zero"), &to_nothing] {
             put(&place);
             for command in [&["store"][..], &["list", "--refresh", &main_file()], &["doctor"]] {
-                let refused = desk.run(command);
+                let refused = cli.run(command);
                 assert!(!refused.status.success(), "{name}: {refused:?}");
-                let said = errors(&refused) + &squeezed(&text(&refused));
+                let to_visible = errors(&refused) + &squeezed(&text(&refused));
                 assert!(
-                    said.contains(name) && (said.contains("not a regular file") || said.contains("is a link")),
-                    "{said}"
+                    to_visible.contains(name)
+                        && (to_visible.contains("not a regular file") || to_visible.contains("is a link")),
+                    "{to_visible}"
                 );
             }
             std::fs::remove_file(&place).unwrap();
@@ -96,16 +97,16 @@ fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
         }
     }
     assert!(!aim.exists());
-    assert_eq!((held(&desk).len(), desk.paid()), (4, 1));
+    assert_eq!((stored(&cli).len(), cli.paid()), (4, 1));
 }
 
 /// Ends a program by a signal once it has asked so many things that are paid for; gives what it said, in time.
 #[cfg(unix)]
-fn ended_by(desk: &Desk, name: &str, arguments: &[&str]) -> Output {
+fn ended_by(cli: &CliHarness, name: &str, arguments: &[&str]) -> Output {
     use std::os::unix::process::ExitStatusExt;
-    let asked = desk.paid();
-    let child = waiting(desk, arguments);
-    until("the call", || desk.paid() > asked);
+    let asked = cli.paid();
+    let child = waiting(cli, arguments);
+    until("the call", || cli.paid() > asked);
     // What has come of it so far is here.
     std::thread::sleep(Duration::from_millis(100));
     let began = Instant::now();
@@ -121,11 +122,11 @@ fn ended_by(desk: &Desk, name: &str, arguments: &[&str]) -> Output {
 #[test]
 fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
     for name in ["TERM", "HUP", "INT"] {
-        let desk = Desk::new();
-        arm(&desk.demo, "list:delay=500*1");
-        ended_by(&desk, name, &["list", &main_file()]);
-        assert_eq!((desk.paid(), held(&desk).len()), (1, 4), "{name}");
-        let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
+        let cli = CliHarness::new();
+        arm(&cli.demo, "list:delay=500*1");
+        ended_by(&cli, name, &["list", &main_file()]);
+        assert_eq!((cli.paid(), stored(&cli).len()), (1, 4), "{name}");
+        let entries = json(&cli.run(&["ledger", "--json"]))["entries"].clone();
         assert_eq!(entries[0]["state"], "charged", "{name}: {entries}");
     }
 }
@@ -133,16 +134,16 @@ fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
 #[cfg(unix)]
 #[test]
 fn what_a_signal_cuts_off_is_kept_and_written_down() {
-    let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
+    let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
-    arm(&desk.demo, "artefact:stall=900000*1");
+    arm(&cli.demo, "artifact:stall=900000*1");
     let fetch = ["download", &ids[0], "memdump", "--even-if-missing", "--output", "memory.bin"];
-    let said = errors(&ended_by(&desk, "TERM", &fetch));
-    assert!(said.contains("it was cancelled"), "{said}");
-    let entries = json(&desk.run(&["ledger", "--json"]))["entries"].clone();
+    let to_visible = errors(&ended_by(&cli, "TERM", &fetch));
+    assert!(to_visible.contains("it was cancelled"), "{to_visible}");
+    let entries = json(&cli.run(&["ledger", "--json"]))["entries"].clone();
     assert_eq!((&entries[0]["state"], &entries[0]["outcome"]), (&"unknown".into(), &"it was cancelled".into()));
-    assert_eq!(files(&store(&desk).join("reports")).len(), 0, "what came of it is no capture");
-    let mut command = desk.command(&fetch);
-    assert!(command.current_dir(desk.home.path()).status().unwrap().success());
-    assert!(std::fs::metadata(desk.home.path().join("memory.bin")).unwrap().len() > 900_000);
+    assert_eq!(files(&store(&cli).join("reports")).len(), 0, "what came of it is no capture");
+    let mut command = cli.command(&fetch);
+    assert!(command.current_dir(cli.home.path()).status().unwrap().success());
+    assert!(std::fs::metadata(cli.home.path().join("memory.bin")).unwrap().len() > 900_000);
 }

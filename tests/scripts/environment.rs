@@ -1,6 +1,6 @@
 //! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
 
-use crate::harness::{Desk, FakeService, behaview, errors, json, main_file, squeezed, text};
+use crate::harness::{CliHarness, FakeService, behaview, errors, json, main_file, squeezed, text};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -43,20 +43,20 @@ fn help_of_every_command_begins_with_what_it_does() {
 
 #[test]
 fn options_stand_before_or_after_a_command() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     for arguments in [&["--quiet", "--set", "budget.daily=0", "list"][..], &["list", "-q", "--set", "budget.daily=0"]] {
-        let output = desk.fails(&[arguments, &[&main_file()]].concat(), 11, &["over the budget"]);
+        let output = cli.fails(&[arguments, &[&main_file()]].concat(), 11, &["over the budget"]);
         assert_eq!(errors(&output).lines().count(), 1, "{output:?}");
     }
     let set = ["--set", "budget.daily=3", "config", "--set", "watch.max_polls=4", "show", "--set", "budget.session=2"];
-    let shown = squeezed(&text(&desk.run(&set)));
+    let shown = squeezed(&text(&cli.run(&set)));
     let is_set = |name: &str| shown.contains(&format!("{name} flag\n"));
     assert!(["budget.daily 3", "budget.session 2"].into_iter().all(is_set), "{shown}");
 }
 
 #[test]
 fn a_misspelt_word_is_answered_by_clap() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let hash = main_file();
     for (arguments, words) in [
         (&["lst"][..], "unrecognized subcommand 'lst'\n\n  tip: some similar subcommands exist: 'cost', 'list'"),
@@ -70,35 +70,35 @@ fn a_misspelt_word_is_answered_by_clap() {
         (&["da39a3ee5e6b4b0d3255bfef95601890afd80709"], "looks like a SHA-1"),
         (&[concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")], "behaview open"),
     ] {
-        desk.fails(arguments, 2, &[words]);
+        cli.fails(arguments, 2, &[words]);
     }
 }
 
 #[test]
 fn a_name_that_is_not_found_costs_nothing() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     // No name ends so, by a standard (RFC 6761); whatever the resolver here makes of it, nobody can prove to be it.
-    desk.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout_s = 2\n");
-    let failed = desk.run(&["list", "--profile", "nowhere", &main_file()]);
-    let said = errors(&failed);
-    assert_eq!(failed.status.code(), Some(8), "{said}");
-    assert!(said.contains("nothing was charged") && !said.contains(&desk.key), "{said}");
-    let ledger = json(&desk.run(&["ledger", "--json", "--profile", "nowhere"]));
+    cli.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout_s = 2\n");
+    let failed = cli.run(&["list", "--profile", "nowhere", &main_file()]);
+    let to_visible = errors(&failed);
+    assert_eq!(failed.status.code(), Some(8), "{to_visible}");
+    assert!(to_visible.contains("nothing was charged") && !to_visible.contains(&cli.key), "{to_visible}");
+    let ledger = json(&cli.run(&["ledger", "--json", "--profile", "nowhere"]));
     assert_eq!((&ledger["entries"][0]["state"], &ledger["entries"][0]["counts_as"]), (&"unsent".into(), &0.into()));
-    assert!(desk.demo.seen().is_empty());
+    assert!(cli.demo.seen().is_empty());
 }
 
-fn logged(desk: &Desk) -> String {
-    std::fs::read_to_string(desk.home.path().join(".local/state/behaview/log/behaview.log")).unwrap_or_default()
+fn logged(cli: &CliHarness) -> String {
+    std::fs::read_to_string(cli.home.path().join(".local/state/behaview/log/behaview.log")).unwrap_or_default()
 }
 
 #[test]
 fn calls_are_logged_and_an_error_names_its_line() {
-    let desk = Desk::faulty("503*1");
-    let failed = desk.run(&["list", &main_file()]);
-    let said = errors(&failed);
-    let id = said.split("[log ").nth(1).and_then(|rest| rest.split(']').next()).unwrap().to_owned();
-    let log = logged(&desk);
+    let cli = CliHarness::faulty("503*1");
+    let failed = cli.run(&["list", &main_file()]);
+    let to_visible = errors(&failed);
+    let id = to_visible.split("[log ").nth(1).and_then(|rest| rest.split(']').next()).unwrap().to_owned();
+    let log = logged(&cli);
     let line = log.lines().find(|line| line.contains(&format!(" {id} "))).unwrap();
     assert!(
         line.contains(" error ") && line.contains(" ms=") && line.contains("unavailable") && line.contains("price="),
@@ -107,21 +107,21 @@ fn calls_are_logged_and_an_error_names_its_line() {
     // Where all has been said the log knows no more: nothing to find, a command line that is wrong, a plan that does not fit.
     let unknown = &format!("{}_nobody-1794474845", main_file());
     for said_all in [&["show", unknown][..], &["store", "remove", unknown], &["show", "--offline", unknown]] {
-        let failed = desk.run(said_all);
+        let failed = cli.run(said_all);
         assert!(!failed.status.success() && !errors(&failed).contains("[log"), "{said_all:?}: {failed:?}");
     }
-    json(&desk.run(&["list", &main_file()]));
-    json(&desk.run(&["list", "--log-level", "debug", &main_file()]));
-    let log = logged(&desk);
+    json(&cli.run(&["list", &main_file()]));
+    json(&cli.run(&["list", "--log-level", "debug", &main_file()]));
+    let log = logged(&cli);
     assert!(log.contains("outcome=\"answered with ") && log.contains(" debug ") && log.contains(" stored "), "{log}");
-    assert!(!log.contains(&desk.key));
+    assert!(!log.contains(&cli.key));
     let before = log.len();
-    json(&desk.run(&["list", "--log-level", "off", &main_file()]));
-    assert_eq!(logged(&desk).len(), before);
+    json(&cli.run(&["list", "--log-level", "off", &main_file()]));
+    assert_eq!(logged(&cli).len(), before);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let folder = desk.home.path().join(".local/state/behaview");
+        let folder = cli.home.path().join(".local/state/behaview");
         for path in [folder.clone(), folder.join("log"), folder.join("log/behaview.log")] {
             assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0, "{path:?}");
         }
@@ -130,45 +130,45 @@ fn calls_are_logged_and_an_error_names_its_line() {
 
 #[test]
 fn a_log_that_cannot_be_written_keeps_nobody_from_working() {
-    let desk = Desk::new();
-    std::fs::create_dir_all(desk.home.path().join(".local/state")).unwrap();
-    std::fs::write(desk.home.path().join(".local/state/behaview"), "").unwrap();
-    let output = desk.run(&["list", &main_file()]);
+    let cli = CliHarness::new();
+    std::fs::create_dir_all(cli.home.path().join(".local/state")).unwrap();
+    std::fs::write(cli.home.path().join(".local/state/behaview"), "").unwrap();
+    let output = cli.run(&["list", &main_file()]);
     json(&output);
     assert!(errors(&output).contains("no log is written"), "{output:?}");
 }
 
 #[test]
 fn the_doctor_finds_what_is_wrong_and_asks_nobody_unless_told_to() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let named = |output: &std::process::Output, name: &str| {
         let checks: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         checks.as_array().unwrap().iter().find(|check| check["name"] == name).cloned().unwrap_or_default()
     };
-    let well = desk.run(&["doctor", "--json"]);
+    let well = cli.run(&["doctor", "--json"]);
     assert!(well.status.success(), "{well:?}");
     assert!(named(&well, "key")["found"].as_str().unwrap().contains("VT_APIKEY"));
-    assert_eq!(desk.demo.seen().len(), 0);
-    let online = desk.run(&["doctor", "--json", "--online"]);
-    assert!(online.status.success() && desk.paid() == 0, "{online:?}");
+    assert_eq!(cli.demo.seen().len(), 0);
+    let online = cli.run(&["doctor", "--json", "--online"]);
+    assert!(online.status.success() && cli.paid() == 0, "{online:?}");
     assert_eq!(named(&online, "clock")["found"], "as the service's");
-    let keyless = desk.command(&["doctor", "--json"]).env_remove("VT_APIKEY").output().unwrap();
+    let keyless = cli.command(&["doctor", "--json"]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!(keyless.status.code(), Some(3), "{keyless:?}");
     assert!(named(&keyless, "key")["advice"].as_str().unwrap().contains("BEHAVIEW_API_KEY"));
     assert!(errors(&keyless).contains("1 of 5 checks found something wrong, first: key"), "{keyless:?}");
     assert_eq!(named(&keyless, "key")["health"], "wrong");
-    json(&desk.run(&["list", &main_file()]));
-    let store = desk.home.path().join(".local/share/behaview/records.db");
-    assert!(named(&desk.run(&["doctor", "--json"]), "store")["found"].as_str().unwrap().contains("sound"));
+    json(&cli.run(&["list", &main_file()]));
+    let store = cli.home.path().join(".local/share/behaview/records.db");
+    assert!(named(&cli.run(&["doctor", "--json"]), "store")["found"].as_str().unwrap().contains("sound"));
     std::fs::write(&store, vec![b'x'; 8192]).unwrap();
-    let broken = desk.run(&["doctor", "--json"]);
+    let broken = cli.run(&["doctor", "--json"]);
     assert_eq!(
         (broken.status.code(), named(&broken, "store")["health"].as_str()),
         (Some(0), Some("odd")),
         "{broken:?}"
     );
-    desk.configure("wrong = 1\n");
-    let broken = desk.run(&["doctor"]);
+    cli.configure("wrong = 1\n");
+    let broken = cli.run(&["doctor"]);
     assert!(broken.status.code() == Some(14) && text(&broken).contains("config check"), "{broken:?}");
 }
 
@@ -176,21 +176,21 @@ fn the_doctor_finds_what_is_wrong_and_asks_nobody_unless_told_to() {
 #[test]
 fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
-    let path = desk.home.path().join(".config/behaview/config.toml");
+    let cli = CliHarness::new();
+    let path = cli.home.path().join(".config/behaview/config.toml");
     let file = std::fs::read_to_string(&path).unwrap();
-    let without_key = |arguments: &[&str]| text(&desk.command(arguments).env_remove("VT_APIKEY").output().unwrap());
+    let without_key = |arguments: &[&str]| text(&cli.command(arguments).env_remove("VT_APIKEY").output().unwrap());
     let set_mode = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    std::fs::write(&path, format!("api_key_command = \"touch {}/ran\"\n{file}", desk.home.path().display())).unwrap();
-    assert!(without_key(&["doctor"]).contains("not run now") && !desk.home.path().join("ran").exists());
+    std::fs::write(&path, format!("api_key_command = \"touch {}/ran\"\n{file}", cli.home.path().display())).unwrap();
+    assert!(without_key(&["doctor"]).contains("not run now") && !cli.home.path().join("ran").exists());
     std::fs::write(&path, format!("api_key = \"abc\"\n{file}")).unwrap();
     set_mode(&path, 0o644);
     assert!(without_key(&["doctor"]).contains("chmod 600"));
-    assert_eq!(desk.command(&["list", &main_file()]).output().unwrap().status.code(), Some(14));
+    assert_eq!(cli.command(&["list", &main_file()]).output().unwrap().status.code(), Some(14));
     std::fs::write(&path, file).unwrap();
-    let official = desk.home.path().join(".vt.toml");
+    let official = cli.home.path().join(".vt.toml");
     std::fs::write(&official, "apikey=\"abc\"\n").unwrap();
     set_mode(&official, 0o644);
     assert!(without_key(&["doctor"]).contains("run chmod 600 on it, and consider the key known"));
@@ -198,12 +198,12 @@ fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
 
 #[test]
 fn a_page_with_an_unusable_cursor_says_that_there_is_more() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     // Longer than any address, though no longer than a word that is read; and the key.
-    for cursor in ["c".repeat(900_000), desk.key.clone()] {
+    for cursor in ["c".repeat(900_000), cli.key.clone()] {
         let page = format!(r#"{{"data":[{{"id":"a"}}],"meta":{{"cursor":"{cursor}"}}}}"#);
         let service = FakeService::of(vec![("200 OK", "", page)]);
-        let listed = desk.run(&["list", "--all", "--refresh", &main_file(), "--set", &service.set]);
+        let listed = cli.run(&["list", "--all", "--refresh", &main_file(), "--set", &service.set]);
         assert!(errors(&listed).contains("the list goes on where no page can be asked for"), "{listed:?}");
         let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).unwrap();
         assert_eq!((listed["sandboxes"][0]["id"].as_str(), listed["more"].as_bool()), (Some("a"), Some(true)));
@@ -219,8 +219,8 @@ fn a_page_that_gives_only_the_address_of_the_next_is_not_the_last() {
         page("a", r#""next":"http://127.0.0.1:1/x?cursor=w%2Bd%3D&limit=10""#),
         page("b", r#""next":"http://127.0.0.1:1/x?offset=20""#),
     ]);
-    let desk = Desk::new();
-    let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
+    let cli = CliHarness::new();
+    let listed = cli.run(&["list", "--all", &main_file(), "--set", &service.set]);
     let asked = service.asked();
     assert!(asked[0].contains("/behaviours?limit=40 "), "{asked:?}");
     assert!(asked[1].contains("/behaviours?limit=40&cursor=w%2Bd%3D "), "{asked:?}");
@@ -236,10 +236,10 @@ fn proxy() -> (String, std::thread::JoinHandle<String>) {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let heard = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut said = [0; 2048];
-        let length = stream.read(&mut said).unwrap();
+        let mut to_visible = [0; 2048];
+        let length = stream.read(&mut to_visible).unwrap();
         stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").unwrap();
-        String::from_utf8_lossy(&said[..length]).into_owned()
+        String::from_utf8_lossy(&to_visible[..length]).into_owned()
     });
     (address, heard)
 }
@@ -247,16 +247,16 @@ fn proxy() -> (String, std::thread::JoinHandle<String>) {
 #[test]
 fn a_proxy_is_used_when_it_is_asked_for_and_never_sees_the_key() {
     for by_variable in [false, true] {
-        let desk = Desk::new();
+        let cli = CliHarness::new();
         let (address, heard) = proxy();
-        let mut command = desk.command(&["list", &main_file(), "--set", "root=https://scanner.invalid"]);
+        let mut command = cli.command(&["list", &main_file(), "--set", "root=https://scanner.invalid"]);
         let output = match by_variable {
             true => command.env("HTTPS_PROXY", &address).args(["--set", "proxy=env"]).output().unwrap(),
             false => command.arg("--set").arg(format!("proxy={address}")).output().unwrap(),
         };
         assert_eq!(output.status.code(), Some(8), "{output:?}");
         let heard = heard.join().unwrap();
-        assert!(heard.starts_with("CONNECT scanner.invalid:443 ") && !heard.contains(&desk.key), "{heard}");
+        assert!(heard.starts_with("CONNECT scanner.invalid:443 ") && !heard.contains(&cli.key), "{heard}");
     }
 }
 
@@ -265,10 +265,10 @@ fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let (desk, file) = (Desk::new(), main_file());
+    let (cli, file) = (CliHarness::new(), main_file());
     for flags in [&[][..], &["--set", "proxy=env"]] {
         let arguments = [&["list", "--refresh", &file], flags].concat();
-        let mut command = desk.command(&arguments);
+        let mut command = cli.command(&arguments);
         for name in ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
             command.env(name, &address);
         }
@@ -276,28 +276,28 @@ fn no_proxy_is_used_unless_it_is_asked_for_nor_for_what_is_on_this_machine() {
     }
     let elsewhere =
         ["list", "--refresh", &main_file(), "--set", "root=https://127.0.0.1:1", "--set", "connect_timeout_s=2"];
-    let output = desk.command(&elsewhere).env("HTTPS_PROXY", &address).output().unwrap();
+    let output = cli.command(&elsewhere).env("HTTPS_PROXY", &address).output().unwrap();
     assert_eq!(output.status.code(), Some(8), "{output:?}");
     assert!(listener.accept().is_err(), "the proxy was never connected to");
 }
 
 #[test]
 fn a_silent_service_is_given_up_after_the_time_that_the_profile_sets() {
-    let desk = Desk::faulty("stall=100*1");
+    let cli = CliHarness::faulty("stall=100*1");
     let began = std::time::Instant::now();
-    desk.fails(&["list", &main_file(), "--set", "timeout_s=1"], 8, &["silent for too long"]);
+    cli.fails(&["list", &main_file(), "--set", "timeout_s=1"], 8, &["silent for too long"]);
     assert!(began.elapsed().as_secs() < 30);
 }
 
 #[test]
 fn authorities_that_cannot_be_read_are_told_before_anything_is_sent() {
-    let desk = Desk::new();
-    let path = desk.home.path().join("ca.pem");
+    let cli = CliHarness::new();
+    let path = cli.home.path().join("ca.pem");
     let set = format!("ca_file={}", path.display());
-    desk.fails(&["list", &main_file(), "--set", &set], 14, &["ca_file cannot be read"]);
+    cli.fails(&["list", &main_file(), "--set", &set], 14, &["ca_file cannot be read"]);
     std::fs::write(&path, "no certificate\n").unwrap();
-    desk.fails(&["list", &main_file(), "--set", &set], 14, &["holds no certificate"]);
-    assert_eq!(desk.demo.seen().len(), 0);
+    cli.fails(&["list", &main_file(), "--set", &set], 14, &["holds no certificate"]);
+    assert_eq!(cli.demo.seen().len(), 0);
 }
 
 #[cfg(unix)]
@@ -337,8 +337,8 @@ fn a_debian_package_holds_a_program_that_runs() {
 fn a_list_that_goes_in_circles_says_so_and_is_not_followed() {
     let page = r#"{"data":[{"id":"a"}],"meta":{"cursor":"again"}}"#.to_owned();
     let service = FakeService::of(vec![("200 OK", "", page.clone()), ("200 OK", "", page)]);
-    let desk = Desk::new();
-    let listed = desk.run(&["list", "--all", &main_file(), "--set", &service.set]);
+    let cli = CliHarness::new();
+    let listed = cli.run(&["list", "--all", &main_file(), "--set", &service.set]);
     assert_eq!((listed.status.code(), service.asked().len()), (Some(12), 2), "{listed:?}");
     assert!(errors(&listed).contains("further pages repeat or have nothing new"), "{listed:?}");
     assert_eq!(
@@ -362,9 +362,9 @@ fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
         page(&["b", "c"], 5, "4"),
         page(&["d"], 5, ""),
     ]);
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let list = |arguments: &[&str]| {
-        let listed = json(&desk.run(&[&["list", &main_file(), "--set", &service.set], arguments].concat()));
+        let listed = json(&cli.run(&[&["list", &main_file(), "--set", &service.set], arguments].concat()));
         let ids = listed["sandboxes"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
         ids.collect::<Vec<_>>().concat()
     };
@@ -378,11 +378,11 @@ fn pages_behind_a_list_that_is_another_one_now_are_asked_for_again() {
 
 #[test]
 fn the_table_shows_what_the_config_changes() {
-    let desk = Desk::new();
-    desk.configure("[keys]\nzoom = [\"Z\", \"f11\"]\nplanner = \"none\"\n");
-    let shown = text(&desk.run(&["keys"]));
+    let cli = CliHarness::new();
+    cli.configure("[keys]\nzoom = [\"Z\", \"f11\"]\nplanner = \"none\"\n");
+    let shown = text(&cli.run(&["keys"]));
     assert!(shown.contains("Z f11") && shown.contains("none "), "{shown}");
-    let rows = json(&desk.run(&["keys", "--json"]));
+    let rows = json(&cli.run(&["keys", "--json"]));
     let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["command"] == name).unwrap().clone();
     assert_eq!(row("zoom")["keys"], serde_json::json!(["Z", "f11"]));
     assert_eq!(

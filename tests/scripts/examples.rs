@@ -1,15 +1,15 @@
 //! Every example in a help text, run as a shell runs it; and every option that the README names.
 
-use crate::harness::{Desk, behaview, text};
+use crate::harness::{CliHarness, behaview, text};
 use std::path::Path;
 #[cfg(unix)]
 use std::process::Output;
 
 /// Every command with a help text of its own, as words.
-fn commands(desk: &Desk) -> Vec<Vec<String>> {
+fn commands(cli: &CliHarness) -> Vec<Vec<String>> {
     let inside = |words: &[String]| {
         let help: Vec<_> = words.iter().map(String::as_str).chain(["--help"]).collect();
-        let help = text(&desk.run(&help));
+        let help = text(&cli.run(&help));
         let names = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
         let named = names.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         let named = named.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
@@ -22,8 +22,8 @@ fn commands(desk: &Desk) -> Vec<Vec<String>> {
 
 #[cfg(unix)]
 /// Runs a line by a shell that finds the program by its name.
-fn shell(desk: &Desk, line: &str) -> Output {
-    let folder = desk.home.path().join("bin");
+fn shell(cli: &CliHarness, line: &str) -> Output {
+    let folder = cli.home.path().join("bin");
     let program = folder.join("behaview");
     if !program.exists() {
         std::fs::create_dir_all(&folder).unwrap();
@@ -31,19 +31,19 @@ fn shell(desk: &Desk, line: &str) -> Output {
     }
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = std::process::Command::new("sh");
-    command.args(["-c", line]).env_clear().env("PATH", path).env("HOME", desk.home.path()).env("VT_APIKEY", &desk.key);
+    command.args(["-c", line]).env_clear().env("PATH", path).env("HOME", cli.home.path()).env("VT_APIKEY", &cli.key);
     command.stdin(std::process::Stdio::null()).output().unwrap()
 }
 
 #[cfg(unix)]
 #[test]
 fn every_example_in_a_help_text_works() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let mut tried = Vec::new();
-    for words in commands(&desk) {
+    for words in commands(&cli) {
         for help in ["-h", "--help"] {
             let help = [words.iter().map(String::as_str).collect::<Vec<_>>(), vec![help]].concat();
-            let shown = text(&desk.run(&help));
+            let shown = text(&cli.run(&help));
             let examples = || shown.lines().skip_while(|line| !line.starts_with("Example")).map(str::trim);
             let given: String =
                 examples().filter(|line| line.starts_with("file=")).map(|line| format!("{line}\n")).collect();
@@ -51,7 +51,7 @@ fn every_example_in_a_help_text_works() {
                 if tried.contains(&example.to_owned()) {
                     continue;
                 }
-                let output = shell(&desk, &format!("{given}{example}"));
+                let output = shell(&cli, &format!("{given}{example}"));
                 // A check that finds nothing says nothing.
                 let says = !output.stdout.is_empty() || example == "behaview config check";
                 assert!(output.status.success() && says, "{example} {output:?}");
@@ -71,8 +71,8 @@ fn every_example_in_a_help_text_works() {
 
 #[test]
 fn every_option_that_readme_and_manual_name_is_one() {
-    let desk = Desk::new();
-    let known = commands(&desk);
+    let cli = CliHarness::new();
+    let known = commands(&cli);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let texts = ["README.md", "assets/help/scripts.md", "assets/help/pricing.md", "assets/help/demo.md"];
     let readme: String = texts.map(|name| std::fs::read_to_string(folder.join(name)).unwrap()).concat();
@@ -91,14 +91,14 @@ fn every_option_that_readme_and_manual_name_is_one() {
             "unknown: {line}"
         );
         let help = [command.iter().map(String::as_str).collect::<Vec<_>>(), vec!["--help"]].concat();
-        let help = text(&desk.run(&help));
+        let help = text(&cli.run(&help));
         for option in words.iter().filter(|word| word.starts_with("--")) {
             assert!(help.contains(option.as_str()), "{option} of {line}");
             tried += 1;
         }
     }
     // Its tables are of these two commands.
-    let help = |command| text(&behaview(desk.home.path()).args([command, "--help"]).output().unwrap());
+    let help = |command| text(&behaview(cli.home.path()).args([command, "--help"]).output().unwrap());
     let help = help("demo") + &help("cost");
     for row in readme.lines().filter(|line| line.starts_with("| `--")) {
         for option in row.split('|').nth(1).unwrap().split('`').filter(|part| part.starts_with("--")) {

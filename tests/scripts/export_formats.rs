@@ -1,9 +1,9 @@
 //! Export and fetch, as scripts use them: formats that are read back, files that are safe, prices that are paid once.
 
-use crate::harness::{Desk, errors, json, main_file, run, text};
+use crate::harness::{CliHarness, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
 use behaview::report::rows::records::{Step, leaves, pointer};
-use behaview::report::{Body, Index, Place, Report};
+use behaview::report::{Body, Index, Report, RowPlace};
 use behaview::text::Untrusted;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -35,7 +35,7 @@ fn leaves_of(name: &str, text: impl Fn(&Untrusted) -> String) -> BTreeMap<At, Ve
     let mut found: BTreeMap<At, Vec<String>> = BTreeMap::new();
     for (section, rows) in report.index.sections.iter().enumerate() {
         for row in 0..rows.len() {
-            let record = report.record(Place { section, row });
+            let record = report.record(RowPlace { section, row });
             let (attribute, member) = match record.member {
                 Some(member) if rows.name.is_empty() => (text(&member), None),
                 Some(member) => (text(&rows.name), Some(Step::Member(member))),
@@ -226,10 +226,10 @@ fn a_files_hash_stands_with_its_path_and_a_registry_value_with_its_data() {
     assert_eq!(keys[0]["values"], serde_json::json!([{"data": "a|b", "name": "X"}, {"data": "c", "name": "X"}]));
     assert_eq!(of_type("malware-analysis")[0]["analysis_sco_refs"].as_array().unwrap().len(), 6);
     // One kind by itself is that kind and nothing else.
-    let desk = Desk::new();
-    let saved = desk.home.path().join("r.json");
+    let cli = CliHarness::new();
+    let saved = cli.home.path().join("r.json");
     std::fs::write(&saved, JOINED).unwrap();
-    let row = desk.run(&["export", saved.to_str().unwrap(), "--pane", "registry", "--format", "misp"]);
+    let row = cli.run(&["export", saved.to_str().unwrap(), "--pane", "registry", "--format", "misp"]);
     assert_eq!(json(&row)["Event"]["Object"].as_array().unwrap().len(), 2);
 }
 
@@ -307,11 +307,11 @@ fn markdown_has_nothing_of_the_report_outside_of_code() {
 
 #[test]
 fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
-    let desk = Desk::new();
-    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    let path = desk.home.path().join("out.csv");
+    let cli = CliHarness::new();
+    let id = json(&cli.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let path = cli.home.path().join("out.csv");
     let place = path.to_str().unwrap();
-    let output = desk.run(&["export", &id, "--output", place]);
+    let output = cli.run(&["export", &id, "--output", place]);
     assert!(errors(&output).contains("nothing was charged") && errors(&output).contains("wrote"), "{output:?}");
     #[cfg(unix)]
     {
@@ -320,10 +320,10 @@ fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
     }
     std::fs::write(&path, "precious").unwrap();
     let unheld = id.replace("CAPE Sandbox", "Lantern Mobile");
-    let output = desk.run(&["export", &unheld, "--output", place]);
+    let output = cli.run(&["export", &unheld, "--output", place]);
     assert!(!output.status.success() && errors(&output).contains("is there already"), "{output:?}");
-    assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), desk.paid()), ("precious", 1));
-    assert!(desk.run(&["export", &id, "--force", "--output", place]).status.success());
+    assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), cli.paid()), ("precious", 1));
+    assert!(cli.run(&["export", &id, "--force", "--output", place]).status.success());
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("\"origin\""));
     for (arguments, code) in [
         (&["export", &id][..], 2),
@@ -331,7 +331,7 @@ fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
         (&["export", &id, "--format", "exe"], 2),
         (&["export", "no/such.json", "--format", "csv"], 1),
     ] {
-        assert_eq!(desk.run(arguments).status.code(), Some(code), "{arguments:?}");
+        assert_eq!(cli.run(arguments).status.code(), Some(code), "{arguments:?}");
     }
 }
 
@@ -346,13 +346,13 @@ fn a_cut_report_is_written_as_far_as_it_came_and_said_so() {
 }
 
 #[test]
-fn an_artefact_is_fetched_into_a_file_and_paid_once() {
-    let desk = Desk::new();
-    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
-    let run = |arguments: &[&str]| desk.command(arguments).current_dir(desk.home.path()).output().unwrap();
+fn an_artifact_is_fetched_into_a_file_and_paid_once() {
+    let cli = CliHarness::new();
+    let id = json(&cli.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let run = |arguments: &[&str]| cli.command(arguments).current_dir(cli.home.path()).output().unwrap();
     let output = run(&["download", &id, "html"]);
     assert!(output.status.success(), "{output:?}");
-    let path = desk.home.path().join("57874b32c259-CAPE-Sandbox.html");
+    let path = cli.home.path().join("57874b32c259-CAPE-Sandbox.html");
     assert!(std::fs::read_to_string(&path).unwrap().contains("made-up"));
     let again = run(&["download", &id, "html"]);
     assert!(!again.status.success() && errors(&again).contains("is there already"), "{again:?}");
@@ -360,8 +360,8 @@ fn an_artefact_is_fetched_into_a_file_and_paid_once() {
     assert!(text(&piped).contains("made-up") && errors(&piped).contains("nothing was charged"), "{piped:?}");
     let missing = run(&["download", &id, "pcap"]);
     assert_eq!(missing.status.code(), Some(5), "{missing:?}");
-    assert!(!Path::new(&desk.home.path().join("57874b32c259-CAPE-Sandbox.pcap")).exists());
-    let fetched = desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artefact)).count();
+    assert!(!Path::new(&cli.home.path().join("57874b32c259-CAPE-Sandbox.pcap")).exists());
+    let fetched = cli.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Artifact)).count();
     assert_eq!(fetched, 1, "the report that is held says that there is no capture");
 }
 

@@ -1,9 +1,9 @@
 //! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
 
-use crate::harness::{Desk, behaview, errors, json, main_file, run, text};
-use crate::store::{counted, held, ledger, places_of, store};
+use crate::harness::{CliHarness, behaview, errors, json, main_file, run, text};
+use crate::store::{counted, ledger, places_of, store, stored};
 use behaview::report::identifier::Sha256;
-use behaview::report::{About, Body, Identifier, Index, Item, Note, Report};
+use behaview::report::{Body, Identifier, Index, Item, Note, NoteSubject, Report};
 use behaview::store::Store;
 use behaview::text::Untrusted;
 use jiff::Timestamp;
@@ -13,8 +13,8 @@ use std::path::Path;
 const FORMATS: [&str; 8] = ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"];
 
 /// The identifiers of the main file's first page of sandboxes.
-fn listed(desk: &Desk) -> Vec<String> {
-    let ids = text(&desk.run(&["list", "--format", "ids", &main_file()]));
+fn listed(cli: &CliHarness) -> Vec<String> {
+    let ids = text(&cli.run(&["list", "--format", "ids", &main_file()]));
     ids.lines().map(str::to_owned).collect()
 }
 
@@ -27,16 +27,16 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 /// Writes notes on the report as a whole, on its first registry key, and on something that it does not have.
-fn write_notes(desk: &Desk, identifier: &str) -> Item {
-    let found = Body::in_memory(desk.run(&["show", "--offline", identifier]).stdout);
+fn write_notes(cli: &CliHarness, identifier: &str) -> Item {
+    let found = Body::in_memory(cli.run(&["show", "--offline", identifier]).stdout);
     let index = Index::of(&found);
     let report = Report::new(found, index);
     let sections = &report.index.sections;
     let section = sections.iter().position(|found| found.name == Untrusted::from("registry_keys_set")).unwrap();
     let item = report.item(section, &report.row(section, 0)).unwrap();
-    let store = Store::open(&store(desk)).unwrap();
+    let store = Store::open(&store(cli)).unwrap();
     let write = |item: Option<Item>, words: &str| {
-        let about = About { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
+        let about = NoteSubject { identifier: Identifier::new(Untrusted::from(identifier)).unwrap(), item };
         let written = Timestamp::from_second(1_795_168_800).unwrap();
         let note = Note { about, file: Sha256::parse(&main_file()), text: Untrusted::from(words), written };
         assert!(store.write_note(&note, None).unwrap());
@@ -47,19 +47,19 @@ fn write_notes(desk: &Desk, identifier: &str) -> Item {
     item
 }
 
-fn export(desk: &Desk, arguments: &[&str]) -> String {
-    let output = desk.run(&[&["export", "--offline"], arguments].concat());
+fn export(cli: &CliHarness, arguments: &[&str]) -> String {
+    let output = cli.run(&[&["export", "--offline"], arguments].concat());
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
 fn notes_go_along_in_every_format_but_raw() {
-    let desk = Desk::new();
-    let id = &listed(&desk)[0];
-    let item = write_notes(&desk, id);
+    let cli = CliHarness::new();
+    let id = &listed(&cli)[0];
+    let item = write_notes(&cli, id);
     for format in FORMATS {
-        let written = export(&desk, &[id, "--format", format]);
+        let written = export(&cli, &[id, "--format", format]);
         let count = written.matches("survives `it`").count();
         // The registry key's row has two leaves in a table; of its indicators the note is on the key, and not on a
         // path in its value.
@@ -73,130 +73,130 @@ fn notes_go_along_in_every_format_but_raw() {
         assert_eq!(written.contains("whole"), format != "raw", "{format}");
         assert!(!written.contains('\u{1b}'), "{format}");
     }
-    let found: Value = serde_json::from_str(&export(&desk, &[id, "--format", "json"])).unwrap();
+    let found: Value = serde_json::from_str(&export(&cli, &[id, "--format", "json"])).unwrap();
     let notes = found["data"]["notes"].as_array().unwrap();
     assert_eq!(notes.len(), 3);
     assert_eq!((&notes[1]["attribute"], &notes[1]["row"]), (&"registry_keys_set".into(), &1.into()));
     assert_eq!(notes[1]["item"].as_str().unwrap().as_bytes(), item.text.as_bytes());
-    let lines = export(&desk, &[id, "--format", "jsonl"]);
+    let lines = export(&cli, &[id, "--format", "jsonl"]);
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let noted: Vec<_> = lines.iter().filter(|line| line.get("note").is_some()).collect();
     assert_eq!((noted.len(), noted[2]["row"].as_u64()), (3, Some(1)));
-    let bundle: Value = serde_json::from_str(&export(&desk, &[id, "--format", "stix"])).unwrap();
+    let bundle: Value = serde_json::from_str(&export(&cli, &[id, "--format", "stix"])).unwrap();
     let objects = bundle["objects"].as_array().unwrap();
     let note = objects.iter().find(|object| object["content"] == "survives `it`").unwrap();
     let refs: Vec<_> = note["object_refs"].as_array().unwrap().iter().map(|found| found.as_str().unwrap()).collect();
     assert!(refs.iter().any(|found| found.starts_with("malware-analysis--")), "{refs:?}");
     assert!(refs.iter().any(|found| found.starts_with("windows-registry-key--")), "{refs:?}");
-    assert!(export(&desk, &[id, "--format", "csv"]).contains("\"'=whole"));
-    assert!(export(&desk, &[id, "--format", "md"]).contains("c2[.]example"));
+    assert!(export(&cli, &[id, "--format", "csv"]).contains("\"'=whole"));
+    assert!(export(&cli, &[id, "--format", "md"]).contains("c2[.]example"));
     // A part takes along what is about it.
-    assert!(!export(&desk, &[id, "--format", "txt", "--pane", "files"]).contains("survives"));
-    assert!(export(&desk, &[id, "--format", "csv", "--indicators"]).contains("survives `it`"));
-    assert_eq!(desk.paid(), 1);
+    assert!(!export(&cli, &[id, "--format", "txt", "--pane", "files"]).contains("survives"));
+    assert!(export(&cli, &[id, "--format", "csv", "--indicators"]).contains("survives `it`"));
+    assert_eq!(cli.paid(), 1);
 }
 
 #[test]
 fn indicators_as_text_are_a_defanged_list_and_a_pane_has_its_own_only() {
-    let desk = Desk::new();
-    let id = &listed(&desk)[0];
-    let all = export(&desk, &[id, "--format", "txt", "--indicators"]);
+    let cli = CliHarness::new();
+    let id = &listed(&cli)[0];
+    let all = export(&cli, &[id, "--format", "txt", "--indicators"]);
     assert!(all.lines().any(|line| line == "gate[.]lumen[.]example") && all.lines().all(|line| !line.is_empty()));
     // For other programs there is the same as it is.
-    let lines = export(&desk, &[id, "--format", "jsonl", "--indicators"]);
+    let lines = export(&cli, &[id, "--format", "jsonl", "--indicators"]);
     assert!(lines.contains("\"gate.lumen.example\"") && !lines.contains("[.]"));
-    let help = text(&desk.run(&["export", "--help"])).replace('\n', " ");
+    let help = text(&cli.run(&["export", "--help"])).replace('\n', " ");
     assert!(help.contains("that is defanged") && help.contains("the values as they are"), "{help}");
-    let network = export(&desk, &[id, "--format", "stix", "--pane", "network"]);
+    let network = export(&cli, &[id, "--format", "stix", "--pane", "network"]);
     // All that this pane has is from memory.
     assert!(!network.contains("domain-name--") && !network.contains("windows-registry-key--"));
-    let memory = export(&desk, &[id, "--format", "stix", "--kind", "memory"]);
+    let memory = export(&cli, &[id, "--format", "stix", "--kind", "memory"]);
     assert!(memory.contains("domain-name--") && memory.contains("url--"), "{memory}");
 }
 
 #[test]
 fn several_reports_go_to_one_output_or_a_file_each() {
-    let desk = Desk::new();
-    let ids = listed(&desk);
+    let cli = CliHarness::new();
+    let ids = listed(&cli);
     let both = &[ids[0].as_str(), ids[1].as_str()][..];
     let reports = |found: &Value| found["data"].as_array().or(found["response"].as_array()).map(Vec::len);
-    let found = export(&desk, &[both, &["--format", "json"]].concat());
+    let found = export(&cli, &[both, &["--format", "json"]].concat());
     assert_eq!(reports(&serde_json::from_str(&found).unwrap()), Some(2));
     // What both saw is written once, with where.
-    let found = export(&desk, &[both, &["--format", "csv", "--to-block"]].concat());
+    let found = export(&cli, &[both, &["--format", "csv", "--to-block"]].concat());
     let sample = format!(r#""{}","yes","CAPE Sandbox; Zenbox","0","CAPE Sandbox: the file itself; Z"#, main_file());
     assert_eq!((found.matches(&sample).count(), found.matches("\"hash\",\"57874b").count()), (1, 1), "{found}");
     for format in ["jsonl", "csv", "md", "stix"] {
-        let found = export(&desk, &[both, &["--format", format]].concat());
+        let found = export(&cli, &[both, &["--format", format]].concat());
         let found = found.to_lowercase();
         let named = found.contains(&main_file()) && found.contains("zenbox") && found.contains("cape");
         assert!(named, "{format}");
         assert_eq!(found.matches("\"origin\",\"report\"").count(), usize::from(format == "csv"));
     }
-    let document = text(&desk.run(&[&["show"], both].concat()));
+    let document = text(&cli.run(&[&["show"], both].concat()));
     for (format, count) in [("json", Some(2)), ("misp", None), ("stix", None)] {
         let found = json(&run(&["export", "-", "--format", format], &document));
         assert_eq!(reports(&found), count, "{format}");
         let analyses = found.to_string().matches(r#""type":"malware-analysis""#).count();
         assert_eq!(analyses, if format == "stix" { 2 } else { 0 }, "{format}");
     }
-    desk.fails(&[&["export", "--format", "raw"], both].concat(), 2, &["--output FOLDER/"]);
-    let folder = desk.home.path().join("reports/");
+    cli.fails(&[&["export", "--format", "raw"], both].concat(), 2, &["--output FOLDER/"]);
+    let folder = cli.home.path().join("reports/");
     let into = |more: &[&str]| {
-        desk.run(&[&["export", "--format", "raw", "--output", folder.to_str().unwrap()], both, more].concat())
+        cli.run(&[&["export", "--format", "raw", "--output", folder.to_str().unwrap()], both, more].concat())
     };
     assert!(into(&[]).status.success());
     let found = names(&folder);
     assert_eq!(found, ["57874b32c259-CAPE-Sandbox.json", "57874b32c259-Zenbox.json"]);
     assert!(into(&[]).status.code() != Some(0), "nothing is written over");
     assert!(into(&["--force"]).status.success());
-    assert_eq!(desk.paid(), 1);
+    assert_eq!(cli.paid(), 1);
 }
 
 #[cfg(unix)]
 #[test]
 fn nothing_is_written_into_a_folder_by_way_of_a_link() {
-    let desk = Desk::new();
-    let ids = listed(&desk);
-    let (folder, link) = (desk.home.path().join("real"), desk.home.path().join("link"));
+    let cli = CliHarness::new();
+    let ids = listed(&cli);
+    let (folder, link) = (cli.home.path().join("real"), cli.home.path().join("link"));
     std::fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink(&folder, &link).unwrap();
     for end in ["", "/", "/."] {
         let output = format!("{}{end}", link.display());
-        desk.fails(&["export", "--format", "csv", "--force", "--output", &output, &ids[0]], 2, &["is a link"]);
+        cli.fails(&["export", "--format", "csv", "--force", "--output", &output, &ids[0]], 2, &["is a link"]);
         assert_eq!(names(&folder), [""; 0]);
     }
 }
 
 #[test]
 fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
-    let desk = Desk::new();
-    let ids = listed(&desk);
+    let cli = CliHarness::new();
+    let ids = listed(&cli);
     let missing = ids[0].replace("CAPE Sandbox", "Nobody");
-    let output = desk.fails(&["export", "--format", "jsonl", &ids[0], &missing], 12, &[]);
+    let output = cli.fails(&["export", "--format", "jsonl", &ids[0], &missing], 12, &[]);
     assert!(errors(&output).contains("1 of 2 are there") && text(&output).contains("gate.lumen.example"));
-    let dry = json(&desk.run(&["export", "--format", "csv", "--dry-run", "--json", &ids[0], &missing]));
+    let dry = json(&cli.run(&["export", "--format", "csv", "--dry-run", "--json", &ids[0], &missing]));
     assert_eq!(dry["calls"].as_array().unwrap().iter().filter(|call| call["stored"] == true).count(), 1);
-    let path = desk.home.path().join("ids");
+    let path = cli.home.path().join("ids");
     std::fs::write(&path, format!("# ours\n{}\n{}\n", ids[0], ids[1])).unwrap();
-    let mut piped = desk.command(&["export", "--offline", "--format", "json", "-"]);
+    let mut piped = cli.command(&["export", "--offline", "--format", "json", "-"]);
     let piped = json(&piped.stdin(std::fs::File::open(&path).unwrap()).output().unwrap());
     assert_eq!(piped["data"].as_array().unwrap().len(), 2);
 }
 
 #[test]
 fn what_is_exported_is_imported_again() {
-    let desk = Desk::new();
-    let ids = listed(&desk);
-    write_notes(&desk, &ids[0]);
-    let path = desk.home.path().join("all.json");
+    let cli = CliHarness::new();
+    let ids = listed(&cli);
+    write_notes(&cli, &ids[0]);
+    let path = cli.home.path().join("all.json");
     let output = [&["export", "--offline", "--output", path.to_str().unwrap()][..], &[&ids[0], &ids[1]]].concat();
-    assert!(desk.run(&[&output[..], &["--format", "json"]].concat()).status.success());
-    let other = Desk::new();
+    assert!(cli.run(&[&output[..], &["--format", "json"]].concat()).status.success());
+    let other = CliHarness::new();
     let imported = other.run(&["store", "import", path.to_str().unwrap()]);
     assert!(text(&imported).contains("imported 2,"), "{imported:?}");
     let again = other.run(&["export", "--offline", "--format", "csv", &ids[0]]);
-    let first = export(&desk, &["--format", "csv", &ids[0]]);
+    let first = export(&cli, &["--format", "csv", &ids[0]]);
     // Where it came from and when differ, and so do notes, which become part of what the report says.
     let values = |text: &str| {
         let rows = text.lines().skip(1).filter(|line| line.contains("registry_keys_set"));
@@ -210,39 +210,39 @@ fn what_is_exported_is_imported_again() {
 }
 
 #[test]
-fn a_store_that_keeps_nothing_keeps_neither_artefacts_nor_what_was_exported() {
-    let desk = Desk::new();
-    desk.configure("[store]\npersist = false\n");
-    let listed = json(&desk.run(&["list", "--all", &main_file()]));
+fn a_store_that_keeps_nothing_keeps_neither_artifacts_nor_what_was_exported() {
+    let cli = CliHarness::new();
+    cli.configure("[store]\npersist = false\n");
+    let listed = json(&cli.run(&["list", "--all", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
-    let fetched = desk.command(&["download", id, "html", "--output", "-"]).output().unwrap();
+    let fetched = cli.command(&["download", id, "html", "--output", "-"]).output().unwrap();
     assert!(text(&fetched).contains("made-up"), "{fetched:?}");
-    let exported = desk.run(&["export", id, "--format", "csv"]);
+    let exported = cli.run(&["export", id, "--format", "csv"]);
     assert!(exported.status.success() && text(&exported).contains("registry_keys_set"), "{exported:?}");
-    assert_eq!((desk.paid(), counted(&desk)), (4, 4), "nothing that was paid for is held");
-    let entries = ledger(&desk);
+    assert_eq!((cli.paid(), counted(&cli)), (4, 4), "nothing that was paid for is held");
+    let entries = ledger(&cli);
     let first = entries[0]["what"].as_str().unwrap();
     assert!(entries.len() == 4 && first.starts_with("private-behaviours #"), "{entries:?}");
-    assert_eq!(desk.run(&["export", "--offline", id, "--format", "csv"]).status.code(), Some(13));
+    assert_eq!(cli.run(&["export", "--offline", id, "--format", "csv"]).status.code(), Some(13));
     let words = ["made-up", "CAPE", "Sandbox", &main_file()[..8], "gate.lumen", "viewer.exe", "RUNTIME_MODULES"];
-    assert!(held(&desk).is_empty() && places_of(&words, desk.home.path()).is_empty());
+    assert!(stored(&cli).is_empty() && places_of(&words, cli.home.path()).is_empty());
     let one = format!("{}/assets/demo/dropper/1-cape.json", env!("CARGO_MANIFEST_DIR"));
     assert!(run(&["export", &one, "--format", "txt"], "").status.success());
-    assert_eq!(desk.run(&["store", "import", &one]).status.code(), Some(2));
+    assert_eq!(cli.run(&["store", "import", &one]).status.code(), Some(2));
 }
 
 #[test]
 fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
-    let desk = Desk::new();
-    let id = listed(&desk).swap_remove(0);
-    let paid = desk.paid();
-    std::fs::write(desk.home.path().join("file"), "").unwrap();
-    let path = |name: &str| desk.home.path().join(name).to_str().unwrap().to_owned();
+    let cli = CliHarness::new();
+    let id = listed(&cli).swap_remove(0);
+    let paid = cli.paid();
+    std::fs::write(cli.home.path().join("file"), "").unwrap();
+    let path = |name: &str| cli.home.path().join(name).to_str().unwrap().to_owned();
     let long = path(&format!("{}.csv", "x".repeat(300)));
     let refused = |arguments: &[&str], words: &str| {
-        let ended = desk.run(&[arguments, &["--refresh"]].concat());
+        let ended = cli.run(&[arguments, &["--refresh"]].concat());
         assert!(ended.status.code() != Some(0) && errors(&ended).contains(words), "{arguments:?}: {ended:?}");
-        assert_eq!(desk.paid(), paid, "{arguments:?}: {ended:?}");
+        assert_eq!(cli.paid(), paid, "{arguments:?}: {ended:?}");
     };
     for (to, words) in [
         (path("no/such/x.csv"), "there is no folder"),
@@ -262,49 +262,49 @@ fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
         refused(&["export", &id, "--format", "csv", "--output", "/proc/"], "/proc");
         refused(&["download", &id, "html", "--output", "/proc/x.html"], "/proc");
     }
-    assert_eq!(names(desk.home.path()).iter().filter(|name| name.starts_with(".behaview-")).count(), 0);
-    let sound = desk.run(&["download", &id, "html", "--output", &path("x.html")]);
-    assert!(sound.status.success() && desk.paid() == paid + 1, "{sound:?}");
+    assert_eq!(names(cli.home.path()).iter().filter(|name| name.starts_with(".behaview-")).count(), 0);
+    let sound = cli.run(&["download", &id, "html", "--output", &path("x.html")]);
+    assert!(sound.status.success() && cli.paid() == paid + 1, "{sound:?}");
 }
 
 #[test]
-fn what_the_held_report_says_is_not_there_is_paid_for_only_on_demand() {
-    let desk = Desk::new();
-    let id = listed(&desk).swap_remove(0);
+fn what_the_stored_report_says_is_not_there_is_paid_for_only_on_demand() {
+    let cli = CliHarness::new();
+    let id = listed(&cli).swap_remove(0);
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("report.json");
     let bytes = format!(r#"{{"data":{{"id":"{id}","attributes":{{"has_pcap":false,"tags":["A"]}}}}}}"#);
     std::fs::write(&report, bytes).unwrap();
-    assert!(desk.run(&["store", "import", "--replace", report.to_str().unwrap()]).status.success());
-    let paid = desk.paid();
-    desk.fails(&["download", &id, "pcap"], 5, &["denies a network capture (has_pcap: false)"]);
-    let dry = text(&desk.run(&["download", &id, "pcap", "--dry-run"]));
+    assert!(cli.run(&["store", "import", "--replace", report.to_str().unwrap()]).status.success());
+    let paid = cli.paid();
+    cli.fails(&["download", &id, "pcap"], 5, &["denies a network capture (has_pcap: false)"]);
+    let dry = text(&cli.run(&["download", &id, "pcap", "--dry-run"]));
     assert!(dry.contains("denies a network capture") && dry.contains("--even-if-missing"), "{dry}");
-    assert_eq!(desk.paid(), paid);
+    assert_eq!(cli.paid(), paid);
     let output = folder.path().join("x.pcap");
-    let asked = desk.run(&["download", &id, "pcap", "--even-if-missing", "--output", output.to_str().unwrap()]);
-    assert_eq!(desk.paid(), paid + 1, "{asked:?}");
+    let asked = cli.run(&["download", &id, "pcap", "--even-if-missing", "--output", output.to_str().unwrap()]);
+    assert_eq!(cli.paid(), paid + 1, "{asked:?}");
 }
 
 #[test]
 fn a_home_folder_that_no_shell_has_put_in_is_found() {
-    let desk = Desk::new();
-    let id = listed(&desk).swap_remove(0);
-    let home = |name: &str| desk.home.path().join(name);
-    let ended = desk.run(&["export", &id, "--format", "csv", "--output", "~/q.csv"]);
+    let cli = CliHarness::new();
+    let id = listed(&cli).swap_remove(0);
+    let home = |name: &str| cli.home.path().join(name);
+    let ended = cli.run(&["export", &id, "--format", "csv", "--output", "~/q.csv"]);
     assert!(ended.status.success() && home("q.csv").exists(), "{ended:?}");
     std::fs::write(home("s.bin"), b"MZ").unwrap();
-    let dry = desk.run(&["submit", "~/s.bin", "--dry-run"]);
+    let dry = cli.run(&["submit", "~/s.bin", "--dry-run"]);
     assert!(dry.status.success(), "{dry:?}");
     std::fs::write(home("hashes.txt"), main_file()).unwrap();
-    assert!(desk.run(&["cost", "v2-file-report", "--hashes-from", "~/hashes.txt"]).status.success());
+    assert!(cli.run(&["cost", "v2-file-report", "--hashes-from", "~/hashes.txt"]).status.success());
     std::fs::write(home("r.json"), r#"{"tags":["NEEDLE"]}"#).unwrap();
-    assert!(desk.run(&["search", "needle", "~/r.json"]).status.success());
+    assert!(cli.run(&["search", "needle", "~/r.json"]).status.success());
     // What a shell found by that name is what it found.
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("~")).unwrap();
     std::fs::write(folder.path().join("~/r.json"), r#"{"tags":["THREAD"]}"#).unwrap();
-    let found = desk.command(&["search", "thread", "~/r.json"]).current_dir(folder.path()).output().unwrap();
+    let found = cli.command(&["search", "thread", "~/r.json"]).current_dir(folder.path()).output().unwrap();
     assert!(found.status.success(), "{found:?}");
 }
 
@@ -312,14 +312,14 @@ fn a_home_folder_that_no_shell_has_put_in_is_found() {
 #[test]
 fn an_export_that_is_ended_leaves_nothing_behind() {
     use std::os::unix::process::ExitStatusExt;
-    let desk = Desk::new();
-    let (saved, out) = (desk.home.path().join("saved.json"), desk.home.path().join("out"));
+    let cli = CliHarness::new();
+    let (saved, out) = (cli.home.path().join("saved.json"), cli.home.path().join("out"));
     let rows: Vec<_> = (0..200_000).map(|n| format!(r#""C:\\private\\{n:08}.dll""#)).collect();
     std::fs::write(&saved, format!(r#"{{"data":{{"attributes":{{"files_opened":[{}]}}}}}}"#, rows.join(","))).unwrap();
     std::fs::create_dir(&out).unwrap();
     for (name, number) in [("TERM", 15), ("INT", 2)] {
         let path = out.join("x.md");
-        let mut export = desk.command(&["export", saved.to_str().unwrap(), "--output", path.to_str().unwrap()]);
+        let mut export = cli.command(&["export", saved.to_str().unwrap(), "--output", path.to_str().unwrap()]);
         let mut export = export.stderr(std::process::Stdio::null()).spawn().unwrap();
         let is_begun =
             || std::fs::read_dir(&out).unwrap().any(|file| file.unwrap().metadata().is_ok_and(|m| m.len() > 0));
@@ -383,14 +383,14 @@ fn stix_says_what_was_done_to_a_key_and_holds_no_more_than_was_chosen() {
         bundle["objects"].as_array().unwrap().clone()
     };
     let whole = written(&[]);
-    let said = |key: &str| {
+    let to_visible = |key: &str| {
         let key = whole.iter().find(|object| object["key"] == key).unwrap();
         let relation = whole.iter().find(|object| object["target_ref"] == key["id"]).unwrap();
         relation["description"].as_str().unwrap().to_owned()
     };
-    assert_eq!(said(r"HKEY_CURRENT_USER\A"), "Seen in registry_keys_set 1.");
-    assert_eq!(said(r"HKEY_CURRENT_USER\B"), "Seen in registry_keys_deleted 1, registry_keys_opened 1.");
-    assert_eq!(said(r"HKEY_CURRENT_USER\C"), "Seen in registry_keys_opened 2.");
+    assert_eq!(to_visible(r"HKEY_CURRENT_USER\A"), "Seen in registry_keys_set 1.");
+    assert_eq!(to_visible(r"HKEY_CURRENT_USER\B"), "Seen in registry_keys_deleted 1, registry_keys_opened 1.");
+    assert_eq!(to_visible(r"HKEY_CURRENT_USER\C"), "Seen in registry_keys_opened 2.");
     let has_technique = |more: &[&str]| written(more).iter().any(|object| object["type"] == "attack-pattern");
     assert!(has_technique(&[]) && has_technique(&["--pane", "techniques"]));
     assert!(!has_technique(&["--pane", "registry"]));
@@ -467,8 +467,8 @@ fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
 
 #[test]
 fn a_hash_exports_every_stored_report_once() {
-    let desk = Desk::new();
-    let (ids, file) = (listed(&desk), main_file());
+    let cli = CliHarness::new();
+    let (ids, file) = (listed(&cli), main_file());
     let named = [&["--format", "jsonl", &file], &ids.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat();
     let reports = |lines: &str| {
         let lines = lines
@@ -476,10 +476,10 @@ fn a_hash_exports_every_stored_report_once() {
             .map(|line| serde_json::from_str::<Value>(line).unwrap()["report"].as_str().unwrap().to_owned());
         lines.collect::<std::collections::BTreeSet<_>>()
     };
-    let by_hash = export(&desk, &["--format", "jsonl", &file]);
+    let by_hash = export(&cli, &["--format", "jsonl", &file]);
     assert_eq!(reports(&by_hash), ids.iter().cloned().collect());
-    assert_eq!(export(&desk, &named).lines().count(), by_hash.lines().count());
-    let other = desk.run(&["export", "--offline", "--format", "csv", &"0".repeat(64)]);
+    assert_eq!(export(&cli, &named).lines().count(), by_hash.lines().count());
+    let other = cli.run(&["export", "--offline", "--format", "csv", &"0".repeat(64)]);
     assert!(!other.status.success() && other.stdout.is_empty() && errors(&other).contains("is stored"), "{other:?}");
 }
 

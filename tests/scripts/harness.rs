@@ -12,14 +12,14 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 /// A home of its own, with a profile for a demo service.
-pub struct Desk {
+pub struct CliHarness {
     pub home: TempDir,
     pub demo: Demo,
     pub key: String,
     _threads: Runtime,
 }
 
-impl Desk {
+impl CliHarness {
     pub fn new() -> Self {
         Self::with(Options::default())
     }
@@ -42,9 +42,9 @@ impl Desk {
 
     /// The same, where something goes wrong.
     pub fn faulty(fault: &str) -> Self {
-        let desk = Self::new();
-        arm(&desk.demo, fault);
-        desk
+        let cli = Self::new();
+        arm(&cli.demo, fault);
+        cli
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {

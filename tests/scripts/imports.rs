@@ -1,12 +1,12 @@
 //! What is imported: every entry of a file is held or told of, and no key is in what is held.
 
-use crate::harness::{Desk, errors, main_file, text};
+use crate::harness::{CliHarness, errors, main_file, text};
 use crate::store::places_of;
 
-fn import(desk: &Desk, name: &str, json: &str) -> std::process::Output {
-    let path = desk.home.path().join(name);
+fn import(cli: &CliHarness, name: &str, json: &str) -> std::process::Output {
+    let path = cli.home.path().join(name);
     std::fs::write(&path, json).unwrap();
-    desk.run(&["store", "import", path.to_str().unwrap()])
+    cli.run(&["store", "import", path.to_str().unwrap()])
 }
 
 fn report(file: &str, n: usize, tag: &str) -> String {
@@ -15,27 +15,27 @@ fn report(file: &str, n: usize, tag: &str) -> String {
 
 #[test]
 fn entries_that_are_no_reports_are_counted_with_why() {
-    let (desk, file) = (Desk::new(), main_file());
+    let (cli, file) = (CliHarness::new(), main_file());
     let others = format!(r#"{{"id":"{file}_Other-1"}},{{"type":"file_behaviour"}},{{"type":"analysis","id":"x"}},7"#);
     let why = "passed over: 1 report only by identifier, 2 entries without an identifier, 1 entry of another type than a behaviour report";
     let page = |n: usize, more: &str| format!(r#"{{"data":[{},{others}]{more}}}"#, report(&file, n, "T"));
     let of_list = format!(r#","links":{{"self":"https://x.example/api/v3/private/files/{file}/behaviours"}}"#);
     // One that says which list it is of is held as a whole.
     for (n, more) in [(1, ""), (2, &of_list)] {
-        let imported = import(&desk, "page.json", &page(n, more));
+        let imported = import(&cli, "page.json", &page(n, more));
         assert_eq!(imported.status.code(), Some(12), "{imported:?}");
         assert!(text(&imported).contains(why), "{imported:?}");
         assert!(text(&imported).ends_with("imported 1, stored already 0, refused 0, passed over 4\n"), "{imported:?}");
         assert!(errors(&imported).contains("passed over, because they are no reports: 4"), "{imported:?}");
     }
-    let whole = import(&desk, "one.json", &report(&file, 3, "T"));
+    let whole = import(&cli, "one.json", &report(&file, 3, "T"));
     assert!(whole.status.success() && !text(&whole).contains("passed over"), "{whole:?}");
 }
 
 #[test]
-fn a_key_in_what_is_imported_is_held_nowhere() {
-    let (desk, file) = (Desk::new(), main_file());
-    let key = desk.key.clone();
+fn a_key_in_what_is_imported_is_stored_nowhere() {
+    let (cli, file) = (CliHarness::new(), main_file());
+    let key = cli.key.clone();
     let (first, rest) = key.split_at(1);
     let escaped = format!("\\u{:04x}{rest}", first.as_bytes()[0]);
     let spelled = [key.clone(), key.to_uppercase(), escaped.clone()];
@@ -43,32 +43,32 @@ fn a_key_in_what_is_imported_is_held_nowhere() {
     for (n, tag) in spelled.iter().enumerate() {
         let path = inside.path().join(format!("{key}.json"));
         std::fs::write(&path, format!(r#"{{"data":[{}]}}"#, report(&file, n, tag))).unwrap();
-        let imported = desk.run(&["store", "import", path.to_str().unwrap()]);
+        let imported = cli.run(&["store", "import", path.to_str().unwrap()]);
         assert!(text(&imported).ends_with("imported 1, stored already 0, refused 0\n"), "{imported:?}");
-        let shown = desk.run(&["show", "--offline", &format!("{file}_Box-179447484{n}")]);
+        let shown = cli.run(&["show", "--offline", &format!("{file}_Box-179447484{n}")]);
         assert!(shown.status.success() && text(&shown).contains("****************"), "{shown:?}");
     }
-    assert!(desk.run(&["store"]).status.success());
+    assert!(cli.run(&["store"]).status.success());
     let digits = "ab".repeat(32);
-    let mut named = desk.command(&["store", "import", "--file", &digits, "/dev/null"]);
+    let mut named = cli.command(&["store", "import", "--file", &digits, "/dev/null"]);
     let named = named.env("BEHAVIEW_API_KEY", &digits).output().unwrap();
     assert!(named.status.code() == Some(2) && errors(&named).contains("is the key itself"), "{named:?}");
     for arguments in [["cost", &digits], ["store", &digits], ["--theme", &digits], ["list", &digits[1..]]] {
-        let typed = desk.command(&arguments).env("BEHAVIEW_API_KEY", &digits[1..]).output().unwrap();
+        let typed = cli.command(&arguments).env("BEHAVIEW_API_KEY", &digits[1..]).output().unwrap();
         assert!(typed.status.code() == Some(2) && !errors(&typed).contains("abab"), "{typed:?}");
     }
-    assert!(places_of(&spelled, desk.home.path()).is_empty(), "the key was written");
+    assert!(places_of(&spelled, cli.home.path()).is_empty(), "the key was written");
 }
 
 #[test]
 fn what_stands_behind_the_last_value_is_no_report_and_is_told_of() {
-    let (desk, file) = (Desk::new(), main_file());
+    let (cli, file) = (CliHarness::new(), main_file());
     for (n, rest) in [(1, "]"), (2, "\n} \n"), (3, " ]}")] {
-        let imported = import(&desk, "more.json", &(report(&file, n, "T") + rest));
+        let imported = import(&cli, "more.json", &(report(&file, n, "T") + rest));
         assert_eq!(imported.status.code(), Some(12), "{rest}: {imported:?}");
         assert!(text(&imported).ends_with("imported 1, stored already 0, refused 1\n"), "{rest}: {imported:?}");
     }
     for (n, rest) in [(4, "\r\n \t"), (5, ",\n")] {
-        assert!(import(&desk, "one.json", &(report(&file, n, "T") + rest)).status.success(), "{rest}");
+        assert!(import(&cli, "one.json", &(report(&file, n, "T") + rest)).status.success(), "{rest}");
     }
 }

@@ -116,8 +116,11 @@ fn lists_of_a_round_length_are_perhaps_cut() {
     let words = "## Registry 300 · registry_keys_opened 300, perhaps cut by the service";
     assert!(exported("md", &opened(0..300)).contains(words));
     for format in ["csv", "json", "jsonl", "stix", "misp"] {
-        let said = errors(&run(&["export", "-", "--format", format], &opened(0..300)));
-        assert!(said.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"), "{format}: {said}");
+        let to_visible = errors(&run(&["export", "-", "--format", format], &opened(0..300)));
+        assert!(
+            to_visible.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"),
+            "{format}: {to_visible}"
+        );
     }
     let page = format!(r#"{{"data":[{},{}]}}"#, opened(0..300), opened(0..301));
     let found = json(&run(&["compare", "-", "--json", "--only", "some"], &page));

@@ -1,6 +1,6 @@
 //! A list of hundreds of pages: no run fetches them without an end, and the next one goes on.
 
-use crate::harness::{Desk, FakeService, errors, json, main_file, text};
+use crate::harness::{CliHarness, FakeService, errors, json, main_file, text};
 
 /// Pages of the list.
 const PAGES: usize = 130;
@@ -14,13 +14,13 @@ fn page(path: &str) -> String {
 
 #[test]
 fn a_list_of_more_pages_than_one_run_fetches_is_gone_on_with_by_the_next() {
-    let (desk, service) = (Desk::new(), FakeService::new(|path| ("200 OK", "", page(path))));
+    let (cli, service) = (CliHarness::new(), FakeService::new(|path| ("200 OK", "", page(path))));
     let calls = || service.asked().iter().filter(|call| call.contains("/behaviours")).count();
     let more = format!("[profiles.many]\nroot = \"{}\"\nlisting = \"identifiers\"\n", service.root);
-    desk.configure(&more);
+    cli.configure(&more);
     let file = main_file();
     let list = |more: &[&str]| {
-        let mut command = desk.command(&[&["list", "--all", &file], more].concat());
+        let mut command = cli.command(&[&["list", "--all", &file], more].concat());
         command.env("BEHAVIEW_PROFILE", "many").output().unwrap()
     };
     let first = list(&[]);
@@ -42,9 +42,9 @@ fn one_identifier_of_two_files_is_a_report_of_each() {
     let other = "ab".repeat(32);
     let of = |path: &str| if path.contains("abab") { "OF_SECOND" } else { "OF_FIRST" };
     let page = move |path: &str| format!(r#"{{"data":[{{"id":"CAPE-1","attributes":{{"tags":["{}"]}}}}]}}"#, of(path));
-    let (desk, service) = (Desk::new(), FakeService::new(move |path| ("200 OK", "", page(path))));
+    let (cli, service) = (CliHarness::new(), FakeService::new(move |path| ("200 OK", "", page(path))));
     let run = |arguments: &[&str]| {
-        text(&desk.run(&[arguments, &["--set", &format!("profiles.lab.{}", service.set)]].concat()))
+        text(&cli.run(&[arguments, &["--set", &format!("profiles.lab.{}", service.set)]].concat()))
     };
     for _ in 0..2 {
         for (file, tag) in [(&main_file(), "OF_FIRST"), (&other, "OF_SECOND")] {

@@ -1,7 +1,7 @@
 //! What the service refuses, and how: by status, by body, by header; and what is made of it.
 
 use crate::faults::arm;
-use crate::harness::{Desk, FakeService, errors, json, main_file};
+use crate::harness::{CliHarness, FakeService, errors, json, main_file};
 use std::process::Output;
 
 /// A service that answers each call so; gives the setting that leads to it.
@@ -15,16 +15,16 @@ fn error(code: &str, message: &str) -> String {
 
 /// A report that is asked for, and refused so.
 fn shown(status: &'static str, headers: &'static str, body: String) -> Output {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let set = service(move |_| (status, headers, body.clone()));
-    desk.run(&["show", &format!("{}_Box-1794474845", main_file()), "--set", &set])
+    cli.run(&["show", &format!("{}_Box-1794474845", main_file()), "--set", &set])
 }
 
 #[test]
 fn watch_polls_at_its_pace_where_nothing_is_listed() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let service = FakeService::new(|_| ("200 OK", "", r#"{"data":[]}"#.to_owned()));
-    desk.fails(
+    cli.fails(
         &["watch", "--interval", "1", "--max-polls", "4", &main_file(), "--set", &service.set],
         12,
         &["the service knows of no scan of this file"],
@@ -35,9 +35,9 @@ fn watch_polls_at_its_pace_where_nothing_is_listed() {
 
 #[test]
 fn a_post_without_a_body_has_a_length() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let service = FakeService::new(|_| ("200 OK", "", r#"{"data":{"type":"analysis","id":"a-1"}}"#.to_owned()));
-    let output = desk.run(&["api", "v3-rescan", "--yes", &main_file(), "--set", &service.set]);
+    let output = cli.run(&["api", "v3-rescan", "--yes", &main_file(), "--set", &service.set]);
     assert!(output.status.success(), "{output:?}");
     let call = service.asked()[0].to_ascii_lowercase();
     assert!(call.starts_with("post ") && call.contains("\r\ncontent-length: 0\r\n"), "{call}");
@@ -45,9 +45,9 @@ fn a_post_without_a_body_has_a_length() {
 
 #[test]
 fn an_empty_204_of_v2_is_a_spent_quota() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let set = service(|_| ("204 No Content", "", String::new()));
-    desk.fails(&["api", "v2-file-report", &"a".repeat(32), "--set", &set], 6, &["the quota is spent (204)"]);
+    cli.fails(&["api", "v2-file-report", &"a".repeat(32), "--set", &set], 6, &["the quota is spent (204)"]);
 }
 
 #[test]
@@ -75,8 +75,8 @@ fn a_403_gives_the_reason_that_the_service_gives() {
         true => ("200 OK", "", r#"{"data":{"private_scans_monthly":{"user":{"allowed":100,"used":1}}}}"#.to_owned()),
         false => ("403 Forbidden", "", error("ForbiddenError", "A private scanning license is required")),
     });
-    let desk = Desk::new();
-    let mut command = desk.command(&["list", &main_file(), "--set", &set]);
+    let cli = CliHarness::new();
+    let mut command = cli.command(&["list", &main_file(), "--set", &set]);
     let output = command.env_remove("BEHAVIEW_ENTITLEMENTS_PRIVATE_SCANNING").output().unwrap();
     assert!(errors(&output).contains("The counters show the licence"), "{output:?}");
 }
@@ -88,25 +88,25 @@ fn an_error_with_status_200_is_a_refusal() {
         assert_eq!(output.status.code(), Some(exit), "{code}: {output:?}");
     }
     for body in [r#"{"error":"no"}"#, r#"{"error":"no","data":{}}"#, r#"[{"error":{"code":"X"},"data":[]}]"#] {
-        let (desk, set) = (Desk::new(), service(move |_| ("200 OK", "", body.to_owned())));
+        let (cli, set) = (CliHarness::new(), service(move |_| ("200 OK", "", body.to_owned())));
         for command in [&["delete", "--yes"][..], &["api", "v3-file"], &["api", "v3-rescan", "--yes"]] {
-            desk.fails(&[command, &[&main_file(), "--set", &set]].concat(), 1, &["the service refused (200)"]);
+            cli.fails(&[command, &[&main_file(), "--set", &set]].concat(), 1, &["the service refused (200)"]);
         }
     }
     for body in ["null", r#"{"errors":[1]}"#, r#"{"error":{}}"#, r#"{"data":{"error":{}}}"#] {
         let set = service(move |_| ("200 OK", "", body.to_owned()));
-        Desk::new().fails(&["delete", "--yes", &main_file(), "--set", &set], 9, &["does not name a deletion"]);
+        CliHarness::new().fails(&["delete", "--yes", &main_file(), "--set", &set], 9, &["does not name a deletion"]);
     }
 }
 
 #[test]
 fn a_refused_upload_speaks_of_the_archive_or_its_size() {
     let upload = |status: &'static str, body: String| {
-        let desk = Desk::new();
-        let path = desk.home.path().join("sample.zip");
+        let cli = CliHarness::new();
+        let path = cli.home.path().join("sample.zip");
         std::fs::write(&path, b"PK").unwrap();
         let set = service(move |_| (status, "", body.clone()));
-        desk.run(&["submit", path.to_str().unwrap(), "--set", &set])
+        cli.run(&["submit", path.to_str().unwrap(), "--set", &set])
     };
     let wrong = upload("401 Unauthorized", error("WrongCredentialsError", "Wrong password"));
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
@@ -120,23 +120,22 @@ fn a_refused_upload_speaks_of_the_archive_or_its_size() {
 
 #[test]
 fn a_404_is_remembered_with_its_time() {
-    let desk = Desk::new();
-    arm(&desk.demo, "behaviour:404*1");
+    let cli = CliHarness::new();
+    arm(&cli.demo, "behaviour:404*1");
     let id = format!("{}_CAPE Sandbox-1794474845", main_file());
-    let (first, dry, second) =
-        (desk.run(&["show", &id]), desk.run(&["show", "--dry-run", &id]), desk.run(&["show", &id]));
+    let (first, dry, second) = (cli.run(&["show", &id]), cli.run(&["show", "--dry-run", &id]), cli.run(&["show", &id]));
     assert_eq!((first.status.code(), second.status.code()), (Some(5), Some(0)), "{first:?} {second:?}");
     assert!(!errors(&first).contains("did not have it at"), "{first:?}");
     for output in [dry, second] {
         assert!(errors(&output).contains("UTC; asking again costs 1 request"), "{output:?}");
     }
-    let third = desk.run(&["show", "--refresh", &id]);
+    let third = cli.run(&["show", "--refresh", &id]);
     assert!(!errors(&third).contains("did not have it at"), "{third:?}");
 }
 
 #[test]
 fn an_empty_first_page_is_followed_by_one_more() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let service = FakeService::new(|path| {
         let id = format!("{}_Box-1794474845", main_file());
         let body = match path.contains("cursor=") {
@@ -145,9 +144,9 @@ fn an_empty_first_page_is_followed_by_one_more() {
         };
         ("200 OK", "", body)
     });
-    let listed = json(&desk.run(&["list", "--all", &main_file(), "--set", &service.set]));
+    let listed = json(&cli.run(&["list", "--all", &main_file(), "--set", &service.set]));
     assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 1, "{listed}");
     let circle = FakeService::new(|_| ("200 OK", "", r#"{"data":[],"meta":{"cursor":"next"}}"#.to_owned()));
-    desk.fails(&["list", "--all", "--refresh", &main_file(), "--set", &circle.set], 12, &[]);
+    cli.fails(&["list", "--all", "--refresh", &main_file(), "--set", &circle.set], 12, &[]);
     assert_eq!((service.asked().len(), circle.asked().len()), (2, 2));
 }

@@ -1,33 +1,33 @@
 //! Lists and reports: JSON out, exit codes, one payment, nothing without a terminal.
 
-use crate::harness::{Desk, behaview, errors, json, main_file, piped, run, text};
+use crate::harness::{CliHarness, behaview, errors, json, main_file, piped, run, text};
 use serde_json::Value;
 use std::process::Stdio;
 
 #[test]
 fn a_list_is_paid_once_and_its_reports_with_it() {
-    let desk = Desk::new();
-    let listed = json(&desk.run(&["list", &main_file()]));
+    let cli = CliHarness::new();
+    let listed = json(&cli.run(&["list", &main_file()]));
     assert_eq!((listed["sandboxes"].as_array().unwrap().len(), &listed["more"]), (4, &Value::Bool(true)));
-    assert_eq!(desk.paid(), 1);
+    assert_eq!(cli.paid(), 1);
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
-    let shown = json(&desk.run(&["show", id]));
+    let shown = json(&cli.run(&["show", id]));
     assert_eq!(shown["data"]["id"], id);
     assert_eq!(shown["data"]["attributes"]["sandbox_name"], listed["sandboxes"][0]["sandbox"]);
-    let again = desk.run(&["list", &main_file()]);
+    let again = cli.run(&["list", &main_file()]);
     assert_eq!(json(&again)["sandboxes"], listed["sandboxes"]);
     assert!(errors(&again).contains("nothing was charged"), "{again:?}");
-    assert_eq!(desk.paid(), 1);
+    assert_eq!(cli.paid(), 1);
 }
 
 #[test]
 fn a_list_reports_verdict_score_and_tags() {
-    let desk = Desk::new();
-    let first = json(&desk.run(&["list", &main_file()]))["sandboxes"][0].clone();
+    let cli = CliHarness::new();
+    let first = json(&cli.run(&["list", &main_file()]))["sandboxes"][0].clone();
     assert_eq!((&first["verdict"], &first["score"]), (&"MALWARE".into(), &92.into()), "{first}");
-    let report = json(&desk.run(&["show", first["id"].as_str().unwrap()]));
+    let report = json(&cli.run(&["show", first["id"].as_str().unwrap()]));
     assert_eq!(first["tags"], report["data"]["attributes"]["tags"]);
-    let columns = text(&desk.run(&["list", "--format", "text", &main_file()]));
+    let columns = text(&cli.run(&["list", "--format", "text", &main_file()]));
     assert!(columns.contains("  MALWARE     92  Lumen loader ") && columns.contains("  0, stored  "), "{columns}");
     let empty = json(&run(&["list", "-"], r#"{"data":[{"id":"a","attributes":{"sandbox_name":"b"}}]}"#));
     let (row, none) = (&empty["sandboxes"][0], Value::Null);
@@ -36,55 +36,55 @@ fn a_list_reports_verdict_score_and_tags() {
 
 #[test]
 fn a_list_is_the_same_whatever_it_is_read_from() {
-    let desk = Desk::new();
-    let all = text(&desk.run(&["list", "--all", &main_file()]));
+    let cli = CliHarness::new();
+    let all = text(&cli.run(&["list", "--all", &main_file()]));
     let others: [&[&str]; 3] = [&[], &["--offline"], &["--all", "--offline"]];
     for flags in others {
-        assert_eq!(text(&desk.run(&[&["list", &main_file()], flags].concat())), all, "{flags:?}");
+        assert_eq!(text(&cli.run(&[&["list", &main_file()], flags].concat())), all, "{flags:?}");
     }
     for flags in
         [&["--refresh", "--offline"][..], &["--refresh", "--max-cost", "0"], &["--all", "--refresh", "--offline"]]
     {
-        let refused = desk.run(&[&["list", &main_file()], flags].concat());
+        let refused = cli.run(&[&["list", &main_file()], flags].concat());
         assert!(!refused.status.success() && refused.stdout.is_empty(), "{flags:?}: {refused:?}");
     }
-    assert_eq!((text(&desk.run(&["list", "--offline", &main_file()])), desk.paid()), (all, 2));
+    assert_eq!((text(&cli.run(&["list", "--offline", &main_file()])), cli.paid()), (all, 2));
 }
 
 /// What the app says in lines to nothing but `quit`.
-fn opened(desk: &Desk, arguments: &[&str]) -> String {
-    let output = piped(&mut desk.command(&[arguments, &["--plain", "--offline"]].concat()), "quit\n");
+fn opened(cli: &CliHarness, arguments: &[&str]) -> String {
+    let output = piped(&mut cli.command(&[arguments, &["--plain", "--offline"]].concat()), "quit\n");
     assert!(output.status.success(), "{output:?}");
     text(&output)
 }
 
 #[test]
 fn an_identifier_opens_its_stored_report_in_the_app() {
-    let desk = Desk::new();
-    let listed = json(&desk.run(&["list", &main_file()]));
+    let cli = CliHarness::new();
+    let listed = json(&cli.run(&["list", &main_file()]));
     let third = &listed["sandboxes"][2];
     let (id, sandbox) = (third["id"].as_str().unwrap(), third["sandbox"].as_str().unwrap());
     for arguments in [&[id][..], &["open", id]] {
-        let said = opened(&desk, arguments);
-        assert!(said.contains(&format!(" · {sandbox} · ")), "{arguments:?}: {said}");
+        let to_visible = opened(&cli, arguments);
+        assert!(to_visible.contains(&format!(" · {sandbox} · ")), "{arguments:?}: {to_visible}");
     }
     let unknown = format!("{}_Other-1794474845", main_file());
-    desk.fails(&[&unknown], 5, &["is not stored"]);
-    desk.fails(&["open", "--plain", &unknown], 5, &["is not stored"]);
-    assert_eq!(desk.paid(), 1);
+    cli.fails(&[&unknown], 5, &["is not stored"]);
+    cli.fails(&["open", "--plain", &unknown], 5, &["is not stored"]);
+    assert_eq!(cli.paid(), 1);
 }
 
 #[test]
 fn a_report_is_fetched_once_and_once_more_when_asked_for() {
-    let desk = Desk::new();
-    let id = json(&desk.run(&["list", "--all", &main_file()]))["sandboxes"][5]["id"].as_str().unwrap().to_owned();
-    let desk = Desk::new();
+    let cli = CliHarness::new();
+    let id = json(&cli.run(&["list", "--all", &main_file()]))["sandboxes"][5]["id"].as_str().unwrap().to_owned();
+    let cli = CliHarness::new();
     for paid in [1, 1] {
-        assert_eq!(json(&desk.run(&["show", &id]))["data"]["id"], id.as_str());
-        assert_eq!(desk.paid(), paid);
+        assert_eq!(json(&cli.run(&["show", &id]))["data"]["id"], id.as_str());
+        assert_eq!(cli.paid(), paid);
     }
-    json(&desk.run(&["show", "--refresh", &id]));
-    assert_eq!(desk.paid(), 2);
+    json(&cli.run(&["show", "--refresh", &id]));
+    assert_eq!(cli.paid(), 2);
 }
 
 #[test]
@@ -101,36 +101,36 @@ fn exit_codes_tell_failures_apart() {
         ("stranger", 9, "another report"),
         ("empty", 9, "it is empty"),
     ] {
-        let desk = Desk::faulty(fault);
-        let output = desk.run(&["list", &main_file()]);
+        let cli = CliHarness::faulty(fault);
+        let output = cli.run(&["list", &main_file()]);
         assert_eq!(output.status.code(), Some(code), "{fault}: {output:?}");
         assert!(errors(&output).contains(words), "{fault}: {output:?}");
-        assert!(output.stdout.is_empty() && !errors(&output).contains(&desk.key));
-        assert_eq!(desk.demo.seen().len(), 1, "{fault}");
+        assert!(output.stdout.is_empty() && !errors(&output).contains(&cli.key));
+        assert_eq!(cli.demo.seen().len(), 1, "{fault}");
     }
 }
 
 #[test]
 fn what_is_no_hash_and_what_is_no_identifier_is_a_mistake_of_usage() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     for arguments in [
         &["list", "d41d8cd98f00b204e9800998ecf8427e"][..],
         &["show", ".."],
         &["show", &main_file()],
         &["--profile", "x", "list", &main_file()],
     ] {
-        desk.fails(arguments, 2, &[]);
+        cli.fails(arguments, 2, &[]);
     }
-    assert_eq!(desk.demo.seen().len(), 0);
+    assert_eq!(cli.demo.seen().len(), 0);
 }
 
 #[test]
 fn without_a_key_nothing_is_sent() {
-    let desk = Desk::new();
-    let output = desk.command(&["list", &main_file()]).env_remove("VT_APIKEY").output().unwrap();
+    let cli = CliHarness::new();
+    let output = cli.command(&["list", &main_file()]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(errors(&output).contains("no key") && errors(&output).contains("BEHAVIEW_API_KEY"));
-    assert_eq!(desk.demo.seen().len(), 0);
+    assert_eq!(cli.demo.seen().len(), 0);
 }
 
 #[test]
@@ -165,42 +165,41 @@ fn without_a_terminal_the_commands_for_scripts_are_named() {
 
 #[test]
 fn a_reader_that_leaves_early_is_no_failure() {
-    let desk = Desk::new();
-    let mut child =
-        desk.command(&["list", &main_file()]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let cli = CliHarness::new();
+    let mut child = cli.command(&["list", &main_file()]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert!(child.wait().unwrap().success());
 }
 
 #[test]
 fn any_other_question_is_called_by_its_name() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let public = behaview::demo::Demo::public_files()[0].sha256.clone();
-    let file = json(&desk.run(&["api", "v3-file", &public]));
+    let file = json(&cli.run(&["api", "v3-file", &public]));
     assert_eq!(file["data"]["id"], public.as_str());
-    let again = desk.run(&["api", "v3-file", &public]);
+    let again = cli.run(&["api", "v3-file", &public]);
     assert!(errors(&again).contains("nothing was charged"), "{again:?}");
-    let several = desk.run(&["api", "v2-file-report", &public, &"ab".repeat(16)]);
+    let several = cli.run(&["api", "v2-file-report", &public, &"ab".repeat(16)]);
     assert!(errors(&several).contains("charged: 2"), "{several:?}");
-    assert_eq!(desk.paid(), 3, "each hash is asked about by itself");
+    assert_eq!(cli.paid(), 3, "each hash is asked about by itself");
 }
 
 #[test]
 fn a_call_that_makes_something_public_wants_a_yes() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let public = behaview::demo::Demo::public_files()[0].sha256.clone();
-    let refused = desk.run(&["api", "v3-rescan", &public]);
-    assert_eq!((refused.status.code(), desk.demo.seen().len()), (Some(2), 0));
+    let refused = cli.run(&["api", "v3-rescan", &public]);
+    assert_eq!((refused.status.code(), cli.demo.seen().len()), (Some(2), 0));
     assert!(errors(&refused).contains("--yes"), "{refused:?}");
-    assert!(desk.run(&["api", "v3-rescan", "--yes", &public]).status.success());
-    assert_eq!(desk.paid(), 1);
+    assert!(cli.run(&["api", "v3-rescan", "--yes", &public]).status.success());
+    assert_eq!(cli.paid(), 1);
 }
 
 #[test]
 fn a_question_that_is_not_there_names_those_that_are() {
-    let desk = Desk::new();
-    desk.fails(&["api", "v3-everything"], 2, &["v2-file-submissions"]);
-    let output = desk.run(&["api", "v3-file", "short"]);
+    let cli = CliHarness::new();
+    cli.fails(&["api", "v3-everything"], 2, &["v2-file-submissions"]);
+    let output = cli.run(&["api", "v3-file", "short"]);
     assert!(errors(&output).contains("SHA-256"), "{output:?}");
 }
 
@@ -247,8 +246,8 @@ fn a_document_that_is_no_report_is_said_to_be_none() {
         for arguments in [&["show", "-"][..], &["export", "-", "--format", "csv", "--indicators"]] {
             let output = run(arguments, document);
             assert!(output.status.success(), "{output:?}");
-            let said = errors(&output);
-            assert!(if words.is_empty() { said.is_empty() } else { said.contains(words) }, "{said}");
+            let to_visible = errors(&output);
+            assert!(if words.is_empty() { to_visible.is_empty() } else { to_visible.contains(words) }, "{to_visible}");
         }
     }
     let output = run(&["show", "-"], "[1 2");
@@ -309,7 +308,7 @@ fn reports_are_read_wherever_a_tool_has_put_them_and_what_is_none_is_named() {
 #[test]
 fn documents_are_unpacked_by_their_first_bytes() {
     use std::io::Write;
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let id = format!("{}_Box-1794474845", main_file());
     let report = format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["T"]}}}}}}"#);
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -323,9 +322,9 @@ fn documents_are_unpacked_by_their_first_bytes() {
         utf16(u16::to_le_bytes),
         utf16(u16::to_be_bytes),
     ];
-    let path = desk.home.path().join("saved");
+    let path = cli.home.path().join("saved");
     let saved = format!("./{}", path.file_name().unwrap().to_str().unwrap());
-    let run = |arguments: &[&str]| desk.command(arguments).current_dir(desk.home.path()).output().unwrap();
+    let run = |arguments: &[&str]| cli.command(arguments).current_dir(cli.home.path()).output().unwrap();
     for bytes in packed {
         std::fs::write(&path, &bytes).unwrap();
         assert_eq!(text(&run(&["list", &saved, "--format", "ids"])).trim(), id, "{:x?}", &bytes[..4]);

@@ -1,6 +1,6 @@
 //! How the rules mark what is exported: as columns and words, as indicators that others block by, as what deserves a look.
 
-use crate::harness::{Desk, errors, run, text};
+use crate::harness::{CliHarness, errors, run, text};
 use serde_json::Value;
 
 fn demo(name: &str) -> String {
@@ -38,7 +38,7 @@ fn patterns(bundle: &Value) -> Vec<(&str, &str)> {
 /// Those that stand alone, and those of objects.
 fn attributes(event: &Value) -> impl Iterator<Item = &Value> {
     let objects = event["Event"].get("Object").and_then(Value::as_array).into_iter().flatten();
-    std::iter::once(&event["Event"]).chain(objects).flat_map(|held| held["Attribute"].as_array().unwrap())
+    std::iter::once(&event["Event"]).chain(objects).flat_map(|stored| stored["Attribute"].as_array().unwrap())
 }
 
 fn attribute<'a>(event: &'a Value, value: &str) -> &'a Value {
@@ -85,13 +85,13 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
 
 #[test]
 fn the_users_own_rules_mark_rows_and_what_others_block() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let own = "[[rule]]\nid = \"ours\"\nseverity = \"high\"\nname = \"Ours\"\nwhy = \"We look for it.\"\nany = [\"time.example.com\"]\n";
-    std::fs::write(desk.home.path().join(".config/behaview/rules.toml"), own).unwrap();
-    let export = |format: &str| text(&desk.run(&["export", &demo("3-lynxbox"), "--format", format]));
+    std::fs::write(cli.home.path().join(".config/behaview/rules.toml"), own).unwrap();
+    let export = |format: &str| text(&cli.run(&["export", &demo("3-lynxbox"), "--format", format]));
     assert!(export("csv").contains(r#""high","Ours. We look for it. (rule ours)""#));
     assert!(
-        text(&desk.run(&["export", &demo("3-lynxbox"), "--to-block", "--format", "csv"])).contains("time.example.com")
+        text(&cli.run(&["export", &demo("3-lynxbox"), "--to-block", "--format", "csv"])).contains("time.example.com")
     );
     let bundle = parsed(&export("stix"));
     assert!(patterns(&bundle).iter().any(|(pattern, _)| pattern.contains("time.example.com")));
@@ -101,16 +101,16 @@ fn the_users_own_rules_mark_rows_and_what_others_block() {
 fn the_rule_that_the_manual_shows_marks_what_it_says() {
     let manual = include_str!("../../assets/help/findings.md");
     let rule = manual.split("```toml\n[[rule]]").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let desk = Desk::new();
-    std::fs::write(desk.home.path().join(".config/behaview/rules.toml"), format!("[[rule]]{rule}")).unwrap();
+    let cli = CliHarness::new();
+    std::fs::write(cli.home.path().join(".config/behaview/rules.toml"), format!("[[rule]]{rule}")).unwrap();
     let id = format!("{}_Box-1794474845", "ab".repeat(32));
-    let saved = desk.home.path().join("saved.json");
+    let saved = cli.home.path().join("saved.json");
     let commands = r#"["RunDLL32.exe C:\\a.DAT,startw","rundll32.exe C:\\a.dat,Other"]"#;
     let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"command_executions":{commands}}}}}}}"#);
     std::fs::write(&saved, report).unwrap();
-    let marked = desk.run(&["export", saved.to_str().unwrap(), "--findings", "--format", "csv"]);
-    let (marked, said) = (text(&marked), errors(&marked));
-    assert_eq!(marked.matches("Loader of the autumn campaign").count(), 1, "{marked} {said}");
+    let marked = cli.run(&["export", saved.to_str().unwrap(), "--findings", "--format", "csv"]);
+    let (marked, to_visible) = (text(&marked), errors(&marked));
+    assert_eq!(marked.matches("Loader of the autumn campaign").count(), 1, "{marked} {to_visible}");
 }
 
 #[test]

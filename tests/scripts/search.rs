@@ -1,13 +1,13 @@
 //! `behaview search`: over everything that is held, over what is named, over documents; at no cost.
 
-use crate::harness::{Desk, behaview, main_file, text};
+use crate::harness::{CliHarness, behaview, main_file, text};
 use serde_json::Value;
 
 /// A desk that holds the first page of the main file's reports.
-fn holding() -> Desk {
-    let desk = Desk::new();
-    assert!(desk.run(&["list", &main_file()]).status.success());
-    desk
+fn holding() -> CliHarness {
+    let cli = CliHarness::new();
+    assert!(cli.run(&["list", &main_file()]).status.success());
+    cli
 }
 
 fn lines(output: &std::process::Output) -> Vec<Value> {
@@ -16,10 +16,10 @@ fn lines(output: &std::process::Output) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_held_is_searched_for_nothing() {
-    let desk = holding();
-    let paid = desk.paid();
-    let found = lines(&desk.run(&["search", r"CURRENTVERSION\run", "--json"]));
+fn what_is_stored_is_searched_for_nothing() {
+    let cli = holding();
+    let paid = cli.paid();
+    let found = lines(&cli.run(&["search", r"CURRENTVERSION\run", "--json"]));
     assert!(!found.is_empty());
     for hit in &found {
         assert_eq!(hit["file"], main_file().as_str());
@@ -27,27 +27,27 @@ fn what_is_held_is_searched_for_nothing() {
     }
     let is_there = |hit: &Value| hit["text"].as_str().unwrap().to_lowercase().contains(r"currentversion\run");
     assert!(found.iter().filter(|hit| hit["pane"] == "registry").all(is_there), "{found:?}");
-    let plain = text(&desk.run(&["search", r"currentversion\run"]));
+    let plain = text(&cli.run(&["search", r"currentversion\run"]));
     assert_eq!(plain.lines().count(), found.len());
-    desk.fails(&["search", r"CURRENTVERSION\run", "--case-sensitive"], 5, &["no hit in 4 reports"]);
-    assert_eq!(desk.paid(), paid);
+    cli.fails(&["search", r"CURRENTVERSION\run", "--case-sensitive"], 5, &["no hit in 4 reports"]);
+    assert_eq!(cli.paid(), paid);
 }
 
 #[test]
 fn panes_files_and_reports_narrow_a_search() {
-    let desk = holding();
-    let all = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json"]));
-    let files = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", "--pane", "files"]));
+    let cli = holding();
+    let all = lines(&cli.run(&["search", "--regex", r"\.(exe|dll)\b", "--json"]));
+    let files = lines(&cli.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", "--pane", "files"]));
     assert!(files.len() < all.len() && files.iter().all(|hit| hit["pane"] == "files"), "{files:?}");
     let id = all[0]["id"].as_str().unwrap();
-    let one = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", id]));
+    let one = lines(&cli.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", id]));
     assert!(one.iter().all(|hit| hit["id"] == id) && one.len() < all.len());
-    let file = lines(&desk.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", &main_file()]));
+    let file = lines(&cli.run(&["search", "--regex", r"\.(exe|dll)\b", "--json", &main_file()]));
     assert_eq!(file.len(), all.len());
     for arguments in [&["search", "x", "--pane", "nowhere"][..], &["search", "--regex", "a(b"], &["search", ""]] {
-        assert_eq!(desk.run(arguments).status.code(), Some(2), "{arguments:?}");
+        assert_eq!(cli.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
-    desk.fails(&["search", "x", &"ab".repeat(32)], 5, &["nothing is stored of"]);
+    cli.fails(&["search", "x", &"ab".repeat(32)], 5, &["nothing is stored of"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The store under a disk that is full, flipped or not to be written to at all; and a program that is killed.
 
-use crate::harness::{Desk, errors, json, main_file, text};
+use crate::harness::{CliHarness, errors, json, main_file, text};
 use behaview::demo::{ListContent, Options};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -8,42 +8,42 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// The folder of the store.
-pub fn store(desk: &Desk) -> PathBuf {
-    let paths = text(&desk.run(&["config", "path"]));
+pub fn store(cli: &CliHarness) -> PathBuf {
+    let paths = text(&cli.run(&["config", "path"]));
     PathBuf::from(paths.lines().find_map(|line| line.strip_prefix("store")).unwrap().trim())
 }
 
-pub fn records(desk: &Desk) -> PathBuf {
-    store(desk).join("records.db")
+pub fn records(cli: &CliHarness) -> PathBuf {
+    store(cli).join("records.db")
 }
 
 /// The file of a report.
-pub fn report_file(desk: &Desk, id: &str) -> PathBuf {
+pub fn report_file(cli: &CliHarness, id: &str) -> PathBuf {
     let is_of = |path: &PathBuf| {
         path.to_string_lossy().contains("/behaviour-") && {
             let header = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap_or_default();
             memchr::memmem::find(&header, format!("behaviour {id}\"").as_bytes()).is_some()
         }
     };
-    files(&store(desk).join("reports")).into_iter().find(is_of).unwrap()
+    files(&store(cli).join("reports")).into_iter().find(is_of).unwrap()
 }
 
 /// Flips a bit in the file of a report.
-pub fn damage(desk: &Desk, id: &str) {
-    let path = report_file(desk, id);
+pub fn damage(cli: &CliHarness, id: &str) {
+    let path = report_file(cli, id);
     let mut bytes = std::fs::read(&path).unwrap();
     let last = bytes.len() - 20;
     bytes[last] ^= 4;
     std::fs::write(&path, bytes).unwrap();
 }
 
-pub fn ledger(desk: &Desk) -> Vec<Value> {
-    json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().clone()
+pub fn ledger(cli: &CliHarness) -> Vec<Value> {
+    json(&cli.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().clone()
 }
 
 /// What the ledger counts, carefully.
-pub fn counted(desk: &Desk) -> u64 {
-    ledger(desk).iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum()
+pub fn counted(cli: &CliHarness) -> u64 {
+    ledger(cli).iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum()
 }
 
 /// Every file below a folder.
@@ -65,14 +65,14 @@ pub fn places_of<W: AsRef<[u8]>>(words: &[W], folder: &Path) -> Vec<PathBuf> {
 }
 
 /// What is stored, as the program tells it.
-pub fn held(desk: &Desk) -> Vec<Value> {
-    json(&desk.run(&["store", "list", "--json"]))["stored"].as_array().unwrap().clone()
+pub fn stored(cli: &CliHarness) -> Vec<Value> {
+    json(&cli.run(&["store", "list", "--json"]))["stored"].as_array().unwrap().clone()
 }
 
 /// The identifiers of the main file's sandboxes, as the demo lists them.
 pub fn identifiers() -> Vec<String> {
-    let desk = Desk::new();
-    let listed = json(&desk.run(&["list", "--all", &main_file()]));
+    let cli = CliHarness::new();
+    let listed = json(&cli.run(&["list", "--all", &main_file()]));
     let of = |sandbox: &Value| sandbox["id"].as_str().unwrap().to_owned();
     listed["sandboxes"].as_array().unwrap().iter().map(of).collect()
 }
@@ -87,22 +87,22 @@ pub fn is_civil(output: &Output) -> bool {
 
 #[test]
 fn what_was_stored_before_is_said_and_not_paid_again() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", &main_file()]));
-    desk.configure("[store]\npersist = false\n");
-    let refused = desk.run(&["list", &main_file()]);
+    let cli = CliHarness::new();
+    json(&cli.run(&["list", &main_file()]));
+    cli.configure("[store]\npersist = false\n");
+    let refused = cli.run(&["list", &main_file()]);
     assert!(!refused.status.success() && errors(&refused).contains("behaview store remove --all --yes"), "{refused:?}");
-    assert_eq!(desk.paid(), 1);
-    assert!(desk.run(&["store", "remove", "--all", "--yes"]).status.success());
-    json(&desk.run(&["list", &main_file()]));
-    assert_eq!(desk.paid(), 2);
+    assert_eq!(cli.paid(), 1);
+    assert!(cli.run(&["store", "remove", "--all", "--yes"]).status.success());
+    json(&cli.run(&["list", &main_file()]));
+    assert_eq!(cli.paid(), 2);
 }
 
 #[test]
 fn limits_of_the_config_are_kept_at_the_start() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", &main_file()]));
-    desk.configure("[store]\nmax_size_mb = 1\n");
+    let cli = CliHarness::new();
+    json(&cli.run(&["list", &main_file()]));
+    cli.configure("[store]\nmax_size_mb = 1\n");
     // More than that came last, of which nothing can be packed.
     let mut state = 1_u64;
     let noise = std::iter::repeat_with(|| {
@@ -120,29 +120,29 @@ fn limits_of_the_config_are_kept_at_the_start() {
         bytes: &bytes,
         imported: None,
     };
-    let opened = behaview::store::Store::open(&store(&desk)).unwrap();
+    let opened = behaview::store::Store::open(&store(&cli)).unwrap();
     opened.keep(&new).unwrap();
     opened.move_read(&new, &[], true).unwrap();
     drop(opened);
-    let listed = desk.run(&["list", "--all", &main_file()]);
+    let listed = cli.run(&["list", "--all", &main_file()]);
     assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");
-    assert_eq!(desk.paid(), 3);
+    assert_eq!(cli.paid(), 3);
 }
 
 /// A bit in any file of the store: nothing wrong is shown as right, it costs one report at most, and the ledger is not too low.
 #[test]
 fn a_flipped_bit_costs_no_more_than_one_report() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let ids = identifiers();
-    json(&desk.run(&["list", "--all", &main_file()]));
-    let paid = desk.paid();
-    let whole: Vec<_> = ids.iter().map(|id| desk.run(&["show", id]).stdout).collect();
-    let offline = |arguments: &[&str]| desk.command(arguments).env_remove("VT_APIKEY").output().unwrap();
+    json(&cli.run(&["list", "--all", &main_file()]));
+    let paid = cli.paid();
+    let whole: Vec<_> = ids.iter().map(|id| cli.run(&["show", id]).stdout).collect();
+    let offline = |arguments: &[&str]| cli.command(arguments).env_remove("VT_APIKEY").output().unwrap();
     let sound: Vec<_> =
-        files(&store(&desk)).into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
+        files(&store(&cli)).into_iter().map(|path| (path.clone(), std::fs::read(path).unwrap())).collect();
     for (n, (path, bytes)) in sound.iter().enumerate().filter(|(_, (_, bytes))| !bytes.is_empty()) {
         let place = if n % 2 == 0 { bytes.len() / 3 } else { bytes.len() - 2 };
-        std::fs::remove_dir_all(store(&desk)).unwrap();
+        std::fs::remove_dir_all(store(&cli)).unwrap();
         for (path, bytes) in &sound {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, bytes).unwrap();
@@ -156,100 +156,103 @@ fn a_flipped_bit_costs_no_more_than_one_report() {
         let wrong = |(shown, whole): &(&Output, &Vec<u8>)| shown.status.success() && shown.stdout != **whole;
         assert_eq!(shown.iter().zip(&whole).find(wrong), None, "{about}: something else was shown");
         assert!(shown.iter().filter(|shown| !shown.status.success()).count() <= 1, "{about}");
-        let said = offline(&["ledger", "--all", "--json"]);
-        let entries = json(&said)["entries"].as_array().unwrap().clone();
+        let to_visible = offline(&["ledger", "--all", "--json"]);
+        let entries = json(&to_visible)["entries"].as_array().unwrap().clone();
         let count: u64 = entries.iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum();
         let is_open = entries.iter().any(|entry| entry["what"].as_str().unwrap().starts_with("calls that may be"));
         assert!(count >= paid as u64 || is_open, "{about}: the ledger is too low: {entries:?}");
     }
-    assert_eq!(desk.paid(), paid, "nothing was asked");
+    assert_eq!(cli.paid(), paid, "nothing was asked");
 }
 
 /// A desk that holds the first two of these reports, each by itself.
-fn holding_two() -> (Desk, Vec<String>) {
-    let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
+fn holding_two() -> (CliHarness, Vec<String>) {
+    let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
     for id in &ids[..2] {
-        assert!(desk.run(&["show", id]).status.success());
+        assert!(cli.run(&["show", id]).status.success());
     }
-    (desk, ids)
+    (cli, ids)
 }
 
 #[cfg(unix)]
 #[test]
 fn a_damaged_report_is_unread_and_fetched_again() {
     use std::os::unix::fs::PermissionsExt;
-    let (desk, ids) = holding_two();
-    let (path, aside) = (report_file(&desk, &ids[0]), desk.home.path().join("aside"));
+    let (cli, ids) = holding_two();
+    let (path, aside) = (report_file(&cli, &ids[0]), cli.home.path().join("aside"));
     std::fs::rename(&path, &aside).unwrap();
-    let linked = desk.home.path().join("linked");
+    let linked = cli.home.path().join("linked");
     std::fs::write(&linked, "not of the store").unwrap();
     std::fs::set_permissions(&linked, PermissionsExt::from_mode(0o644)).unwrap();
     // A folder, another report, and a link in the place of this one.
     let folder = || std::fs::create_dir(&path);
-    let another = || std::fs::copy(report_file(&desk, &ids[1]), &path).map(drop);
+    let another = || std::fs::copy(report_file(&cli, &ids[1]), &path).map(drop);
     let link = || std::os::unix::fs::symlink(&linked, &path);
     for put in [&folder as &dyn Fn() -> std::io::Result<()>, &another, &link] {
         put().unwrap();
-        desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
+        cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
     }
     assert_eq!(std::fs::metadata(&linked).unwrap().permissions().mode() & 0o777, 0o644, "a link is not followed");
     std::fs::rename(&aside, &path).unwrap();
-    damage(&desk, &ids[0]);
-    desk.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
-    assert!(desk.run(&["show", "--offline", &ids[1]]).status.success());
-    let held = text(&desk.run(&["store"]));
-    assert!(held.contains("quarantined") && held.contains("answer-"), "{held}");
-    let fetched = desk.run(&["show", &ids[0]]);
+    damage(&cli, &ids[0]);
+    cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
+    assert!(cli.run(&["show", "--offline", &ids[1]]).status.success());
+    let stored = text(&cli.run(&["store"]));
+    assert!(stored.contains("quarantined") && stored.contains("answer-"), "{stored}");
+    let fetched = cli.run(&["show", &ids[0]]);
     assert!(fetched.status.success() && errors(&fetched).contains("an unreadable answer of"), "{fetched:?}");
-    assert_eq!(desk.paid(), 3);
-    let found = desk.run(&["search", "exe"]);
+    assert_eq!(cli.paid(), 3);
+    let found = cli.run(&["search", "exe"]);
     assert!(found.status.success(), "{found:?}");
-    assert!(desk.run(&["store", "remove", "--all", "--yes"]).status.success());
-    assert_eq!(files(&store(&desk).join("unread")).len(), 0);
+    assert!(cli.run(&["store", "remove", "--all", "--yes"]).status.success());
+    assert_eq!(files(&store(&cli).join("unread")).len(), 0);
 }
 
 #[test]
 fn a_search_and_a_comparison_go_on_without_a_damaged_report() {
-    let (desk, ids) = holding_two();
-    let sound = text(&desk.run(&["search", "exe", &ids[1]]));
-    json(&desk.run(&["list", &main_file()]));
-    damage(&desk, &ids[0]);
-    let found = desk.run(&["search", "exe"]);
+    let (cli, ids) = holding_two();
+    let sound = text(&cli.run(&["search", "exe", &ids[1]]));
+    json(&cli.run(&["list", &main_file()]));
+    damage(&cli, &ids[0]);
+    let found = cli.run(&["search", "exe"]);
     assert!(text(&found).contains(&sound), "{found:?}");
-    let compared = desk.run(&["compare", "--json", &main_file()]);
+    let compared = cli.run(&["compare", "--json", &main_file()]);
     let printed: Value = serde_json::from_slice(&compared.stdout).unwrap();
     assert_eq!([&printed["columns"][0]["stored"], &printed["columns"][1]["stored"]], [false, true]);
 }
 
 #[test]
 fn damaged_records_come_back_from_the_copy() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", "--all", &main_file()]));
-    std::fs::write(records(&desk), vec![7; 9000]).unwrap();
-    let listed = desk.run(&["list", "--all", &main_file()]);
-    let said = errors(&listed);
-    assert!(said.contains("were damaged and are kept as records.damaged-") && said.contains("the copy of "), "{said}");
-    assert_eq!((json(&listed)["sandboxes"].as_array().unwrap().len(), desk.paid()), (6, 2));
-    let entries = ledger(&desk);
+    let cli = CliHarness::new();
+    json(&cli.run(&["list", "--all", &main_file()]));
+    std::fs::write(records(&cli), vec![7; 9000]).unwrap();
+    let listed = cli.run(&["list", "--all", &main_file()]);
+    let to_visible = errors(&listed);
+    assert!(
+        to_visible.contains("were damaged and are kept as records.damaged-") && to_visible.contains("the copy of "),
+        "{to_visible}"
+    );
+    assert_eq!((json(&listed)["sandboxes"].as_array().unwrap().len(), cli.paid()), (6, 2));
+    let entries = ledger(&cli);
     assert!(entries.iter().any(|entry| entry["state"] == "unknown"), "{entries:?}");
-    assert!(errors(&desk.run(&["ledger"])).is_empty(), "it is said once");
+    assert!(errors(&cli.run(&["ledger"])).is_empty(), "it is said once");
     // Everything that is deleted has the damaged records with it, and what killed programs left.
-    let [new, old] = ["reports/.tmpNew", "reports/.tmpOld"].map(|name| store(&desk).join(name));
+    let [new, old] = ["reports/.tmpNew", "reports/.tmpOld"].map(|name| store(&cli).join(name));
     let ago = std::time::SystemTime::now() - Duration::from_secs(2 * 60 * 60);
     for path in [&new, &old] {
         std::fs::write(path, "paid").unwrap();
     }
     std::fs::File::options().write(true).open(&old).unwrap().set_modified(ago).unwrap();
-    desk.run(&["store"]);
+    cli.run(&["store"]);
     assert!(new.exists() && !old.exists());
     let nothing = ["list", &main_file(), "--set", "store.persist=false"];
-    desk.run(&["store", "remove", "--all", "--yes", "--profile", "lab"]);
-    desk.fails(&nothing, 1, &["still has 2 entries"]);
-    assert!(desk.run(&["store", "remove", "--all", "--yes"]).status.success());
-    let left = files(&store(&desk));
+    cli.run(&["store", "remove", "--all", "--yes", "--profile", "lab"]);
+    cli.fails(&nothing, 1, &["still has 2 entries"]);
+    assert!(cli.run(&["store", "remove", "--all", "--yes"]).status.success());
+    let left = files(&store(&cli));
     assert!(!new.exists() && left.len() == 3, "{left:?}");
-    assert!(desk.run(&nothing).status.success());
+    assert!(cli.run(&nothing).status.success());
 }
 
 #[cfg(unix)]
@@ -257,63 +260,63 @@ fn damaged_records_come_back_from_the_copy() {
 fn a_disk_that_is_full_costs_nothing_twice() {
     let ids = identifiers();
     for kilobytes in [0, 16, 60, 140] {
-        let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
+        let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
         // In blocks of 512 bytes; the signal is ignored, so that writing fails as on a disk that is full.
         let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kilobytes * 2);
         let mut shell = Command::new("sh");
         shell.args(["-c", &limit, env!("CARGO_BIN_EXE_behaview"), "show", &ids[0]]).env_clear();
-        shell.env("HOME", desk.home.path()).env("VT_APIKEY", &desk.key).stdin(Stdio::null());
+        shell.env("HOME", cli.home.path()).env("VT_APIKEY", &cli.key).stdin(Stdio::null());
         let shown = shell.output().unwrap();
         assert!(is_civil(&shown), "{kilobytes}: {shown:?}");
         if !shown.status.success() {
-            assert!(desk.demo.seen().is_empty(), "{kilobytes}: it was asked and not shown: {shown:?}");
+            assert!(cli.demo.seen().is_empty(), "{kilobytes}: it was asked and not shown: {shown:?}");
             assert!(errors(&shown).contains("store"), "{kilobytes}: {shown:?}");
         }
-        assert!(counted(&desk) >= desk.demo.used().user.daily, "{kilobytes}: the ledger is too low");
+        assert!(counted(&cli) >= cli.demo.used().user.daily, "{kilobytes}: the ledger is too low");
     }
 }
 
 /// Killed at many moments of its life: whatever it got done is kept whole, and what it asked stands in the ledger.
 #[test]
 fn a_program_that_is_killed_leaves_a_store_that_is_whole() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let refresh = ["list", "--all", "--refresh", &main_file()];
     let begun = Instant::now();
-    json(&desk.run(&refresh));
+    json(&cli.run(&refresh));
     let whole = begun.elapsed();
     for delay in (0..20).map(|n| whole * n / 20) {
-        let mut child = desk.command(&refresh).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = cli.command(&refresh).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(delay);
         // One that has ended by itself cannot be killed any more.
         let _ = child.kill();
         child.wait().unwrap();
     }
-    let connection = rusqlite::Connection::open(records(&desk)).unwrap();
+    let connection = rusqlite::Connection::open(records(&cli)).unwrap();
     let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
     assert_eq!(check, "ok");
     drop(connection);
-    assert!(counted(&desk) >= desk.demo.used().user.daily, "the ledger is too low");
-    let paid = desk.paid();
+    assert!(counted(&cli) >= cli.demo.used().user.daily, "the ledger is too low");
+    let paid = cli.paid();
     // What nobody waits for any more can be asked at once.
-    json(&desk.run(&["list", "--all", "--refresh", &main_file()]));
-    let again = desk.paid() - paid;
+    json(&cli.run(&["list", "--all", "--refresh", &main_file()]));
+    let again = cli.paid() - paid;
     assert!(again > 0);
-    json(&desk.run(&["list", "--all", &main_file()]));
-    assert_eq!(desk.paid(), paid + again, "what is held is not paid for again");
-    assert!(files(&store(&desk).join("calls")).is_empty(), "nothing is left of killed calls");
+    json(&cli.run(&["list", "--all", &main_file()]));
+    assert_eq!(cli.paid(), paid + again, "what is held is not paid for again");
+    assert!(files(&store(&cli).join("calls")).is_empty(), "nothing is left of killed calls");
 }
 
 #[cfg(unix)]
 #[test]
 fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
     use std::os::unix::fs::PermissionsExt;
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let command = "umask 0; exec \"$0\" \"$@\"";
     let mut shell = Command::new("sh");
     shell.args(["-c", command, env!("CARGO_BIN_EXE_behaview"), "list", &main_file()]).env_clear();
-    shell.env("HOME", desk.home.path()).env("VT_APIKEY", &desk.key).stdin(Stdio::null());
+    shell.env("HOME", cli.home.path()).env("VT_APIKEY", &cli.key).stdin(Stdio::null());
     assert!(shell.output().unwrap().status.success());
-    let folder = store(&desk);
+    let folder = store(&cli);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     assert!(files(&folder).iter().all(|file| mode(file) == 0o600));

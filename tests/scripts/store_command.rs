@@ -1,10 +1,10 @@
 //! `behaview store`: what is held, deleted to the last byte, and taken over from a colleague.
 
-use crate::harness::{Desk, errors, json, main_file, squeezed, text};
-use crate::store::{files, held, places_of, store};
+use crate::harness::{CliHarness, errors, json, main_file, squeezed, text};
+use crate::store::{files, places_of, store, stored};
 use behaview::demo::{ListContent, Options};
 use behaview::report::identifier::Identifier;
-use behaview::report::{About, Note};
+use behaview::report::{Note, NoteSubject};
 use behaview::store::{NewAnswer, Store, service_id};
 use behaview::text::Untrusted;
 use serde_json::Value;
@@ -13,24 +13,24 @@ use std::net::TcpStream;
 use std::path::Path;
 
 /// Writes a note on a report as a whole.
-fn note(desk: &Desk, id: &str, text: &str) {
-    let about = About { identifier: Identifier::typed(id).unwrap(), item: None };
+fn note(cli: &CliHarness, id: &str, text: &str) {
+    let about = NoteSubject { identifier: Identifier::typed(id).unwrap(), item: None };
     let written = jiff::Timestamp::now();
     let note = Note { about, file: None, text: Untrusted::from(text), written };
-    assert!(Store::open(&store(desk)).unwrap().write_note(&note, None).unwrap());
+    assert!(Store::open(&store(cli)).unwrap().write_note(&note, None).unwrap());
 }
 
 /// Which service the desk's demo is.
-fn service(desk: &Desk) -> String {
-    service_id(&format!("{}/", desk.demo.root()))
+fn service(cli: &CliHarness) -> String {
+    service_id(&format!("{}/", cli.demo.root()))
 }
 
 /// A page of the main file's list as the service sends it.
-fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
+fn page(cli: &CliHarness, is_first: bool) -> Vec<u8> {
     let path = format!("/api/v3/private/files/{}/behaviours?limit=40", main_file());
     let page = |path: &str| {
-        let mut service = TcpStream::connect(desk.demo.root().trim_start_matches("http://")).unwrap();
-        write!(service, "GET {path} HTTP/1.1\r\nhost: demo\r\nx-apikey: {}\r\nconnection: close\r\n\r\n", desk.key)
+        let mut service = TcpStream::connect(cli.demo.root().trim_start_matches("http://")).unwrap();
+        write!(service, "GET {path} HTTP/1.1\r\nhost: demo\r\nx-apikey: {}\r\nconnection: close\r\n\r\n", cli.key)
             .unwrap();
         let answer = std::io::read_to_string(service).unwrap();
         answer.split_once("\r\n\r\n").unwrap().1.to_owned()
@@ -41,8 +41,8 @@ fn page(desk: &Desk, is_first: bool) -> Vec<u8> {
 }
 
 /// What a report says, as JSON.
-fn saved(desk: &Desk, id: &str) -> Vec<u8> {
-    let shown = desk.run(&["show", id]);
+fn saved(cli: &CliHarness, id: &str) -> Vec<u8> {
+    let shown = cli.run(&["show", id]);
     assert!(shown.status.success(), "{shown:?}");
     shown.stdout
 }
@@ -54,83 +54,83 @@ fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_held_is_listed_with_size_age_and_origin() {
-    let desk = Desk::new();
-    assert_eq!(text(&desk.run(&["store"])), "Nothing is stored.\n");
-    json(&desk.run(&["list", &main_file()]));
-    let shown = squeezed(&text(&desk.run(&["store"])));
+fn what_is_stored_is_listed_with_size_age_and_origin() {
+    let cli = CliHarness::new();
+    assert_eq!(text(&cli.run(&["store"])), "Nothing is stored.\n");
+    json(&cli.run(&["list", &main_file()]));
+    let shown = squeezed(&text(&cli.run(&["store"])));
     assert!(shown.starts_with("received (UTC) size on disk notes at service from what id\n"), "{shown}");
     let was_there = ["- seen ", "- to ", "- gone lab "].iter().any(|words| shown.contains(words));
     assert!(was_there && !shown.contains('?'), "{shown}");
     assert!(shown.contains("_CAPE Sandbox-1794474845\n") && shown.contains("\n4 stored: "), "{shown}");
     let id = format!("{}_CAPE Sandbox-1794474845", main_file());
-    note(&desk, &id, "why?");
-    let held = held(&desk);
-    let first = held.iter().find(|row| row["sandbox"] == "CAPE Sandbox").unwrap();
+    note(&cli, &id, "why?");
+    let stored = stored(&cli);
+    let first = stored.iter().find(|row| row["sandbox"] == "CAPE Sandbox").unwrap();
     let note = &first["notes"][0];
     assert_eq!((&note["attribute"], &note["text"]), (&Value::Null, &"why?".into()));
     assert_eq!((&first["file"], &first["profile"]), (&main_file().into(), &"lab".into()));
     assert!(first["bytes"].as_u64() > first["on_disk"].as_u64());
-    assert_eq!(desk.demo.seen().len(), 1);
+    assert_eq!(cli.demo.seen().len(), 1);
 }
 
 #[test]
 fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", "--all", &main_file()]));
-    note(&desk, &format!("{}_CAPE Sandbox-1794474845", main_file()), "quoted words");
-    let asked = desk.fails(&["store", "remove", "--all"], 2, &["nothing was deleted"]);
+    let cli = CliHarness::new();
+    json(&cli.run(&["list", "--all", &main_file()]));
+    note(&cli, &format!("{}_CAPE Sandbox-1794474845", main_file()), "quoted words");
+    let asked = cli.fails(&["store", "remove", "--all"], 2, &["nothing was deleted"]);
     assert!(text(&asked).contains("Would be deleted: 6 reports"), "{asked:?}");
-    assert_eq!(held(&desk).len(), 6);
-    let gone = text(&desk.run(&["store", "remove", "--all", "--yes"]));
+    assert_eq!(stored(&cli).len(), 6);
+    let gone = text(&cli.run(&["store", "remove", "--all", "--yes"]));
     assert!(gone.contains("\nNothing is stored.\nDeleted: 6 reports") && gone.contains("with 1 note"), "{gone}");
     for folder in ["reports", "unread"] {
-        assert!(!store(&desk).join(folder).exists() || files(&store(&desk).join(folder)).is_empty(), "{folder}");
+        assert!(!store(&cli).join(folder).exists() || files(&store(&cli).join(folder)).is_empty(), "{folder}");
     }
-    assert!(places_of(&["quoted words"], &store(&desk)).is_empty(), "a note is left");
-    assert_eq!(json(&desk.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().len(), 2);
-    json(&desk.run(&["list", &main_file()]));
-    assert_eq!(desk.paid(), 3, "what was deleted is paid for again");
+    assert!(places_of(&["quoted words"], &store(&cli)).is_empty(), "a note is left");
+    assert_eq!(json(&cli.run(&["ledger", "--all", "--json"]))["entries"].as_array().unwrap().len(), 2);
+    json(&cli.run(&["list", &main_file()]));
+    assert_eq!(cli.paid(), 3, "what was deleted is paid for again");
 }
 
 #[test]
 fn what_is_old_goes_by_age() {
-    let desk = Desk::with(Options { listing: ListContent::Identifiers, ..Options::default() });
-    let listed = json(&desk.run(&["list", &main_file()]));
+    let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
+    let listed = json(&cli.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
-    let reports = [0, 1].map(|n| saved(&desk, &id(n)));
+    let reports = [0, 1].map(|n| saved(&cli, &id(n)));
     let key = format!("behaviour {}", id(1)).into_bytes();
     let received = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(40 * 24);
-    let (service, bytes) = (service(&desk), &reports[1]);
+    let (service, bytes) = (service(&cli), &reports[1]);
     let new = NewAnswer { service: &service, profile: "lab", key: &key, received, bytes, imported: None };
-    let opened = Store::open(&store(&desk)).unwrap();
+    let opened = Store::open(&store(&cli)).unwrap();
     opened.keep(&new).unwrap();
     opened.move_read(&new, &[], true).unwrap();
-    let gone = json(&desk.run(&["store", "remove", "--older-than", "30d", "--yes", "--json"]));
+    let gone = json(&cli.run(&["store", "remove", "--older-than", "30d", "--yes", "--json"]));
     assert_eq!((&gone["deleted"]["items"], gone["stored"].as_array().unwrap().len()), (&1.into(), 2));
-    assert_eq!(desk.run(&["store", "remove", "--older-than", "soon"]).status.code(), Some(2));
-    let none = text(&desk.run(&["store", "remove", "--older-than", "1d", "--yes"]));
+    assert_eq!(cli.run(&["store", "remove", "--older-than", "soon"]).status.code(), Some(2));
+    let none = text(&cli.run(&["store", "remove", "--older-than", "1d", "--yes"]));
     assert!(none.starts_with("2 stored: ") && none.contains("\nDeleted: nothing"), "only what matches: {none}");
     // A start deletes by age as well, what is younger stays.
-    assert!(desk.run(&["list", "--offline", "--set", "store.max_age_days=30", &main_file()]).status.success());
-    assert_eq!(held(&desk).len(), 2);
+    assert!(cli.run(&["list", "--offline", "--set", "store.max_age_days=30", &main_file()]).status.success());
+    assert_eq!(stored(&cli).len(), 2);
 }
 
 #[test]
 fn what_is_to_be_deleted_says_whose_it_is() {
-    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let (colleague, cli, folder) = (CliHarness::new(), CliHarness::new(), tempfile::tempdir().unwrap());
     let listed = json(&colleague.run(&["list", &main_file()]));
     let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
     let report = file(folder.path(), "one.json", &saved(&colleague, ids[0]));
-    assert!(desk.run(&["store", "import", "--profile", "virustotal", &report]).status.success());
-    assert!(desk.run(&["show", ids[1]]).status.success());
-    note(&desk, ids[0], "mine");
+    assert!(cli.run(&["store", "import", "--profile", "virustotal", &report]).status.success());
+    assert!(cli.run(&["show", ids[1]]).status.success());
+    note(&cli, ids[0], "mine");
     // Every profile can open what was imported, so with each it is listed.
     let count = |profile: &str| {
-        json(&desk.run(&["store", "list", "--profile", profile, "--json"]))["stored"].as_array().unwrap().len()
+        json(&cli.run(&["store", "list", "--profile", profile, "--json"]))["stored"].as_array().unwrap().len()
     };
     assert_eq!((count("lab"), count("virustotal")), (2, 1));
-    let asked = |arguments: &[&str]| text(&desk.run(&[&["store", "remove"], arguments].concat()));
+    let asked = |arguments: &[&str]| text(&cli.run(&[&["store", "remove"], arguments].concat()));
     let all = asked(&["--all"]);
     assert!(all.contains("Would be deleted: 2 reports of lab 1, no service (imported) 1: "), "{all}");
     let one = asked(&["--all", "--profile", "lab"]);
@@ -138,42 +138,42 @@ fn what_is_to_be_deleted_says_whose_it_is() {
     let import = asked(&[ids[0], "--profile", "lab"]);
     assert!(import.contains(" of no service (imported): "), "{import}");
     assert!(import.contains("with 1 note"), "{import}");
-    assert!(desk.run(&["store", "remove", ids[0], "--yes"]).status.success());
+    assert!(cli.run(&["store", "remove", ids[0], "--yes"]).status.success());
     assert_eq!((count("lab"), count("virustotal")), (1, 0));
-    assert!(!text(&desk.run(&["search", "mine"])).contains("mine"), "a note goes with the last copy");
+    assert!(!text(&cli.run(&["search", "mine"])).contains("mine"), "a note goes with the last copy");
     // One on a report that is not stored is listed by itself.
-    note(&desk, ids[0], "alone");
-    let left = held(&desk);
+    note(&cli, ids[0], "alone");
+    let left = stored(&cli);
     let alone = left.iter().find(|row| row["id"] == ids[0]).unwrap();
     assert_eq!((&alone["what"], &alone["notes"][0]["text"]), (&"notes".into(), &"alone".into()));
-    assert!(desk.run(&["store", "remove", ids[0], "--yes"]).status.success());
-    assert_eq!(held(&desk).len(), 1);
+    assert!(cli.run(&["store", "remove", ids[0], "--yes"]).status.success());
+    assert_eq!(stored(&cli).len(), 1);
 }
 
 #[test]
 fn one_report_of_a_list_goes_and_the_list_stays() {
-    let desk = Desk::new();
-    let listed = json(&desk.run(&["list", &main_file()]));
+    let cli = CliHarness::new();
+    let listed = json(&cli.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
-    let before: Vec<_> = [0, 1, 3].map(|n| saved(&desk, &id(n))).to_vec();
-    let gone = desk.run(&["store", "remove", &id(2), "--yes"]);
+    let before: Vec<_> = [0, 1, 3].map(|n| saved(&cli, &id(n))).to_vec();
+    let gone = cli.run(&["store", "remove", &id(2), "--yes"]);
     assert!(gone.status.success(), "{gone:?}");
-    assert_eq!(held(&desk).len(), 3);
-    assert_eq!([0, 1, 3].map(|n| saved(&desk, &id(n))).to_vec(), before);
-    let again = json(&desk.run(&["list", &main_file()]));
+    assert_eq!(stored(&cli).len(), 3);
+    assert_eq!([0, 1, 3].map(|n| saved(&cli, &id(n))).to_vec(), before);
+    let again = json(&cli.run(&["list", &main_file()]));
     assert_eq!(again["sandboxes"].as_array().unwrap().len(), 4);
     assert_eq!(again["sandboxes"][2]["stored_since"], Value::Null);
-    assert_eq!(desk.paid(), 1);
-    saved(&desk, &id(2));
-    assert_eq!((desk.paid(), held(&desk).len()), (2, 4));
-    desk.fails(&["store", "remove", "nothing", "--yes"], 5, &[]);
-    assert!(desk.run(&["store", "remove", &main_file(), "--yes"]).status.success());
-    assert!(held(&desk).is_empty());
+    assert_eq!(cli.paid(), 1);
+    saved(&cli, &id(2));
+    assert_eq!((cli.paid(), stored(&cli).len()), (2, 4));
+    cli.fails(&["store", "remove", "nothing", "--yes"], 5, &[]);
+    assert!(cli.run(&["store", "remove", &main_file(), "--yes"]).status.success());
+    assert!(stored(&cli).is_empty());
 }
 
 #[test]
-fn a_colleagues_report_is_held_and_costs_nothing() {
-    let (colleague, desk) = (Desk::new(), Desk::new());
+fn a_colleagues_report_is_stored_and_costs_nothing() {
+    let (colleague, cli) = (CliHarness::new(), CliHarness::new());
     let listed = json(&colleague.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
     let (one, two) = (saved(&colleague, &id(0)), saved(&colleague, &id(1)));
@@ -181,55 +181,55 @@ fn a_colleagues_report_is_held_and_costs_nothing() {
     let lines = [compact(&two), b"\n".to_vec(), compact(&saved(&colleague, &id(2))), b"\n".to_vec()].concat();
     let folder = tempfile::tempdir().unwrap();
     let (one, lines) = (file(folder.path(), "one.json", &one), file(folder.path(), "lines\u{1b}.jsonl", &lines));
-    let import = |of: &[&str]| desk.command(&[&["store", "import"], of].concat()).env("USER", "ann").output().unwrap();
+    let import = |of: &[&str]| cli.command(&[&["store", "import"], of].concat()).env("USER", "ann").output().unwrap();
     let imported = import(&[&one, &lines]);
     assert!(imported.status.success(), "{imported:?}");
     assert!(
         text(&imported).ends_with("imported 3, stored already 0, refused 0\n") && !text(&imported).contains('\u{1b}')
     );
     for n in 0..3 {
-        assert_eq!(json(&desk.run(&["show", &id(n)]))["data"]["id"], id(n).as_str());
+        assert_eq!(json(&cli.run(&["show", &id(n)]))["data"]["id"], id(n).as_str());
     }
-    assert_eq!(desk.demo.seen().len(), 0);
-    let shown = desk.run(&["show", &id(0)]);
+    assert_eq!(cli.demo.seen().len(), 0);
+    let shown = cli.run(&["show", &id(0)]);
     assert!(errors(&shown).contains("imported") && errors(&shown).contains("from one.json by ann"), "{shown:?}");
-    assert!(text(&desk.run(&["store"])).contains("imported from one.json by ann"));
+    assert!(text(&cli.run(&["store"])).contains("imported from one.json by ann"));
     assert!(text(&import(&[&one])).contains("stored already, and the same"));
 }
 
 #[test]
 fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
-    let (colleague, desk, folder) = (Desk::new(), Desk::new(), tempfile::tempdir().unwrap());
+    let (colleague, cli, folder) = (CliHarness::new(), CliHarness::new(), tempfile::tempdir().unwrap());
     let listed = json(&colleague.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
     let report = file(folder.path(), "one.json", &saved(&colleague, id));
-    assert!(desk.run(&["store", "import", "--profile", "virustotal", &report]).status.success());
-    let hits = text(&desk.run(&["search", "rundll32"]));
+    assert!(cli.run(&["store", "import", "--profile", "virustotal", &report]).status.success());
+    let hits = text(&cli.run(&["search", "rundll32"]));
     assert!(hits.contains("CAPE Sandbox") && !hits.contains("stored for profile"), "{hits}");
-    assert_eq!(json(&desk.run(&["show", "--offline", id]))["data"]["id"], id);
-    note(&desk, id, "seen by ann");
-    assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
-    assert!(desk.run(&["compare", &main_file()]).status.success());
-    let again = desk.run(&["store", "import", &report]);
+    assert_eq!(json(&cli.run(&["show", "--offline", id]))["data"]["id"], id);
+    note(&cli, id, "seen by ann");
+    assert!(text(&cli.run(&["search", "SEEN by"])).contains("seen by ann"));
+    assert!(cli.run(&["compare", &main_file()]).status.success());
+    let again = cli.run(&["store", "import", &report]);
     assert!(text(&again).contains("stored already, and the same"), "{again:?}");
-    assert_eq!(held(&desk).len(), 1);
+    assert_eq!(stored(&cli).len(), 1);
     // What the service sends with this profile takes the import's place here, and nowhere else.
-    assert!(desk.run(&["show", "--refresh", id]).status.success());
-    assert!(!errors(&desk.run(&["show", "--offline", id])).contains("imported"));
-    let other = desk.run(&["show", "--profile", "virustotal", "--offline", id]);
+    assert!(cli.run(&["show", "--refresh", id]).status.success());
+    assert!(!errors(&cli.run(&["show", "--offline", id])).contains("imported"));
+    let other = cli.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
     // The note stays as long as a copy of its report does. A setting names the profile as the flag does.
-    assert!(desk.run(&["store", "remove", "--set", "profile=virustotal", id, "--yes"]).status.success());
-    assert!(text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
-    assert!(desk.run(&["store", "remove", "--profile", "lab", id, "--yes"]).status.success());
-    assert!(!text(&desk.run(&["search", "SEEN by"])).contains("seen by ann"));
+    assert!(cli.run(&["store", "remove", "--set", "profile=virustotal", id, "--yes"]).status.success());
+    assert!(text(&cli.run(&["search", "SEEN by"])).contains("seen by ann"));
+    assert!(cli.run(&["store", "remove", "--profile", "lab", id, "--yes"]).status.success());
+    assert!(!text(&cli.run(&["search", "SEEN by"])).contains("seen by ann"));
 }
 
 #[test]
 fn what_another_profile_holds_is_searched_and_named() {
-    let desk = Desk::new();
-    json(&desk.run(&["list", &main_file()]));
-    let with_other = |arguments: &[&str]| desk.run(&[arguments, &["--profile", "virustotal"]].concat());
+    let cli = CliHarness::new();
+    json(&cli.run(&["list", &main_file()]));
+    let with_other = |arguments: &[&str]| cli.run(&[arguments, &["--profile", "virustotal"]].concat());
     for named in [&[][..], &[main_file()][..]] {
         let named: Vec<_> = named.iter().map(String::as_str).collect();
         let hits = text(&with_other(&[&["search", "rundll32"][..], &named].concat()));
@@ -239,28 +239,28 @@ fn what_another_profile_holds_is_searched_and_named() {
     assert!(hit.lines().all(|hit| hit.contains(r#""stored_for":"lab""#)), "{hit}");
     let compared = with_other(&["compare", &main_file()]);
     assert!(errors(&compared).contains("nothing is stored of this file with this profile"), "{compared:?}");
-    let id = json(&desk.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
+    let id = json(&cli.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(with_other(&["show", "--offline", &id]).status.code(), Some(13), "it is another service's answer");
 }
 
 #[test]
-fn a_colleagues_list_is_held_as_a_list() {
-    let (colleague, desk) = (Desk::new(), Desk::new());
+fn a_colleagues_list_is_stored_as_a_list() {
+    let (colleague, cli) = (CliHarness::new(), CliHarness::new());
     let folder = tempfile::tempdir().unwrap();
     let first = file(folder.path(), "first.json", &page(&colleague, true));
     let second = file(folder.path(), "second.json", &page(&colleague, false));
-    let imported = desk.run(&["store", "import", &first, &second]);
+    let imported = cli.run(&["store", "import", &first, &second]);
     assert!(imported.status.success(), "{imported:?}");
     assert!(text(&imported).ends_with("imported 6, stored already 0, refused 0\n"), "{imported:?}");
     assert!(text(&imported).contains("imported the sandboxes of 57874b32"), "{imported:?}");
-    let listed = json(&desk.run(&["list", "--all", "--offline", &main_file()]));
+    let listed = json(&cli.run(&["list", "--all", "--offline", &main_file()]));
     assert_eq!(listed["sandboxes"].as_array().unwrap().len(), 6);
-    assert!(text(&desk.run(&["store"])).contains("imported from second.json"));
-    let again = desk.run(&["store", "import", &first]);
+    assert!(text(&cli.run(&["store"])).contains("imported from second.json"));
+    let again = cli.run(&["store", "import", &first]);
     assert!(text(&again).ends_with("imported 0, stored already 4, refused 0\n"), "{again:?}");
-    assert_eq!(desk.demo.seen().len(), 0);
+    assert_eq!(cli.demo.seen().len(), 0);
     // Of a page that does not say which it is, the reports are held and the list is not.
-    let other = Desk::new();
+    let other = CliHarness::new();
     let nameless = String::from_utf8(page(&colleague, true)).unwrap().replace("\"self\"", "\"me\"");
     let nameless = file(folder.path(), "nameless.json", nameless.as_bytes());
     assert!(text(&other.run(&["store", "import", &nameless])).ends_with("imported 4, stored already 0, refused 0\n"));
@@ -270,60 +270,60 @@ fn a_colleagues_list_is_held_as_a_list() {
 
 #[test]
 fn what_was_paid_for_stays_listed_when_another_list_takes_its_place() {
-    let desk = Desk::new();
-    let before = json(&desk.run(&["list", "--all", &main_file()]));
+    let cli = CliHarness::new();
+    let before = json(&cli.run(&["list", "--all", &main_file()]));
     let ids = |listed: &Value| {
         let mut ids: Vec<_> =
             listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
         ids.sort();
         ids
     };
-    let mut page: Value = serde_json::from_slice(&page(&Desk::new(), true)).unwrap();
+    let mut page: Value = serde_json::from_slice(&page(&CliHarness::new(), true)).unwrap();
     page["data"].as_array_mut().unwrap().truncate(1);
     page["meta"] = Value::Null;
     page["links"].as_object_mut().unwrap().remove("next");
     let folder = tempfile::tempdir().unwrap();
     let short = file(folder.path(), "short.json", page.to_string().as_bytes());
-    let imported = desk.run(&["store", "import", "--replace", &short]);
+    let imported = cli.run(&["store", "import", "--replace", &short]);
     assert!(text(&imported).contains("imported the sandboxes of"), "{imported:?}");
     for more in [&["--all"][..], &[], &["--offline"]] {
-        let listed = json(&desk.run(&[&["list", &main_file()], more].concat()));
+        let listed = json(&cli.run(&[&["list", &main_file()], more].concat()));
         assert_eq!(ids(&listed), ids(&before), "{more:?}");
     }
-    assert_eq!(desk.paid(), 2);
+    assert_eq!(cli.paid(), 2);
 }
 
 #[test]
 fn a_fetched_report_is_never_overwritten_unasked() {
-    let desk = Desk::new();
-    let listed = json(&desk.run(&["list", &main_file()]));
+    let cli = CliHarness::new();
+    let listed = json(&cli.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
-    let fetched = saved(&desk, id);
+    let fetched = saved(&cli, id);
     let folder = tempfile::tempdir().unwrap();
     let same = file(folder.path(), "same.json", &fetched);
-    assert!(text(&desk.run(&["store", "import", &same])).contains("stored already, and the same"));
+    assert!(text(&cli.run(&["store", "import", &same])).contains("stored already, and the same"));
     // Where it came from is not forgotten for the same once more.
-    assert!(text(&desk.run(&["store", "import", "--replace", &same])).contains("stored already, and the same"));
-    let known = json(&desk.run(&["list", &main_file()]));
+    assert!(text(&cli.run(&["store", "import", "--replace", &same])).contains("stored already, and the same"));
+    let known = json(&cli.run(&["list", &main_file()]));
     assert!(known["sandboxes"][0]["imported_from"].is_null(), "{known}");
     let forged =
         format!(r#"{{"data":{{"id":"{id}","type":"private_file_behaviour","attributes":{{"tags":["FORGED"]}}}}}}"#);
     let forged = file(folder.path(), "forged.json", forged.as_bytes());
-    let refused = desk.run(&["store", "import", &forged]);
+    let refused = cli.run(&["store", "import", &forged]);
     assert!(
         refused.status.code() == Some(9) && text(&refused).contains("another one is stored (fetched"),
         "{refused:?}"
     );
-    assert_eq!(saved(&desk, id), fetched);
-    assert!(desk.run(&["store", "import", "--replace", &forged]).status.success());
-    assert!(String::from_utf8(saved(&desk, id)).unwrap().contains("FORGED"));
-    assert!(desk.run(&["show", "--refresh", id]).status.success());
-    assert_eq!(saved(&desk, id), fetched, "what is fetched again takes the place of what was imported");
+    assert_eq!(saved(&cli, id), fetched);
+    assert!(cli.run(&["store", "import", "--replace", &forged]).status.success());
+    assert!(String::from_utf8(saved(&cli, id)).unwrap().contains("FORGED"));
+    assert!(cli.run(&["show", "--refresh", id]).status.success());
+    assert_eq!(saved(&cli, id), fetched, "what is fetched again takes the place of what was imported");
 }
 
 #[test]
 fn what_answers_no_question_is_refused_and_says_why() {
-    let desk = Desk::new();
+    let cli = CliHarness::new();
     let folder = tempfile::tempdir().unwrap();
     let (hash, other) = ("ab".repeat(32), "cd".repeat(32));
     for (name, bytes, words) in [
@@ -341,24 +341,24 @@ fn what_answers_no_question_is_refused_and_says_why() {
         ("cut", format!(r#"{{"data":{{"id":"{hash}_Box-5","attributes":{{"tags":["A""#), "cut short"),
         ("odd", r#"{"data":{"id":"box","attributes":{"tags":["A"]}}}"#.to_owned(), "--file SHA256"),
     ] {
-        let refused = desk.fails(&["store", "import", &file(folder.path(), name, bytes.as_bytes())], 9, &[]);
+        let refused = cli.fails(&["store", "import", &file(folder.path(), name, bytes.as_bytes())], 9, &[]);
         assert!(text(&refused).contains(words), "{name} {refused:?}");
     }
-    assert!(held(&desk).is_empty());
+    assert!(stored(&cli).is_empty());
     let odd = folder.path().join("odd");
-    assert!(desk.run(&["store", "import", "--file", &hash, odd.to_str().unwrap()]).status.success());
-    assert_eq!(held(&desk)[0]["file"], hash.as_str());
+    assert!(cli.run(&["store", "import", "--file", &hash, odd.to_str().unwrap()]).status.success());
+    assert_eq!(stored(&cli)[0]["file"], hash.as_str());
     let named = format!(r#"{{"id":"{hash}_Box-5","attributes":{{"tags":["A"]}}}}"#);
     let named = file(folder.path(), "named", named.as_bytes());
-    let wrong = desk.run(&["store", "import", "--file", &other, &named]);
+    let wrong = cli.run(&["store", "import", "--file", &other, &named]);
     assert!(text(&wrong).contains("of another file"), "{wrong:?}");
-    assert_eq!(desk.run(&["store", "import", "/nonexistent/report.json"]).status.code(), Some(9));
+    assert_eq!(cli.run(&["store", "import", "/nonexistent/report.json"]).status.code(), Some(9));
 }
 
 #[cfg(unix)]
 #[test]
 fn what_never_ends_is_no_report_and_is_read_no_further() {
-    let (desk, folder) = (Desk::new(), tempfile::tempdir().unwrap());
+    let (cli, folder) = (CliHarness::new(), tempfile::tempdir().unwrap());
     let (sparse, pipe) = (folder.path().join("terabyte"), folder.path().join("pipe"));
     std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -366,9 +366,9 @@ fn what_never_ends_is_no_report_and_is_read_no_further() {
     let script = "while :; do printf '0123456789abcdef' || exit; done > \"$0\"";
     let mut endless = std::process::Command::new("sh").args(["-c", script]).arg(&pipe).spawn().unwrap();
     for path in [std::path::Path::new("/dev/zero"), &sparse, &pipe] {
-        let refused = desk.fails(&["store", "import", path.to_str().unwrap()], 9, &[]);
+        let refused = cli.fails(&["store", "import", path.to_str().unwrap()], 9, &[]);
         assert!(text(&refused).contains("not JSON"), "{refused:?}");
     }
     endless.wait().unwrap();
-    assert!(held(&desk).is_empty() && desk.demo.seen().is_empty());
+    assert!(stored(&cli).is_empty() && cli.demo.seen().is_empty());
 }

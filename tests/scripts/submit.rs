@@ -1,161 +1,161 @@
 //! Submitting, watching, deleting: as scripts use them.
 
 use crate::faults::arm;
-use crate::harness::{Desk, errors, json, main_file, piped, text};
+use crate::harness::{CliHarness, errors, json, main_file, piped, text};
 use crate::store::{places_of, records};
 use behaview::demo::{Demo, Endpoint, Options};
 
 /// A desk with a file on it.
-fn desk(options: Options) -> (Desk, String) {
-    let desk = Desk::with(options);
-    let path = desk.home.path().join("sample.bin");
+fn cli(options: Options) -> (CliHarness, String) {
+    let cli = CliHarness::with(options);
+    let path = cli.home.path().join("sample.bin");
     std::fs::write(&path, b"not much of a program").unwrap();
-    (desk, path.to_str().unwrap().to_owned())
+    (cli, path.to_str().unwrap().to_owned())
 }
 
-fn scans(desk: &Desk) -> u64 {
-    desk.demo.seen().iter().map(|call| call.scans).sum()
+fn scans(cli: &CliHarness) -> u64 {
+    cli.demo.seen().iter().map(|call| call.scans).sum()
 }
 
 #[test]
 fn a_file_is_submitted_and_watched_until_its_reports_are_there() {
-    let (desk, path) = desk(Options::default());
-    let output = desk.run(&["submit", "--keep-days", "2", "--watch", "--interval", "1", "--max-polls", "9", &path]);
+    let (cli, path) = cli(Options::default());
+    let output = cli.run(&["submit", "--keep-days", "2", "--watch", "--interval", "1", "--max-polls", "9", &path]);
     let found = json(&output);
     assert_eq!((found["status"].as_str(), found["done"].as_bool()), (Some("done"), Some(true)), "{found}");
     assert_eq!(found["reports"].as_array().unwrap().len(), 3);
-    assert_eq!(found["file"].as_str(), Some(desk.demo.submitted()[0].sha256.as_str()));
-    assert_eq!(desk.demo.submitted()[0].fields, [("retention_period_days".to_owned(), "2".to_owned())]);
+    assert_eq!(found["file"].as_str(), Some(cli.demo.submitted()[0].sha256.as_str()));
+    assert_eq!(cli.demo.submitted()[0].fields, [("retention_period_days".to_owned(), "2".to_owned())]);
     // What each look cost is what the service counted, and the reports are held now.
-    assert_eq!((scans(&desk), desk.paid() as u64), (1, found["calls"].as_u64().unwrap()));
-    let calls = desk.paid() as u64;
+    assert_eq!((scans(&cli), cli.paid() as u64), (1, found["calls"].as_u64().unwrap()));
+    let calls = cli.paid() as u64;
     let told = format!("charged: {calls} requests, 1 scan");
     assert!(errors(&output).contains(&told), "{}", errors(&output));
     let charged = |unit: &str| found["cost"][unit]["charged"].as_u64();
     assert_eq!((charged("request"), charged("scan")), (Some(calls), Some(1)), "{found}");
-    let held = json(&desk.run(&["list", "--offline", found["file"].as_str().unwrap()]));
-    assert_eq!(held["sandboxes"].as_array().unwrap().len(), 3);
+    let stored = json(&cli.run(&["list", "--offline", found["file"].as_str().unwrap()]));
+    assert_eq!(stored["sandboxes"].as_array().unwrap().len(), 3);
     // Whoever sends it once more is told of them.
-    let again = desk.run(&["submit", "--dry-run", &path]);
+    let again = cli.run(&["submit", "--dry-run", &path]);
     assert!(errors(&again).contains("Scanned before: 3 reports stored. To send it is another scan."), "{again:?}");
 }
 
 #[test]
 fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
-    let (desk, path) = desk(Options::default());
-    let submitted = json(&desk.run(&["submit", &path]));
+    let (cli, path) = cli(Options::default());
+    let submitted = json(&cli.run(&["submit", &path]));
     let file = submitted["file"].as_str().unwrap();
-    let calls = |endpoint| desk.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
-    let again = desk.run(&["submit", "--dry-run", &path]);
+    let calls = |endpoint| cli.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
+    let again = cli.run(&["submit", "--dry-run", &path]);
     assert!(errors(&again).contains("A scan of it was running on"), "{again:?}");
-    let short = desk.run(&["watch", "--max-polls", "1", file]);
+    let short = cli.run(&["watch", "--max-polls", "1", file]);
     assert_eq!((short.status.code(), calls(Endpoint::PrivateAnalyses)), (Some(12), 0), "it need not be looked for");
-    let found = json(&desk.run(&["watch", "--interval", "1", file]));
+    let found = json(&cli.run(&["watch", "--interval", "1", file]));
     assert_eq!((found["scan"].as_str(), found["done"].as_bool()), (submitted["scan"].as_str(), Some(true)));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 0);
     // From then on it is the service's last one; a slip does not change that.
-    assert_eq!(desk.run(&["watch", "--scan", "no-such-scan", file]).status.code(), Some(5));
-    json(&desk.run(&["watch", "--interval", "1", file]));
+    assert_eq!(cli.run(&["watch", "--scan", "no-such-scan", file]).status.code(), Some(5));
+    json(&cli.run(&["watch", "--interval", "1", file]));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 1);
 }
 
 #[test]
 fn where_nothing_is_kept_no_scan_is_remembered() {
-    let (desk, path) = desk(Options::default());
-    let submitted = json(&desk.run(&["submit", "--set", "store.persist=false", &path]));
+    let (cli, path) = cli(Options::default());
+    let submitted = json(&cli.run(&["submit", "--set", "store.persist=false", &path]));
     let known = [&submitted["file"], &submitted["scan"]].map(|value| value.as_str().unwrap().to_owned());
-    assert!(places_of(&known, &desk.home.path().join(".local/share/behaview")).is_empty());
-    desk.run(&["watch", "--max-polls", "1", &known[0]]);
-    assert!(desk.demo.seen().iter().any(|call| call.endpoint == Some(Endpoint::PrivateAnalyses)), "it is looked for");
+    assert!(places_of(&known, &cli.home.path().join(".local/share/behaview")).is_empty());
+    cli.run(&["watch", "--max-polls", "1", &known[0]]);
+    assert!(cli.demo.seen().iter().any(|call| call.endpoint == Some(Endpoint::PrivateAnalyses)), "it is looked for");
 }
 
 #[test]
 fn a_dry_run_and_a_limit_send_nothing() {
-    let (desk, path) = desk(Options::default());
-    let output = desk.run(&["submit", "--dry-run", "--watch", &path]);
+    let (cli, path) = cli(Options::default());
+    let output = cli.run(&["submit", "--dry-run", "--watch", &path]);
     let words = text(&output);
     assert!(output.status.success() && words.contains("1 scan") && words.contains("A.1"), "{words}");
     assert!(words.contains("at most 20 calls") && words.contains("In all: 1 to 20 requests, 1 scan."), "{words}");
-    let watch = text(&desk.run(&["watch", "--dry-run", "--max-polls", "3", &main_file()]));
+    let watch = text(&cli.run(&["watch", "--dry-run", "--max-polls", "3", &main_file()]));
     assert!(watch.contains("In all: 1 to 3 requests."), "{watch}");
-    desk.fails(&["submit", "--max-cost", "0", &path], 11, &[]);
-    let output = desk.fails(&["submit", "--internet", "yes", &path], 2, &[]);
+    cli.fails(&["submit", "--max-cost", "0", &path], 11, &[]);
+    let output = cli.fails(&["submit", "--internet", "yes", &path], 2, &[]);
     assert!(errors(&output).contains("--yes") && errors(&output).contains("can see"), "{}", errors(&output));
-    assert!(desk.demo.seen().is_empty());
+    assert!(cli.demo.seen().is_empty());
 }
 
 #[test]
 fn an_option_without_words_is_refused_before_anything_is_sent() {
-    let (desk, path) = desk(Options::default());
+    let (cli, path) = cli(Options::default());
     for (option, words) in [("--sandbox", ""), ("--sandbox", " "), ("--command-line", "")] {
-        let output = desk.fails(&["submit", option, words, &path], 2, &[]);
+        let output = cli.fails(&["submit", option, words, &path], 2, &[]);
         assert!(errors(&output).contains(option) && errors(&output).contains("it is empty"), "{}", errors(&output));
     }
-    assert!(desk.demo.seen().is_empty());
+    assert!(cli.demo.seen().is_empty());
 }
 
 #[test]
 fn a_password_comes_from_a_file_or_standard_input_and_is_written_nowhere() {
-    let (desk, path) = desk(Options::default());
-    let mut command = desk.command(&["submit", "--log-level", "debug", "--password-file", "-", &path]);
+    let (cli, path) = cli(Options::default());
+    let mut command = cli.command(&["submit", "--log-level", "debug", "--password-file", "-", &path]);
     let output = piped(&mut command, "swordfish-77\n");
     json(&output);
-    assert_eq!(desk.demo.submitted()[0].fields, [("password".to_owned(), "swordfish-77".to_owned())]);
+    assert_eq!(cli.demo.submitted()[0].fields, [("password".to_owned(), "swordfish-77".to_owned())]);
     assert!(!errors(&output).contains("swordfish"));
-    assert!(places_of(&["swordfish"], desk.home.path()).is_empty());
+    assert!(places_of(&["swordfish"], cli.home.path()).is_empty());
 }
 
 #[test]
 fn each_failure_has_its_exit_code() {
-    let (desk, path) = desk(Options::default());
-    let code = |arguments: &[&str]| desk.run(arguments).status.code();
+    let (cli, path) = cli(Options::default());
+    let code = |arguments: &[&str]| cli.run(arguments).status.code();
     assert_eq!(code(&["submit", "/nowhere"]), Some(2));
-    assert_eq!(code(&["submit", desk.home.path().to_str().unwrap()]), Some(2));
+    assert_eq!(code(&["submit", cli.home.path().to_str().unwrap()]), Some(2));
     assert_eq!(code(&["submit", "--set", "direct_upload_limit_mib=0", "--set", "max_upload_mib=0", &path]), Some(2));
     assert_eq!(code(&["submit", "--offline", &path]), Some(13));
     assert_eq!(code(&["delete", &main_file()]), Some(2));
     assert_eq!(code(&["watch", "--max-polls", "1", &Demo::files()[6].sha256]), Some(12));
-    arm(&desk.demo, "upload-url:stranger*1");
+    arm(&cli.demo, "upload-url:stranger*1");
     assert_eq!(code(&["submit", "--set", "direct_upload_limit_mib=0", &path]), Some(9));
     assert_eq!(code(&["watch", &"ab".repeat(32)]), Some(5));
-    assert_eq!(scans(&desk), 0);
-    arm(&desk.demo, "scan:lost*1");
-    desk.fails(
+    assert_eq!(scans(&cli), 0);
+    arm(&cli.demo, "scan:lost*1");
+    cli.fails(
         &["submit", &path],
         8,
         &["charged: 0 to 1 scan", "behaview watch --max-polls 1 ", "finds its scan: 1 request"],
     );
-    assert_eq!(desk.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
+    assert_eq!(cli.demo.seen().iter().filter(|call| call.endpoint == Some(Endpoint::Scan)).count(), 1);
     // Whoever sends it again is told of that one first.
     for again in [&["submit", "--keep-days", "1", &path][..], &["submit", "--dry-run", &path]] {
-        let told = desk.run(again);
+        let told = cli.run(again);
         assert_eq!(told.status.code(), Some(if again[1] == "--dry-run" { 0 } else { 2 }), "{told:?}");
         let words = errors(&told);
         assert!(words.contains("already, and no answer came: it may have arrived, and been charged."), "{words}");
         assert!(words.contains("finds its scan: 1 request"), "{words}");
     }
     // So is whoever asks the same service by another name, where no key is read.
-    desk.configure(&format!("[profiles.twin]\nroot = \"{}\"\n", desk.demo.root()));
+    cli.configure(&format!("[profiles.twin]\nroot = \"{}\"\n", cli.demo.root()));
     let told =
-        desk.command(&["submit", "--profile", "twin", "--dry-run", &path]).env_remove("VT_APIKEY").output().unwrap();
+        cli.command(&["submit", "--profile", "twin", "--dry-run", &path]).env_remove("VT_APIKEY").output().unwrap();
     assert!(told.status.success() && errors(&told).contains("already, and no answer came"), "{told:?}");
-    assert_eq!(scans(&desk), 1);
+    assert_eq!(scans(&cli), 1);
     // What became of an upload is not told, and nothing of such an answer is kept.
-    arm(&desk.demo, "scan:number*1");
-    let silent = desk.fails(&["submit", "--yes", &path], 9, &[]);
+    arm(&cli.demo, "scan:number*1");
+    let silent = cli.fails(&["submit", "--yes", &path], 9, &[]);
     let words = "it does not name a scan that has begun. Nothing of it is stored.";
     assert!(errors(&silent).contains(words), "{}", errors(&silent));
-    let (spent, path) = self::desk(Options { licence: false, ..Options::default() });
+    let (spent, path) = self::cli(Options { licence: false, ..Options::default() });
     assert_eq!(spent.run(&["submit", &path]).status.code(), Some(4));
 }
 
 #[test]
 fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
-    let (desk, path) = desk(Options::default());
-    arm(&desk.demo, "scan:lost*1");
-    assert_eq!(desk.run(&["submit", &path]).status.code(), Some(8));
-    let sound = std::fs::read(records(&desk)).unwrap();
-    let meddle = |sql: &str| rusqlite::Connection::open(records(&desk)).unwrap().execute_batch(sql).unwrap();
+    let (cli, path) = cli(Options::default());
+    arm(&cli.demo, "scan:lost*1");
+    assert_eq!(cli.run(&["submit", &path]).status.code(), Some(8));
+    let sound = std::fs::read(records(&cli)).unwrap();
+    let meddle = |sql: &str| rusqlite::Connection::open(records(&cli)).unwrap().execute_batch(sql).unwrap();
     for damage in [
         "key = NULL",
         "key = CAST(replace(CAST(key AS TEXT), 'scan', 'sca.') AS BLOB)",
@@ -170,33 +170,33 @@ fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
         "session = x'00', at = 9223372036854775807",
     ] {
         meddle(&format!("UPDATE ledger SET {damage}"));
-        desk.fails(&["submit", &path], 2, &["may have been sent for a scan on"]);
-        std::fs::write(records(&desk), &sound).unwrap();
+        cli.fails(&["submit", &path], 2, &["may have been sent for a scan on"]);
+        std::fs::write(records(&cli), &sound).unwrap();
     }
     // It keeps no other file from being sent.
-    let other = desk.home.path().join("other.bin");
+    let other = cli.home.path().join("other.bin");
     std::fs::write(&other, b"another program").unwrap();
     let other = other.to_str().unwrap();
-    assert!(desk.run(&["submit", other]).status.success());
-    assert_eq!(scans(&desk), 2);
+    assert!(cli.run(&["submit", other]).status.success());
+    assert_eq!(scans(&cli), 2);
     // Of what a ledger that is lost had, nothing is known.
-    std::fs::write(records(&desk), vec![7; 9000]).unwrap();
+    std::fs::write(records(&cli), vec![7; 9000]).unwrap();
     for path in [&path[..], other] {
-        assert_eq!(desk.run(&["submit", path]).status.code(), Some(2), "{path}");
+        assert_eq!(cli.run(&["submit", path]).status.code(), Some(2), "{path}");
     }
-    assert_eq!(scans(&desk), 2);
+    assert_eq!(scans(&cli), 2);
     // A yes is good for the file that it was given for.
-    assert!(desk.run(&["submit", "--yes", other]).status.success());
-    assert!(desk.run(&["submit", other]).status.success());
-    assert_eq!((desk.run(&["submit", &path]).status.code(), scans(&desk)), (Some(2), 4));
+    assert!(cli.run(&["submit", "--yes", other]).status.success());
+    assert!(cli.run(&["submit", other]).status.success());
+    assert_eq!((cli.run(&["submit", &path]).status.code(), scans(&cli)), (Some(2), 4));
 }
 
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
     use std::os::unix::fs::PermissionsExt;
-    let (desk, sample) = desk(Options::default());
-    let at = |name: &str| desk.home.path().join(name).to_str().unwrap().to_owned();
+    let (cli, sample) = cli(Options::default());
+    let at = |name: &str| cli.home.path().join(name).to_str().unwrap().to_owned();
     assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
     std::fs::write(at("empty"), "").unwrap();
     std::fs::File::create(at("huge")).unwrap().set_len(1 << 40).unwrap();
@@ -214,21 +214,21 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
     ];
     for (path, words) in others.into_iter().chain(unreadable) {
         for call in [&["submit", &path][..], &["api", "--yes", "v2-file-scan", &path]] {
-            desk.fails(call, 2, &[words]);
+            cli.fails(call, 2, &[words]);
         }
     }
-    assert!(desk.demo.seen().is_empty());
+    assert!(cli.demo.seen().is_empty());
 }
 
 #[test]
 fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
-    let (desk, path) = desk(Options::default());
+    let (cli, path) = cli(Options::default());
     let before = "the same was sent on ";
     for call in [&["api", "--yes", "v2-file-scan", &path][..], &["api", "--yes", "v3-rescan", &main_file()]] {
-        arm(&desk.demo, "lost*1");
-        let lost = errors(&desk.run(call));
+        arm(&cli.demo, "lost*1");
+        let lost = errors(&cli.run(call));
         assert!(!lost.contains(before), "{lost}");
-        let again = desk.run(call);
+        let again = cli.run(call);
         assert!(errors(&again).contains(before), "{again:?}");
         assert!(errors(&again).contains("This sends it again."), "{again:?}");
     }
@@ -236,27 +236,27 @@ fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
 
 #[test]
 fn a_file_is_deleted_at_the_service_after_a_yes() {
-    let (desk, _) = desk(Options::default());
-    json(&desk.run(&["list", &main_file()]));
-    let shown = text(&desk.run(&["delete", "--dry-run", &main_file()]));
+    let (cli, _) = cli(Options::default());
+    json(&cli.run(&["list", &main_file()]));
+    let shown = text(&cli.run(&["delete", "--dry-run", &main_file()]));
     assert!(shown.contains("1 request") && shown.contains("deletion of"), "{shown}");
-    assert_eq!(json(&desk.run(&["delete", "--yes", &main_file()]))["deleted"], "file and reports");
-    assert_eq!(desk.run(&["list", "--refresh", &main_file()]).status.code(), Some(5));
-    assert_eq!(json(&desk.run(&["list", "--offline", &main_file()]))["sandboxes"].as_array().unwrap().len(), 4);
+    assert_eq!(json(&cli.run(&["delete", "--yes", &main_file()]))["deleted"], "file and reports");
+    assert_eq!(cli.run(&["list", "--refresh", &main_file()]).status.code(), Some(5));
+    assert_eq!(json(&cli.run(&["list", "--offline", &main_file()]))["sandboxes"].as_array().unwrap().len(), 4);
 }
 
 #[test]
 fn an_upload_that_the_budget_does_not_pay_is_refused_before_its_address_is_paid_for() {
     for (budget, is_dry, code) in [("session = 1", false, 11), ("daily = 1", true, 11), ("session = 2", false, 0)] {
-        let (desk, path) = desk(Options::default());
-        desk.configure(&format!("[budget]\n{budget}\n"));
+        let (cli, path) = cli(Options::default());
+        cli.configure(&format!("[budget]\n{budget}\n"));
         let mut arguments = vec!["submit", "--set", "direct_upload_limit_mib=0", &path];
         arguments.extend(is_dry.then_some("--dry-run"));
-        let output = desk.run(&arguments);
+        let output = cli.run(&arguments);
         assert_eq!(output.status.code(), Some(code), "{budget}: {output:?}");
-        assert_eq!((desk.paid() as u64, scans(&desk)), if code == 0 { (1, 1) } else { (0, 0) }, "{budget}: {output:?}");
+        assert_eq!((cli.paid() as u64, scans(&cli)), if code == 0 { (1, 1) } else { (0, 0) }, "{budget}: {output:?}");
     }
-    let (desk, path) = desk(Options::default());
-    let limited = desk.run(&["submit", "--set", "direct_upload_limit_mib=0", "--max-cost", "1", &path]);
-    assert_eq!((limited.status.code(), desk.paid()), (Some(11), 0), "{limited:?}");
+    let (cli, path) = cli(Options::default());
+    let limited = cli.run(&["submit", "--set", "direct_upload_limit_mib=0", "--max-cost", "1", &path]);
+    assert_eq!((limited.status.code(), cli.paid()), (Some(11), 0), "{limited:?}");
 }

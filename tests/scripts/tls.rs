@@ -2,7 +2,7 @@
 //!
 //! The certificates in `authority/` are for 127.0.0.1 and last until 2120; the authority's own key was thrown away.
 
-use crate::harness::{Desk, errors, json, main_file};
+use crate::harness::{CliHarness, errors, json, main_file};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -57,29 +57,29 @@ fn relay(mut client: StreamOwned<ServerConnection, TcpStream>, service: &str) {
 
 #[test]
 fn an_authority_of_ones_own_is_trusted_where_the_profile_names_it() {
-    let desk = Desk::new();
-    let root = format!("root={}", encrypted(desk.demo.root()));
+    let cli = CliHarness::new();
+    let root = format!("root={}", encrypted(cli.demo.root()));
     let trusted = format!("ca_file={}", fixture("authority.pem").display());
     let file = main_file();
-    let refused = desk.run(&["list", &file, "--set", &root]);
+    let refused = cli.run(&["list", &file, "--set", &root]);
     let words = errors(&refused);
     assert_eq!(refused.status.code(), Some(8), "{words}");
     assert!(words.contains("no authority that this machine knows") && words.contains("ca_file"), "{words}");
-    assert!(words.contains("nothing was charged") && desk.demo.seen().is_empty(), "{words}");
-    let list = json(&desk.run(&["list", &file, "--set", &root, "--set", &trusted]));
-    assert_eq!((list["sandboxes"].as_array().unwrap().len(), desk.paid()), (4, 1));
+    assert!(words.contains("nothing was charged") && cli.demo.seen().is_empty(), "{words}");
+    let list = json(&cli.run(&["list", &file, "--set", &root, "--set", &trusted]));
+    assert_eq!((list["sandboxes"].as_array().unwrap().len(), cli.paid()), (4, 1));
     // The doctor says the same before anything is paid for.
-    let doctor = desk.run(&["doctor", "--online", "--set", &root]);
+    let doctor = cli.run(&["doctor", "--online", "--set", &root]);
     assert!(doctor.status.code() == Some(8), "{doctor:?}");
-    let doctor = desk.run(&["doctor", "--online", "--set", &root, "--set", &trusted]);
+    let doctor = cli.run(&["doctor", "--online", "--set", &root, "--set", &trusted]);
     assert!(doctor.status.success(), "{doctor:?}");
 }
 
 #[test]
 fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
-    let desk = Desk::new();
-    let root = encrypted(desk.demo.root()).replace("127.0.0.1", "localhost");
-    desk.fails(
+    let cli = CliHarness::new();
+    let root = encrypted(cli.demo.root()).replace("127.0.0.1", "localhost");
+    cli.fails(
         &[
             "list",
             &main_file(),
@@ -93,17 +93,17 @@ fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
         8,
         &["it is for another name"],
     );
-    assert!(desk.demo.seen().is_empty());
+    assert!(cli.demo.seen().is_empty());
 }
 
 #[test]
 fn what_stays_on_this_machine_wants_no_certificates() {
-    let desk = Desk::new();
-    let broken = desk.home.path().join("broken.pem");
+    let cli = CliHarness::new();
+    let broken = cli.home.path().join("broken.pem");
     std::fs::write(&broken, "-----BEGIN CERTIFICATE-----\nno such thing\n-----END CERTIFICATE-----\n").unwrap();
-    for (n, path) in [desk.home.path(), &broken].into_iter().enumerate() {
-        let mut list = desk.command(&["list", "--refresh", &main_file()]);
+    for (n, path) in [cli.home.path(), &broken].into_iter().enumerate() {
+        let mut list = cli.command(&["list", "--refresh", &main_file()]);
         json(&list.env("SSL_CERT_FILE", path).output().unwrap());
-        assert_eq!(desk.paid(), n + 1);
+        assert_eq!(cli.paid(), n + 1);
     }
 }

@@ -1,6 +1,6 @@
 //! However the program ends or makes way, the terminal is given back and nothing stays behind.
 
-use super::stage::{Terminal, signal};
+use super::harness::{Terminal, signal};
 use crate::faults::arm;
 use behaview::demo::{Demo, Options};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};

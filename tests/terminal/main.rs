@@ -11,18 +11,18 @@
 
 #[path = "../faults/mod.rs"]
 mod faults;
+mod harness;
 mod life;
 mod multiplexer;
 mod panics;
 mod password;
 mod plain;
 mod replies;
-mod stage;
 #[path = "../torture/visible.rs"]
 mod visible;
 
+use harness::{Terminal, cells};
 use portable_pty::PtySize;
-use stage::{Terminal, cells};
 
 #[test]
 fn from_start_through_a_report_to_quit() {

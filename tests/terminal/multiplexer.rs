@@ -1,6 +1,6 @@
 //! Inside tmux: what is copied goes to its buffer; a paste and another size come by way of it.
 
-use super::stage::Terminal;
+use super::harness::Terminal;
 use portable_pty::CommandBuilder;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output};

@@ -2,11 +2,11 @@
 //!
 //! The program has no bug to order: this test's own binary plays the program, and begins with a panic.
 
-use super::stage::Terminal;
+use super::harness::Terminal;
 use behaview::app::{LoadedReport, Model};
 use behaview::report::Body;
 use behaview::runtime::{self, Display, Signals};
-use behaview::view::{Depth, Theme};
+use behaview::view::{ColorDepth, Theme};
 use portable_pty::CommandBuilder;
 
 /// Says which thread panics, to the binary that plays the program.
@@ -30,7 +30,7 @@ fn striking_clock() -> jiff::Timestamp {
 #[test]
 fn plays_the_program() {
     let Ok(part) = std::env::var(PART) else { return };
-    runtime::tame_panics();
+    runtime::install_panic_hook();
     let now = jiff::Timestamp::now();
     let mut clock: fn() -> jiff::Timestamp = jiff::Timestamp::now;
     if part == "beside" {
@@ -41,7 +41,7 @@ fn plays_the_program() {
     let mut model = Model::new(Default::default(), now);
     let here = LoadedReport::new(now, Body::in_memory(REPORT.to_vec()), None);
     model.open_documents(vec![("document".to_owned(), vec![(None, here)])]);
-    let display = Display { theme: Some(Theme::Dark), depth: Depth::True, is_plain: false, takes_mouse: false };
+    let display = Display { theme: Some(Theme::Dark), depth: ColorDepth::True, is_plain: false, takes_mouse: false };
     runtime::run(model, None, display, Signals::listen().unwrap(), clock).unwrap();
 }
 

@@ -1,6 +1,6 @@
 //! A password that is asked for at the terminal: nothing of it is shown, and however the question ends the terminal is as it was.
 
-use super::stage::{Terminal, signal};
+use super::harness::{Terminal, signal};
 use behaview::demo::{Demo, Options};
 use tokio::runtime::Runtime;
 

@@ -1,6 +1,6 @@
 //! The app in lines at a terminal: what was typed before a price was said is no yes to it.
 
-use super::stage::Terminal;
+use super::harness::Terminal;
 use std::time::Duration;
 
 #[test]

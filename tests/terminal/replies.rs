@@ -1,6 +1,6 @@
 //! A reply of the terminal to a program that asked before this one may come as keys, and one of them buys: none of a reply spends.
 
-use super::stage::Terminal;
+use super::harness::Terminal;
 use std::time::Duration;
 
 /// Replies to the questions that programs ask terminals; their letters are keys that move, ask and pay.

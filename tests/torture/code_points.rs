@@ -6,7 +6,7 @@ use behaview::app::model::Service;
 use behaview::app::{Failure, LoadedFile, LoadedReport, Message, Model, ServiceEvent, StoreEvent};
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::page::Page;
-use behaview::report::{Body, Imported, Recent};
+use behaview::report::{Body, ImportOrigin, RecentFile};
 use behaview::request::Request;
 use behaview::text::Untrusted;
 
@@ -15,24 +15,24 @@ const IN_ROW: usize = 20;
 const ROWS: usize = 80;
 
 /// Panes with the key of each, and a report's attribute that lands in it.
-const PLACES: [(&str, &str, Form); 13] = [
-    ("0", "verdict_labels", Form::Text),
-    ("1", "processes_tree", Form::Object("name")),
-    ("2", "tags", Form::Text),
-    ("3", "registry_keys_opened", Form::Text),
-    ("4", "files_opened", Form::Text),
-    ("5", "dns_lookups", Form::Object("hostname")),
-    ("6", "command_executions", Form::Text),
-    ("7", "modules_loaded", Form::Text),
-    ("8", "mutexes_created", Form::Text),
-    ("9", "signature_matches", Form::Object("name")),
-    ("t", "text_highlighted", Form::Text),
-    ("m", "shared_preferences_lookups", Form::Text),
-    ("o", "never_heard_of", Form::Text),
+const PLACES: [(&str, &str, SectionForm); 13] = [
+    ("0", "verdict_labels", SectionForm::Text),
+    ("1", "processes_tree", SectionForm::Object("name")),
+    ("2", "tags", SectionForm::Text),
+    ("3", "registry_keys_opened", SectionForm::Text),
+    ("4", "files_opened", SectionForm::Text),
+    ("5", "dns_lookups", SectionForm::Object("hostname")),
+    ("6", "command_executions", SectionForm::Text),
+    ("7", "modules_loaded", SectionForm::Text),
+    ("8", "mutexes_created", SectionForm::Text),
+    ("9", "signature_matches", SectionForm::Object("name")),
+    ("t", "text_highlighted", SectionForm::Text),
+    ("m", "shared_preferences_lookups", SectionForm::Text),
+    ("o", "never_heard_of", SectionForm::Text),
 ];
 
 #[derive(Clone, Copy)]
-enum Form {
+enum SectionForm {
     Text,
     Object(&'static str),
 }
@@ -62,10 +62,10 @@ fn between(code: u32) -> String {
 /// The report whose every pane holds these.
 fn report(codes: &[u32]) -> Vec<u8> {
     let rows: Vec<String> = codes.chunks(IN_ROW).map(|row| row.iter().copied().map(between).collect()).collect();
-    let attribute = |(_, name, form): &(&str, &str, Form)| {
+    let attribute = |(_, name, form): &(&str, &str, SectionForm)| {
         let rows = rows.iter().map(|row| match form {
-            Form::Text => format!("\"{row}\""),
-            Form::Object(field) => format!("{{\"{field}\":\"{row}\"}}"),
+            SectionForm::Text => format!("\"{row}\""),
+            SectionForm::Object(field) => format!("{{\"{field}\":\"{row}\"}}"),
         });
         format!("\"{name}\":[{}]", rows.collect::<Vec<_>>().join(","))
     };
@@ -107,7 +107,7 @@ fn rows_of_every_pane_show_every_code_point() {
 
 /// A place outside the panes, and what it is shown of the code points: as many in a text as it has room for with every one
 /// escaped, and as many texts at once as it has rows.
-struct Place {
+struct ShownPlace {
     name: &'static str,
     in_text: usize,
     texts: usize,
@@ -115,7 +115,7 @@ struct Place {
     show: fn(&[String]) -> Vec<String>,
 }
 
-impl Place {
+impl ShownPlace {
     /// Shows every code point here, and fails unless each is seen in its visible form and nothing else is.
     fn shows_every_code_point(&self) {
         // A space is a cell that is left alone.
@@ -164,7 +164,7 @@ fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> Str
         let (body, from) = (entry.report.clone()?, Untrusted::from_json(name.as_bytes()));
         // What the page itself brought counts unless this is newer.
         let received = now() + jiff::SignedDuration::from_secs(1);
-        let imported = Some(Imported { from: from.clone(), by: from });
+        let imported = Some(ImportOrigin { from: from.clone(), by: from });
         Some((entry.identifier.clone(), LoadedReport { imported, ..LoadedReport::new(received, body, None) }))
     });
     let reports = reports.collect();
@@ -206,7 +206,7 @@ fn file() -> Sha256 {
 fn names_of_earlier_files_show_every_code_point() {
     let show = |names: &[String]| {
         let mut stage = Stage::new(Model::new(service(), now()), 100, rows(names));
-        let recent = names.iter().map(|name| Recent {
+        let recent = names.iter().map(|name| RecentFile {
             file: file(),
             name: Some(Untrusted::from_json(name.as_bytes())),
             opened: now(),
@@ -217,7 +217,7 @@ fn names_of_earlier_files_show_every_code_point() {
         stage.take(StoreEvent::RecentFiles(recent.collect()));
         vec![stage.draw_safely("start")]
     };
-    Place { name: "names of earlier files", in_text: 3, texts: 200, show }.shows_every_code_point();
+    ShownPlace { name: "names of earlier files", in_text: 3, texts: 200, show }.shows_every_code_point();
 }
 
 #[test]
@@ -232,13 +232,13 @@ fn sandboxes_in_the_list_show_every_code_point() {
         }
         vec![list]
     };
-    Place { name: "sandboxes in the list", in_text: 3, texts: 200, show }.shows_every_code_point();
+    ShownPlace { name: "sandboxes in the list", in_text: 3, texts: 200, show }.shows_every_code_point();
 }
 
 #[test]
 fn verdicts_in_the_list_show_every_code_point() {
     let show = |names: &[String]| vec![listed(names, 59, rows(names), verdict).draw_safely("list")];
-    Place { name: "verdicts in the list", in_text: 1, texts: 200, show }.shows_every_code_point();
+    ShownPlace { name: "verdicts in the list", in_text: 1, texts: 200, show }.shows_every_code_point();
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn the_title_shows_every_code_point() {
         };
         names.iter().map(screen).collect()
     };
-    Place { name: "the title", in_text: 2, texts: 100, show }.shows_every_code_point();
+    ShownPlace { name: "the title", in_text: 2, texts: 100, show }.shows_every_code_point();
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn words_of_a_refusal_show_every_code_point() {
         let screen = |(at, message): (usize, &String)| {
             let identifier = Identifier::new(Untrusted::from(identifier(&names[at], at))).unwrap();
             let body = format!("{{\"error\":{{\"code\":\"X\",\"message\":\"{message}\"}}}}");
-            let refusal = behaview::service::error::Refusal::of(404, None, body.as_bytes(), now());
+            let refusal = behaview::service::error::ApiError::of(404, None, body.as_bytes(), now());
             let failure = Failure { what: refusal.to_string(), ..Failure::default() };
             stage.take(ServiceEvent::Ended(Request::Behaviour { identifier }, Err(failure)));
             let shown = stage.draw_safely("refusal");
@@ -278,7 +278,7 @@ fn words_of_a_refusal_show_every_code_point() {
         };
         messages.iter().enumerate().map(screen).collect()
     };
-    Place { name: "words of a refusal", in_text: 15, texts: 50, show }.shows_every_code_point();
+    ShownPlace { name: "words of a refusal", in_text: 15, texts: 50, show }.shows_every_code_point();
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn names_of_attributes_show_every_code_point() {
         let mut stage = Stage::with_report("document", report.as_bytes(), 59, rows(names));
         vec![stage.keys("o z").draw_safely("attributes")]
     };
-    Place { name: "names of attributes", in_text: 1, texts: 450, show }.shows_every_code_point();
+    ShownPlace { name: "names of attributes", in_text: 1, texts: 450, show }.shows_every_code_point();
 }
 
 #[test]

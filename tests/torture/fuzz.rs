@@ -3,7 +3,7 @@
 //! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
 
 use super::wire::{Stage, now, shown};
-use behaview::export::{Export, ExportSource, FORMATS, What};
+use behaview::export::{Export, ExportSource, FORMATS, Part};
 use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
 use behaview::report::compare::{Matrix, Only};
@@ -12,7 +12,7 @@ use behaview::report::page::Page;
 use behaview::report::rows::lines;
 use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel, Index, Indexer, Report};
-use behaview::service::error::Refusal;
+use behaview::service::error::ApiError;
 use behaview::text::Untrusted;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -135,7 +135,7 @@ fn export(bytes: &[u8], _: &mut Noise) {
     let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
     let sources = [ExportSource { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
     for format in &FORMATS {
-        for what in [What::All, What::Indicators].into_iter().filter(|what| format.can_write(what)) {
+        for what in [Part::All, Part::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
             let job = Export { sources: &sources, what: what.clone(), rules: &RULES, cancel: &Cancel::default() };
@@ -212,14 +212,14 @@ fn tree(bytes: &[u8], _: &mut Noise) {
 
 fn answer(bytes: &[u8], _: &mut Noise) {
     if let Some(analysis) = Analysis::of(bytes) {
-        let words = analysis.sandboxes.iter().map(|run| run.words() + run.sandbox().visible().as_str());
+        let words = analysis.sandboxes.iter().map(|run| run.label() + run.sandbox().visible().as_str());
         words.for_each(|words| drop(shown(words.as_bytes()).unwrap()));
         assert!(analysis.done() <= analysis.sandboxes.len());
     }
     assert!(submitted(bytes).is_none_or(|scan| !scan.as_bytes().is_empty()));
     assert!(upload_address(bytes).is_none_or(|address| !address.is_empty()));
     if let Ok(balances) = Balances::parse(bytes) {
-        let _ = (balances.counters.len(), balances.set_aside.len(), Entitlements::from_balances(&balances).words());
+        let _ = (balances.counters.len(), balances.set_aside.len(), Entitlements::from_balances(&balances).label());
     }
     if let Ok(usage) = Usage::parse(bytes) {
         let _ = (usage.daily.len(), usage.by_endpoint(), usage.disagreements().len());
@@ -228,7 +228,7 @@ fn answer(bytes: &[u8], _: &mut Noise) {
         let _ = Entitlements::of_user(&user, jiff::Timestamp::UNIX_EPOCH);
     }
     let header = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
-    shown(Refusal::of(429, Some(&header), bytes, now()).to_string().as_bytes()).unwrap();
+    shown(ApiError::of(429, Some(&header), bytes, now()).to_string().as_bytes()).unwrap();
 }
 
 /// What is shown is visible, as wide as it says, cut where it is told, and stands for one text only.

@@ -1,7 +1,7 @@
 //! Values of every wrong kind in every place of a report: one bad row costs one row.
 
 use super::is_long;
-use behaview::report::{ATTRIBUTES, Body, Index, Place, Report};
+use behaview::report::{ATTRIBUTES, Body, Index, Report, RowPlace};
 
 /// What may stand where something else is expected.
 fn values() -> Vec<String> {
@@ -96,7 +96,9 @@ fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
             assert!(rows > count, "{rows} rows of {name}: {value}");
             let (last, rows) =
                 whole.index.sections.iter().enumerate().map(|(n, found)| (n, found.len())).next_back().unwrap();
-            assert!(whole.record(Place { section: last, row: rows - 1 }).value.ends_with(b"[\"GOOD\"]") || rows == 1);
+            assert!(
+                whole.record(RowPlace { section: last, row: rows - 1 }).value.ends_with(b"[\"GOOD\"]") || rows == 1
+            );
         }
     }
 }
@@ -114,7 +116,7 @@ fn a_process_deep_in_a_tree_costs_no_more_than_one_at_its_top() {
         let report = Report::open(&Body::in_memory(text.into_bytes()));
         let begun = std::time::Instant::now();
         for row in 0..depth {
-            assert!(report.record(Place { section: 0, row }).value.starts_with(b"{\"name\":\"p\""));
+            assert!(report.record(RowPlace { section: 0, row }).value.starts_with(b"{\"name\":\"p\""));
         }
         // To read what encloses them, half a megabyte, for each would take minutes.
         assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());

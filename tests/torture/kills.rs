@@ -28,7 +28,7 @@ const SCENES: [Scene; 4] = [
         name: "asking anew",
         first: &[&["list", "--all", "FILE"]],
         killed: &["list", "--all", "--refresh", "FILE"],
-        check: what_was_held_is_held,
+        check: what_was_stored_is_stored,
     },
     Scene {
         name: "deleting",
@@ -67,7 +67,7 @@ fn json(output: &Output) -> serde_json::Value {
 }
 
 /// The reports of the main file as they are held.
-fn held(trial: &Trial) -> Vec<Vec<u8>> {
+fn stored(trial: &Trial) -> Vec<Vec<u8>> {
     let listed = json(&run(trial, &["list", "--all", "--offline", "FILE"]));
     let ids = listed["sandboxes"].as_array().unwrap().iter().map(|sandbox| sandbox["id"].as_str().unwrap());
     ids.map(|id| run(trial, &["show", "--offline", id]).stdout).collect()
@@ -78,9 +78,9 @@ fn all_can_be_listed(trial: &Trial, _: &[Vec<u8>]) {
     assert!(counted(trial) >= trial.demo.used().user.daily);
 }
 
-fn what_was_held_is_held(trial: &Trial, before: &[Vec<u8>]) {
+fn what_was_stored_is_stored(trial: &Trial, before: &[Vec<u8>]) {
     let calls = trial.demo.seen().len();
-    assert!(before.len() == 6 && held(trial) == before);
+    assert!(before.len() == 6 && stored(trial) == before);
     assert_eq!(trial.demo.seen().len(), calls, "what is held is not asked for");
 }
 
@@ -114,7 +114,7 @@ fn play(scene: &Scene, number: usize) -> bool {
     let trial = Trial::begin();
     std::fs::write(trial.home.path().join("out.md"), OLD).unwrap();
     scene.first.iter().for_each(|arguments| assert!(run(&trial, arguments).status.success()));
-    let before = if scene.first.is_empty() { Vec::new() } else { held(&trial) };
+    let before = if scene.first.is_empty() { Vec::new() } else { stored(&trial) };
     let inject = format!("inject={CALLS}:signal=KILL:when={number}");
     let mut tracer = Command::new("strace");
     tracer.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={CALLS}"), "-e", &inject]);

@@ -5,7 +5,7 @@ use super::wire::shown;
 use behaview::report::identifier::Identifier;
 use behaview::request::Request;
 use behaview::service::credential::{Credential, KeySource};
-use behaview::service::error::{Reason, ServiceError};
+use behaview::service::error::{ApiErrorKind, ServiceError};
 use behaview::service::{Client, Profile};
 use behaview::text::Untrusted;
 use std::sync::Arc;
@@ -146,13 +146,13 @@ async fn steady_progress_is_waited_for() {
 #[tokio::test]
 async fn an_answer_of_any_status_is_a_typed_no() {
     let statuses = [
-        (Reason::Other, &[400, 409, 418, 424, 999][..]),
-        (Reason::WrongKey, &[401]),
-        (Reason::Forbidden, &[403]),
-        (Reason::NotFound, &[404]),
-        (Reason::TooFast, &[429]),
-        (Reason::Down, &[500, 503, 504, 599]),
-        (Reason::Redirected, &[300, 304, 399]),
+        (ApiErrorKind::Other, &[400, 409, 418, 424, 999][..]),
+        (ApiErrorKind::WrongKey, &[401]),
+        (ApiErrorKind::Forbidden, &[403]),
+        (ApiErrorKind::NotFound, &[404]),
+        (ApiErrorKind::TooFast, &[429]),
+        (ApiErrorKind::Down, &[500, 503, 504, 599]),
+        (ApiErrorKind::Redirected, &[300, 304, 399]),
     ];
     let statuses = statuses.into_iter().flat_map(|(reason, all)| all.iter().map(move |status| (*status, reason)));
     for (status, reason) in statuses {

@@ -3,7 +3,7 @@
 use super::visible;
 use behaview::app::{Message, Model, Size};
 use behaview::report::Body;
-use behaview::runtime::Session;
+use behaview::runtime::EventLoop;
 use jiff::Timestamp;
 use ratatui::backend::{Backend, ClearType, CrosstermBackend, WindowSize};
 use ratatui::buffer::Cell;
@@ -89,7 +89,7 @@ pub fn now() -> Timestamp {
 
 /// An app on such a terminal.
 pub struct Stage {
-    pub session: Session<Wire>,
+    pub session: EventLoop<Wire>,
     bytes: Bytes,
 }
 
@@ -100,7 +100,7 @@ impl Stage {
         let size = Cells { width, height };
         model.size = Size { width, height };
         let wire = Wire { inner: CrosstermBackend::new(bytes.clone()), bytes: bytes.clone(), size };
-        let session = Session::new(wire, model, None, now).unwrap();
+        let session = EventLoop::new(wire, model, None, now).unwrap();
         Self { session, bytes }
     }
 

@@ -1,7 +1,7 @@
 //! What keys and responses do about a comparison.
 
-use crate::app::compare::{Compare, Comparison, OtherFile};
-use crate::app::over::pieces_in_rows;
+use crate::app::compare::{Comparison, ComparisonList, OtherFileList};
+use crate::app::overlays::pieces_in_rows;
 use crate::app::{JobNumber, List, LoadedFile, Model, ReportJob, StoreJob};
 use crate::report::compare::Matrix;
 use crate::report::identifier::Sha256;
@@ -10,16 +10,16 @@ use std::sync::Arc;
 impl Model {
     /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
     pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
-        if let Some(compare) = self.over.find_mut::<Compare>() {
+        if let Some(compare) = self.overlays.find_mut::<ComparisonList>() {
             compare.change(change);
         }
     }
 
     /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
     pub(super) fn compare(&mut self) {
-        if !self.return_to::<Compare>() {
-            let list = self.list().map(Compare::of);
-            list.into_iter().for_each(|compare| self.over.put(compare));
+        if !self.return_to::<ComparisonList>() {
+            let list = self.list().map(ComparisonList::of);
+            list.into_iter().for_each(|compare| self.overlays.put(compare));
         }
         self.compare_anew();
     }
@@ -31,7 +31,7 @@ impl Model {
 
     pub(in crate::app) fn compare_anew(&mut self) {
         let list = self.files.shown().map(|file| &file.list);
-        let Some(compare) = self.over.find_mut::<Compare>() else { return };
+        let Some(compare) = self.overlays.find_mut::<ComparisonList>() else { return };
         compare.change(|compare| compare.renew(list));
         let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
         let ticket = compare.source.job.ticket();
@@ -40,15 +40,15 @@ impl Model {
 
     /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
     pub(in crate::app) fn compared(&mut self, job: JobNumber, matrix: Arc<Matrix>) {
-        if self.over.find::<Compare>().is_some_and(|compare| compare.source.job.is(job)) {
+        if self.overlays.find::<ComparisonList>().is_some_and(|compare| compare.source.job.is(job)) {
             self.change_comparison(|compare| compare.take(matrix));
-            let job = self.over.find_mut::<Compare>().and_then(Compare::find_items);
+            let job = self.overlays.find_mut::<ComparisonList>().and_then(ComparisonList::find_items);
             self.emit_all(job);
         }
     }
 
     pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
-        if let Some(compare) = self.over.find_mut::<Compare>().filter(|compare| compare.filter.runs(job)) {
+        if let Some(compare) = self.overlays.find_mut::<ComparisonList>().filter(|compare| compare.filter.runs(job)) {
             compare.filter.run = None;
             self.change_comparison(|compare| compare.found = Some(found));
         }
@@ -57,12 +57,12 @@ impl Model {
     /// The columns with their counts, and remarks.
     pub fn compare_head(&self, compare: &Comparison) -> Vec<String> {
         let mine = compare.is_missing(0).then(|| {
-            let price = self.figures.price_of_reports(self.files.missing_reports(&self.calls).len());
-            format!("{} fetches the missing: {price}", self.way_to("open-all"))
+            let price = self.quota_state.price_of_reports(self.files.missing_reports(&self.calls).len());
+            format!("{} fetches the missing: {price}", self.key_label("open-all"))
         });
         let other = "the other file's missing are fetched from its own list";
         let other = compare.is_missing(1).then(|| other.to_owned());
-        let brings_back = self.way_to("show-all");
+        let brings_back = self.key_label("show-all");
         let remarks: Vec<_> = mine.into_iter().chain(other).chain(compare.remarks(&brings_back)).collect();
         let room = self.overlay_room();
         let columns = usize::from(room.width).max(20);
@@ -80,9 +80,9 @@ impl Model {
     }
 
     pub(super) fn compare_with_chosen(&mut self) {
-        let Some(other) = self.over.top_as::<OtherFile>() else { return };
+        let Some(other) = self.overlays.top_as::<OtherFileList>() else { return };
         let Some(file) = other.chosen().map(|recent| recent.file.clone()) else { return };
-        self.over.close();
+        self.overlays.close();
         self.change_comparison(|compare| {
             (compare.other, compare.matrix) = (Some(file.clone()), None);
             compare.has_more_pages[1] = false;
@@ -91,8 +91,8 @@ impl Model {
     }
 
     pub(in crate::app) fn take_compare_file(&mut self, file: &Sha256, loaded: LoadedFile) {
-        let is_it = |compare: &Compare| compare.source.other.as_ref() == Some(file);
-        if !self.over.find::<Compare>().is_some_and(is_it) {
+        let is_it = |compare: &ComparisonList| compare.source.other.as_ref() == Some(file);
+        if !self.overlays.find::<ComparisonList>().is_some_and(is_it) {
             return;
         }
         let mut list = List::unasked(file.clone());

@@ -1,15 +1,17 @@
 //! Copies, and parts that go to a file: the value, the row or the pane that has the focus, or what the list over it shows;
 //! defanged and in one line unless raw bytes are asked for.
 
-use crate::app::away::{Copied, ExportChoice, LONGEST_COPY, NotSaved, Part, Save, SaveForm, Saved};
+use crate::app::export_form::{
+    ClipboardCopy, ExportChoice, ExportForm, ExportPart, LONGEST_COPY, SaveContent, SaveError, SaveJob,
+};
 use crate::app::list::ListOrigin;
-use crate::app::over::findings::MarkedRow;
-use crate::app::over::{IndicatorList, Spot, Target};
+use crate::app::overlays::findings::MarkedRow;
+use crate::app::overlays::{IndicatorList, PickerRow, Target};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, ListEntry, Model, Overlay, Screen};
-use crate::export::{self, ExportSource, What};
+use crate::export::{self, ExportSource, Part};
 use crate::report::json::{Kind, Raw};
-use crate::report::{Pane, Piece, Place, Report, Row, RowSet};
+use crate::report::{Pane, Piece, Report, Row, RowPlace, RowSet};
 use crate::text::{Untrusted, count, thousands};
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ const BETWEEN: &str = " · ";
 impl Model {
     pub(super) fn copy_value(&mut self) {
         let Some((what, text)) = self.subject() else { return };
-        let indicator = self.over.top_as::<IndicatorList>().and_then(|list| list.chosen());
+        let indicator = self.overlays.top_as::<IndicatorList>().and_then(|list| list.chosen());
         let line = indicator.map(|found| found.defanged().to_string());
         let listed = || listed_row(self);
         let pane = || listed().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
@@ -30,13 +32,13 @@ impl Model {
     /// Copies the value under the cursor as it is; asks once.
     pub(super) fn copy_raw(&mut self) {
         let Some((what, text)) = self.subject() else { return };
-        let raw = Copied { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
+        let raw = ClipboardCopy { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
         if !self.copies_raw && raw.bytes.len() <= LONGEST_COPY {
             let details = format!(
                 "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
                  It is asked once; after a yes, this session copies raw whenever {} is pressed.",
                 text.visible_cut(80),
-                self.way_to("copy-raw")
+                self.key_label("copy-raw")
             );
             return self.ask_first(details, [KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(raw))]);
         }
@@ -45,12 +47,12 @@ impl Model {
 
     /// The row under the cursor in one line, and what it is: of a sandbox the file's hash.
     pub(super) fn row_line(&self) -> Option<(String, String)> {
-        if let Some(top) = self.over.top() {
+        if let Some(top) = self.overlays.top() {
             let (pane, row) = listed_row(self)?;
             let before = match top {
-                Overlay::Spots(spots) => spots.chosen()?.head.to_string(),
-                Overlay::Findings(list) => list.chosen()?.finding()?.said(self.rules.as_deref()),
-                Overlay::Compare(compare) => compare.seen_words()?,
+                Overlay::RowPicker(picker_rows) => picker_rows.chosen()?.head.to_string(),
+                Overlay::Findings(list) => list.chosen()?.finding()?.summary(self.rules.as_deref()),
+                Overlay::ComparisonList(compare) => compare.seen_words()?,
                 _ => String::new(),
             };
             let gap = if before.is_empty() { "" } else { BETWEEN };
@@ -59,13 +61,13 @@ impl Model {
         let Some(pane) = self.focused() else {
             return Some(("the file's SHA-256".to_owned(), self.file()?.to_string()));
         };
-        let reported = || Some(self.open()?.report.whole_row(self.place_here()?));
-        let row = self.files.own_here().cloned().or_else(reported)?;
+        let reported = || Some(self.open()?.report.whole_row(self.note_target()?));
+        let row = self.files.current_rule_row().cloned().or_else(reported)?;
         Some((format!("a row of {}", pane.name()), export::line(pane, &row)))
     }
 
     pub(super) fn copy_all(&mut self) {
-        let (what, line) = match self.over.top() {
+        let (what, line) = match self.overlays.top() {
             Some(Overlay::Indicators(list)) => {
                 let values = list.shown(0).map(|indicator| indicator.defanged().to_string());
                 (count(list.counts().0 as u64, "indicator"), joined(values))
@@ -86,25 +88,25 @@ impl Model {
 
     pub(super) fn copy(&mut self, what: String, bytes: Vec<u8>) {
         if bytes.len() > LONGEST_COPY {
-            let (most, way) = (crate::text::bytes(LONGEST_COPY as u64), self.way_to("export"));
+            let (most, way) = (crate::text::bytes(LONGEST_COPY as u64), self.key_label("export"));
             return self.warn(format!(
                 "It is longer than {most}, the most that a terminal's clipboard surely takes: nothing was copied. {way} \
                  writes it to a file."
             ));
         }
-        self.emit(FileJob::Copy(Copied { what, bytes }));
+        self.emit(FileJob::Copy(ClipboardCopy { what, bytes }));
     }
 
     pub(in crate::app) fn copied(&mut self, what: &str, result: Result<String, String>) {
         match result {
             Ok(how) => self.say(format!("Copied {what} {how}.")),
-            Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.way_to("export"))),
+            Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.key_label("export"))),
         }
     }
 
     pub(super) fn subject(&self) -> Option<(String, Untrusted)> {
         let subject = |what: &str, text: Untrusted| (what.to_owned(), text);
-        match self.over.top() {
+        match self.overlays.top() {
             Some(Overlay::Indicators(list)) => {
                 let chosen = list.chosen()?;
                 return Some(subject(&format!("a {}", chosen.kind().name()), chosen.value().clone()));
@@ -123,8 +125,8 @@ impl Model {
         match self.focused() {
             None => Some(subject("the report's identifier", self.chosen()?.identifier.as_ref()?.text().clone())),
             Some(_) => {
-                let reported = || value(&self.open()?.report, self.place_here()?);
-                Some(subject("a value", self.files.own_here().map_or_else(reported, first_value)?))
+                let reported = || value(&self.open()?.report, self.note_target()?);
+                Some(subject("a value", self.files.current_rule_row().map_or_else(reported, first_value)?))
             }
         }
     }
@@ -144,25 +146,25 @@ impl Model {
     }
 
     pub(super) fn ask_where(&mut self) {
-        let sized = |part: Part| (part.clone(), size(self, &part));
+        let sized = |part: ExportPart| (part.clone(), size(self, &part));
         let parts: Vec<_> = self.parts().into_iter().map(sized).collect();
         // That of the overlay, or the rows that a filter or a subtree leaves.
-        let is_suggested = |(part, _): &(Part, Option<String>)| match (self.over.top(), part) {
-            (Some(Overlay::Indicators(_)), Part::Of(What::Listed(_))) => true,
-            (Some(Overlay::Indicators(list)), Part::Of(what)) => !list.is_filtered() && list.source.what == *what,
-            (Some(Overlay::Findings(_)), Part::Of(What::Findings(rows))) => rows.is_some(),
-            (Some(Overlay::Detail(_) | Overlay::Answer(_)), Part::Value(_)) => true,
-            (None, Part::Of(What::Shown(pane, _))) => {
+        let is_suggested = |(part, _): &(ExportPart, Option<String>)| match (self.overlays.top(), part) {
+            (Some(Overlay::Indicators(_)), ExportPart::Of(Part::Listed(_))) => true,
+            (Some(Overlay::Indicators(list)), ExportPart::Of(what)) => !list.is_filtered() && list.source.what == *what,
+            (Some(Overlay::Findings(_)), ExportPart::Of(Part::Findings(rows))) => rows.is_some(),
+            (Some(Overlay::Detail(_) | Overlay::Answer(_)), ExportPart::Value(_)) => true,
+            (None, ExportPart::Of(Part::Shown(pane, _))) => {
                 let state = self.pane_state(*pane);
                 state.filter.is_some() || state.is_subtree()
             }
             _ => false,
         };
         let part = parts.iter().position(is_suggested).unwrap_or(0);
-        self.over.put(SaveForm::export(ExportChoice {
+        self.overlays.put(ExportForm::export(ExportChoice {
             file: self.file().cloned(),
             here: self.chosen().and_then(|entry| self.source_of(entry)),
-            all: self.held_here().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+            all: self.stored_reports().filter_map(|(_, entry)| self.source_of(entry)).collect(),
             parts,
             part,
             covered: self.scope(),
@@ -176,26 +178,26 @@ impl Model {
     }
 
     fn writes_report(&self) -> bool {
-        let is_over_it = matches!(self.over.top(), None | Some(Overlay::Detail(_)));
+        let is_over_it = matches!(self.overlays.top(), None | Some(Overlay::Detail(_)));
         self.is_listed() == Some(true) || is_over_it && self.open().is_some() && self.screen == Screen::File
     }
 
-    fn written_value(&self) -> Option<Part> {
-        let value = self.subject().filter(|_| self.focused().is_some() || !self.over.is_empty());
-        value.map(|(_, text)| Part::Value(text))
+    fn written_value(&self) -> Option<ExportPart> {
+        let value = self.subject().filter(|_| self.focused().is_some() || !self.overlays.is_empty());
+        value.map(|(_, text)| ExportPart::Value(text))
     }
 
     /// The parts that can be written; beside what is to block, at the one side, what has the focus.
-    fn parts(&self) -> Vec<Part> {
-        let here = self.focused().zip(self.place_here()).filter(|_| self.screen == Screen::File);
-        let row = here.map(|(_, place)| What::Row(place));
+    fn parts(&self) -> Vec<ExportPart> {
+        let here = self.focused().zip(self.note_target()).filter(|_| self.screen == Screen::File);
+        let row = here.map(|(_, place)| Part::Row(place));
         let (mut near, mut far) = (Vec::new(), Vec::new());
         if self.writes_report() {
-            near.push(Some(What::ToBlock));
-            match (self.over.top(), here) {
+            near.push(Some(Part::ToBlock));
+            match (self.overlays.top(), here) {
                 (Some(Overlay::Indicators(list)), _) => {
                     let listed = [list.source.what.clone(), list.listed()].into_iter();
-                    let is_new = |what: &What| matches!(what, What::OfKind(_) | What::Listed(_));
+                    let is_new = |what: &Part| matches!(what, Part::OfKind(_) | Part::Listed(_));
                     near.extend(listed.filter(is_new).map(Some));
                     near.dedup();
                 }
@@ -203,34 +205,34 @@ impl Model {
                 (Some(_), _) => near.push(row),
                 (None, Some((pane, _))) => {
                     let shown = self.open().and_then(|open| self.pane_state(pane).shown_rows(&open.report, pane));
-                    let shown = shown.map(|rows| What::Shown(pane, Arc::new(rows)));
-                    near.extend([shown, Some(What::Pane(pane)), row]);
+                    let shown = shown.map(|rows| Part::Shown(pane, Arc::new(rows)));
+                    near.extend([shown, Some(Part::Pane(pane)), row]);
                 }
                 (None, None) => {}
             }
-            far = vec![What::All, What::Findings(None), What::Indicators];
+            far = vec![Part::All, Part::Findings(None), Part::Indicators];
         }
-        let near = near.into_iter().flatten().map(Part::Of).chain(self.written_value());
-        near.chain(far.into_iter().map(Part::Of)).collect()
+        let near = near.into_iter().flatten().map(ExportPart::Of).chain(self.written_value());
+        near.chain(far.into_iter().map(ExportPart::Of)).collect()
     }
 
-    pub(in crate::app) fn write(&mut self, save: Save) {
+    pub(in crate::app) fn write(&mut self, save: SaveJob) {
         let cancel = self.writing.ticket().cancel;
         self.emit(FileJob::Write { save, cancel });
     }
 
     pub(super) fn save(&mut self) {
         let marking = self.rules_or_file();
-        let Some(form) = self.over.top_as_mut::<SaveForm>() else { return };
+        let Some(form) = self.overlays.top_as_mut::<ExportForm>() else { return };
         match form.save() {
             Ok(mut save) => {
-                if let Saved::Report { rules, .. } = &mut save.what {
+                if let SaveContent::Report { rules, .. } = &mut save.what {
                     *rules = marking;
                 }
                 form.failure = None;
-                form.source.is_under_way = true;
+                form.source.is_in_progress = true;
                 self.remembered.scope = form.source.choice.scope.unwrap_or(self.remembered.scope);
-                if let Saved::Report { what, format, .. } = &save.what {
+                if let SaveContent::Report { what, format, .. } = &save.what {
                     self.last_format = Some((format, what.is_indicators()));
                 }
                 self.write(save);
@@ -241,29 +243,29 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn saved(&mut self, result: Result<String, NotSaved>) {
+    pub(in crate::app) fn saved(&mut self, result: Result<String, SaveError>) {
         // One that was closed meanwhile has no say in another that is typed into.
-        let form = self.over.top_as_mut::<SaveForm>();
-        let form = form.and_then(|form| std::mem::take(&mut form.source.is_under_way).then_some(form));
+        let form = self.overlays.top_as_mut::<ExportForm>();
+        let form = form.and_then(|form| std::mem::take(&mut form.source.is_in_progress).then_some(form));
         match (result, form) {
             (Ok(words), form) => {
                 if form.is_some() {
-                    self.over.close();
+                    self.overlays.close();
                 }
                 self.say(words);
                 self.follow_scope()
             }
-            (Err(NotSaved::Exists(save, why)), Some(_)) => {
+            (Err(SaveError::Exists(save, why)), Some(_)) => {
                 self.ask_first(why, [KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save))])
             }
-            (Err(NotSaved::Failed(why)), Some(form)) => form.failure = Some(Failure::new(why)),
-            (Err(NotSaved::Exists(_, why) | NotSaved::Failed(why)), None) => self.warn(why),
+            (Err(SaveError::Failed(why)), Some(form)) => form.failure = Some(Failure::new(why)),
+            (Err(SaveError::Exists(_, why) | SaveError::Failed(why)), None) => self.warn(why),
         }
     }
 }
 
 /// What a row of the open report is about: the text itself, or the first of its parts.
-fn value(report: &Report, place: Place) -> Option<Untrusted> {
+fn value(report: &Report, place: RowPlace) -> Option<Untrusted> {
     let record = report.record(place);
     let raw = Raw::new(&record.value);
     if matches!(raw.kind(), Kind::Text | Kind::Word) && !record.value.is_empty() {
@@ -274,17 +276,17 @@ fn value(report: &Report, place: Place) -> Option<Untrusted> {
 
 /// The row that a list over the screen has chosen, and the pane by whose rules it is made harmless.
 fn listed_row(model: &Model) -> Option<(Pane, Row)> {
-    match model.over.top()? {
+    match model.overlays.top()? {
         Overlay::Findings(list) => {
             let MarkedRow { pane, row, target, .. } = list.chosen()?.finding()?;
             Some(whole_row(model, target).unwrap_or_else(|| (*pane, row.clone())))
         }
-        Overlay::Spots(spots) => {
-            let Spot { row, target, .. } = spots.chosen()?;
+        Overlay::RowPicker(picker_rows) => {
+            let PickerRow { row, target, .. } = picker_rows.chosen()?;
             // What another report names is made harmless as hosts are: no dot of an address stays as it was.
             whole_row(model, target.as_ref()?).or_else(|| Some((Pane::Network, row.clone()?)))
         }
-        Overlay::Compare(compare) => compare.chosen_row(),
+        Overlay::ComparisonList(compare) => compare.chosen_row(),
         _ => None,
     }
 }
@@ -298,16 +300,16 @@ fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
 }
 
 /// How many rows or indicators a part has of how many, where the list or the pane shows that.
-fn size(model: &Model, part: &Part) -> Option<String> {
-    let Part::Of(what) = part else { return None };
+fn size(model: &Model, part: &ExportPart) -> Option<String> {
+    let ExportPart::Of(what) = part else { return None };
     let choice = |list: &IndicatorList| list.source.choices.iter().find(|(choice, _)| choice == what).map(|it| it.1);
-    let (some, all) = match (model.over.top(), what) {
-        (Some(Overlay::Indicators(list)), What::Listed(listed)) => (listed.len(), list.counts().1),
+    let (some, all) = match (model.overlays.top(), what) {
+        (Some(Overlay::Indicators(list)), Part::Listed(listed)) => (listed.len(), list.counts().1),
         (Some(Overlay::Indicators(list)), _) => (choice(list)?, list.counts().1),
-        (Some(Overlay::Findings(list)), What::Findings(Some(rows))) => {
+        (Some(Overlay::Findings(list)), Part::Findings(Some(rows))) => {
             (rows.iter().map(RowSet::len).sum(), list.marked_rows(false).values().map(RowSet::len).sum())
         }
-        (None, What::Shown(pane, rows)) => (rows.len(), model.open()?.count(*pane)),
+        (None, Part::Shown(pane, rows)) => (rows.len(), model.open()?.count(*pane)),
         _ => return None,
     };
     let noun = if what.is_indicators() { "indicator" } else { "row" };

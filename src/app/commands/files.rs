@@ -1,30 +1,31 @@
 //! Commands on files and their sandboxes: search, list, open, fetch again, watch a scan, submit, delete.
 
-use crate::app::commands::Act::Local;
+use crate::app::commands::Action::Local;
 use crate::app::commands::scans::{FOLLOWING, first_poll};
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, Act, When, chosen_report, first_page, has_report, is_chosen_held, is_next, is_over, next_page,
+    A_REPORT, A_SERVICE, Action, Availability, chosen_report, first_page, has_report, is_chosen_stored, is_next,
+    is_over, next_page,
 };
-use crate::app::compare::Compare;
+use crate::app::compare::ComparisonList;
 use crate::app::keys::{
-    BACK_TAB, ENTER, ESC, FIELDS, FILE, FILE_OR_ROW, FORM, LIST, OPEN, Places, SOUGHT, START, TAB, key,
+    BACK_TAB, ENTER, ESC, FIELDS, FILE, FILE_OR_ROW, FORM, KeyContexts, LIST, OPEN, SOUGHT, START, TAB, key,
 };
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_days;
-use crate::app::{Command, FileJob, Key, Model, Overlay, Place, TerminalAction};
+use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, TerminalAction};
 use crate::quota::{Kind, Operation};
 use crate::request::Request;
 
-const A_HIT: When = When::Has("a filter or a search", Model::has_hits);
+const A_HIT: Availability = Availability::Has("a filter or a search", Model::has_hits);
 
-const SEVERAL_FILES: When = When::Has("several files that are open", |m| m.files.are_several());
-const SEVERAL_FIELDS: When = When::Has("several fields", |m| match m.over.top() {
+const SEVERAL_FILES: Availability = Availability::Has("several files that are open", |m| m.files.are_several());
+const SEVERAL_FIELDS: Availability = Availability::Has("several fields", |m| match m.overlays.top() {
     Some(Overlay::Detail(detail)) => detail.has_values(),
-    Some(Overlay::Save(form)) => form.has_choices(),
-    over => matches!(over, Some(Overlay::Submit(_))) && !m.is_form_sent(),
+    Some(Overlay::Export(form)) => form.has_choices(),
+    overlay => matches!(overlay, Some(Overlay::Submit(_))) && !m.is_form_sent(),
 });
-const A_FILE: When = When::Has("a file of the service's", |m| m.file().is_some());
+const A_FILE: Availability = Availability::Has("a file of the service's", |m| m.file().is_some());
 
 fn can_follow(model: &Model) -> bool {
     model.file().is_some() && model.following().is_none()
@@ -32,10 +33,10 @@ fn can_follow(model: &Model) -> bool {
 
 fn step_field(model: &mut Model, forward: bool) {
     let height = model.overlay_room().height.into();
-    match model.over.top_mut() {
+    match model.overlays.top_mut() {
         Some(Overlay::Detail(detail)) => detail.step(forward, height),
         Some(Overlay::Submit(form)) => form.step(forward),
-        Some(Overlay::Save(form)) => form.step(forward),
+        Some(Overlay::Export(form)) => form.step(forward),
         _ => {}
     }
 }
@@ -45,20 +46,20 @@ fn has_sandboxes(model: &Model) -> bool {
 }
 
 commands! {
-    "keep-filter" [ENTER] "keep", 1, Places::of(&[Place::Filter, Place::SoughtLine]),
+    "keep-filter" [ENTER] "keep", 1, KeyContexts::of(&[KeyContext::Filter, KeyContext::FilterLine]),
         "Keep the filter and give the keys back" => Local(Model::keep_filter);
-    "drop-filter" [ESC] "no filter", 2, Places::of(&[Place::Pane, Place::Filter]),
+    "drop-filter" [ESC] "no filter", 2, KeyContexts::of(&[KeyContext::Pane, KeyContext::Filter]),
         "Take the filter away"
-        if When::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
+        if Availability::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
         "Take the words as a regular expression, or as plain words again"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
-    "filter" [key('/')] "filter", 4, Places::of(&[Place::List, Place::Pane, Place::Picker, Place::Rows, Place::Hits, Place::Compare]),
+    "filter" [key('/')] "filter", 4, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Picker, KeyContext::Rows, KeyContext::Hits, KeyContext::Compare]),
         "Show only the rows that match: in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
-        if When::Has("a report that is open", |m| m.place() != Place::List || has_report(m)) => Local(Model::begin_filter);
+        if Availability::Has("a report that is open", |m| m.key_context() != KeyContext::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
     "search-stored" [key('S')] "search stored", 8, OPEN,
@@ -71,41 +72,41 @@ commands! {
         "Go to the hit before" if A_HIT => Local(|m| m.step_hit(false));
     "list" [ENTER] "list sandboxes", 1, LIST,
         "List the sandboxes of the file; with their reports where the service sends them along"
-        if When::Has("a list that has not been asked for", |m| is_next(m, |next| matches!(next, Next::Page(None))))
-        => Act::ask(next_page);
+        if Availability::Has("a list that has not been asked for", |m| is_next(m, |next| matches!(next, Next::Page(None))))
+        => Action::ask(next_page);
     "next-page" [ENTER] "next page", 1, LIST,
         "List the next page of sandboxes"
-        if When::Has("the row after the last sandbox", |m| is_next(m, |next| matches!(next, Next::Page(Some(_)))))
-        => Act::ask(next_page);
+        if Availability::Has("the row after the last sandbox", |m| is_next(m, |next| matches!(next, Next::Page(Some(_)))))
+        => Action::ask(next_page);
     "open" [ENTER] "open", 1, LIST,
         "Open the sandbox's report; a stored one costs nothing"
-        if When::Has("a sandbox", |m| m.chosen().is_some())
-        => Act::Ask { request: chosen_report, is_held: is_chosen_held, with_held: |m| {
+        if Availability::Has("a sandbox", |m| m.chosen().is_some())
+        => Action::Ask { request: chosen_report, is_stored: is_chosen_stored, with_stored: |m| {
             if m.open().is_some() {
                 m.files.enter_group();
             }
         }, anew: false };
     "refetch" [key('r')] "refetch", 2, FILE,
         "Fetch a stored report once more; it stays until the new one is there"
-        if When::Has("a stored report", |m| is_chosen_held(m) && chosen_report(m).is_some())
-        => Act::ask_anew(chosen_report);
+        if Availability::Has("a stored report", |m| is_chosen_stored(m) && chosen_report(m).is_some())
+        => Action::ask_anew(chosen_report);
     "relist" [key('R')] "relist", 3, FILE,
         "List once more; if the first page changed, further ones cost again"
-        if When::Has("a list that has been asked for", |m| first_page(m).is_some())
-        => Act::ask_anew(first_page);
-    "open-all" [key('A')] "open all", 4, Places::of(&[Place::List, Place::Pane, Place::Compare]),
+        if Availability::Has("a list that has been asked for", |m| first_page(m).is_some())
+        => Action::ask_anew(first_page);
+    "open-all" [key('A')] "open all", 4, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Compare]),
         "Open every report of the list that is not stored, one after another; the total is in the bar, the first failure stops it"
-        if When::HasAll(&[
+        if Availability::HasAll(&[
             ("the reports that are being opened to be here first", |m| m.calls.batch().is_none()),
             ("reports of the list that are not stored", |m| {
-                m.files.missing_reports(&m.calls).len() > usize::from(m.over.find::<Compare>().is_none())
+                m.files.missing_reports(&m.calls).len() > usize::from(m.overlays.find::<ComparisonList>().is_none())
             }),
         ])
-        => Act::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.figures.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
-    "stop" [key('s')] "stop", 1, Places::of(&[Place::List, Place::Pane, Place::Sheet]),
+        => Action::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.quota_state.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
+    "stop" [key('s')] "stop", 1, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::TextPage]),
         "Stop opening all, or watching the file's scan: nothing further is sent"
-        if When::Has("reports that are being opened, or a scan that is watched", |m| {
-            let is_there = m.place() != Place::Sheet || m.over.shows_sheet(FOLLOWING);
+        if Availability::Has("reports that are being opened, or a scan that is watched", |m| {
+            let is_there = m.key_context() != KeyContext::TextPage || m.overlays.shows_sheet(FOLLOWING);
             is_there && (m.calls.batch().is_some() || m.following().is_some())
         }) => Local(|m| match m.calls.batch() {
             Some(_) => m.stop_batch("Stopped."),
@@ -113,18 +114,18 @@ commands! {
         });
     "counters" [key('b')] "counters", 9, FILE,
         "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
-        if A_SERVICE => Act::ask_anew(|_| Some(Request::Quotas));
+        if A_SERVICE => Action::ask_anew(|_| Some(Request::Quotas));
     "usage" [key('u')] "usage", 9, FILE_OR_ROW,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
-        if A_SERVICE => Act::ask_anew(|m| Some(last_days(m.now)));
-    "open-chosen" [ENTER] "open file", 1, Places::of(&[Place::Start, Place::Hash]),
+        if A_SERVICE => Action::ask_anew(|m| Some(last_days(m.now)));
+    "open-chosen" [ENTER] "open file", 1, KeyContexts::of(&[KeyContext::Start, KeyContext::Hash]),
         "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
-        if When::Has("a SHA-256 that is typed or pasted", |m| {
+        if Availability::Has("a SHA-256 that is typed or pasted", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
         }) => Local(Model::open_typed);
     "demo" [key('t')] "try the demo", 1, START,
         "Run the embedded service with made-up reports: no key, no network, no cost"
-        if When::Has("a start without an API key", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
+        if Availability::Has("a start without an API key", |m| !m.service.has_key) => Local(|m| m.emit(TerminalAction::Demo));
     "open-file" [key('f')] "files", 5, FILE_OR_ROW,
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);
@@ -139,22 +140,22 @@ commands! {
         if A_FILE => Local(Model::close_file);
     "watch" [key('W')] "watch", 5, FILE,
         "Watch the file's scan: until its reports are there, by polls at an interval, each at a price, up to a limit"
-        if When::Has("a file that is not watched, with no sandbox in its list", |m| {
+        if Availability::Has("a file that is not watched, with no sandbox in its list", |m| {
             can_follow(m) && !has_sandboxes(m)
-        }) => Act::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
+        }) => Action::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
     "watch-listed" [key('W')] "watch", 5, FILE,
         "Watch the file's scan: though some of its reports are listed; shows the cost first"
-        if When::Has("a file that is not watched, with sandboxes in its list", |m| can_follow(m) && has_sandboxes(m))
-        => Act::Leads { to: Model::ask_to_follow, price: Model::follow_price };
+        if Availability::Has("a file that is not watched, with sandboxes in its list", |m| can_follow(m) && has_sandboxes(m))
+        => Action::Leads { to: Model::ask_to_follow, price: Model::follow_price };
     "watch-status" [key('W')] "watch", 3, FILE,
         "Show the progress of the watched scan: each sandbox, the next poll, what it may still cost"
-        if When::Has("a scan that is watched", |m| m.following().is_some())
+        if Availability::Has("a scan that is watched", |m| m.following().is_some())
         => Local(|m| m.show_figures(m.following_sheet(), true));
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
-        if A_SERVICE => Act::Leads {
-            to: |m| m.over.put(SubmitForm::empty()),
-            price: |m| m.figures.plan([Operation::once(Kind::PrivateScan)]),
+        if A_SERVICE => Action::Leads {
+            to: |m| m.overlays.put(SubmitForm::empty()),
+            price: |m| m.quota_state.plan([Operation::once(Kind::PrivateScan)]),
         };
     "next-field" [TAB] "next field", 2, FIELDS,
         "Go to the next field of the form, or the next value of a row" if SEVERAL_FIELDS => Local(|m| step_field(m, true));
@@ -162,24 +163,24 @@ commands! {
         "Go to the field or the value before" if SEVERAL_FIELDS => Local(|m| step_field(m, false));
     "inspect-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
-        if When::Has("a file that is not inspected yet", |m| {
+        if Availability::Has("a file that is not inspected yet", |m| {
             is_over::<SubmitForm>(m) && m.direct_scan().is_none() && m.large_scan().is_none()
         }) => Local(|m| {
-            let path = m.over.find_mut::<SubmitForm>().and_then(SubmitForm::inspect);
+            let path = m.overlays.find_mut::<SubmitForm>().and_then(SubmitForm::inspect);
             path.into_iter().for_each(|path| m.emit(FileJob::Inspect(path)));
         });
     "submit" [ENTER] "submit it", 1, FORM,
         "Upload the file for a private scan"
-        if When::Has("an inspected file", |m| m.direct_scan().is_some())
-        => Act::ask_anew(Model::direct_scan);
+        if Availability::Has("an inspected file", |m| m.direct_scan().is_some())
+        => Action::ask_anew(Model::direct_scan);
     "submit-large" [ENTER] "submit it", 1, FORM,
         "Ask for an address that takes a large file; the file is uploaded there for a private scan"
-        if When::Has("a large inspected file, and no other that is being sent", |m| {
+        if Availability::Has("a large inspected file, and no other that is being sent", |m| {
             m.large_scan().is_some() && !m.calls.has(&Request::UploadAddress) && !m.is_form_sent()
         })
-        => Act::Each { requests: |m| m.large_scan().map(|submission| Request::PrivateScan { submission, to: None }).into_iter().collect(), price: Model::large_price, begin: Model::submit_large };
+        => Action::Each { requests: |m| m.large_scan().map(|submission| Request::PrivateScan { submission, to: None }).into_iter().collect(), price: Model::large_price, begin: Model::submit_large };
     "delete-at-service" [key('E')] "delete", 8, FILE,
         "Delete the file at the service; with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
-        => Act::Leads { to: Model::delete_at_service, price: |m| m.figures.plan([Operation::once(Kind::PrivateDelete)]) };
+        => Action::Leads { to: Model::delete_at_service, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateDelete)]) };
 }

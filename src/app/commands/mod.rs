@@ -1,7 +1,7 @@
 //! What a command is: a key, its words, where it applies, what it asks of the service, what it does.
 //!
 //! Dispatch, status bar, help, palette and the README's key table all read the table of them. A command reaches the network
-//! only by [`Act::Ask`] and [`Act::Each`], whose prices are pure functions of the model: shown before the key is pressed.
+//! only by [`Action::Ask`] and [`Action::Each`], whose prices are pure functions of the model: shown before the key is pressed.
 
 /// A row a command: name, keys, label, rank, places, help, condition, action.
 macro_rules! commands {
@@ -13,12 +13,12 @@ macro_rules! commands {
             label: $label,
             help: $help,
             rank: $rank,
-            place: $place,
+            contexts: $place,
             when: commands!(@when $($when)?),
             act: $act,
         }),+];
     };
-    (@when) => { When::Always };
+    (@when) => { Availability::Always };
     (@when $when:expr) => { $when };
 }
 
@@ -29,8 +29,8 @@ mod reports;
 mod scans;
 
 mod everywhere {
-    use super::Act::Local;
-    use super::{Command, When, can_go_back};
+    use super::Action::Local;
+    use super::{Availability, Command, can_go_back};
     use crate::app::keys::{DOWN, END, ESC, EVERYWHERE, HOME, OVERLAYS, PAGE_DOWN, PAGE_UP, UP, key};
     use crate::app::panes::Move;
     use crate::app::{Key, Model};
@@ -50,16 +50,16 @@ mod everywhere {
             "To the last row" => Local(|m| m.go(Move::Last));
         "back" [ESC] "back", 4, EVERYWHERE,
             "Go back one step: empty the filter of a list, close, shrink, to the list of sandboxes; open-file leaves the file"
-            if When::Has("something to go back from", can_go_back) => Local(Model::go_back);
+            if Availability::Has("something to go back from", can_go_back) => Local(Model::go_back);
         "cancel" [Key::Ctrl('x')] "cancel", 2, EVERYWHERE,
             "Stop waiting for the calls in flight; they may be charged, and the ledger counts them"
-            if When::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::give_up);
+            if Availability::Has("a call in flight", |m| !m.calls.is_empty()) => Local(Model::cancel_or_quit);
         "suspend" [Key::Ctrl('z')] "suspend", 0, EVERYWHERE,
             "Suspend the app and return to the shell; `fg` resumes it"
-            if When::Has("a terminal that can suspend a program", |m| m.settings.has_shell)
-            => Local(Model::make_way);
+            if Availability::Has("a terminal that can suspend a program", |m| m.settings.has_shell)
+            => Local(Model::suspend_app);
         "close" [key('q')] "close", 0, OVERLAYS,
-            "Close the overlay, whatever filters it" => Local(Model::close_over);
+            "Close the overlay, whatever filters it" => Local(Model::close_overlay);
         "quit" [key('q'), Key::Ctrl('c')] "quit", 6, EVERYWHERE,
             "Quit; over an overlay by ctrl-c alone; a paid response in flight is waited for, pressing it again leaves at once"
             => Local(Model::quit);
@@ -68,12 +68,12 @@ mod everywhere {
 
 pub(in crate::app) use scans::FOLLOWING;
 
-use crate::app::keys::{CONFIRM, ENTER, PANED, Places};
+use crate::app::keys::{CONFIRM, ENTER, KeyContexts, PANED};
 use crate::app::list::Next;
-use crate::app::over::palette::PaletteAction;
-use crate::app::over::{AnswerTree, OverlayKind};
+use crate::app::overlays::palette::PaletteAction;
+use crate::app::overlays::{AnswerTree, OverlayKind};
 use crate::app::spending::Prompt;
-use crate::app::{Key, Model, Overlay, Place, Screen};
+use crate::app::{Key, KeyContext, Model, Overlay, Screen};
 use crate::quota::Plan;
 use crate::report::Pane;
 use crate::report::attributes::title;
@@ -94,9 +94,9 @@ macro_rules! pane {
                 "; in a comparison, among hits and in lists of rows, show its rows only, or all again"
             ),
             rank: 0,
-            place: PANED,
-            when: When::Has("a report that is open, or rows of several panes", has_panes),
-            act: Act::GoToPane(Pane::$pane),
+            contexts: PANED,
+            when: Availability::Has("a report that is open, or rows of several panes", has_panes),
+            act: Action::GoToPane(Pane::$pane),
         }
     };
 }
@@ -117,6 +117,7 @@ pub static PANES: [Command; 13] = [
     pane!(Overview, "pane-overview", '0'),
 ];
 
+/// A command: its keys, its words, where it works and what it does.
 #[derive(Debug)]
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.
@@ -126,22 +127,23 @@ pub struct Command {
     pub help: &'static str,
     /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
     pub rank: u8,
-    pub place: Places,
-    pub when: When,
-    pub act: Act,
+    pub contexts: KeyContexts,
+    pub when: Availability,
+    pub act: Action,
 }
 
+/// When a command can be used.
 #[derive(Debug, Clone, Copy)]
-pub enum When {
+pub enum Availability {
     Always,
     /// When there is what it needs: in words that follow "it needs", and whether it is there.
     Has(&'static str, fn(&Model) -> bool),
-    HasAll(&'static [Need]),
+    HasAll(&'static [Requirement]),
 }
 
-pub type Need = (&'static str, fn(&Model) -> bool);
+pub type Requirement = (&'static str, fn(&Model) -> bool);
 
-impl When {
+impl Availability {
     pub fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
@@ -151,8 +153,9 @@ impl When {
     }
 }
 
+/// What a command does.
 #[derive(Debug)]
-pub enum Act {
+pub enum Action {
     Local(fn(&mut Model)),
     GoToPane(Pane),
     /// Opens an overlay that sends requests, and shows their price again.
@@ -170,20 +173,20 @@ pub enum Act {
     /// Sends a request unless its response is stored, or even then.
     Ask {
         request: fn(&Model) -> Option<Request>,
-        is_held: fn(&Model) -> bool,
-        with_held: fn(&mut Model),
+        is_stored: fn(&Model) -> bool,
+        with_stored: fn(&mut Model),
         anew: bool,
     },
 }
 
-impl Act {
+impl Action {
     /// Sends a request; a stored response serves, though the screen knows of none.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_held: |_| false, with_held: |_| {}, anew: false }
+        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: false }
     }
 
     const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_held: |_| false, with_held: |_| {}, anew: true }
+        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: true }
     }
 }
 
@@ -193,7 +196,7 @@ impl Command {
     }
 
     pub fn to_pane(pane: Pane) -> Option<&'static Self> {
-        PANES.iter().find(|command| matches!(command.act, Act::GoToPane(to) if to == pane))
+        PANES.iter().find(|command| matches!(command.act, Action::GoToPane(to) if to == pane))
     }
 
     pub fn named(name: &str) -> Option<&'static Self> {
@@ -201,22 +204,22 @@ impl Command {
     }
 
     pub fn is_on(&self, model: &Model) -> bool {
-        self.place.contains(model.place()) && self.when.missing(model).is_none()
+        self.contexts.contains(model.key_context()) && self.when.missing(model).is_none()
     }
 
     pub fn off(&self, model: &Model) -> Option<String> {
-        if !self.place.contains(model.place()) {
-            return Some(format!("it works {}", self.place.words()));
+        if !self.contexts.contains(model.key_context()) {
+            return Some(format!("it works {}", self.contexts.label()));
         }
         self.when.missing(model).map(|what| format!("it needs {what}"))
     }
 
     /// The command that a key means right now. A letter means nothing to a question but its own answers.
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
-        let place = model.place();
-        let is_answer = place == Place::Confirm && matches!(key, Key::Char(_));
+        let place = model.key_context();
+        let is_answer = place == KeyContext::Confirm && matches!(key, Key::Char(_));
         let means = |command: &&Self| {
-            let can_be = command.place.contains(place) && (!is_answer || command.place == CONFIRM);
+            let can_be = command.contexts.contains(place) && (!is_answer || command.contexts == CONFIRM);
             can_be && command.when.missing(model).is_none()
         };
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
@@ -229,42 +232,44 @@ impl Command {
 
     /// Whether there are moments in which it asks the service.
     pub fn asks(&self) -> bool {
-        matches!(self.act, Act::Each { .. } | Act::Ask { .. })
+        matches!(self.act, Action::Each { .. } | Action::Ask { .. })
     }
 
     /// Whether there are moments in which it asks the service, or leads to what does.
     pub fn can_cost(&self) -> bool {
-        self.asks() || matches!(self.act, Act::Leads { .. })
+        self.asks() || matches!(self.act, Action::Leads { .. })
     }
 
     /// The command that is meant by this one right now: by the palette's, the chosen one.
     pub fn meant(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
-            (Act::Chosen, Some(PaletteAction::Command(command))) => command,
+            (Action::Chosen, Some(PaletteAction::Command(command))) => command,
             _ => self,
         }
     }
 
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
-            Act::Ask { request, .. } => request(model),
-            Act::Local(_) | Act::GoToPane(_) | Act::Leads { .. } | Act::Each { .. } | Act::Chosen => None,
+            Action::Ask { request, .. } => request(model),
+            Action::Local(_) | Action::GoToPane(_) | Action::Leads { .. } | Action::Each { .. } | Action::Chosen => {
+                None
+            }
         }
     }
 
     pub fn requests(&self, model: &Model) -> Vec<Request> {
         match &self.act {
-            Act::Each { requests, .. } => requests(model),
+            Action::Each { requests, .. } => requests(model),
             _ => self.request(model).into_iter().collect(),
         }
     }
 
-    pub fn at(place: Place) -> impl Iterator<Item = &'static Self> {
-        Self::all().filter(move |command| command.place.contains(place))
+    pub fn at(place: KeyContext) -> impl Iterator<Item = &'static Self> {
+        Self::all().filter(move |command| command.contexts.contains(place))
     }
 
     /// The commands that the bar shows at a place, the most important first.
-    pub fn told_at(place: Place) -> impl Iterator<Item = &'static Self> {
+    pub fn bar_commands(place: KeyContext) -> impl Iterator<Item = &'static Self> {
         let mut told: Vec<_> = Self::at(place).filter(|command| command.rank > 0).collect();
         told.sort_by_key(|command| command.rank);
         told.into_iter()
@@ -272,13 +277,13 @@ impl Command {
 
     /// The enabled commands, each with its first working key; computed lazily.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
-        Self::at(model.place()).filter_map(|command| Some((model.key_of(command)?, command)))
+        Self::at(model.key_context()).filter_map(|command| Some((model.key_of(command)?, command)))
     }
 }
 
-pub(super) const A_REPORT: When = When::Has("a report that is open", has_report);
+pub(super) const A_REPORT: Availability = Availability::Has("a report that is open", has_report);
 
-pub(super) const A_SERVICE: When = When::Has("a service", has_service);
+pub(super) const A_SERVICE: Availability = Availability::Has("a service", has_service);
 
 pub(super) fn has_service(model: &Model) -> bool {
     !model.is_document()
@@ -289,25 +294,27 @@ pub(super) fn has_report(model: &Model) -> bool {
 }
 
 fn has_panes(model: &Model) -> bool {
-    match model.over.top() {
+    match model.overlays.top() {
         None => has_report(model),
-        Some(Overlay::Spots(spots)) => spots.source.spots.iter().any(|spot| spot.pane.is_some()),
-        Some(over) => matches!(over, Overlay::Finder(_) | Overlay::Findings(_) | Overlay::Compare(_)),
+        Some(Overlay::RowPicker(picker_rows)) => {
+            picker_rows.source.picker_rows.iter().any(|picker_row| picker_row.pane.is_some())
+        }
+        Some(overlay) => matches!(overlay, Overlay::HitList(_) | Overlay::Findings(_) | Overlay::ComparisonList(_)),
     }
 }
 
 pub(super) fn in_tree(model: &Model) -> bool {
     is_over::<AnswerTree>(model)
-        || model.over.is_empty() && has_report(model) && model.focused() == Some(Pane::Processes)
+        || model.overlays.is_empty() && has_report(model) && model.focused() == Some(Pane::Processes)
 }
 
 /// Whether an overlay of this kind has the keys.
 pub(super) fn is_over<T: OverlayKind>(model: &Model) -> bool {
-    model.over.top_as::<T>().is_some()
+    model.overlays.top_as::<T>().is_some()
 }
 
 pub(super) fn has_rows_below(model: &Model) -> bool {
-    if let Some(answer) = model.over.top_as::<AnswerTree>() {
+    if let Some(answer) = model.overlays.top_as::<AnswerTree>() {
         return answer.line(answer.scroll.cursor).is_some_and(|(_, children)| children.is_some());
     }
     let Some(open) = model.open().filter(|_| in_tree(model)) else { return false };
@@ -320,7 +327,7 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
 }
 
 pub(super) fn is_folded(model: &Model) -> bool {
-    match model.over.top() {
+    match model.overlays.top() {
         Some(Overlay::Answer(answer)) => answer.folds.any(),
         Some(Overlay::Findings(list)) => list.is_folded(),
         _ => in_tree(model) && model.pane_state(Pane::Processes).folds.any(),
@@ -328,7 +335,7 @@ pub(super) fn is_folded(model: &Model) -> bool {
 }
 
 pub(super) fn rows_of_tree(model: &Model) -> usize {
-    match (model.over.top(), model.open()) {
+    match (model.overlays.top(), model.open()) {
         (Some(Overlay::Answer(answer)), _) => answer.count(),
         (Some(Overlay::Findings(list)), _) => list.counts().0,
         (_, Some(open)) => model.pane_state(Pane::Processes).count(&open.report, Pane::Processes),
@@ -337,24 +344,24 @@ pub(super) fn rows_of_tree(model: &Model) -> usize {
 }
 
 pub(super) fn form_request(model: &Model) -> Option<Request> {
-    model.over.top_as::<Prompt>().and_then(|form| form.request(model.now).ok())
+    model.overlays.top_as::<Prompt>().and_then(|form| form.request(model.now).ok())
 }
 
-pub(super) fn is_form_held(model: &Model) -> bool {
-    model.over.top_as::<Prompt>().is_some_and(|form| form.held_since(model.now).is_some())
+pub(super) fn is_form_stored(model: &Model) -> bool {
+    model.overlays.top_as::<Prompt>().is_some_and(|form| form.stored_since(model.now).is_some())
 }
 
 pub(super) fn has_kind(model: &Model, forward: bool) -> bool {
-    let found = model.focused().zip(model.open()).filter(|_| model.over.is_empty());
+    let found = model.focused().zip(model.open()).filter(|_| model.overlays.is_empty());
     found.is_some_and(|(pane, open)| model.pane_state(pane).next_kind(&open.report, pane, forward).is_some())
-        || matches!(model.over.top(), Some(Overlay::Compare(_) | Overlay::Indicators(_)))
+        || matches!(model.overlays.top(), Some(Overlay::ComparisonList(_) | Overlay::Indicators(_)))
 }
 
 pub(super) fn can_go_back(model: &Model) -> bool {
-    match (model.over.top(), model.screen) {
+    match (model.overlays.top(), model.screen) {
         (Some(_), _) => true,
         (None, Screen::Start) => !model.start.typed.is_empty() || model.files.shown().is_some(),
-        (None, Screen::File) => model.focused().is_some() || model.files.is_zoomed() || model.way_back().is_some(),
+        (None, Screen::File) => model.focused().is_some() || model.files.is_zoomed() || model.return_label().is_some(),
     }
 }
 
@@ -376,7 +383,7 @@ pub(super) fn chosen_report(model: &Model) -> Option<Request> {
     Some(Request::Behaviour { identifier })
 }
 
-pub(super) fn is_chosen_held(model: &Model) -> bool {
+pub(super) fn is_chosen_stored(model: &Model) -> bool {
     model.chosen().is_some_and(|entry| entry.report().is_some())
 }
 
@@ -429,7 +436,7 @@ mod tests {
     fn every_key_reaches_its_command() {
         for command in Command::all() {
             for key in command.keys {
-                assert!(command.place.each().any(|place| !place.types(*key)), "{} by {key}", command.name);
+                assert!(command.contexts.each().any(|place| !place.types(*key)), "{} by {key}", command.name);
             }
         }
     }

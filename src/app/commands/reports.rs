@@ -1,71 +1,72 @@
 //! Commands on a report and on a comparison: panes, rows, trees, lists, copies and files of them; then those for overlays and the store.
 
-use crate::app::away::SaveForm;
-use crate::app::commands::Act::Local;
+use crate::app::commands::Action::Local;
 use crate::app::commands::{
-    A_REPORT, A_SERVICE, Act, When, form_request, has_kind, has_report, has_rows_below, has_service, in_tree,
-    is_folded, is_form_held, is_over, rows_of_tree,
+    A_REPORT, A_SERVICE, Action, Availability, form_request, has_kind, has_report, has_rows_below, has_service,
+    in_tree, is_folded, is_form_stored, is_over, rows_of_tree,
 };
-use crate::app::compare::{Compare, Comparison, OtherFile, OtherFiles};
-use crate::app::find::Finder;
+use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles};
+use crate::app::export_form::ExportForm;
+use crate::app::find::HitList;
 use crate::app::keys::{
-    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FILE_OR_ROW, FORM, KINDS, LEFT, OPEN,
-    PANE, PICKER, Places, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
+    BACK_TAB, CHOICE, CHOSEN, COMPARE, CONFIRM, COPIED, DELETE, ENTER, FILE, FILE_OR_ROW, FORM, KINDS, KeyContexts,
+    LEFT, OPEN, PANE, PICKER, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
-use crate::app::over::{
-    AgeForm, AgeInDays, AnswerTree, FindingList, HeldScreen, IndicatorList, NoteForm, Sheet, Spots, palette,
+use crate::app::overlays::{
+    AgeForm, AgeInDays, AnswerTree, FindingList, IndicatorList, NoteForm, RowPicker, StoredList, TextPage, palette,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
-use crate::app::{Command, FileJob, Key, Model, Overlay, Place, Screen, StoreJob};
+use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, Screen, StoreJob};
 use crate::quota::{Kind, Operation};
-use crate::report::Holding;
+use crate::report::StoredItem;
 
 /// Columns that one press gives the list or takes from it, and percent of the rows that it gives the upper panes or takes.
 const WIDER: i16 = 2;
 const TALLER: i16 = 5;
 
-const FOLDED_OR_WIDE: When = When::Has("a report, or a list that folds or has kinds or columns", |m| {
-    if m.over.is_empty() { has_report(m) } else { !is_over::<Spots>(m) }
+const FOLDED_OR_WIDE: Availability = Availability::Has("a report, or a list that folds or has kinds or columns", |m| {
+    if m.overlays.is_empty() { has_report(m) } else { !is_over::<RowPicker>(m) }
 });
-const A_STORED_REPORT: When =
-    When::Has("a stored report", |m| m.screen == Screen::File && m.held_here().next().is_some());
+const A_STORED_REPORT: Availability =
+    Availability::Has("a stored report", |m| m.screen == Screen::File && m.stored_reports().next().is_some());
 
 fn step_kind(model: &mut Model, forward: bool) {
-    match model.over.top_mut() {
-        Some(Overlay::Compare(list)) => list.change(|compare| compare.step_pane(forward)),
+    match model.overlays.top_mut() {
+        Some(Overlay::ComparisonList(list)) => list.change(|compare| compare.step_pane(forward)),
         Some(Overlay::Indicators(list)) => list.step(forward),
         _ => model.files.with_focused(|state, report, pane| state.step_kind(report, pane, forward)),
     }
 }
 
-const A_VALUE: When = When::Has("a value", |m| m.subject().is_some());
-const A_CHOICE: When =
-    When::Has("a line with several choices", |m| m.over.top_as().is_some_and(|form: &SaveForm| form.has_choice()));
+const A_VALUE: Availability = Availability::Has("a value", |m| m.subject().is_some());
+const A_CHOICE: Availability = Availability::Has("a line with several choices", |m| {
+    m.overlays.top_as().is_some_and(|form: &ExportForm| form.has_choice())
+});
 
-fn has_held(model: &Model) -> bool {
-    model.chosen_held().is_some()
+fn has_stored(model: &Model) -> bool {
+    model.chosen_stored().is_some()
 }
 
-const SOMETHING_HELD: When = When::Has("something stored", has_held);
+const SOMETHING_HELD: Availability = Availability::Has("something stored", has_stored);
 
 /// What deletes rows that a search does not show is off while one is on.
-const ALL_SHOWN: When = When::HasAll(&[
-    ("something stored", has_held),
+const ALL_SHOWN: Availability = Availability::HasAll(&[
+    ("something stored", has_stored),
     ("all rows shown, for it deletes others as well", |m| {
-        m.over.top_as::<HeldScreen>().is_some_and(|held| held.filter.typed.is_empty())
+        m.overlays.top_as::<StoredList>().is_some_and(|stored| stored.filter.typed.is_empty())
     }),
 ]);
 
 commands! {
     "row-details" [ENTER] "details", 4, TREE,
         "Show the details of the row: every field, uncut"
-        if When::Has("a row", |m| match m.over.top_as::<AnswerTree>() {
+        if Availability::Has("a row", |m| match m.overlays.top_as::<AnswerTree>() {
             Some(answer) => answer.chosen().is_some_and(|line| line.value.is_some()),
-            None => (m.place_here().is_some() || m.files.own_here().is_some()) && m.over.is_empty(),
+            None => (m.note_target().is_some() || m.files.current_rule_row().is_some()) && m.overlays.is_empty(),
         })
-        => Local(|m| if m.over.is_empty() { m.open_detail() } else { m.open_value() });
+        => Local(|m| if m.overlays.is_empty() { m.open_detail() } else { m.open_value() });
     "findings" [key('!')] "findings", 2, FILE_OR_ROW,
         "List what rules mark, by subject and rule: with techniques, in all stored sandboxes of the file; a row's mark: ! high, * medium, + low, ~ noise"
         if A_STORED_REPORT => Local(Model::list_findings);
@@ -83,8 +84,8 @@ commands! {
         "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.files.zoom(!m.files.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,
         "Show when each process started, along a line of time" if A_REPORT => Local(|m| {
-            let sheet = Sheet::timeline(m, m.overlay_room().width.into());
-            m.over.put(sheet);
+            let text_page = TextPage::timeline(m, m.overlay_room().width.into());
+            m.overlays.put(text_page);
         });
     "list-wider" [key('>')] "wider list", 0, FILE,
         "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, WIDER)));
@@ -94,7 +95,7 @@ commands! {
         "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(TALLER)));
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
         "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-TALLER)));
-    "left" [LEFT, key('h')] "left", 0, Places::of(&[Place::Pane, Place::Answer, Place::Compare, Place::Rows]),
+    "left" [LEFT, key('h')] "left", 0, KeyContexts::of(&[KeyContext::Pane, KeyContext::Answer, KeyContext::Compare, KeyContext::Rows]),
         "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the column before; of indicators, the kind before"
         if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Left));
     "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
@@ -102,21 +103,21 @@ commands! {
         if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Right));
     "fold" [key(' ')] "unfold or fold", 7, TREE,
         "Fold or unfold the process"
-        if When::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
+        if Availability::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
     "show-all" [key('+'), key('=')] "show all", 5, UNFOLDED,
         "Unfold the whole process tree, or all findings; in a comparison, bring every column back that was left out"
-        if When::Has("something folded, or columns that were left out", |m| {
-            is_folded(m) || m.over.top_as::<Compare>().is_some_and(|found| !found.source.without.is_empty())
-        }) => Local(|m| match is_over::<Compare>(m) {
+        if Availability::Has("something folded, or columns that were left out", |m| {
+            is_folded(m) || m.overlays.top_as::<ComparisonList>().is_some_and(|found| !found.source.without.is_empty())
+        }) => Local(|m| match is_over::<ComparisonList>(m) {
             true => m.compare_other_columns(Comparison::bring_back),
             false => m.fold(FoldStep::All(false)),
         });
     "show-less" [key('-')] "show less", 5, UNFOLDED,
         "Fold the process tree down to its roots, or all findings; in a comparison, leave the chosen column out: at least two remain"
-        if When::Has("a tree, findings, or two columns beside the chosen one", |m| {
-            in_tree(m) || is_over::<FindingList>(m) || m.over.top_as::<Compare>().is_some_and(|found| found.source.can_leave_out())
+        if Availability::Has("a tree, findings, or two columns beside the chosen one", |m| {
+            in_tree(m) || is_over::<FindingList>(m) || m.overlays.top_as::<ComparisonList>().is_some_and(|found| found.source.can_leave_out())
         }) => Local(|m| {
-            if is_over::<Compare>(m) {
+            if is_over::<ComparisonList>(m) {
                 return m.compare_other_columns(Comparison::leave_out);
             }
             let before = rows_of_tree(m);
@@ -127,16 +128,16 @@ commands! {
         });
     "isolate" [key('.')] "only this subtree", 8, PANE,
         "Show only the process and those below it, or the whole tree again"
-        if When::Has("a process of the tree", |m| m.files.row_here().is_some_and(|(report, row)| is_process(report, row)))
+        if Availability::Has("a process of the tree", |m| m.files.current_row().is_some_and(|(report, row)| is_process(report, row)))
         => Local(|m| m.files.with_focused(|state, report, pane| state.isolate(report, pane)));
-    "process" [key('^')] "its process", 7, Places::of(&[Place::Pane, Place::Detail]),
+    "process" [key('^')] "its process", 7, KeyContexts::of(&[KeyContext::Pane, KeyContext::Detail]),
         "Go to the process that started this one, or that the row names; such as the one that dropped the file; list those that it may mean"
-        if When::Has("a process that another one started, or a row that names a process", |m| {
+        if Availability::Has("a process that another one started, or a row that names a process", |m| {
             let row = m.row_in_sight();
             row.is_some_and(|(report, row)| parent(report, row).is_some() || names_process(report, row))
         }) => Local(|m| match m.row_in_sight().and_then(|(report, row)| parent(report, row)) {
             Some(parent) => {
-                m.over.all.clear();
+                m.overlays.all.clear();
                 m.show_row(parent);
             }
             None => m.go_to_process(),
@@ -146,44 +147,44 @@ commands! {
         if A_REPORT => Local(Model::find_named);
     "next-kind" [key('}')] "next kind", 7, KINDS,
         "Go to the pane's next kind of rows (such as from written to deleted files); in a comparison, show the next pane's only; of indicators those to block, or the next kind"
-        if When::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| step_kind(m, true));
+        if Availability::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| step_kind(m, true));
     "previous-kind" [key('{')] "kind before", 0, KINDS,
         "Go to the pane's kind of rows before; in a comparison, show those of the pane before, of indicators the kind before"
-        if When::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| step_kind(m, false));
+        if Availability::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| step_kind(m, false));
     "compare" [key('c')] "compare", 6, FILE_OR_ROW,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
         if A_STORED_REPORT => Local(Model::compare);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
-            let spots = m.over.find::<Compare>().and_then(Compare::spots);
-            spots.into_iter().for_each(|spots| m.over.put(spots));
+            let picker_rows = m.overlays.find::<ComparisonList>().and_then(ComparisonList::picker_rows);
+            picker_rows.into_iter().for_each(|picker_rows| m.overlays.put(picker_rows));
         });
     "compare-with" [key('w')] "compare with", 5, COMPARE,
         "Compare with another file that has stored reports; costs nothing"
-        if When::Has("another file with stored reports", |m| {
+        if Availability::Has("another file with stored reports", |m| {
             has_service(m) && m.start.others(m.file()).next().is_some()
         })
         => Local(|m| {
             let others = m.start.others(m.file()).cloned().collect();
-            m.over.put(OtherFile::new(OtherFiles(others)));
+            m.overlays.put(OtherFileList::new(OtherFiles(others)));
         });
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"
-        if When::Has("a list of other files", is_over::<OtherFile>) => Local(Model::compare_with_chosen);
-    "go-to-row" [ENTER] "go there", 1, Places::of(&[Place::Finder, Place::Hits, Place::Rows]),
+        if Availability::Has("a list of other files", is_over::<OtherFileList>) => Local(Model::compare_with_chosen);
+    "go-to-row" [ENTER] "go there", 1, KeyContexts::of(&[KeyContext::Finder, KeyContext::Hits, KeyContext::Rows]),
         "Go to the row or the hit, in its sandbox and pane; of an indicator to the row that names it, or where several do, to a list of them"
-        if When::Has("a row to go to", |m| {
-            is_over::<Finder>(m) || is_over::<IndicatorList>(m) || m.chosen_target().is_some()
+        if Availability::Has("a row to go to", |m| {
+            is_over::<HitList>(m) || is_over::<IndicatorList>(m) || m.chosen_target().is_some()
         }) => Local(Model::go_to_chosen);
     "unfold-rule" [ENTER, key(' ')] "unfold or fold", 1, ROWS,
         "Show the rows of the rule, or of all rules of the subject; or fold them again"
-        if When::Has("a rule or a subject of the findings", |m| m.over.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
+        if Availability::Has("a rule or a subject of the findings", |m| m.overlays.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
         => Local(|m| m.fold(FoldStep::Toggle));
-    "scope" [key('v')] "view", 3, Places::of(&[Place::Rows, Place::Compare]),
+    "scope" [key('v')] "view", 3, KeyContexts::of(&[KeyContext::Rows, KeyContext::Compare]),
         "Cover every stored report of the file, or this sandbox's alone; in a comparison in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
-        if When::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| {
-            m.has_scope() || m.over.top_as().is_some_and(|found: &Compare| found.source.sides().len() > 1)
-        }) => Local(|m| match is_over::<Compare>(m) {
+        if Availability::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| {
+            m.has_scope() || m.overlays.top_as().is_some_and(|found: &ComparisonList| found.source.sides().len() > 1)
+        }) => Local(|m| match is_over::<ComparisonList>(m) {
             true => m.change_comparison(Comparison::step_view),
             false => m.toggle_scope(),
         });
@@ -192,81 +193,81 @@ commands! {
         if A_VALUE => Local(Model::copy_value);
     "copy-raw" [key('Y')] "copy raw", 0, COPIED,
         "Copy the value as it is, controls and all; asks once" if A_VALUE => Local(Model::copy_raw);
-    "copy-row" [Key::Ctrl('y')] "copy row", 0, Places::of(&[Place::List, Place::Pane, Place::Rows, Place::Compare]),
+    "copy-row" [Key::Ctrl('y')] "copy row", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Rows, KeyContext::Compare]),
         "Copy the whole row, defanged and in one line; with why it is listed or who saw it; of a sandbox the file's SHA-256"
-        if When::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
+        if Availability::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
             let line = m.row_line();
             line.into_iter().for_each(|(what, line)| m.copy(what, line.into_bytes()));
         });
     "copy-all" [Key::Ctrl('p')] "copy all rows", 0, KINDS,
         "Copy every row of the pane, or every indicator that is shown; defanged and in one line"
-        if When::Has("rows of a pane, or indicators", |m| m.over.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
+        if Availability::Has("rows of a pane, or indicators", |m| m.overlays.is_empty() || is_over::<IndicatorList>(m)) => Local(Model::copy_all);
     "indicators" [key('i')] "indicators", 7, FILE_OR_ROW,
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_STORED_REPORT => Local(Model::find_indicators);
     "export" [key('x')] "export", 8, COPIED,
         "Write indicators, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
-        if When::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
+        if Availability::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
     "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
         "Choose the next of the line: what is exported, of which reports, in which format"
-        if A_CHOICE => Local(|m| m.over.change_top(|form: &mut SaveForm| form.change(true)));
+        if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(true)));
     "previous-choice" [LEFT, key('h')] "choice before", 0, CHOICE,
-        "Choose the one before" if A_CHOICE => Local(|m| m.over.change_top(|form: &mut SaveForm| form.change(false)));
-    "save" [ENTER] "write it", 1, Places::of(&[Place::Form, Place::Choice]),
+        "Choose the one before" if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(false)));
+    "save" [ENTER] "write it", 1, KeyContexts::of(&[KeyContext::Form, KeyContext::Choice]),
         "Write the file; an existing one is overwritten only after confirmation"
-        if When::Has("the path of a file", is_over::<SaveForm>) => Local(Model::save);
+        if Availability::Has("the path of a file", is_over::<ExportForm>) => Local(Model::save);
     "artifacts" [key('d')] "artifacts", 6, FILE_OR_ROW,
         "Show the artifacts beside the report: HTML report, network capture, event log, memory dump; the list is free, each download is charged"
-        if When::Has("a report with artifacts", |m| {
+        if Availability::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
-                && m.claimed_artefacts().next().is_some()
-        }) => Act::Leads { to: Model::show_artefacts, price: |m| m.figures.plan([Operation::once(Kind::PrivateArtefact)]) };
+                && m.claimed_artifacts().next().is_some()
+        }) => Action::Leads { to: Model::show_artifacts, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateArtifact)]) };
     "download" [ENTER] "download", 1, PICKER,
         "Download the artifact; a stored one costs nothing and can be written to a file"
-        if When::Has("a list of artifacts", |m| m.chosen_artefact().is_some()) => Act::Ask {
-            request: Model::chosen_artefact,
-            is_held: Model::is_chosen_artefact_held,
-            with_held: Model::save_artefact,
+        if Availability::Has("a list of artifacts", |m| m.chosen_artifact().is_some()) => Action::Ask {
+            request: Model::chosen_artifact,
+            is_stored: Model::is_chosen_artifact_stored,
+            with_stored: Model::save_artifact,
             anew: false,
         };
     "palette" [key(':')] "commands", 5, READING,
         "Find any command or question by typing words of its name or help" => Local(|m| palette::open(m, false));
     "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
-        if When::Has("something to choose", |m| m.chosen_item().is_some()) => Act::Chosen;
+        if Availability::Has("something to choose", |m| m.chosen_item().is_some()) => Action::Chosen;
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
-        if When::Has("the words of the question", |m| form_request(m).is_some()) => Act::Ask {
+        if Availability::Has("the words of the question", |m| form_request(m).is_some()) => Action::Ask {
             request: form_request,
-            is_held: is_form_held,
-            with_held: |m| form_request(m).into_iter().for_each(|request| m.ask_held(request)),
+            is_stored: is_form_stored,
+            with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request)),
             anew: false,
         };
     "ask-again" [Key::Ctrl('a')] "ask again", 2, FORM,
         "Send the typed request though its response is stored"
-        if When::Has("a stored response", is_form_held) => Act::ask_anew(form_request);
+        if Availability::Has("a stored response", is_form_stored) => Action::ask_anew(form_request);
     "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
     "note" [key('a')] "note", 8, FILE_OR_ROW,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
-        if When::Has("a stored report, or a row of one (behaview store import stores saved ones)", |m| {
-            m.over.shows_row() && m.noted().is_some()
+        if Availability::Has("a stored report, or a row of one (behaview store import stores saved ones)", |m| {
+            m.overlays.shows_row() && m.noted().is_some()
         })
         => Local(Model::write_note);
     "keep-note" [ENTER] "keep the note", 1, FORM,
         "Write the typed note; an empty line deletes it, after confirmation"
-        if When::Has("a note that is typed", is_over::<NoteForm>) => Local(Model::keep_note);
+        if Availability::Has("a note that is typed", is_over::<NoteForm>) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
     "planner" [key('p')] "planner", 8, OPEN,
         "Add operations up before asking any: what they cost, and what they leave to the user and the group"
-        if A_SERVICE => Local(|m| m.over.put(Planner::empty()));
+        if A_SERVICE => Local(|m| m.overlays.put(Planner::empty()));
     "plan" [ENTER] "add to the plan", 1, FORM,
         "Add the typed operation to the plan; @ and a file count the hashes in it; backspace on an empty line takes the last one back"
-        if When::Has("the planner", is_over::<Planner>) => Local(|m| {
-            let Some(planner) = m.over.top_as_mut::<Planner>() else { return };
+        if Availability::Has("the planner", is_over::<Planner>) => Local(|m| {
+            let Some(planner) = m.overlays.top_as_mut::<Planner>() else { return };
             match planner.add() {
                 Ok(None) => {}
                 Ok(Some(path)) => m.emit(FileJob::CountHashes(path)),
@@ -274,36 +275,36 @@ commands! {
                 Err(_) => m.warn("Nothing was added."),
             }
         });
-    "prices" [key('$')] "prices", 6, Places::of(&[Place::List, Place::Pane, Place::Picker]),
+    "prices" [key('$')] "prices", 6, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Picker]),
         "Explain the prices that apply here: rule, place in the specification, who is charged"
-        if When::Has("a file of the service's, or its artifacts", |m| {
-            has_service(m) && (m.over.is_empty() || m.chosen_artefact().is_some())
-        }) => Local(|m| m.over.put(Sheet::prices(m, m.overlay_room().width.into())));
+        if Availability::Has("a file of the service's, or its artifacts", |m| {
+            has_service(m) && (m.overlays.is_empty() || m.chosen_artifact().is_some())
+        }) => Local(|m| m.overlays.put(TextPage::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 1, READING,
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "settings" [key(',')] "settings", 0, OPEN,
         "Show every setting, and what it is set with: theme, keys, budget, mouse and others"
-        => Local(|m| m.over.put(Sheet::settings(m.overlay_room().width.into())));
+        => Local(|m| m.overlays.put(TextPage::settings(m.overlay_room().width.into())));
     "store" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));
     "open-stored" [ENTER] "open file", 1, PICKER,
         "Open the file of the chosen report"
-        if When::Has("a report of a known file, imported or stored for this service", |m| {
-            let is_here = |line: &Holding| line.service == m.service.id || line.imported.is_some();
-            m.chosen_held().is_some_and(|line| line.file.is_some() && is_here(line))
-        }) => Local(Model::open_held);
+        if Availability::Has("a report of a known file, imported or stored for this service", |m| {
+            let is_here = |line: &StoredItem| line.service == m.service.id || line.imported.is_some();
+            m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
+        }) => Local(Model::open_stored);
     "sort-stored" [key('O')] "sort", 2, PICKER,
-        "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_held);
+        "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_stored);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,
         "Delete the chosen report from the store; or everything stored of its file; after confirmation"
         if SOMETHING_HELD => Local(Model::delete_chosen);
     "delete-old" [key('P')] "purge by age", 3, PICKER,
-        "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.over.put(AgeForm::with_fields(AgeInDays, 1)));
+        "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.overlays.put(AgeForm::with_fields(AgeInDays, 1)));
     "delete-everything" [key('X')] "delete all", 4, PICKER,
         "Delete everything stored, after confirmation; the ledger stays"
-        if ALL_SHOWN => Local(|m| m.confirm_purge(vec![crate::report::Purge::Everything]));
+        if ALL_SHOWN => Local(|m| m.confirm_purge(vec![crate::report::DeletionTarget::Everything]));
     "apply-age" [ENTER] "how many go", 1, FORM,
         "Name everything older than the typed days, and ask"
-        if When::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);
+        if Availability::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);
 }

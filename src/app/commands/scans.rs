@@ -1,7 +1,7 @@
 //! What keys and responses do about scans: submitting a file, watching its scan to its end, deleting the file at the service.
 
-use crate::app::over::{Sheet, SheetRow, paragraph};
-use crate::app::scan::follow::{Follow, polls};
+use crate::app::overlays::{TextPage, TextRow, paragraph};
+use crate::app::scan::watch::{ScanWatch, polls};
 use crate::app::scan::{InspectedFile, SubmitForm, price_of, unsent};
 use crate::app::spending::{Consent, KeyedAnswer};
 use crate::app::{Failure, FileJob, List, Model, ResponseSource, StoreJob};
@@ -25,12 +25,12 @@ pub(super) fn first_poll(model: &Model) -> Vec<Request> {
 
 impl Model {
     /// The watched scan of the file that is shown.
-    pub fn following(&self) -> Option<&Follow> {
+    pub fn following(&self) -> Option<&ScanWatch> {
         self.follows.of(self.file()?)
     }
 
     pub fn follow_price(&self) -> Plan {
-        let mut plan = self.figures.plan([polls(self.settings.pace.most)]);
+        let mut plan = self.quota_state.plan([polls(self.settings.pace.most)]);
         // It ends as soon as the scan does.
         plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.verdict.units.min.min(1));
         plan
@@ -71,7 +71,7 @@ impl Model {
     pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_offered = self.follows.recall(file, scan, self.now) && self.file() == Some(file);
         if is_offered && self.notice.is_none() && self.service.barred().is_none() {
-            let (follow, price) = (self.way_to("watch"), self.follow_price());
+            let (follow, price) = (self.key_label("watch"), self.follow_price());
             self.say(format!("Its scan had not ended when the file was left. {follow} watches it again: {price}."));
         }
     }
@@ -91,17 +91,17 @@ impl Model {
         let Some(follow) = self.follows.due(now) else { return };
         let file = follow.file.clone();
         if follow.left() == 0 {
-            let again = format!("{} watches it again, for {}.", self.way_to("watch"), self.follow_price());
+            let again = format!("{} watches it again, for {}.", self.key_label("watch"), self.follow_price());
             let why = "The scan is not done, and the confirmed polls are used up.";
             self.end_following(&file, &format!("{why} {again}"));
             return;
         }
         let next_page = self.files.of(&file).and_then(|open| open.list.next_page(listing));
         let request = follow.request(listing, next_page);
-        if self.figures.waits(self.now).is_some() {
+        if self.quota_state.waits(self.now).is_some() {
             return;
         }
-        if self.ask_agreed(request, ResponseSource::Service) {
+        if self.send_confirmed(request, ResponseSource::Service) {
             self.follows.of_mut(&file).into_iter().for_each(|follow| follow.count(now));
         } else {
             // Refused before it was sent, with its reason on the screen.
@@ -113,9 +113,9 @@ impl Model {
     pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
         let scan = seen.as_ref().map(|seen| seen.identifier.clone());
         let Some(follow) = self.follows.asking(request) else { return };
-        follow.looked(seen, self.passed);
+        follow.on_poll(seen, self.passed);
         let file = follow.file.clone();
-        if scan.is_some_and(|scan| self.follows.note_scan(&file, scan)) {
+        if scan.is_some_and(|scan| self.follows.record_scan(&file, scan)) {
             self.emit(self.follows.record(&file, self.now));
         }
         self.next_poll();
@@ -125,7 +125,7 @@ impl Model {
     pub(in crate::app) fn on_poll_failed(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.of_mut(file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),
-            None => self.end_following(file, &format!("{} Stopped watching", failure.words())),
+            None => self.end_following(file, &format!("{} Stopped watching", failure.label())),
         }
     }
 
@@ -140,11 +140,11 @@ impl Model {
             self.follows.finish(file);
             // Where its list brings identifiers only, the reports are still to be opened.
             let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
-            let price = self.figures.price_of_reports(missing);
+            let price = self.quota_state.price_of_reports(missing);
             let open = match missing {
                 0 => String::new(),
-                1 => format!(" {} opens the report, for {price}.", self.way_to("open")),
-                count => format!(" {} opens the {count} reports, for {price}.", self.way_to("open-all")),
+                1 => format!(" {} opens the report, for {price}.", self.key_label("open")),
+                count => format!(" {} opens the {count} reports, for {price}.", self.key_label("open-all")),
             };
             self.files.of_mut(file).into_iter().for_each(|file| file.is_scanned = true);
             let listed = if reports > 0 { "its reports are listed" } else { "no report of it is listed" };
@@ -154,11 +154,11 @@ impl Model {
         self.next_poll();
     }
 
-    pub(in crate::app) fn following_sheet(&self) -> Sheet {
-        Sheet::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+    pub(in crate::app) fn following_sheet(&self) -> TextPage {
+        TextPage::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
     }
 
-    pub fn following_rows(&self) -> Vec<SheetRow> {
+    pub fn following_rows(&self) -> Vec<TextRow> {
         let Some(follow) = self.following() else {
             let is_done = self.files.shown().is_some_and(|file| file.is_scanned);
             let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
@@ -170,19 +170,19 @@ impl Model {
             return vec![paragraph("scan", format!("{ended}: nothing further is sent"))];
         };
         let (seconds, price) =
-            (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.figures.entitlements));
+            (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.quota_state.entitlements));
         let mut rows = vec![
-            paragraph("next poll", format!("in {seconds} s · {price}; {} stops", self.way_to("stop"))),
+            paragraph("next poll", format!("in {seconds} s · {price}; {} stops", self.key_label("stop"))),
             paragraph("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
         ];
         match &follow.seen {
             None => rows.push(paragraph("scan", "nothing is known of it yet".to_owned())),
             Some(seen) => {
                 let began = seen.began.map_or_else(String::new, |when| format!(", begun {}", moment(when)));
-                rows.push(paragraph("scan", format!("{}{began}", seen.progress.words())));
+                rows.push(paragraph("scan", format!("{}{began}", seen.progress.label())));
                 let runs = seen.sandboxes.iter();
                 rows.extend(
-                    runs.map(|run| paragraph("", format!("{}: {}", run.sandbox().visible_cut(40), run.words()))),
+                    runs.map(|run| paragraph("", format!("{}: {}", run.sandbox().visible_cut(40), run.label()))),
                 );
             }
         }
@@ -191,23 +191,23 @@ impl Model {
 
     /// The question that the form asks, if one call takes the file.
     pub fn direct_scan(&self) -> Option<Request> {
-        let submission = self.over.top_as::<SubmitForm>()?.submission_by(UploadLimit::Direct)?;
+        let submission = self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Direct)?;
         Some(Request::PrivateScan { submission, to: None })
     }
 
     /// What the form sends to an address that has to be asked for first.
     pub fn large_scan(&self) -> Option<Arc<Submission>> {
-        self.over.top_as::<SubmitForm>()?.submission_by(UploadLimit::Large)
+        self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Large)
     }
 
     /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
     pub fn is_form_sent(&self) -> bool {
         let is_sent = |form: &SubmitForm| form.source.agreed.is_some() || form.call(&self.calls).is_some();
-        self.over.top_as::<SubmitForm>().is_some_and(is_sent)
+        self.overlays.top_as::<SubmitForm>().is_some_and(is_sent)
     }
 
     pub(in crate::app) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
-        self.over.find_mut::<SubmitForm>().filter(|form| form.submission().as_deref() == Some(submission))
+        self.overlays.find_mut::<SubmitForm>().filter(|form| form.submission().as_deref() == Some(submission))
     }
 
     pub(in crate::app) fn looked_at_file(
@@ -219,7 +219,7 @@ impl Model {
     ) {
         let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
         let is_sent = self.is_form_sent();
-        let Some(form) = self.over.find_mut::<SubmitForm>() else { return };
+        let Some(form) = self.overlays.find_mut::<SubmitForm>() else { return };
         form.source.looked_at.take_if(|looked_at| *looked_at == path);
         if form.path() != path {
             return;
@@ -242,7 +242,7 @@ impl Model {
     }
 
     pub(super) fn large_price(&self) -> Plan {
-        let price = |submission| price_of(&submission, UploadLimit::Large, &self.figures.entitlements);
+        let price = |submission| price_of(&submission, UploadLimit::Large, &self.quota_state.entitlements);
         self.large_scan().map(price).unwrap_or_default()
     }
 
@@ -250,14 +250,14 @@ impl Model {
         let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
-        let dear = || self.settings.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.words()));
+        let dear = || self.settings.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
         if let Some(why) = scan.warning().or_else(dear) {
             return self.ask_first(why, [KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission))]);
         }
-        self.look_again(&submission)
+        self.poll_after_upload(&submission)
     }
 
-    pub(in crate::app) fn look_again(&mut self, submission: &Arc<Submission>) {
+    pub(in crate::app) fn poll_after_upload(&mut self, submission: &Arc<Submission>) {
         let Some(form) = self.form_of(submission) else { return };
         (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
         form.source.looked_at = Some(submission.path.clone());
@@ -274,7 +274,7 @@ impl Model {
         let why = match found {
             Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
                 // The call keeps which file was agreed to.
-                if self.ask_agreed(Request::UploadAddress, ResponseSource::Service) {
+                if self.send_confirmed(Request::UploadAddress, ResponseSource::Service) {
                     self.calls.upload_after(&Request::UploadAddress, agreed);
                 }
                 return;
@@ -292,22 +292,22 @@ impl Model {
         if self.form_of(&submission).is_none() {
             return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
         }
-        self.ask_agreed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
+        self.send_confirmed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
     }
 
     pub(in crate::app) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
-        self.follows.note_scan(&submission.file, scan);
+        self.follows.record_scan(&submission.file, scan);
         // An earlier scan of the file is no longer watched: the one that was paid for last is offered.
         self.follows.end(&submission.file);
         self.emit(self.follows.record(&submission.file, self.now));
         let is_form = |form: &SubmitForm| form.submission().as_deref() == Some(submission);
-        if self.over.top_as::<SubmitForm>().is_some_and(is_form) {
-            self.over.close();
+        if self.overlays.top_as::<SubmitForm>().is_some_and(is_form) {
+            self.overlays.close();
             self.open_files(from_ref(&submission.file));
             // Its name is stored by now, and the title shows it.
             self.emit(StoreJob::FindRecent);
         }
-        let (follow, price) = (self.way_to("watch"), self.follow_price());
+        let (follow, price) = (self.key_label("watch"), self.follow_price());
         self.say(format!(
             "{} is submitted as {}. {follow} watches its scan: {price}.",
             submission.name(),
@@ -316,11 +316,11 @@ impl Model {
     }
 
     pub(in crate::app) fn on_submit_failed(&mut self, submission: &Submission, failure: Failure) {
-        if !failure.is_unsure {
+        if !failure.may_have_succeeded {
             return self.scan_failed(submission, failure);
         }
         self.emit(self.follows.record(&submission.file, self.now));
-        let (advice, now) = (self.way_to_look(&submission.file), self.now);
+        let (advice, now) = (self.upload_check_hint(&submission.file), self.now);
         self.scan_failed(submission, Failure { advice, ..failure });
         if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
             found.sent = Some(now);
@@ -328,16 +328,16 @@ impl Model {
     }
 
     /// How to find out, for less than another upload, whether one arrived whose answer did not come.
-    pub fn way_to_look(&self, file: &Sha256) -> String {
+    pub fn upload_check_hint(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(
             "It may have arrived all the same. Before it is sent again: {}, then {} offers {}, and {} looks for its scan \
              there, the first time for {}.",
-            self.way_to("back"),
-            self.way_to("open-file"),
+            self.key_label("back"),
+            self.key_label("open-file"),
             file.short(),
-            self.way_to("watch"),
-            self.figures.price(&request).short(),
+            self.key_label("watch"),
+            self.quota_state.price(&request).short(),
         )
     }
 
@@ -348,20 +348,20 @@ impl Model {
                 form.source.found.take_if(|_| failure.is_of_file);
                 form.failure = Some(failure);
             }
-            None => self.warn(failure.words()),
+            None => self.warn(failure.label()),
         }
     }
 
     pub(in crate::app) fn delete_at_service(&mut self) {
         let Some(file) = self.file().cloned() else { return };
-        let held = self.list().map_or(0, List::stored);
+        let stored = self.list().map_or(0, List::stored);
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file alone, so that \
              nobody can fetch it or scan it again, and its reports stay until they expire; or the file with all its \
              reports and scans. The {} stored here stay{} either way.",
             file.short(),
-            count(held as u64, "report"),
-            if held == 1 { "s" } else { "" }
+            count(stored as u64, "report"),
+            if stored == 1 { "s" } else { "" }
         );
         let delete = |only_from_storage| {
             let request = Request::PrivateDelete { file: file.clone(), only_from_storage };
@@ -375,14 +375,14 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::scan::follow::Pace;
+    use crate::app::scan::watch::PollPace;
     use jiff::SignedDuration;
 
     #[test]
     fn a_poll_that_another_program_makes_is_not_counted() {
         let file = Sha256::parse(&"ab".repeat(32)).unwrap();
         let mut model = Model::new(Default::default(), jiff::Timestamp::UNIX_EPOCH);
-        model.follows.begin(file.clone(), Pace::default(), SignedDuration::ZERO);
+        model.follows.begin(file.clone(), PollPace::default(), SignedDuration::ZERO);
         model.follows.of_mut(&file).unwrap().count(SignedDuration::ZERO);
         let request = Request::PrivateAnalyses { file: file.clone() };
         let failed = |is_elsewhere| Err(Failure { is_elsewhere, ..Failure::default() });

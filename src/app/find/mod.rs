@@ -3,14 +3,14 @@
 pub mod finding;
 
 use crate::app::field::TextField;
-use crate::app::over::{ListSource, ListView};
+use crate::app::overlays::{ListSource, ListView};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::{Before, Scroll};
-use crate::app::{Effect, Job, JobNumber, Model, OpenReport, Place as KeyPlace, SearchJob, Size, Ticket};
-use crate::report::find::{self, How, Pattern, SearchScope};
+use crate::app::{Effect, Job, JobNumber, KeyContext, Model, OpenReport, SearchJob, Size, Ticket};
+use crate::report::find::{self, MatchOptions, Pattern, SearchScope};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rows::records::{leaves, pointer};
-use crate::report::{Cancel, Pane, Piece, Place, Report, Row, RowSet};
+use crate::report::{Cancel, Pane, Piece, Report, Row, RowPlace, RowSet};
 use crate::text::Untrusted;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,23 +20,23 @@ pub const MOST_HITS: usize = 50;
 
 /// Words that are typed, and the search that runs for them.
 #[derive(Debug, Default)]
-pub struct Quest {
+pub struct SearchQuery {
     pub typed: TextField,
     pub is_typing: bool,
-    pub how: How,
+    pub how: MatchOptions,
     pub pattern: Option<Arc<Pattern>>,
     pub problem: Option<String>,
-    pub(in crate::app) run: Option<Run>,
+    pub(in crate::app) run: Option<RunningSearch>,
 }
 
 #[derive(Debug)]
-pub(in crate::app) struct Run {
+pub(in crate::app) struct RunningSearch {
     job: Job,
     /// Whether nothing has come of it yet.
     pub(in crate::app) is_new: bool,
 }
 
-impl Quest {
+impl SearchQuery {
     /// Compiles the typed pattern; an invalid one keeps the last. Returns whether there is something new to search.
     pub(in crate::app) fn renew_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed.text, self.how) {
@@ -73,11 +73,11 @@ impl Quest {
 
     /// Begins a search; one that runs is cancelled.
     pub(in crate::app) fn begin(&mut self) -> Ticket {
-        let run = self.run.insert(Run { job: Job::default(), is_new: true });
+        let run = self.run.insert(RunningSearch { job: Job::default(), is_new: true });
         run.job.ticket()
     }
 
-    pub(in crate::app) fn run_mut(&mut self, job: JobNumber) -> Option<&mut Run> {
+    pub(in crate::app) fn run_mut(&mut self, job: JobNumber) -> Option<&mut RunningSearch> {
         self.run.as_mut().filter(|run| run.job.is(job))
     }
 
@@ -89,11 +89,11 @@ impl Quest {
         self.run.is_some()
     }
 
-    pub(super) fn unsought(&self) -> Self {
+    pub(super) fn without_results(&self) -> Self {
         Self { typed: self.typed.clone(), how: self.how, ..Self::default() }
     }
 
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let close = if self.how.is_regex { "/" } else { "" };
         let case = if self.how.is_case_sensitive { " Aa" } else { "" };
         format!("/{}{close}{case}", self.typed.text)
@@ -102,10 +102,10 @@ impl Quest {
 
 #[derive(Debug, Default)]
 pub struct Filter {
-    pub quest: Quest,
+    pub query: SearchQuery,
     pub(in crate::app) before: Before,
     /// The row that was chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
-    pub(in crate::app) stand_in: Option<(Place, Option<Place>)>,
+    pub(in crate::app) stand_in: Option<(RowPlace, Option<RowPlace>)>,
     /// Offset of the body up to which rows have been searched.
     pub(in crate::app) covered: usize,
 }
@@ -113,17 +113,17 @@ pub struct Filter {
 impl Filter {
     /// The same words, of which nothing has been sought yet.
     pub(in crate::app) fn anew(self) -> Self {
-        let (pattern, is_typing) = (self.quest.pattern.clone(), self.quest.is_typing);
-        Self { quest: Quest { pattern, is_typing, ..self.quest.unsought() }, ..Self::default() }
+        let (pattern, is_typing) = (self.query.pattern.clone(), self.query.is_typing);
+        Self { query: SearchQuery { pattern, is_typing, ..self.query.without_results() }, ..Self::default() }
     }
 }
 
-pub type Finder = ListView<FoundHits>;
+pub type HitList = ListView<SearchHits>;
 
 /// Hits over all panes of a report, or over all stored reports.
 #[derive(Debug, Default)]
-pub struct FoundHits {
-    pub is_held: bool,
+pub struct SearchHits {
+    pub is_stored: bool,
     pub groups: Vec<HitGroup>,
     rows: Vec<HitRow>,
     /// Reports that have been searched, and reports in all; nothing where one report is searched.
@@ -142,6 +142,7 @@ pub struct HitRow {
     pub at: usize,
 }
 
+/// The hits of one pane or one report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HitGroup {
     pub of: HitSource,
@@ -149,6 +150,7 @@ pub struct HitGroup {
     pub hits: Vec<Hit>,
 }
 
+/// Where the hits of a group are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HitSource {
     Pane(Pane),
@@ -173,10 +175,11 @@ impl HitSource {
     }
 }
 
+/// A row that matches, with the text around the match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// The row's pane, and its place in the report; none for a note.
-    pub at: Option<(Pane, Place)>,
+    pub at: Option<(Pane, RowPlace)>,
     /// Place of its kind among the rows of its pane.
     pub rank: usize,
     pub row: Row,
@@ -200,7 +203,7 @@ impl HitGroup {
 
 impl Hit {
     pub fn new(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern) -> Self {
-        let place = Place { section, row: row as usize };
+        let place = RowPlace { section, row: row as usize };
         let mut row = report.row(section, place.row);
         let field = field(report, place, &row, pattern);
         row.pieces.extend(field.into_iter().flatten());
@@ -217,7 +220,7 @@ impl Hit {
 const LONGEST_FIELD: usize = 200;
 
 /// The field with the match, where the row's line does not show it.
-fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
+fn field(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
     if pattern.is_match(&row.text()) {
         return None;
     }
@@ -234,10 +237,10 @@ fn field(report: &Report, place: Place, row: &Row, pattern: &Pattern) -> Option<
     Some([Piece::Own("  ".into()), Piece::Detail(name), Piece::Own(": ".into()), Piece::Detail(text)])
 }
 
-impl ListSource for FoundHits {
+impl ListSource for SearchHits {
     type Row = HitRow;
 
-    const PLACES: (KeyPlace, KeyPlace) = (KeyPlace::Finder, KeyPlace::Hits);
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::Finder, KeyContext::Hits);
 
     fn rows(&self) -> &[HitRow] {
         &self.rows
@@ -262,13 +265,13 @@ impl ListSource for FoundHits {
         (1, 0)
     }
 
-    fn on_typed(list: &mut Finder, open: Option<&OpenReport>) -> Option<Effect> {
+    fn on_typed(list: &mut HitList, open: Option<&OpenReport>) -> Option<Effect> {
         list.source.process = None;
         list.search(open).map(Effect::from)
     }
 }
 
-impl FoundHits {
+impl SearchHits {
     /// Adds hits to their groups; panes come in their order, reports as they are found.
     fn add(&mut self, more: Vec<HitGroup>) {
         for group in more {
@@ -306,13 +309,13 @@ impl FoundHits {
     }
 }
 
-impl Finder {
-    pub fn of(quest: Quest, is_held: bool) -> Self {
-        Self::typing(FoundHits { is_held, ..FoundHits::default() }, quest)
+impl HitList {
+    pub fn of(query: SearchQuery, is_stored: bool) -> Self {
+        Self::typing(SearchHits { is_stored, ..SearchHits::default() }, query)
     }
 
     pub(super) fn search(&mut self, open: Option<&OpenReport>) -> Option<SearchJob> {
-        let open = open.filter(|_| !self.source.is_held);
+        let open = open.filter(|_| !self.source.is_stored);
         self.source.of = open.map(|open| open.job.number());
         if !self.filter.renew_pattern() {
             // Hits of the previous words do not belong to these.
@@ -325,7 +328,7 @@ impl Finder {
         let (process, report) = (self.source.process.clone(), open.map(|open| open.report.clone()));
         match report {
             Some(report) => Some(SearchJob::Panes(ticket, report, pattern, process)),
-            None => self.source.is_held.then_some(SearchJob::Stored(ticket, pattern)),
+            None => self.source.is_stored.then_some(SearchJob::Stored(ticket, pattern)),
         }
     }
 

@@ -52,11 +52,11 @@ fn a_refreshed_list_loses_no_report() {
 }
 
 #[test]
-fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_held_goes() {
+fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_stored_goes() {
     let mut list = list();
     let lost = page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}}]}"#);
     list.take_page(None, lost, Timestamp::UNIX_EPOCH, Some("could not be kept".to_owned()));
-    assert!(!list.let_go(&HashSet::new()) && list.entries[0].report().is_some());
+    assert!(!list.drop_deleted(&HashSet::new()) && list.entries[0].report().is_some());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
-use crate::report::{Pane, Piece, Place, Report, Section, command_line};
+use crate::report::{Pane, Piece, Report, RowPlace, Section, command_line};
 use crate::text::{Untrusted, Visible, last_part, thousands};
 use std::collections::HashSet;
 
@@ -42,7 +42,7 @@ impl ProcessRef {
     }
 
     /// Whether a row names another process than this one: one of another number.
-    pub fn is_other_than(&self, report: &Report, place: Place) -> bool {
+    pub fn is_other_than(&self, report: &Report, place: RowPlace) -> bool {
         let named = Self::of(Raw::new(&report.record(place).value), &[]);
         named.is_some_and(|named| !self.id.is_empty() && named.id != self.id)
     }
@@ -59,7 +59,7 @@ fn program(path: &[u8]) -> Vec<u8> {
 }
 
 /// The processes that a row may name, the likeliest first.
-fn meant(report: &Report, place: Place) -> Vec<ProcessRef> {
+fn meant(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
     let record = report.record(place);
     let pane = report.index.sections.get(place.section).map(Section::pane);
     let raw = Raw::new(&record.value);
@@ -74,28 +74,28 @@ fn meant(report: &Report, place: Place) -> Vec<ProcessRef> {
 }
 
 /// The processes of the tree that a row beside it may mean, the likeliest first; none where it names none of them.
-pub fn named_by(report: &Report, place: Place) -> Vec<Place> {
+pub fn named_by(report: &Report, place: RowPlace) -> Vec<RowPlace> {
     let each = named_beside(report, place).map(|named| processes(report, &named));
     each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// Whether a row beside the process tree names a process.
-pub fn names_process(report: &Report, place: Place) -> bool {
+pub fn names_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some() && named_beside(report, place).next().is_some()
 }
 
-fn named_beside(report: &Report, place: Place) -> impl Iterator<Item = ProcessRef> {
+fn named_beside(report: &Report, place: RowPlace) -> impl Iterator<Item = ProcessRef> {
     let is_beside = !is_process(report, place);
     is_beside.then(|| meant(report, place)).into_iter().flatten()
 }
 
 /// Whether a row is one of the process tree.
-pub fn is_process(report: &Report, place: Place) -> bool {
+pub fn is_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some_and(|(section, _)| section == place.section)
 }
 
 /// What distinguishes a process from others of its name: its start, or its parent.
-pub fn apart(report: &Report, place: Place) -> Option<String> {
+pub fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
     let Line { name, value, .. } = origin(report, place).into_iter().next()?;
     let (name, value) = (name?.visible(), value?);
     let value = Untrusted::from(last_part(value.as_bytes())).visible_cut(20);
@@ -103,25 +103,25 @@ pub fn apart(report: &Report, place: Place) -> Option<String> {
 }
 
 /// The process of a row of the tree, where others of the tree have its name.
-pub fn namesake(report: &Report, place: Place) -> Option<ProcessRef> {
+pub fn ambiguous_process(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     let named = process_at(report, place)?;
     let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
     (!named.id.is_empty() && processes(report, &by_name).len() > 1).then_some(named)
 }
 
 /// The process that started one of the tree; none for a root, and for other rows.
-pub fn parent(report: &Report, place: Place) -> Option<Place> {
+pub fn parent(report: &Report, place: RowPlace) -> Option<RowPlace> {
     let (section, tree) = report.tree().filter(|(section, _)| *section == place.section)?;
-    tree.depths().parent(place.row).map(|row| Place { section, row })
+    tree.depths().parent(place.row).map(|row| RowPlace { section, row })
 }
 
-fn process_at(report: &Report, place: Place) -> Option<ProcessRef> {
+fn process_at(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     let record = is_process(report, place).then(|| report.record(place))?;
     ProcessRef::of(Raw::new(&record.value), &["name"])
 }
 
 /// What a row is about, as its other rows name it: a process or a file by the last part of its path.
-pub fn subject(report: &Report, place: Place) -> Option<String> {
+pub fn subject(report: &Report, place: RowPlace) -> Option<String> {
     let row = report.row(place.section, place.row);
     let value = String::from_utf8_lossy(row.pieces.iter().find_map(Piece::value)?.as_bytes());
     let is_path = is_process(report, place) || report.section(place.section)?.pane() == Pane::Files;
@@ -130,12 +130,12 @@ pub fn subject(report: &Report, place: Place) -> Option<String> {
 }
 
 /// What the report says elsewhere of a process of the tree; nothing of any other row.
-pub fn facts(report: &Report, place: Place) -> Vec<Line> {
+pub fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
     let Some(((_, tree), named)) = report.tree().zip(process_at(report, place)) else { return Vec::new() };
     let children = (place.row + 1..tree.len())
         .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))
         .filter(|row| tree.depths().parent(*row) == Some(place.row))
-        .map(|row| fact("started", text(report, Place { row, ..place })));
+        .map(|row| fact("started", text(report, RowPlace { row, ..place })));
     let dropped = rows(report, "files_dropped", |record| {
         ProcessRef::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
     });
@@ -145,11 +145,11 @@ pub fn facts(report: &Report, place: Place) -> Vec<Line> {
     kinds.into_iter().flat_map(few).collect()
 }
 
-fn origin(report: &Report, place: Place) -> Vec<Line> {
+fn origin(report: &Report, place: RowPlace) -> Vec<Line> {
     let time = Raw::new(&report.record(place).value).member("time_offset").map(Raw::text);
     let time = time.map(|after| fact("begins", Untrusted::from([b"+".as_slice(), after.as_bytes()].concat())));
     let parent = report.section(place.section).and_then(|tree| tree.depths().parent(place.row));
-    let parent = parent.map(|row| fact("parent", text(report, Place { row, ..place })));
+    let parent = parent.map(|row| fact("parent", text(report, RowPlace { row, ..place })));
     time.into_iter().chain(parent).collect()
 }
 
@@ -182,11 +182,11 @@ fn fact(name: &str, value: Untrusted) -> Line {
     Line { depth: 0, name: Some(Untrusted::from(format!("→ {name}"))), value: Some(value) }
 }
 
-fn text(report: &Report, place: Place) -> Untrusted {
+fn text(report: &Report, place: RowPlace) -> Untrusted {
     Untrusted::from(report.row(place.section, place.row).text())
 }
 
-fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec<Place> {
+fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec<RowPlace> {
     let sections = (0..).zip(&report.index.sections);
     let is_it = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
     let rows = sections.filter(|(_, section)| is_it(section)).flat_map(|(n, _)| report.each_row(n).take(FAR + 1));
@@ -194,7 +194,7 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
 }
 
 /// The processes of the tree that a row may mean, the first of them: those of the very path that it names before those of its name.
-fn processes(report: &Report, named: &ProcessRef) -> Vec<Place> {
+fn processes(report: &Report, named: &ProcessRef) -> Vec<RowPlace> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     if let Some((section, _)) = report.tree() {
         for row in report.each_row(section) {

@@ -5,11 +5,11 @@ pub mod moving;
 pub mod state;
 
 pub use moving::{Move, Scroll};
-pub use state::{Before, Branch, FoldStep, OWN, PaneState};
+pub use state::{Before, FoldStep, OWN, PaneState, TreeBranch};
 
 use crate::app::{Area, Command, Model};
-use crate::report::{Pane, Piece, Place, Report};
-use crate::text::{Columns, thousands};
+use crate::report::{Pane, Piece, Report, RowPlace};
+use crate::text::{ColumnWidth, thousands};
 
 /// How many panes share the screen beside the overview.
 const GROUP: usize = 4;
@@ -88,7 +88,7 @@ const SAMPLE: usize = 40;
 /// The columns in which nine of ten of a pane's first rows are whole, with marks and borders.
 pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
     let state = PaneState::untouched();
-    let width = |place: Place| {
+    let width = |place: RowPlace| {
         let row = report.row(place.section, place.row);
         let branch = state.branch(report, place).map_or(0, |branch| 2 * branch.guides.len() + 2);
         row.label.width() + row.pieces.iter().map(Piece::width).sum::<usize>() + branch

@@ -1,11 +1,11 @@
 //! A cursor among rows and the window of them that is shown; moving it through rows, panes and groups of panes, and to the rows that
 //! others name; and keeping every cursor among its rows.
 
-use crate::app::find::{Finder, Quest};
-use crate::app::over::{RowPicker, Spot, Spots, Target};
+use crate::app::find::{HitList, SearchQuery};
+use crate::app::overlays::{PickerRow, PickerRows, RowPicker, Target};
 use crate::app::panes::{FoldStep, facts};
 use crate::app::{Layout, Model, Overlay, Screen, Sizes};
-use crate::report::{Pane, Place, Report};
+use crate::report::{Pane, Report, RowPlace};
 
 /// How far a list is scrolled. The cursor is always among the rows that are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,8 +79,8 @@ impl Model {
     pub(in crate::app) fn go(&mut self, movement: Move) {
         let height = self.height();
         let (room, rows) = (self.overlay_room(), self.rows_over());
-        if let Some(over) = self.over.top_mut() {
-            return over.screen_mut().go(movement, room, rows);
+        if let Some(overlay) = self.overlays.top_mut() {
+            return overlay.screen_mut().go(movement, room, rows);
         }
         if self.screen == Screen::Start {
             let count = self.start.recent.len();
@@ -103,7 +103,7 @@ impl Model {
 
     /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
     pub fn go_to_row(&mut self, row: usize) {
-        let movement = match (self.over.top(), self.screen, self.focused()) {
+        let movement = match (self.overlays.top(), self.screen, self.focused()) {
             (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
             (None, Screen::Start, _) => way(self.start.scroll.cursor, row),
             (None, Screen::File, None) => way(self.list().map_or(0, |list| list.scroll.cursor), row),
@@ -115,7 +115,7 @@ impl Model {
     /// Moves by a page less one row, so that the eye finds its place again.
     pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) {
         let room = self.overlay_room();
-        let height = match self.over.is_empty() {
+        let height = match self.overlays.is_empty() {
             true => self.height(),
             false => self.rows_over().map_or(room.height.into(), |rows| rows.height(room)),
         };
@@ -136,18 +136,18 @@ impl Model {
             self.files.with_pane(pane, |state, report| state.settle(report, pane, height));
         }
         let room = self.overlay_room();
-        let windows: Vec<_> = self.over.all.iter().map(|over| over.screen().choice(room, self)).collect();
-        self.over.all.iter_mut().zip(windows).for_each(|(over, rows)| over.screen_mut().fit(room, rows));
+        let windows: Vec<_> = self.overlays.all.iter().map(|overlay| overlay.screen().choice(room, self)).collect();
+        self.overlays.all.iter_mut().zip(windows).for_each(|(overlay, rows)| overlay.screen_mut().fit(room, rows));
     }
 
     pub(in crate::app) fn go_to_pane(&mut self, pane: Pane) {
-        match self.over.top_mut() {
-            Some(Overlay::Compare(list)) => {
+        match self.overlays.top_mut() {
+            Some(Overlay::ComparisonList(list)) => {
                 list.change(|found| found.set_pane(Some(pane).filter(|pane| found.pane != Some(*pane))))
             }
-            Some(Overlay::Finder(list)) => list.show_pane(pane),
+            Some(Overlay::HitList(list)) => list.show_pane(pane),
             Some(Overlay::Findings(list)) => list.show_pane(pane),
-            Some(Overlay::Spots(list)) => list.show_pane(pane),
+            Some(Overlay::RowPicker(list)) => list.show_pane(pane),
             _ => self.files.focus_pane(pane),
         }
     }
@@ -158,7 +158,7 @@ impl Model {
     }
 
     /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
-    pub(in crate::app) fn show_row(&mut self, place: Place) {
+    pub(in crate::app) fn show_row(&mut self, place: RowPlace) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.files.focus_pane(pane);
         let height = self.height();
@@ -168,11 +168,13 @@ impl Model {
     /// Folds or unfolds the tree of the answer or of the pane; other rows move sideways, and the list leads into the report.
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         let focused = self.focused();
-        match (self.over.top_mut(), focused) {
+        match (self.overlays.top_mut(), focused) {
             (Some(Overlay::Answer(answer)), _) => answer.fold(step),
             (Some(Overlay::Findings(list)), _) => list.fold(step),
             (Some(Overlay::Indicators(list)), _) => list.step(step == FoldStep::Right),
-            (Some(Overlay::Compare(list)), _) => list.change(|compare| compare.step_column(step == FoldStep::Right)),
+            (Some(Overlay::ComparisonList(list)), _) => {
+                list.change(|compare| compare.step_column(step == FoldStep::Right))
+            }
             (None, None) => self.files.step_pane(true),
             (None, Some(_)) => self.files.with_focused(|state, report, pane| state.fold(report, pane, step)),
             (Some(_), _) => {}
@@ -180,8 +182,8 @@ impl Model {
     }
 
     /// The open report and the row under the cursor, where that is in sight: in its pane, or whole.
-    pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, Place)> {
-        self.files.row_here().filter(|_| self.over.shows_row())
+    pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
+        self.files.current_row().filter(|_| self.overlays.shows_row())
     }
 
     /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
@@ -190,33 +192,34 @@ impl Model {
         match facts::named_by(report, place).as_slice() {
             [] => self.say("The process tree has no process that the row names."),
             [place] => {
-                self.over.all.clear();
+                self.overlays.all.clear();
                 self.show_row(*place);
             }
             several => {
                 let entry = self.list().map_or(0, |list| list.scroll.cursor);
                 let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
-                let spots = several.iter().map(|place| {
+                let picker_rows = several.iter().map(|place| {
                     let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
                     // One word before all of them would not distinguish them.
-                    let head = facts::apart(report, *place).unwrap_or_else(|| Pane::Processes.short().to_owned());
-                    Spot::row(head, report.row(place.section, place.row), target)
+                    let head = facts::distinguishing_fact(report, *place)
+                        .unwrap_or_else(|| Pane::Processes.short().to_owned());
+                    PickerRow::row(head, report.row(place.section, place.row), target)
                 });
-                let spots = spots.collect();
-                self.over.put(Spots::new(RowPicker::new("Processes that the row may mean", spots)));
+                let picker_rows = picker_rows.collect();
+                self.overlays.put(RowPicker::new(PickerRows::new("Processes that the row may mean", picker_rows)));
             }
         }
     }
 
     /// Finds in all panes what the row is about; of several processes of one name, not another's number.
     pub(in crate::app) fn find_named(&mut self) {
-        let Some((report, place)) = self.files.row_here() else { return };
+        let Some((report, place)) = self.files.current_row() else { return };
         let Some(typed) = facts::subject(report, place) else { return };
-        let process = facts::namesake(report, place);
-        let mut finder = Finder::of(Quest { typed: typed.into(), ..Quest::default() }, false);
+        let process = facts::ambiguous_process(report, place);
+        let mut finder = HitList::of(SearchQuery { typed: typed.into(), ..SearchQuery::default() }, false);
         finder.source.process = process;
-        self.over.put(finder);
-        self.seek_hits()
+        self.overlays.put(finder);
+        self.search_hits()
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::app::JobNumber;
 use crate::app::find::Filter;
 use crate::app::panes::{Move, Scroll};
-use crate::report::index::Form;
+use crate::report::index::SectionForm;
 use crate::report::rules::Severity;
-use crate::report::{Depths, Folds, Order, Pane, Place, Report, Row, RowSet, Section};
+use crate::report::{Depths, Folds, Order, Pane, Report, Row, RowPlace, RowSet, Section};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -16,7 +16,7 @@ pub struct PaneState {
     pub scroll: Scroll,
     pub shift: usize,
     pub folds: Folds,
-    pub sieve: Sieve,
+    pub sieve: RowFilter,
     pub filter: Option<Filter>,
     /// Rows below those of the report, in the section [`OWN`]: the techniques that only findings name.
     own: Vec<(Severity, Row)>,
@@ -29,14 +29,14 @@ pub const OWN: usize = usize::MAX;
 pub struct Before {
     folds: Folds,
     scroll: Scroll,
-    chosen: Option<Place>,
+    chosen: Option<RowPlace>,
 }
 
 static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 
 /// A process's place in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Branch {
+pub struct TreeBranch {
     /// Whether another child follows, at each depth down to this row's.
     pub guides: Vec<bool>,
     /// Whether there are children, and whether they are hidden.
@@ -109,7 +109,7 @@ impl PaneState {
     }
 
     /// The row at a place, where it is none of the report's.
-    pub fn own_row(&self, place: Place) -> Option<&(Severity, Row)> {
+    pub fn own_row(&self, place: RowPlace) -> Option<&(Severity, Row)> {
         self.own.get(place.row).filter(|_| place.section == OWN)
     }
 
@@ -121,8 +121,8 @@ impl PaneState {
 
     /// Its own rows that its filter seeks.
     fn own_found(&self) -> RowSet {
-        let sought = self.filter.as_ref().and_then(|filter| filter.quest.pattern.as_deref());
-        let is_found = |row: &Row| sought.is_some_and(|sought| sought.is_match(&row.text()));
+        let pattern = self.filter.as_ref().and_then(|filter| filter.query.pattern.as_deref());
+        let is_found = |row: &Row| pattern.is_some_and(|pattern| pattern.is_match(&row.text()));
         (0..).zip(&self.own).filter(|(_, (_, row))| is_found(row)).map(|(number, _)| (OWN, number)).collect()
     }
 
@@ -132,8 +132,8 @@ impl PaneState {
     }
 
     /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
-    pub fn wanted_before(&self, report: &Report, pane: Pane) -> Option<usize> {
-        let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.is_wanted(*here))?;
+    pub fn filtered_before(&self, report: &Report, pane: Pane) -> Option<usize> {
+        let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.passes_filter(*here))?;
         let before = self.sections(report, pane).take_while(|section| *section != here.section);
         let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
         Some(before + self.sieve.position(here.section, here.row))
@@ -162,7 +162,7 @@ impl PaneState {
         let lengths: Vec<_> = lengths.collect();
         self.sieve.refresh(lengths.iter().copied());
         for (section, _) in lengths {
-            if let Some(tree) = report.section(section).filter(|found| found.form == Form::Processes) {
+            if let Some(tree) = report.section(section).filter(|found| found.form == SectionForm::Processes) {
                 self.folds.keep(self.sieve.rows(section), tree.depths());
             }
         }
@@ -178,36 +178,36 @@ impl PaneState {
 
     fn section_count(&self, report: &Report, section: usize) -> usize {
         match report.section(section) {
-            Some(found) if found.form == Form::Processes => self.folds.len(found.depths()),
+            Some(found) if found.form == SectionForm::Processes => self.folds.len(found.depths()),
             _ => self.wanted_of(report, section),
         }
     }
 
-    pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<Place> {
+    pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<RowPlace> {
         self.places(report, pane, position..position.saturating_add(1)).next()
     }
 
-    pub fn places(&self, report: &Report, pane: Pane, positions: Range<usize>) -> impl Iterator<Item = Place> {
+    pub fn places(&self, report: &Report, pane: Pane, positions: Range<usize>) -> impl Iterator<Item = RowPlace> {
         let mut before = 0;
         self.sections(report, pane).flat_map(move |section| {
             let (first, count) = (before, self.section_count(report, section));
             before += count;
             let within = |position: usize| position.saturating_sub(first).min(count);
-            let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+            let is_tree = report.section(section).is_some_and(|found| found.form == SectionForm::Processes);
             (within(positions.start)..within(positions.end)).map(move |at| {
                 let row = if is_tree { self.folds.row(at) } else { self.sieve.row(section, at) };
-                Place { section, row }
+                RowPlace { section, row }
             })
         })
     }
 
     /// The position of a row, or of the nearest one before it that is shown.
-    pub fn position(&self, report: &Report, pane: Pane, place: Place) -> usize {
+    pub fn position(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let mut before = 0;
         for section in self.sections(report, pane) {
             let count = self.section_count(report, section);
             if section == place.section && count > 0 {
-                let is_tree = report.section(section).is_some_and(|found| found.form == Form::Processes);
+                let is_tree = report.section(section).is_some_and(|found| found.form == SectionForm::Processes);
                 let within =
                     if is_tree { self.folds.position(place.row) } else { self.sieve.position(section, place.row) };
                 return before + within.min(count - 1);
@@ -221,7 +221,7 @@ impl PaneState {
     }
 
     /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise, another subtree.
-    pub fn reveal(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
+    pub fn reveal(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if !self.sieve.lets_through(place.section, place.row) {
             self.filter = None;
             self.sift(report, pane, |sieve| {
@@ -247,14 +247,14 @@ impl PaneState {
         ends
     }
 
-    pub fn branch(&self, report: &Report, place: Place) -> Option<Branch> {
-        let tree = report.section(place.section).filter(|section| section.form == Form::Processes)?.depths();
+    pub fn branch(&self, report: &Report, place: RowPlace) -> Option<TreeBranch> {
+        let tree = report.section(place.section).filter(|section| section.form == SectionForm::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
-        Some(Branch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
+        Some(TreeBranch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
     }
 
     /// Whether a row is shown for its own sake.
-    pub fn is_wanted(&self, place: Place) -> bool {
+    pub fn passes_filter(&self, place: RowPlace) -> bool {
         self.sieve.lets_through(place.section, place.row)
     }
 }
@@ -270,7 +270,7 @@ impl PaneState {
     }
 
     /// Puts the cursor on a row; what folds or a filter hide is shown again for it.
-    pub(super) fn show(&mut self, report: &Report, pane: Pane, place: Place, height: usize) {
+    pub(super) fn show(&mut self, report: &Report, pane: Pane, place: RowPlace, height: usize) {
         let position = self.reveal(report, pane, place);
         self.go(report, pane, Move::First, height);
         self.go(report, pane, Move::Down(position), height);
@@ -326,13 +326,13 @@ impl PaneState {
     }
 
     /// Lets other rows through; the cursor stays on its row, or goes to the nearest that is shown.
-    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
-        self.look_anew(report, pane, |state| change(&mut state.sieve));
+    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
+        self.update_view(report, pane, |state| change(&mut state.sieve));
     }
 
     /// Shows the rows that a filter found, `change` says how; the first unfold the tree, for all that is found is to be seen.
-    pub(in crate::app) fn sift_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Sieve)) {
-        self.look_anew(report, pane, |state| {
+    pub(in crate::app) fn sift_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
+        self.update_view(report, pane, |state| {
             if state.sieve.found.is_none() {
                 state.folds = Folds::default();
             }
@@ -342,12 +342,12 @@ impl PaneState {
 
     /// Whether its filter runs this search.
     pub(in crate::app) fn runs(&self, job: JobNumber) -> bool {
-        self.filter.as_ref().is_some_and(|filter| filter.quest.runs(job))
+        self.filter.as_ref().is_some_and(|filter| filter.query.runs(job))
     }
 
     /// Shows the rows that its filter found; the first of a search take the place of the last one's.
     pub(in crate::app) fn take_found(&mut self, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
-        let run = self.filter.as_mut().and_then(|filter| filter.quest.run_mut(job));
+        let run = self.filter.as_mut().and_then(|filter| filter.query.run_mut(job));
         let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
         let own = self.own_found();
         self.sift_found(report, pane, |sieve| {
@@ -359,7 +359,7 @@ impl PaneState {
     /// Restores the view from before the filter; the cursor stays on its row, unfolded.
     pub(in crate::app) fn unsift(&mut self, report: &Report, pane: Pane) {
         let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
-        self.look_anew(report, pane, |state| {
+        self.update_view(report, pane, |state| {
             state.folds = before.folds.clone();
             state.sieve.found = None;
         });
@@ -370,7 +370,7 @@ impl PaneState {
         }
     }
 
-    fn look_anew(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
+    fn update_view(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
         // Before the change: afterwards another row stands where the cursor is.
         let chosen = self.chosen(report, pane);
         change(self);
@@ -383,9 +383,9 @@ impl PaneState {
     }
 
     /// The chosen row: that under the cursor, or the one that it replaces while a filter is typed.
-    fn chosen(&self, report: &Report, pane: Pane) -> Option<Place> {
+    fn chosen(&self, report: &Report, pane: Pane) -> Option<RowPlace> {
         let here = self.place(report, pane, self.scroll.cursor);
-        let unsettled = self.filter.as_ref().filter(|filter| filter.quest.is_typing || filter.quest.is_running());
+        let unsettled = self.filter.as_ref().filter(|filter| filter.query.is_typing || filter.query.is_running());
         match unsettled.and_then(|filter| filter.stand_in) {
             Some((chosen, stands)) if stands == here => Some(chosen),
             _ => here,
@@ -393,19 +393,19 @@ impl PaneState {
     }
 
     /// The position of a row, which is shown though something above it was folded, or of the nearest one where it is filtered out.
-    pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: Place) -> usize {
-        if let Some(tree) = report.section(place.section).filter(|found| found.form == Form::Processes) {
+    pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
+        if let Some(tree) = report.section(place.section).filter(|found| found.form == SectionForm::Processes) {
             self.folds.reveal(place.row, tree.depths());
         }
         let at = self.position(report, pane, place);
-        let rank = |place: Place| self.rank(report, pane, place);
-        let away = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
-        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(away).min();
+        let rank = |place: RowPlace| self.rank(report, pane, place);
+        let export_form = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
+        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(export_form).min();
         nearest.map_or(at, |(_, at)| at)
     }
 
     /// The position at which a row would stand if everything were shown.
-    fn rank(&self, report: &Report, pane: Pane, place: Place) -> usize {
+    fn rank(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let before = self.sections(report, pane).take_while(|section| *section != place.section);
         before.map(|section| self.length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
     }
@@ -413,7 +413,7 @@ impl PaneState {
 
 /// Which of a pane's rows are shown, in which order; a change shows after [`PaneState::refresh`].
 #[derive(Debug, Clone, Default)]
-pub struct Sieve {
+pub struct RowFilter {
     /// Rows that a filter found; none while nothing is filtered.
     pub found: Option<RowSet>,
     /// The rows of the subtree that stands alone; none while all do.
@@ -424,7 +424,7 @@ pub struct Sieve {
     shown: BTreeMap<usize, Vec<u32>>,
 }
 
-impl Sieve {
+impl RowFilter {
     pub fn is_open(&self) -> bool {
         self.found.is_none() && self.alone.is_none() && self.hidden.is_empty()
     }

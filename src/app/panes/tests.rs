@@ -17,7 +17,7 @@ fn rows(state: &PaneState, report: &Report, pane: Pane) -> Vec<String> {
         assert_eq!(state.position(report, pane, place), at);
         let row = report.row(place.section, place.row);
         let crate::report::Piece::Value(text) = &row.pieces[0] else { panic!("a value") };
-        format!("{}{}", if state.is_wanted(place) { "" } else { "^" }, text.visible())
+        format!("{}{}", if state.passes_filter(place) { "" } else { "^" }, text.visible())
     });
     rows.collect()
 }

@@ -1,8 +1,8 @@
 //! Submitting a file for a private scan, and watching the scan until its reports are there.
 
-pub mod follow;
+pub mod watch;
 
-use crate::app::over::{FormSource, InputForm};
+use crate::app::overlays::{FormSource, InputForm};
 use crate::app::spending::{Calls, InFlightCall};
 use crate::app::{Effect, Failure};
 use crate::export::file;

@@ -1,11 +1,11 @@
 //! Sending what keys and answers ask for: its price, what keeps it from being sent, the question before it where it is dear,
 //! and the calls one after another where several are asked together.
 
-use crate::app::away::{Save, SaveForm};
-use crate::app::commands::Act;
+use crate::app::commands::Action;
+use crate::app::export_form::{ExportForm, SaveJob};
 use crate::app::scan::{SubmitForm, price_of};
-use crate::app::spending::price::{Offer, Offers};
-use crate::app::spending::{Confirmation, Consent, KeyedAnswer, Obstacle, Tag};
+use crate::app::spending::price::{KeyOffer, ShownPrices};
+use crate::app::spending::{Confirmation, Consent, KeyPrice, KeyedAnswer, Obstacle};
 use crate::app::{Command, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
 use crate::quota::Plan;
 use crate::request::{Quote, Request, UploadLimit};
@@ -13,13 +13,13 @@ use crate::request::{Quote, Request, UploadLimit};
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
     pub(in crate::app) fn ask(&mut self, request: Request, source: ResponseSource) {
-        let quote = request.quote(&self.figures.entitlements);
+        let quote = request.quote(&self.quota_state.entitlements);
         if self.is_refused(&quote, None) {
             return;
         }
         let request = quote.request();
-        let price = self.figures.price_from(request, source, self.over.missing(request));
-        let words = || format!("{} costs {}.", request.words(), price.short());
+        let price = self.quota_state.price_from(request, source, self.overlays.missing(request));
+        let words = || format!("{} costs {}.", request.label(), price.short());
         let dear = || self.settings.is_dear(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
             let tag = self.tag_of_request(request, source);
@@ -29,14 +29,14 @@ impl Model {
             }
             return self.ask_first(why, [KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source))]);
         }
-        self.ask_agreed(request.clone(), source);
+        self.send_confirmed(request.clone(), source);
     }
 
     /// Sends a request whose price was agreed to; returns whether it was sent.
-    pub(in crate::app) fn ask_agreed(&mut self, request: Request, source: ResponseSource) -> bool {
-        let price = self.figures.price_from(&request, source, self.over.missing(&request));
-        let quote = request.quote(&self.figures.entitlements).at(price);
-        if self.is_refused(&quote, self.figures.bar(quote.price(), self.now)) {
+    pub(in crate::app) fn send_confirmed(&mut self, request: Request, source: ResponseSource) -> bool {
+        let price = self.quota_state.price_from(&request, source, self.overlays.missing(&request));
+        let quote = request.quote(&self.quota_state.entitlements).at(price);
+        if self.is_refused(&quote, self.quota_state.bar(quote.price(), self.now)) {
             return false;
         }
         self.forget_failure(quote.request());
@@ -46,11 +46,11 @@ impl Model {
     }
 
     /// Loads a response that the screen shows as stored; nothing is sent, though it may be deleted by now.
-    pub(in crate::app) fn ask_held(&mut self, request: Request) {
+    pub(in crate::app) fn load_stored(&mut self, request: Request) {
         if self.says_in_flight(&request) || self.is_quitting {
             return;
         }
-        let quote = request.quote(&self.figures.entitlements);
+        let quote = request.quote(&self.quota_state.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
         self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Stored });
     }
@@ -58,7 +58,9 @@ impl Model {
     /// Refuses what is in flight or cannot be sent now, and says why; whether it did.
     fn is_refused(&mut self, quote: &Quote, obstacle: Option<Obstacle>) -> bool {
         let plan = Plan { prices: vec![quote.price().clone()] };
-        self.is_quitting || self.calls.has(quote.request()) || self.refuse(&Tag { plan, is_later: false, obstacle })
+        self.is_quitting
+            || self.calls.has(quote.request())
+            || self.refuse(&KeyPrice { plan, is_later: false, obstacle })
     }
 
     pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
@@ -75,7 +77,7 @@ impl Model {
                 self.files.of_mut(file).into_iter().for_each(|open| open.list.failure = None);
             }
             Request::PrivateScan { .. } | Request::UploadAddress => {
-                self.over.find_mut::<SubmitForm>().into_iter().for_each(|form| form.failure = None);
+                self.overlays.find_mut::<SubmitForm>().into_iter().for_each(|form| form.failure = None);
             }
             Request::Behaviour { identifier } => {
                 self.files.each_entry_mut(identifier).for_each(|entry| entry.failure = None);
@@ -85,15 +87,15 @@ impl Model {
     }
 
     /// What an answer would cost, and whether the budget allows that.
-    pub fn price_tag(&self, answer: &KeyedAnswer) -> Tag {
+    pub fn price_tag(&self, answer: &KeyedAnswer) -> KeyPrice {
         match &answer.consent {
             Consent::Send(request, source) => self.tag_of_request(request, *source),
-            Consent::OpenAll(reports) => self.tag_of(self.figures.price_of_reports(reports.len())),
+            Consent::OpenAll(reports) => self.tag_of(self.quota_state.price_of_reports(reports.len())),
             Consent::SubmitLarge(submission) => {
-                self.tag_of(price_of(submission, UploadLimit::Large, &self.figures.entitlements))
+                self.tag_of(price_of(submission, UploadLimit::Large, &self.quota_state.entitlements))
             }
             Consent::Follow(_) => self.tag_of(self.follow_price()),
-            _ => Tag::default(),
+            _ => KeyPrice::default(),
         }
     }
 
@@ -101,12 +103,12 @@ impl Model {
     pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
         self.questions += 1;
         let (number, answers) = (self.questions, answers.into_iter().collect());
-        self.over.put(Confirmation { number, details, answers, back: self.way_to("back") });
+        self.overlays.put(Confirmation { number, details, answers, back: self.key_label("back") });
     }
 
     /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
     pub fn can_answer(&self) -> bool {
-        let Some(overlay @ Overlay::Confirm(question)) = self.over.top() else { return true };
+        let Some(overlay @ Overlay::Confirm(question)) = self.overlays.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
         let columns = usize::from(self.overlay_room().width).max(10);
         self.size.is_enough() && question.key_rows(columns).len() < usize::from(rows)
@@ -123,32 +125,32 @@ impl Model {
                 if self.says_in_flight(&request) {
                     return;
                 }
-                self.figures.await_answer(&request);
-                if self.ask_agreed(request, source) {
-                    self.over.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
+                self.quota_state.await_answer(&request);
+                if self.send_confirmed(request, source) {
+                    self.overlays.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
                 }
                 return;
             }
             _ if answer.consent.asks() && self.refuse(&tag) => return,
             _ => {}
         }
-        self.over.close();
+        self.overlays.close();
         match answer.consent {
             Consent::Send(..) => {}
             Consent::OpenAll(reports) => self.open_each(reports),
-            Consent::SubmitLarge(submission) => self.look_again(&submission),
+            Consent::SubmitLarge(submission) => self.poll_after_upload(&submission),
             Consent::Follow(file) => self.follow(file),
             Consent::CopyRaw(copied) => {
                 self.copies_raw = true;
                 self.emit(FileJob::Copy(copied));
             }
             Consent::Overwrite(save) => {
-                self.over.change_top(|form: &mut SaveForm| form.source.is_under_way = true);
-                self.write(Save { may_replace: true, ..save });
+                self.overlays.change_top(|form: &mut ExportForm| form.source.is_in_progress = true);
+                self.write(SaveJob { may_replace: true, ..save });
             }
             Consent::DeleteNote(note) => {
                 // The question stood over the line that was emptied.
-                self.over.close();
+                self.overlays.close();
                 self.emit(StoreJob::DeleteNote(note));
             }
             Consent::DeleteStored(deletion) => self.emit(StoreJob::Delete(deletion)),
@@ -157,8 +159,8 @@ impl Model {
 
     pub(in crate::app) fn open_missing(&mut self) {
         let missing = self.files.missing_reports(&self.calls);
-        let price = self.figures.price_of_reports(missing.len());
-        let only = self.figures.too_little_left(&price, self.now);
+        let price = self.quota_state.price_of_reports(missing.len());
+        let only = self.quota_state.too_little_left(&price, self.now);
         if only.is_some() || self.settings.is_dear(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
             let why = format!("Opening all costs {price}{only}.");
@@ -184,7 +186,7 @@ impl Model {
     /// Sends the next request of the batch once the last one is answered and nothing makes it wait.
     pub(in crate::app) fn next_in_batch(&mut self) {
         let Some((asked, total)) = self.calls.batch().map(|batch| (batch.asked(), batch.total)) else { return };
-        let has_to_wait = self.figures.waits(self.now).is_some() && asked < total;
+        let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;
         // Done is what the counters show as well.
         if has_to_wait || self.calls.awaits_paid() || asked == total && !self.calls.is_empty() {
             return;
@@ -194,24 +196,24 @@ impl Model {
             let one = || "The report is here.".to_owned();
             return self.say(if total == 1 { one() } else { format!("All {total} reports are here.") });
         };
-        if !self.ask_agreed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
+        if !self.send_confirmed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
             // Refused before it was sent, with its reason on the screen.
             self.calls.end_batch();
         }
     }
 
     /// What pressing a command's key would cost, and what keeps it from that.
-    pub fn tag(&self, command: &Command) -> Tag {
-        let (request, is_held, is_anew) = match &command.act {
-            Act::Local(_) | Act::GoToPane(_) => return Tag::default(),
-            Act::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
-            Act::Leads { price, .. } => return Tag { is_later: true, ..self.tag_of(price(self)) },
-            Act::Each { price, .. } => return self.tag_of(price(self)),
-            Act::Ask { request, is_held, anew, .. } => (request, is_held, *anew),
+    pub fn tag(&self, command: &Command) -> KeyPrice {
+        let (request, is_stored, is_anew) = match &command.act {
+            Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
+            Action::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
+            Action::Leads { price, .. } => return KeyPrice { is_later: true, ..self.tag_of(price(self)) },
+            Action::Each { price, .. } => return self.tag_of(price(self)),
+            Action::Ask { request, is_stored, anew, .. } => (request, is_stored, *anew),
         };
         match request(self) {
-            None => Tag::default(),
-            Some(_) if is_held(self) => Tag { obstacle: Some(Obstacle::Stored), ..Tag::default() },
+            None => KeyPrice::default(),
+            Some(_) if is_stored(self) => KeyPrice { obstacle: Some(Obstacle::Stored), ..KeyPrice::default() },
             Some(request) => {
                 let source = if is_anew { ResponseSource::Service } else { ResponseSource::StoredOrService };
                 self.tag_of_request(&request, source)
@@ -220,36 +222,37 @@ impl Model {
     }
 
     /// The tag of one request to this source.
-    pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> Tag {
-        let tag =
-            self.tag_of(Plan { prices: vec![self.figures.price_from(request, source, self.over.missing(request))] });
-        if self.calls.has(request) { Tag { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
+    pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
+        let tag = self.tag_of(Plan {
+            prices: vec![self.quota_state.price_from(request, source, self.overlays.missing(request))],
+        });
+        if self.calls.has(request) { KeyPrice { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
     }
 
     /// What asking all of this costs, and what keeps it from being asked.
-    pub(in crate::app) fn tag_of(&self, plan: Plan) -> Tag {
-        let obstacle = || self.figures.obstacle(&plan, &self.calls, self.now);
+    pub(in crate::app) fn tag_of(&self, plan: Plan) -> KeyPrice {
+        let obstacle = || self.quota_state.obstacle(&plan, &self.calls, self.now);
         let obstacle = self.service.barred().or_else(obstacle);
-        Tag { plan, is_later: false, obstacle }
+        KeyPrice { plan, is_later: false, obstacle }
     }
 
     /// Refuses what something keeps from being sent now, and says why; whether it did.
-    pub fn refuse(&mut self, tag: &Tag) -> bool {
+    pub fn refuse(&mut self, tag: &KeyPrice) -> bool {
         let why = match (self.service.barred(), tag.plan.refusal(), &tag.obstacle) {
             (Some(Obstacle::Offline), ..) => {
                 "this run is offline. Start again without --offline, and without `offline` in the config file."
                     .to_owned()
             }
             (Some(_), ..) => "no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.".to_owned(),
-            (None, Some(reason), _) => format!("{reason}. {} explains.", self.way_to("prices")),
+            (None, Some(reason), _) => format!("{reason}. {} explains.", self.key_label("prices")),
             (None, None, None | Some(Obstacle::Stored | Obstacle::InFlight)) => return false,
             (None, None, Some(Obstacle::QuotaSpent(_))) => {
-                format!("{}. {} asks the counters again, for nothing.", tag.words(), self.way_to("counters"))
+                format!("{}. {} asks the counters again, for nothing.", tag.label(), self.key_label("counters"))
             }
             (None, None, Some(Obstacle::OverBudget)) => {
-                format!("{}. `behaview config show` says what sets the budget.", tag.words())
+                format!("{}. `behaview config show` says what sets the budget.", tag.label())
             }
-            (None, None, Some(_)) => format!("{}.", tag.words()),
+            (None, None, Some(_)) => format!("{}.", tag.label()),
         };
         self.warn(format!("Nothing was sent: {why}"));
         true
@@ -259,30 +262,30 @@ impl Model {
     pub(in crate::app) fn on_frame(&mut self, frame: u64) {
         if !self.size.is_enough() {
             // A screen without a bar showed no price.
-            self.offers = Offers::default();
+            self.offers = ShownPrices::default();
             return;
         }
         let can_spend = |command: &&Command| command.asks() || command.name == "choose";
-        let keys = Command::at(self.place()).filter(can_spend).flat_map(|command| self.settings.keys.of(command));
-        let keys = keys.copied().chain(self.over.answers().iter().map(|answer| answer.key));
+        let keys = Command::at(self.key_context()).filter(can_spend).flat_map(|command| self.settings.keys.of(command));
+        let keys = keys.copied().chain(self.overlays.answers().iter().map(|answer| answer.key));
         let offers = keys.filter_map(|key| Some((key, self.offer(key)?))).collect();
-        let question = self.over.top_as::<Confirmation>().filter(|_| self.can_answer());
+        let question = self.overlays.top_as::<Confirmation>().filter(|_| self.can_answer());
         let question = question.map(|question| question.number);
         self.offers.show(frame, offers, question);
     }
 
     /// What pressing a key would spend; none where it spends nothing.
-    pub(in crate::app) fn offer(&self, key: Key) -> Option<Offer> {
-        if let Some(answer) = self.over.answer(key) {
+    pub(in crate::app) fn offer(&self, key: Key) -> Option<KeyOffer> {
+        if let Some(answer) = self.overlays.answer(key) {
             let price = self.price_tag(answer).spends()?.clone();
-            return Some(Offer { command: answer.label, requests: answer.consent.requests(), price });
+            return Some(KeyOffer { command: answer.label, requests: answer.consent.requests(), price });
         }
         let command = Command::of(key, self)?;
         let price = self.tag(command).spends()?.clone();
         let requests = match &command.act {
-            Act::Chosen => self.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
+            Action::Chosen => self.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
             _ => command.requests(self),
         };
-        Some(Offer { command: command.meant(self).name, requests, price })
+        Some(KeyOffer { command: command.meant(self).name, requests, price })
     }
 }

@@ -1,7 +1,7 @@
 //! The service's counters and the usage by day, in rows as commands print them and the app shows them.
 
-use crate::app::over::{Sheet, SheetRow, paragraph};
-use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, SetAside, Unit, Usage};
+use crate::app::overlays::{TextPage, TextRow, paragraph};
+use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, ReservedUnits, Unit, Usage};
 use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct CountersView<'a> {
     /// Those with a known meaning come first, by unit and period.
     counters: Vec<CounterView<'a>>,
     /// Parts of the response that could not be parsed.
-    odd: &'a [SetAside],
+    odd: &'a [ReservedUnits],
 }
 
 #[derive(Serialize)]
@@ -114,7 +114,7 @@ impl<'a> CounterView<'a> {
     }
 
     fn cells(&self, holder: Holder, side: &SideView<'_>) -> [String; 7] {
-        let [used, allowed, left] = side.figures();
+        let [used, allowed, left] = side.quota_state();
         let counts = self.unit.zip(self.period).map(|(unit, period)| format!("{}/{}", unit.plural(), period.noun()));
         let (allowed, left) = match side.excess() {
             _ if !side.limits => ("group's".to_owned(), "-".to_owned()),
@@ -134,13 +134,13 @@ impl<'a> CounterView<'a> {
     }
 
     /// The counter as the app shows it: what it counts, then a bar a side.
-    fn paragraphs(&self) -> Vec<SheetRow> {
+    fn paragraphs(&self) -> Vec<TextRow> {
         let title = match (self.unit, self.period) {
             (Some(unit), Some(period)) => format!("{} {} · resets {}", unit.plural(), period.current(), self.resets),
             _ => safe(self.name),
         };
         let sides = self.sides().map(|(holder, side)| {
-            let [used, allowed, left] = side.figures();
+            let [used, allowed, left] = side.quota_state();
             let bar = |percent: u64| {
                 let full = percent.min(100) as usize * BAR / 100;
                 "█".repeat(full) + &"░".repeat(BAR - full)
@@ -157,7 +157,7 @@ impl<'a> CounterView<'a> {
 
 impl SideView<'_> {
     /// Used, allowed and left.
-    fn figures(&self) -> [String; 3] {
+    fn quota_state(&self) -> [String; 3] {
         [self.balance.used, self.balance.allowed, self.remaining].map(thousands)
     }
 
@@ -186,8 +186,8 @@ fn safe(name: &str) -> String {
     Untrusted::from(name).visible_cut(60).to_string()
 }
 
-fn odd(parts: &[SetAside]) -> impl Iterator<Item = String> {
-    parts.iter().map(|SetAside { name, why }| format!("odd: {}: {why}", safe(name)))
+fn odd(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
+    parts.iter().map(|ReservedUnits { name, why }| format!("odd: {}: {why}", safe(name)))
 }
 
 /// The usage by day, the first day first, and in all: the requests of each endpoint, the most
@@ -214,7 +214,7 @@ pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
     differ.chain(odd(&usage.set_aside))
 }
 
-impl Sheet {
+impl TextPage {
     pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
         let view = CountersView::new(balances, now);
         let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();

@@ -1,8 +1,8 @@
 //! The ledger in rows, as a command prints them and the app shows them.
 
-use crate::app::over::{Sheet, SheetRow, paragraph};
+use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::quota::audit::LedgerEntry;
-use crate::quota::{Period, Spent, Unit, Units, in_units};
+use crate::quota::{Period, SpentUnits, Unit, Units, in_units};
 use crate::text::thousands;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl LedgerEntry {
         ]
     }
 
-    fn paragraph(&self, now: Timestamp) -> SheetRow {
+    fn paragraph(&self, now: Timestamp) -> TextRow {
         let [_, _, what, predicted, settled, state, outcome, counters] = self.cells();
         let settled = format!("{state} {settled}").trim_end().to_owned();
         let words = [what, format!("predicted {predicted}"), settled, outcome, counters];
@@ -47,12 +47,12 @@ impl LedgerEntry {
 pub struct LedgerPage {
     pub rows: Vec<LedgerEntry>,
     /// What was spent of each unit in each of these times.
-    pub sums: [(&'static str, BTreeMap<Unit, Spent>); 3],
+    pub sums: [(&'static str, BTreeMap<Unit, SpentUnits>); 3],
     /// Entries before those that are shown.
     pub older: u64,
 }
 
-impl Sheet {
+impl TextPage {
     /// The ledger, the latest entry first, below the sums of this session, this day and this month.
     pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));

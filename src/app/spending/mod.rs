@@ -7,20 +7,20 @@ pub mod ledger;
 pub mod price;
 pub mod typed;
 
-use crate::app::away::{Copied, Save};
+use crate::app::export_form::{ClipboardCopy, SaveJob};
 use crate::app::keys::key;
-use crate::app::over::{Over, OverlayScreen, pieces_in_rows};
-use crate::app::{Key, Place, ResponseSource};
+use crate::app::overlays::{OverlayScreen, OverlayStack, pieces_in_rows};
+use crate::app::{Key, KeyContext, ResponseSource};
 use crate::report::Deletion;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::note::Note;
 use crate::request::{Request, Submission};
-use crate::text::words_in_rows;
+use crate::text::wrap;
 pub use calls::{Calls, InFlightCall};
-pub use price::{Obstacle, Tag};
+pub use price::{KeyPrice, Obstacle};
 use std::sync::Arc;
 pub(super) use typed::last_days;
-pub use typed::{ASKS, Ask, PlannedOperations, Planner, Prompt, TypedQuestion};
+pub use typed::{AD_HOC_REQUESTS, AdHocRequest, PlannedOperations, Planner, Prompt, TypedQuestion};
 
 /// A question about what becomes public, costs more than is let pass without, or may do harm.
 #[derive(Debug)]
@@ -46,8 +46,8 @@ pub enum Consent {
     OpenAll(Vec<Request>),
     SubmitLarge(Arc<Submission>),
     Follow(Sha256),
-    CopyRaw(Copied),
-    Overwrite(Save),
+    CopyRaw(ClipboardCopy),
+    Overwrite(SaveJob),
     DeleteNote(Note),
     DeleteStored(Deletion),
 }
@@ -88,7 +88,7 @@ impl Consent {
     }
 }
 
-impl Over {
+impl OverlayStack {
     /// The answers to the open question; none where there is no question.
     pub fn answers(&self) -> &[KeyedAnswer] {
         self.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
@@ -106,12 +106,12 @@ impl Over {
 }
 
 impl OverlayScreen for Confirmation {
-    fn place(&self) -> Place {
-        Place::Confirm
+    fn key_context(&self) -> KeyContext {
+        KeyContext::Confirm
     }
 
     /// All of its words, and its keys.
     fn height(&self, columns: usize) -> usize {
-        words_in_rows(&self.details, columns).len() + self.key_rows(columns).len()
+        wrap(&self.details, columns).len() + self.key_rows(columns).len()
     }
 }

@@ -4,7 +4,7 @@
 use crate::app::spending::calls::Calls;
 use crate::app::{Key, ResponseSource};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Limit, Operation, Period, Plan, Price, Spent, Unit, Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Limit, Operation, Period, Plan, Price, SpentUnits, Unit, Usage, price,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -15,7 +15,7 @@ use std::fmt;
 
 /// What a key costs right now, and what keeps it from asking.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tag {
+pub struct KeyPrice {
     /// What it asks of the service; nothing for a key that costs nothing.
     pub plan: Plan,
     /// Whether that is asked only on the screen that the key opens.
@@ -55,7 +55,7 @@ fn is_paid(plan: &Plan) -> bool {
     plan.refusal().is_none() && plan.worst() != Some(0)
 }
 
-impl Tag {
+impl KeyPrice {
     /// What the next press would spend; none where it is nothing.
     pub fn spends(&self) -> Option<&Plan> {
         let is_sent = !self.is_later && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
@@ -73,7 +73,7 @@ impl Tag {
     }
 
     /// The price in the words of a wide bar.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let later = if self.is_later && self.plan.refusal().is_none() { "0 now, then " } else { "" };
         match &self.obstacle {
             None => format!("{later}{}", self.plan),
@@ -90,8 +90,9 @@ impl Tag {
     }
 }
 
+/// The prices on the last frames: only a key whose price was shown can spend.
 #[derive(Debug, Default)]
-pub struct Offers {
+pub struct ShownPrices {
     priced: Vec<ShownPrice>,
     /// The open confirmation, and the first frame that showed it.
     question: Option<(u64, u64)>,
@@ -100,23 +101,23 @@ pub struct Offers {
 #[derive(Debug)]
 struct ShownPrice {
     key: Key,
-    offer: Offer,
+    offer: KeyOffer,
     /// The frame from which on it has been there without a break.
     since: u64,
 }
 
 /// What pressing a key would spend.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::app) struct Offer {
+pub(in crate::app) struct KeyOffer {
     pub command: &'static str,
     pub requests: Vec<Request>,
     pub price: Plan,
 }
 
-impl Offers {
+impl ShownPrices {
     /// Takes what the frame of this number shows, and the number of the question on it; what the frame before showed
     /// as well has been there since then.
-    pub(in crate::app) fn show(&mut self, frame: u64, offers: Vec<(Key, Offer)>, question: Option<u64>) {
+    pub(in crate::app) fn show(&mut self, frame: u64, offers: Vec<(Key, KeyOffer)>, question: Option<u64>) {
         let shown = offers.into_iter().map(|(key, offer)| {
             let before = self.priced.iter().find(|before| before.key == key && before.offer == offer);
             ShownPrice { key, offer, since: before.map_or(frame, |before| before.since) }
@@ -126,12 +127,12 @@ impl Offers {
     }
 
     /// Whether a question was on the screen when this frame was the last one.
-    pub(in crate::app) fn has_asked(&self, question: u64, frame: u64) -> bool {
+    pub(in crate::app) fn was_prompt_shown(&self, question: u64, frame: u64) -> bool {
         self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
     /// Whether an offer was on the screen already when the frame of this number was the last one drawn.
-    pub(in crate::app) fn has_shown(&self, key: Key, offer: &Offer, frame: u64) -> bool {
+    pub(in crate::app) fn was_price_shown(&self, key: Key, offer: &KeyOffer, frame: u64) -> bool {
         self.priced.iter().any(|shown| shown.key == key && shown.offer == *offer && shown.since <= frame)
     }
 }
@@ -143,8 +144,9 @@ pub struct RemainingQuota {
     pub is_at_most: bool,
 }
 
+/// The service's counters, what was spent, and what the user has bought.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct QuotaState {
     pub balances: Option<Balances>,
     /// When they were asked for: a period that has begun since is not counted in them.
     asked: Option<Timestamp>,
@@ -156,8 +158,8 @@ pub struct Figures {
     pub usage: Option<Usage>,
     /// What the user has bought, as far as it is known.
     pub entitlements: Entitlements,
-    pub spent: BTreeMap<Unit, Spent>,
-    pub allowance: Allowance,
+    pub spent: BTreeMap<Unit, SpentUnits>,
+    pub allowance: BudgetState,
     /// Whether the user asked for the counters, and sees them when they arrive.
     pub(in crate::app) announces_balances: bool,
     pub(in crate::app) announces_usage: bool,
@@ -165,7 +167,7 @@ pub struct Figures {
     pub(in crate::app) are_outrun: bool,
 }
 
-impl Figures {
+impl QuotaState {
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.entitlements)
     }
@@ -190,12 +192,12 @@ impl Figures {
     }
 
     /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.
-    pub fn spent_with(&self, calls: &Calls) -> BTreeMap<Unit, Spent> {
+    pub fn spent_with(&self, calls: &Calls) -> BTreeMap<Unit, SpentUnits> {
         let mut spent = self.spent.clone();
         for call in calls.paid() {
             let price = self.price(&call.request);
             let worst = price.verdict.units.max;
-            let worst = Spent { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..Spent::default() };
+            let worst = SpentUnits { unsure: worst.unwrap_or(1), is_open: worst.is_none(), ..SpentUnits::default() };
             let sum = spent.entry(price.verdict.unit).or_default();
             *sum = sum.and(worst);
         }
@@ -280,38 +282,38 @@ impl Figures {
 
 /// The budget, and what others have spent of it.
 #[derive(Debug, Default)]
-pub struct Allowance {
+pub struct BudgetState {
     pub budget: Budget,
     /// What all runs had spent of the day when it was counted.
-    before: Spent,
-    until_then: Spent,
+    before: SpentUnits,
+    until_then: SpentUnits,
     counted: Timestamp,
 }
 
-impl Allowance {
+impl BudgetState {
     /// Takes what all runs have spent of this day, and this run in all.
-    pub fn count(&mut self, today: Spent, session: Spent, now: Timestamp) {
+    pub fn count(&mut self, today: SpentUnits, session: SpentUnits, now: Timestamp) {
         *self = Self { budget: self.budget, before: today, until_then: session, counted: now };
     }
 
     /// Begins a new day, if one has begun: what this run spent before it is of another day's budget.
-    pub(in crate::app) fn turn(&mut self, session: Spent, now: Timestamp) {
+    pub(in crate::app) fn turn(&mut self, session: SpentUnits, now: Timestamp) {
         if Period::Daily.is_renewed(self.counted, now) {
-            self.count(Spent::default(), session, now);
+            self.count(SpentUnits::default(), session, now);
         }
     }
 
     /// Whether the budget allows so much at worst, after what this run has spent.
-    pub(super) fn allows(&self, worst: Option<u64>, session: Spent) -> bool {
+    pub(super) fn allows(&self, worst: Option<u64>, session: SpentUnits) -> bool {
         self.budget.allows(worst, session, self.today(session))
     }
 
-    fn today(&self, session: Spent) -> Spent {
+    fn today(&self, session: SpentUnits) -> SpentUnits {
         self.before.and(session.without(self.until_then))
     }
 
     /// The budget and its use in words; none without a limit.
-    pub(in crate::app) fn words(&self, session: Spent) -> Option<String> {
+    pub(in crate::app) fn words(&self, session: SpentUnits) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
         let words = limits.into_iter().filter_map(|(who, limit, spent)| {
@@ -328,16 +330,16 @@ impl Allowance {
 mod tests_figures {
     use super::*;
 
-    fn charged(charged: u64) -> Spent {
-        Spent { charged, ..Spent::default() }
+    fn charged(charged: u64) -> SpentUnits {
+        SpentUnits { charged, ..SpentUnits::default() }
     }
 
     #[test]
     fn a_new_day_has_its_budget_whole_and_a_run_does_not() {
         let evening: Timestamp = "2026-11-20T23:50:00Z".parse().unwrap();
-        let of = |budget| Allowance { budget, before: charged(3), until_then: charged(0), counted: evening };
+        let of = |budget| BudgetState { budget, before: charged(3), until_then: charged(0), counted: evening };
         let mut daily = of(Budget { daily: Some(5), ..Budget::default() });
-        let allows = |allowance: &Allowance, spent| allowance.allows(Some(1), charged(spent));
+        let allows = |allowance: &BudgetState, spent| allowance.allows(Some(1), charged(spent));
         assert!(allows(&daily, 1) && !allows(&daily, 2));
         let morning = "2026-11-21T00:10:00Z".parse().unwrap();
         daily.turn(charged(2), morning);

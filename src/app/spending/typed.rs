@@ -2,10 +2,10 @@
 //! the palette and `behaview api`; and the planner, which adds operations up before any is asked.
 
 use crate::app::keys::{BACKSPACE, TAB};
-use crate::app::over::{FormSource, InputForm, SheetRow, paragraph};
+use crate::app::overlays::{FormSource, InputForm, TextRow, paragraph};
 use crate::app::panes::Move;
 use crate::app::panes::moving::scrolled;
-use crate::app::spending::price::Figures;
+use crate::app::spending::price::QuotaState;
 use crate::app::{Effect, Key, StoreJob};
 use crate::export::file;
 use crate::quota::{Amount, Entitlements, ForecastLine, Kind, Operation, Plan, price};
@@ -17,8 +17,9 @@ use jiff::tz::TimeZone;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+/// A question that is typed in full: its prompts, and the request they make.
 #[derive(Debug)]
-pub struct Ask {
+pub struct AdHocRequest {
     /// Its name in the palette and for scripts.
     pub name: &'static str,
     pub help: &'static str,
@@ -29,7 +30,7 @@ pub struct Ask {
 
 type MakeRequest = fn(&str, Timestamp) -> Result<Request, String>;
 
-pub static ASKS: &[Ask] = &[
+pub static AD_HOC_REQUESTS: &[AdHocRequest] = &[
     ask("v2-file-report", "Reports of public files by API v2", "MD5, SHA-1 or SHA-256, one or more", |typed, _| {
         hashes(typed).map(|files| Request::V2Reports { files })
     }),
@@ -57,13 +58,13 @@ pub static ASKS: &[Ask] = &[
     }),
 ];
 
-const fn ask(name: &'static str, help: &'static str, input: &'static str, make: MakeRequest) -> Ask {
-    Ask { name, help, input, make }
+const fn ask(name: &'static str, help: &'static str, input: &'static str, make: MakeRequest) -> AdHocRequest {
+    AdHocRequest { name, help, input, make }
 }
 
-impl Ask {
+impl AdHocRequest {
     pub fn named(name: &str) -> Option<&'static Self> {
-        ASKS.iter().find(|ask| ask.name == name)
+        AD_HOC_REQUESTS.iter().find(|ask| ask.name == name)
     }
 }
 
@@ -107,16 +108,16 @@ pub type Prompt = InputForm<TypedQuestion>;
 
 #[derive(Debug)]
 pub struct TypedQuestion {
-    pub ask: &'static Ask,
+    pub ask: &'static AdHocRequest,
     /// The last request that was checked in the store, and since when its response is there.
-    pub held: Option<(Request, Timestamp)>,
+    pub stored: Option<(Request, Timestamp)>,
     /// The last request of which a part is stored, and the hashes of the rest.
     pub missing: Option<(Request, Vec<FileHash>)>,
 }
 
 impl Prompt {
-    pub fn of(ask: &'static Ask) -> Self {
-        Self::with_fields(TypedQuestion { ask, held: None, missing: None }, usize::from(!ask.input.is_empty()))
+    pub fn of(ask: &'static AdHocRequest) -> Self {
+        Self::with_fields(TypedQuestion { ask, stored: None, missing: None }, usize::from(!ask.input.is_empty()))
     }
 
     pub fn request(&self, now: Timestamp) -> Result<Request, String> {
@@ -127,9 +128,9 @@ impl Prompt {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
-    pub fn held_since(&self, now: Timestamp) -> Option<Timestamp> {
+    pub fn stored_since(&self, now: Timestamp) -> Option<Timestamp> {
         let request = self.request(now).ok()?;
-        self.source.held.as_ref().filter(|(held, _)| *held == request).map(|(_, since)| *since)
+        self.source.stored.as_ref().filter(|(stored, _)| *stored == request).map(|(_, since)| *since)
     }
 }
 
@@ -158,7 +159,7 @@ impl Planner {
     }
 
     pub fn operation(&self) -> Result<Operation, String> {
-        let (name, amount) = self.words();
+        let (name, amount) = self.label();
         let name = Some(name)
             .filter(|name| !name.is_empty())
             .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
@@ -199,20 +200,20 @@ impl Planner {
     }
 
     fn list(&self) -> Option<(&str, String, String)> {
-        let (operation, amount) = self.words();
+        let (operation, amount) = self.label();
         let words = crate::quota::words(amount).ok()?;
         let Amount { list, others, .. } = Amount::read(Kind::named(operation)?, &words).ok()?;
         Some((operation, others, list?))
     }
 
-    fn words(&self) -> (&str, &str) {
+    fn label(&self) -> (&str, &str) {
         let typed = self.text().trim();
         typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
     }
 
     /// The typed operation, the sum and its outcome, then the parts: the outcome stays in sight.
-    pub fn rows(&self, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
-        let entitled = &figures.entitlements;
+    pub fn rows(&self, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
+        let entitled = &quota_state.entitlements;
         let typed = self.operation();
         let mut rows = Vec::new();
         match &typed {
@@ -228,7 +229,7 @@ impl Planner {
         }
         let plan = Plan::of(self.source.items.iter().copied().chain(typed), entitled);
         if !plan.prices.is_empty() {
-            rows.extend(outcome(plan, figures, now));
+            rows.extend(outcome(plan, quota_state, now));
         }
         rows.extend(self.source.items.iter().rev().map(|item| priced("planned", item, entitled)));
         rows
@@ -236,15 +237,15 @@ impl Planner {
 }
 
 /// What a plan costs in all, and what it would leave.
-fn outcome(plan: Plan, figures: &Figures, now: Timestamp) -> Vec<SheetRow> {
+fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
     let mut rows = vec![paragraph("in all", plan.to_string())];
-    match figures.balances_now(now) {
+    match quota_state.balances_now(now) {
         None => {
             rows.push(paragraph("", "What it would leave is not known: the counters have not been asked.".to_owned()))
         }
         Some(balances) => {
             let forecast = plan.forecast(&balances, now);
-            rows.push(paragraph(forecast.fit.words(), forecast.words));
+            rows.push(paragraph(forecast.fit.label(), forecast.words));
             rows.extend(forecast.lines.iter().map(left));
         }
     }
@@ -277,14 +278,14 @@ impl FormSource for PlannedOperations {
     }
 }
 
-fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> SheetRow {
+fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> TextRow {
     let price = price(operation, entitled);
-    let (name, many) = (operation.kind.name(), operation.words());
+    let (name, many) = (operation.kind.name(), operation.label());
     let text = format!("{name} · {many} · {} · rule {}, {}", price.short(), price.rule.number, price.basis.name());
     paragraph(head, text)
 }
 
-fn left(line: &ForecastLine) -> SheetRow {
+fn left(line: &ForecastLine) -> TextRow {
     let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
     let (unit, period) = (line.unit.plural(), line.limit.period.current());
     let leaves = match line.short.min {
@@ -300,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_becomes_a_question_or_a_reason() {
-        let make = |name: &str, typed: &str| (Ask::named(name).unwrap().make)(typed, Timestamp::UNIX_EPOCH);
+        let make = |name: &str, typed: &str| (AdHocRequest::named(name).unwrap().make)(typed, Timestamp::UNIX_EPOCH);
         let (a, b) = ("a".repeat(64), "b".repeat(32));
         assert!(
             matches!(make("v2-file-report", &format!("{a}, {b}\n")), Ok(Request::V2Reports { files }) if files.len() == 2)
@@ -317,8 +318,8 @@ mod tests {
     #[test]
     fn every_operation_of_the_specification_can_be_asked() {
         use crate::quota::Kind;
-        let typed = |ask: &Ask| (ask.make)(&"a".repeat(64), Timestamp::UNIX_EPOCH).unwrap().operation().kind;
-        let kinds: Vec<_> = ASKS.iter().map(typed).collect();
+        let typed = |ask: &AdHocRequest| (ask.make)(&"a".repeat(64), Timestamp::UNIX_EPOCH).unwrap().operation().kind;
+        let kinds: Vec<_> = AD_HOC_REQUESTS.iter().map(typed).collect();
         for kind in [
             Kind::V2FileReport,
             Kind::V2FileSubmissions,
@@ -332,22 +333,22 @@ mod tests {
         ] {
             assert!(kinds.contains(&kind), "{kind:?}");
         }
-        assert!(ASKS.iter().zip(&kinds).all(|(ask, kind)| ask.name == kind.name()));
+        assert!(AD_HOC_REQUESTS.iter().zip(&kinds).all(|(ask, kind)| ask.name == kind.name()));
     }
 }
 
 #[cfg(test)]
 mod planner_tests {
     use super::*;
-    use crate::app::over::OverlayScreen;
+    use crate::app::overlays::OverlayScreen;
     use crate::quota::Balances;
     use jiff::Timestamp;
 
-    fn rows(planner: &Planner) -> Vec<SheetRow> {
+    fn rows(planner: &Planner) -> Vec<TextRow> {
         let answer = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
-        let mut figures = Figures::default();
-        figures.take_balances(Balances::parse(answer).unwrap(), Timestamp::UNIX_EPOCH);
-        planner.rows(&figures, Timestamp::UNIX_EPOCH)
+        let mut quota_state = QuotaState::default();
+        quota_state.take_balances(Balances::parse(answer).unwrap(), Timestamp::UNIX_EPOCH);
+        planner.rows(&quota_state, Timestamp::UNIX_EPOCH)
     }
 
     fn typed(words: &str) -> Planner {

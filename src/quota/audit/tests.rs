@@ -6,10 +6,10 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_794_484_800 + seconds).unwrap()
 }
 
-fn look(second: i64, after: i64, used: u64) -> Look {
-    let reading = |period| Reading { unit: Unit::Request, period, holder: Holder::User, used, allowed: 500 };
+fn look(second: i64, after: i64, used: u64) -> QuotaSnapshot {
+    let reading = |period| CounterReading { unit: Unit::Request, period, holder: Holder::User, used, allowed: 500 };
     let readings = [Period::Hourly, Period::Daily, Period::Monthly].map(reading).to_vec();
-    Look { asked: at(second), received: at(second + 1), account: "me".to_owned(), after, readings }
+    QuotaSnapshot { asked: at(second), received: at(second + 1), account: "me".to_owned(), after, readings }
 }
 
 fn call(number: i64, second: i64, charge: Units) -> AuditedCall {
@@ -22,7 +22,7 @@ const PERHAPS: Units = Units { min: 0, max: Some(1) };
 const OPEN: Units = Units { min: 0, max: None };
 
 /// What is found after a first window that shows that the counter counts our calls.
-fn found(looks: &[Look], calls: &[AuditedCall]) -> Vec<Finding> {
+fn found(looks: &[QuotaSnapshot], calls: &[AuditedCall]) -> Vec<Finding> {
     let mut proof = look(-2_000, -1, 0);
     let mut all = vec![proof.clone()];
     (proof.asked, proof.received, proof.after) = (at(-1_000), at(-999), 0);
@@ -78,12 +78,12 @@ fn a_look_that_comes_soon_confirms_and_decides_nothing() {
 fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
     let calls = [call(1, 10, ONE), call(2, 30, PERHAPS), call(3, 50, PERHAPS)];
     let looks = [look(0, 0, 0), look(20, 1, 1), look(40, 2, 1), look(60, 3, 2), look(1_000, 3, 2)];
-    let said = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
+    let to_visible = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
     let soon = [Finding::Confirmed, Finding::Unclear, Finding::Unclear, Finding::Confirmed];
-    assert_eq!(said(windows(&looks, &calls, Unit::Request)), soon);
+    assert_eq!(to_visible(windows(&looks, &calls, Unit::Request)), soon);
     // From the last look back to the first: nothing, the third call, it and the second, all.
     let late = [Finding::Confirmed, Finding::Charged(None), Finding::Unclear, Finding::Unclear];
-    assert_eq!(said(final_windows(&looks, &calls, Unit::Request)), late);
+    assert_eq!(to_visible(final_windows(&looks, &calls, Unit::Request)), late);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn the_comparison_of_calls_goes_on_while_the_counter_lags() {
         let looks = [(0, 0), (20, 1), (1_000, 2), (2_000, 2)].into_iter().zip(used);
         let looks: Vec<_> = looks.map(|((second, after), used)| look(second, after, used)).collect();
         let whole = around(&windows(&looks, &calls, Unit::Request), at(10), at(last))?;
-        Some(format!("{} {}", whole.until.as_second() - at(0).as_second(), whole.words()))
+        Some(format!("{} {}", whole.until.as_second() - at(0).as_second(), whole.label()))
     };
     for (used, last, wanted) in [
         ([7, 8, 8, 8], 10, "20 the counter rose by 1, as predicted"),
@@ -120,7 +120,7 @@ fn what_is_in_doubt_makes_no_window() {
     let looks = [look(0, 0, 7), look(1_000, 1, 7)];
     let calls = [call(1, 10, PERHAPS)];
     assert_eq!(found(&looks, &calls), [Finding::Free]);
-    let other = |change: fn(&mut [Look; 2], &mut AuditedCall)| {
+    let other = |change: fn(&mut [QuotaSnapshot; 2], &mut AuditedCall)| {
         let (mut looks, mut call) = (looks.clone(), calls[0].clone());
         change(&mut looks, &mut call);
         found(&looks, &[call])
@@ -198,7 +198,7 @@ proptest! {
         for window in windows(&looks, &calls, Unit::Request).iter().chain(&final_windows(&looks, &calls, Unit::Request)) {
             for call in &window.calls {
                 let truth = truth[usize::try_from(call.number - 1).unwrap()];
-                if call.is_unsure() && window.finding() == Finding::Free {
+                if call.may_have_succeeded() && window.finding() == Finding::Free {
                     prop_assert_eq!(truth, 0);
                 }
             }

@@ -19,24 +19,24 @@
 //! them detects that. Process identifiers, the files that a sandbox stored and its evidence are specific to the sandbox
 //! and do not count as differences; nor do the order of a list and mere counts.
 
-use crate::report::attributes::{Field, Role, Sameness, Shape};
+use crate::report::attributes::{FieldRole, RecordField, Sameness, ValueShape};
 use crate::report::canonical::{fold, put};
 use crate::report::command_line;
-use crate::report::index::{Form, Section};
+use crate::report::index::{Section, SectionForm};
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::{ValueMember, compact, split_member};
 use crate::text::{Untrusted, last_part};
 use std::hash::{BuildHasher, Hasher};
 
 /// How the rows of one section are compared.
-pub(super) struct Way {
+pub(super) struct EqualityRule {
     /// A hash of the pane and of the word beside the row.
     kind: u64,
     sameness: Sameness,
     told_by: &'static [Vec<&'static str>],
     /// The fields that a record's row shows.
-    fields: &'static [Field],
-    form: Form,
+    fields: &'static [RecordField],
+    form: SectionForm,
     /// Whether a registry value's name stands apart from its key.
     has_named_values: bool,
     /// Whether its rows are a summary's techniques.
@@ -46,18 +46,18 @@ pub(super) struct Way {
 /// Fields that are a sandbox's own.
 const OWN: &[&str] = &["process_id", "stage", "file_name"];
 
-impl Way {
+impl EqualityRule {
     /// The way for a section; none where its rows are not compared.
     pub(super) fn of(section: &Section, registry: ValueMember, keys: &impl BuildHasher) -> Option<Self> {
         let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by.as_slice()));
         let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
         let fields = match section.attribute.map(|known| &known.shape) {
-            Some(Shape::Records(fields)) => fields.as_slice(),
+            Some(ValueShape::Records(fields)) => fields.as_slice(),
             _ => &[],
         };
         // Where the report itself stands at the service.
-        let is_address = known.is_none() && section.form == Form::Object && label == b"links";
+        let is_address = known.is_none() && section.form == SectionForm::Object && label == b"links";
         (sameness != Sameness::Never && !is_address).then_some(Self {
             kind,
             sameness,
@@ -83,14 +83,14 @@ impl Way {
         let is_own = |name: &str| key.contains(&name) || OWN.contains(&name);
         let mut told = 0_u64;
         for (place, field) in (0..).zip(self.fields) {
-            if field.role == Role::Evidence || is_own(field.name) {
+            if field.role == FieldRole::Evidence || is_own(field.name) {
                 continue;
             }
             let Some(value) = raw.member(field.name) else { continue };
             for value in value.each() {
                 room.clear();
                 add(value, if field.name == "process_name" { Sameness::Program } else { self.sameness }, room);
-                if field.role == Role::Severity && room.starts_with(SEVERITY) {
+                if field.role == FieldRole::Severity && room.starts_with(SEVERITY) {
                     put(room, 0..SEVERITY.len(), b"");
                 }
                 if !room.is_empty() && value.bytes() != b"null" {
@@ -103,12 +103,12 @@ impl Way {
 
     /// Whether what stands before a process's children says what it is.
     pub(super) fn is_told_by(&self, head: &[u8]) -> bool {
-        self.form != Form::Processes || Raw::new(head).member("name").is_some()
+        self.form != SectionForm::Processes || Raw::new(head).member("name").is_some()
     }
 
     /// Adds a row's key to `out`; gives the members that it is made of, where it is that of a record.
     fn key(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
-        if matches!(self.form, Form::Object | Form::Loose) {
+        if matches!(self.form, SectionForm::Object | SectionForm::Loose) {
             let (name, value) = split_member(bytes);
             if self.has_techniques {
                 add(name, self.sameness, out);
@@ -122,8 +122,8 @@ impl Way {
         }
         let raw = Raw::new(bytes);
         match raw.kind() {
-            Kind::Text if self.form == Form::Array => add_text(raw.content_alone(), self.sameness, out),
-            Kind::Object if self.form == Form::Processes => {
+            Kind::Text if self.form == SectionForm::Array => add_text(raw.content_alone(), self.sameness, out),
+            Kind::Object if self.form == SectionForm::Processes => {
                 raw.member("name").into_iter().for_each(|name| add(name, self.sameness, out));
             }
             _ => {

@@ -17,7 +17,7 @@ use super::rules::Rules;
 use super::work::{Cancel, Cancelled, in_rounds};
 use crate::text::{Untrusted, names};
 use foldhash::quality::RandomState;
-use identity::Way;
+use identity::EqualityRule;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
@@ -103,12 +103,12 @@ impl Only {
 type ByHash = HashMap<u64, u32, RandomState>;
 
 /// What one thread made of one report: its column, and for each row the hash of its key and the hash of its other fields.
-type Hashed = (Column, Vec<(u64, u64)>);
+type HashedReport = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
     /// Compares reports, without those past [`MOST_COLUMNS`]. A report that is not stored has a column without marks.
     pub fn of(bodies: &[Option<Body>]) -> Self {
-        let (keys, mut joined) = (RandomState::default(), Joined::default());
+        let (keys, mut joined) = (RandomState::default(), JoinedReports::default());
         let bodies = bodies.get(..MOST_COLUMNS).unwrap_or(bodies);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         in_rounds(bodies, threads, |body| body.as_ref().map(|body| hash(body, &keys)), &mut |hashed| {
@@ -131,7 +131,7 @@ impl Matrix {
         let first = known.values().min().and_then(|at| self.items.get(*at));
         let order = first.map_or(u16::MAX, |item| item.order);
         for (number, column) in self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column.as_ref()?))) {
-            let marks = rules.judge(&column.report, cancel)?;
+            let marks = rules.evaluate(&column.report, cancel)?;
             for technique in marks.techniques().iter().filter(|technique| !technique.is_named) {
                 let next = self.items.len();
                 let at = *known.entry(technique.id.clone()).or_insert(next);
@@ -242,11 +242,11 @@ impl Matrix {
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
-    /// The items whose text contains `sought`, ignoring case.
-    pub fn find(&self, sought: &[u8], cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
-        let sought = sought.to_ascii_lowercase();
+    /// The items whose text contains `pattern`, ignoring case.
+    pub fn find(&self, pattern: &[u8], cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
+        let pattern = pattern.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
-        let is_in = |text: &[u8]| memchr::memmem::find(text, &sought).is_some();
+        let is_in = |text: &[u8]| memchr::memmem::find(text, &pattern).is_some();
         let row = |item: &ComparedItem| self.technique(item, None).map(|row| row.text().to_ascii_lowercase());
         let by_rules = (0..).zip(&self.items).filter(|(_, item)| row(item).is_some_and(|text| is_in(&text)));
         found.extend(by_rules.map(|(number, _)| number));
@@ -318,11 +318,11 @@ impl Matrix {
     }
 }
 
-fn hash(body: &Body, keys: &RandomState) -> Hashed {
+fn hash(body: &Body, keys: &RandomState) -> HashedReport {
     let report = Report::open(body);
     let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some(way) = report.section(section).and_then(|found| Way::of(found, report.registry, keys)) else {
+        let Some(way) = report.section(section).and_then(|found| EqualityRule::of(found, report.registry, keys)) else {
             continue;
         };
         sections.push((section, hashes.len()));
@@ -336,15 +336,15 @@ fn hash(body: &Body, keys: &RandomState) -> Hashed {
 
 /// Reports whose hashes have been given items, one after another.
 #[derive(Default)]
-struct Joined {
+struct JoinedReports {
     matrix: Matrix,
     /// For each item, the sum of the detail hashes from the first report that saw it.
     told: Vec<u64>,
     by_hash: ByHash,
 }
 
-impl Joined {
-    fn add(&mut self, hashed: Option<Hashed>) {
+impl JoinedReports {
+    fn add(&mut self, hashed: Option<HashedReport>) {
         let number = u8::try_from(self.matrix.columns.len()).unwrap_or(u8::MAX);
         let column = hashed.map(|(mut column, hashes)| {
             if self.by_hash.is_empty() {

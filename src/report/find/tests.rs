@@ -1,7 +1,7 @@
 //! The rows that are found against those of which a line, taken apart as it is shown, is a hit.
 
-use super::{How, Pattern, SearchScope, search};
-use crate::report::index::Form;
+use super::{MatchOptions, Pattern, SearchScope, search};
+use crate::report::index::SectionForm;
 use crate::report::rows::{Label, Line};
 use crate::report::{Cancel, Report, RowSet};
 use crate::text::Untrusted;
@@ -25,17 +25,17 @@ fn found(report: &Report, pattern: &Pattern, threads: usize) -> Vec<(usize, u32)
 }
 
 fn rows(json: &str, words: &str) -> Vec<(usize, u32)> {
-    found(&Report::of_json(json), &Pattern::new(words, How::default()).unwrap(), 1)
+    found(&Report::of_json(json), &Pattern::new(words, MatchOptions::default()).unwrap(), 1)
 }
 
 /// The rows with a leaf that is a hit, or with such a word beside them.
 fn naive_by(report: &Report, has: impl Fn(&Untrusted) -> bool) -> Vec<(usize, u32)> {
     let is_hit = |section: usize, row: usize| {
         let found = report.section(section).unwrap();
-        let is_record = matches!(found.form, Form::Array | Form::Processes) && found.attribute.is_some();
+        let is_record = matches!(found.form, SectionForm::Array | SectionForm::Processes) && found.attribute.is_some();
         let is_data = |line: &Line| match found.form {
             // The lines of a process leave out the process itself.
-            Form::Processes => line.depth > 0,
+            SectionForm::Processes => line.depth > 0,
             _ => !is_record || line.depth > 1,
         };
         let label = match report.row(section, row).label {
@@ -61,7 +61,8 @@ fn a_word_beside_the_rows_finds_all_of_them() {
     assert_eq!(rows(json, "dropped"), [(1, 0), (2, 0)]);
     assert_eq!(rows(json, "odd"), [(3, 0)]);
     let report = Report::of_json(json);
-    let pattern = |words: &str, is_regex| Pattern::new(words, How { is_regex, ..How::default() }).unwrap();
+    let pattern =
+        |words: &str, is_regex| Pattern::new(words, MatchOptions { is_regex, ..MatchOptions::default() }).unwrap();
     assert_eq!(found(&report, &pattern("^open|^inj", true), 2), [(0, 0), (0, 1), (2, 0)]);
 }
 
@@ -82,12 +83,12 @@ fn pieces_and_rows_of_any_size_are_searched_whole() {
     let many: Vec<String> = (0..60_000).map(|n| format!("C:\\folder\\{n:06}\\Some.dll")).collect();
     let json = json!({"files_opened": many, "tags": [long.clone() + "Needle", "short needle"], "modules_loaded": many});
     let report = Report::of_json(&json.to_string());
-    let pattern = Pattern::new("needle", How::default()).unwrap();
+    let pattern = Pattern::new("needle", MatchOptions::default()).unwrap();
     assert_eq!(found(&report, &pattern, 2).len(), 2);
     for (words, count) in [("SOME.dll", 120_000), (r"\012345\s", 2), ("059999", 2), ("zz", 0)] {
         for is_regex in [false, true] {
             let words = if is_regex { words.replace('\\', r"\\") } else { words.to_owned() };
-            let pattern = Pattern::new(&words, How { is_regex, is_case_sensitive: false }).unwrap();
+            let pattern = Pattern::new(&words, MatchOptions { is_regex, is_case_sensitive: false }).unwrap();
             assert_eq!(found(&report, &pattern, 2).len(), count, "{words}");
         }
     }
@@ -170,18 +171,19 @@ proptest! {
         if let Some(file) = files.get(pick.index(7)).filter(|file| !file.is_empty()) {
             words = file.chars().skip(pick.index(file.chars().count())).take(3).collect();
         }
-        let pattern = Pattern::new(&words, How::default()).unwrap();
+        let pattern = Pattern::new(&words, MatchOptions::default()).unwrap();
         let naive = naive_by(&report, |text| pattern.is_match(text.as_bytes()));
         prop_assert_eq!(found(&report, &pattern, 1), naive, "{:?}", words);
-        let escaped = Pattern::new(&regex::escape(&words), How { is_regex: true, is_case_sensitive: true }).unwrap();
-        let exact = Pattern::new(&words, How { is_regex: false, is_case_sensitive: true }).unwrap();
+        let escaped = Pattern::new(&regex::escape(&words), MatchOptions { is_regex: true, is_case_sensitive: true }).unwrap();
+        let exact = Pattern::new(&words, MatchOptions { is_regex: false, is_case_sensitive: true }).unwrap();
         prop_assert_eq!(found(&report, &escaped, 1), found(&report, &exact, 1), "{:?}", words);
     }
 }
 
 #[test]
 fn spans_are_those_of_the_text_whatever_its_case() {
-    let pattern = |words: &str, is_regex| Pattern::new(words, How { is_regex, ..How::default() }).unwrap();
+    let pattern =
+        |words: &str, is_regex| Pattern::new(words, MatchOptions { is_regex, ..MatchOptions::default() }).unwrap();
     let text = "ẞtraße \u{212a}elvin KELVIN";
     let found: Vec<_> = pattern("kelvin", false).spans(text).into_iter().map(|at| &text[at]).collect();
     assert_eq!(found, ["\u{212a}elvin", "KELVIN"]);

@@ -88,7 +88,12 @@ pub struct Merging {
 
 impl Merging {
     /// Takes in what a report names; an error where all of them name more than is gathered.
-    pub fn add(&mut self, found: Indicators, cancel: &Cancel, judge: impl Fn(Indicator) -> Sighting) -> io::Result<()> {
+    pub fn add(
+        &mut self,
+        found: Indicators,
+        cancel: &Cancel,
+        evaluate: impl Fn(Indicator) -> Sighting,
+    ) -> io::Result<()> {
         self.count += found.found.len();
         if self.count > MOST {
             return Err(refusal("the reports name"));
@@ -101,7 +106,7 @@ impl Merging {
             let is_same =
                 |known: usize| all.get(known).is_some_and(|known| is_same(&known.first.indicator, &indicator));
             let number = self.known.number_of(indicator.kind, &indicator.value, next, is_same);
-            let sighting = judge(indicator);
+            let sighting = evaluate(indicator);
             match self.found.get_mut(number) {
                 Some(known) => known.others.push(sighting),
                 None => self.found.push(MergedIndicator { first: sighting, others: Vec::new() }),

@@ -9,13 +9,13 @@ pub use merged::{MergedIndicator, Merging, Sighting};
 pub(super) use servers::is_of_the_internet;
 pub use servers::is_plain_host;
 
-use super::attributes::{DESTINATION, Meaning, ORIGIN, Source};
+use super::attributes::{DESTINATION, IndicatorSource, ORIGIN, ValueMeaning};
 use super::canonical::{spell_out, spell_out_str};
 use super::command_line;
 use super::identifier::Sha256;
 use super::json::{Kind as JsonKind, Raw};
 use super::rows::records::{Record, Step, leaves};
-use super::rows::{Place, Report};
+use super::rows::{Report, RowPlace};
 use super::rules::Severity;
 use super::work::Cancel;
 use crate::text::{Untrusted, Visible, count, names};
@@ -68,15 +68,16 @@ impl Kind {
     }
 }
 
+/// A thing to look for elsewhere, with the rows that name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indicator {
     pub kind: Kind,
     pub value: Untrusted,
     /// The first rows that name it; none for the file itself.
-    pub places: Vec<Place>,
+    pub places: Vec<RowPlace>,
     /// The first of its own rows, which describe the indicator itself. Other rows only mention it:
     /// a command line mentions a file, and a process the files that it opened.
-    pub own: Vec<Place>,
+    pub own: Vec<RowPlace>,
     /// How many rows name it in all.
     pub seen: u64,
     /// In how many of its rows it is all that is named.
@@ -86,7 +87,7 @@ pub struct Indicator {
     /// Whether it was only seen in what command lines hide.
     pub is_decoded: bool,
     /// The row whose mark matters most, and the one of those that name nothing else.
-    marked: [Option<(Severity, Place)>; 2],
+    marked: [Option<(Severity, RowPlace)>; 2],
     /// The last row that names it, by its number among all: a row counts once, however often it names it.
     last: u64,
 }
@@ -102,7 +103,7 @@ impl Indicator {
     /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
     /// with, and numbers that look like a hash, so that of these only their own rows count, unless the sample left them behind. Of a
     /// host or an address no words count, nor a URL that names it.
-    pub fn marked(&self) -> Option<Place> {
+    pub fn marked(&self) -> Option<RowPlace> {
         let [any, own] = self.marked;
         let marked = if !matches!(self.kind, Kind::Path | Kind::Hash) || self.is_left { any } else { own };
         marked.map(|(_, place)| place)
@@ -125,6 +126,7 @@ impl Indicator {
     }
 }
 
+/// The indicators of one report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indicators {
     found: Vec<Indicator>,
@@ -137,7 +139,7 @@ impl Indicators {
     pub fn among<Rows: IntoIterator<Item = usize>>(
         report: &Report,
         rows: &dyn Fn(usize) -> Rows,
-        mark: &dyn Fn(Place) -> Option<Severity>,
+        mark: &dyn Fn(RowPlace) -> Option<Severity>,
         cancel: &Cancel,
     ) -> io::Result<Self> {
         let mut collector = Collector::default();
@@ -151,7 +153,7 @@ impl Indicators {
                 if count % 4096 == 0 {
                     cancel.check()?;
                 }
-                let place = Place { section, row };
+                let place = RowPlace { section, row };
                 collector.take(&report.record(place), sources, place, mark(place))?;
             }
         }
@@ -267,7 +269,7 @@ fn is_of_no_file(hash: &str) -> bool {
 /// One row that names an indicator.
 #[derive(Clone, Copy)]
 struct IndicatorRow {
-    place: Place,
+    place: RowPlace,
     mark: Option<Severity>,
     is_left: bool,
     /// Whether the value is the thing itself, and not words that name it.
@@ -297,7 +299,13 @@ struct Collector {
 
 impl Collector {
     /// Takes in what a row names; an error where more was found than is gathered.
-    fn take(&mut self, row: &Record<'_>, sources: &[Source], place: Place, mark: Option<Severity>) -> io::Result<()> {
+    fn take(
+        &mut self,
+        row: &Record<'_>,
+        sources: &[IndicatorSource],
+        place: RowPlace,
+        mark: Option<Severity>,
+    ) -> io::Result<()> {
         let raw = Raw::new(&row.value);
         let has_memory = |text: &[u8]| text.windows(6).any(|part| part.eq_ignore_ascii_case(b"memory"));
         let says = |member| raw.member(member).is_some_and(|words| has_memory(words.content()));
@@ -316,19 +324,19 @@ impl Collector {
                     "" => way.len() == 1,
                     wanted => is_named(way, wanted) || is_member(wanted),
                 };
-                let is_itself = matches!(source.meaning, Meaning::Is(_));
+                let is_itself = matches!(source.meaning, ValueMeaning::Is(_));
                 let (is_left, is_decoded) = (source.is_left, false);
                 let seen = IndicatorRow { place, mark, is_left, is_itself, is_listed, is_decoded };
                 match source.meaning {
                     _ if !is_meant => {}
-                    Meaning::Is(kind) => self.known_as(kind, &value.text(), seen),
-                    Meaning::Module => self.module(&value.text(), seen),
-                    Meaning::Words | Meaning::Others | Meaning::Data => {
+                    ValueMeaning::Is(kind) => self.known_as(kind, &value.text(), seen),
+                    ValueMeaning::Module => self.module(&value.text(), seen),
+                    ValueMeaning::Words | ValueMeaning::Others | ValueMeaning::Data => {
                         let text = value.text();
                         self.words(&text, seen, source.meaning);
                         self.decoded(&text, seen);
                     }
-                    Meaning::Encoded => self.decoded(&value.text(), seen),
+                    ValueMeaning::Encoded => self.decoded(&value.text(), seen),
                 }
             }
         });
@@ -388,18 +396,18 @@ impl Collector {
     /// What stands out in the texts that a command line hides.
     fn decoded(&mut self, text: &Untrusted, seen: IndicatorRow) {
         for hidden in command_line::decoded(text.as_bytes()) {
-            self.words(&hidden, IndicatorRow { is_decoded: true, ..seen }, Meaning::Others);
+            self.words(&hidden, IndicatorRow { is_decoded: true, ..seen }, ValueMeaning::Others);
         }
     }
 
     /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: Meaning) {
+    fn words(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: ValueMeaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         // Placeholders in angle brackets would split the path that contains them.
         let plain = &*spelled(plain);
         for (kind, word) in words::named(plain) {
             // Binary data in hexadecimal digits is no hash of a file.
-            if kind == Kind::Hash && meaning == Meaning::Data {
+            if kind == Kind::Hash && meaning == ValueMeaning::Data {
                 continue;
             }
             if self.is_memory && matches!(kind, Kind::Host | Kind::Address | Kind::Url | Kind::Mail) {
@@ -407,7 +415,7 @@ impl Collector {
                 continue;
             }
             // A program that is named by its path alone, say of those that were started, is what the row is about.
-            let is_itself = meaning == Meaning::Words && kind == Kind::Path && word == words::unprefixed(plain);
+            let is_itself = meaning == ValueMeaning::Words && kind == Kind::Path && word == words::unprefixed(plain);
             // What waits pings a resolver, and what tests its connection asks anybody.
             let mark = seen.mark.filter(|_| !matches!(kind, Kind::Host | Kind::Address));
             self.known_as(kind, &Untrusted::from(word), IndicatorRow { is_itself, mark, ..seen });
@@ -499,7 +507,7 @@ impl KnownNumbers {
 }
 
 /// Adds a row to the first ones, once.
-fn add_place(places: &mut Vec<Place>, place: Place) {
+fn add_place(places: &mut Vec<RowPlace>, place: RowPlace) {
     if places.len() < MOST_PLACES && places.last() != Some(&place) {
         if places.is_empty() {
             // Most are named once.

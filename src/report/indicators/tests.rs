@@ -1,5 +1,5 @@
 use super::super::ATTRIBUTES;
-use super::super::attributes::Meaning;
+use super::super::attributes::ValueMeaning;
 use super::*;
 use crate::report::Section;
 
@@ -7,7 +7,7 @@ impl Indicators {
     /// Those of a whole report.
     pub(in crate::report) fn of(
         report: &Report,
-        mark: &dyn Fn(Place) -> Option<Severity>,
+        mark: &dyn Fn(RowPlace) -> Option<Severity>,
         cancel: &Cancel,
     ) -> io::Result<Self> {
         Self::among(report, &|section| 0..report.section(section).map_or(0, Section::len), mark, cancel)
@@ -23,7 +23,10 @@ fn found(json: &str) -> Vec<String> {
 fn every_kind_is_looked_for_somewhere() {
     let sources: Vec<_> = ATTRIBUTES.iter().flat_map(|attribute| &attribute.holds).collect();
     for kind in Kind::ALL {
-        assert!(kind == Kind::Mail || sources.iter().any(|source| source.meaning == Meaning::Is(kind)), "{kind:?}");
+        assert!(
+            kind == Kind::Mail || sources.iter().any(|source| source.meaning == ValueMeaning::Is(kind)),
+            "{kind:?}"
+        );
     }
 }
 
@@ -197,7 +200,7 @@ fn urls_within_urls_are_looked_at_once_each() {
 }
 
 #[test]
-fn artefacts_of_sandboxes_are_no_addresses() {
+fn artifacts_of_sandboxes_are_no_addresses() {
     for text in
         ["a83f:8110:e5c0:7cff::1", "239.255.255.250", "255.255.255.255", "255.255.0.0", "ff02::1", "0.0.0.1", "**ip**"]
     {
@@ -261,7 +264,7 @@ fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
         {"resolved_ips":["203.0.113.6"],"hostname":"other.example"}],"ids_alerts":[{"alert_context":{"hostname":"c2.example"}}]}"#;
     let report = Report::of_json(json);
     let alerts = report.index.sections.iter().position(|section| section.name == Untrusted::from("ids_alerts"));
-    let mark = |place: Place| (Some(place.section) == alerts).then_some(Severity::High);
+    let mark = |place: RowPlace| (Some(place.section) == alerts).then_some(Severity::High);
     let found = Indicators::of(&report, &mark, &Cancel::default()).unwrap();
     let marked: Vec<_> = found.of_kind(Kind::Address).iter().map(|found| found.marked().is_some()).collect();
     assert_eq!(marked, [true, false]);

@@ -8,12 +8,12 @@ use super::attack;
 use super::attributes::{Attribute, PROCESS_LIST, Pane, TREE_TECHNIQUES};
 use super::body::Body;
 use super::identifier::Identifier;
-use super::index::{Batch, Form, Index, Section};
+use super::index::{Batch, Index, Section, SectionForm};
 use super::json::{Kind, Raw, members};
 use super::note::Item;
 use super::tree;
-use crate::text::{Columns, Untrusted};
-use pieces::{Told, pieces, tell};
+use crate::text::{ColumnWidth, Untrusted};
+use pieces::{RowLength, pieces, tell};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Report {
 
 /// A row's place in its report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct RowPlace {
     pub section: usize,
     pub row: usize,
 }
@@ -51,7 +51,7 @@ pub struct Place {
 #[derive(Clone, Copy)]
 pub struct RowBytes<'a> {
     report: &'a Report,
-    pub place: Place,
+    pub place: RowPlace,
     /// Its first bytes, up to 8 MiB of them: of a process those before its first child.
     pub bytes: &'a [u8],
 }
@@ -59,12 +59,12 @@ pub struct RowBytes<'a> {
 impl<'a> RowBytes<'a> {
     /// The row as its pane shows it.
     pub fn decoded(&self) -> Row {
-        self.report.decode(self.place, self.bytes.get(..PREVIEW).unwrap_or(self.bytes), Told::InALine)
+        self.report.decode(self.place, self.bytes.get(..PREVIEW).unwrap_or(self.bytes), RowLength::InALine)
     }
 
     /// The row in a line, from all that is handed over of it.
     pub fn told(&self) -> Row {
-        self.report.decode(self.place, self.bytes, Told::InALine)
+        self.report.decode(self.place, self.bytes, RowLength::InALine)
     }
 
     /// All that is the row's own, as JSON: a process may go on behind its children.
@@ -219,7 +219,7 @@ impl Report {
         let sections = (0..).zip(&self.index.sections);
         let sections =
             sections.filter(move |(_, section)| section.attribute.is_some_and(|known| known.name == attribute));
-        let places = sections.flat_map(|(section, found)| (0..found.len()).map(move |row| Place { section, row }));
+        let places = sections.flat_map(|(section, found)| (0..found.len()).map(move |row| RowPlace { section, row }));
         places.map(|place| compact(Raw::new(&self.record(place).value)))
     }
 
@@ -299,32 +299,32 @@ impl Report {
 
     /// The tree of processes with its section's number, where there is one.
     pub fn tree(&self) -> Option<(usize, &Section)> {
-        (0..).zip(&self.index.sections).find(|(_, section)| section.form == Form::Processes)
+        (0..).zip(&self.index.sections).find(|(_, section)| section.form == SectionForm::Processes)
     }
 
     pub fn row(&self, section: usize, row: usize) -> Row {
-        self.decode(Place { section, row }, self.row_bytes(section, row, PREVIEW), Told::InALine)
+        self.decode(RowPlace { section, row }, self.row_bytes(section, row, PREVIEW), RowLength::InALine)
     }
 
     /// Decodes a row in a line from up to 8 MiB of it.
-    pub fn told_row(&self, place: Place) -> Row {
-        self.decode(place, self.row_bytes(place.section, place.row, WHOLE_ROW), Told::InALine)
+    pub fn row_in_line(&self, place: RowPlace) -> Row {
+        self.decode(place, self.row_bytes(place.section, place.row, WHOLE_ROW), RowLength::InALine)
     }
 
     /// Decodes a row with everything that it says, up to 8 MiB of it.
-    pub fn whole_row(&self, place: Place) -> Row {
+    pub fn whole_row(&self, place: RowPlace) -> Row {
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW);
-        let mut row = self.decode(place, bytes, Told::Whole);
+        let mut row = self.decode(place, bytes, RowLength::Whole);
         if bytes.len() == WHOLE_ROW {
-            row.pieces.push(Piece::Own(format!(" {}", goes_on()).into()));
+            row.pieces.push(Piece::Own(format!(" {}", truncation_mark()).into()));
         }
         row
     }
 
-    fn decode(&self, place: Place, bytes: &[u8], told: Told) -> Row {
+    fn decode(&self, place: RowPlace, bytes: &[u8], told: RowLength) -> Row {
         let Some(found) = self.section(place.section) else { return Row::default() };
         let pieces = match found.form {
-            Form::Processes => self.process(place, bytes, told),
+            SectionForm::Processes => self.process(place, bytes, told),
             _ => pieces(found, bytes, self.registry, told),
         };
         let mut row = Row { label: found.label(), pieces };
@@ -343,7 +343,7 @@ impl Report {
         rows.map(move |row| {
             let extent = self.extent_before(section, row, end);
             let bytes = self.body.window(extent.start..extent.end.min(extent.start + WHOLE_ROW));
-            RowBytes { report: self, place: Place { section, row }, bytes }
+            RowBytes { report: self, place: RowPlace { section, row }, bytes }
         })
     }
 
@@ -357,24 +357,24 @@ impl Report {
         let Some(found) = self.section(section) else { return Vec::new() };
         let bytes = self.row_bytes(section, row, WHOLE_ROW);
         match found.form {
-            Form::Processes if Raw::new(bytes).kind() == Kind::Object => {
+            SectionForm::Processes if Raw::new(bytes).kind() == Kind::Object => {
                 let member = |(name, value): (Raw<'_>, Raw<'_>)| {
                     let mut found = lines(value.bytes());
                     found.first_mut().into_iter().for_each(|first| first.name = Some(name.text()));
                     found
                 };
-                self.own_members(Place { section, row }, bytes).flat_map(member).collect()
+                self.own_members(RowPlace { section, row }, bytes).flat_map(member).collect()
             }
-            Form::Processes => lines(Raw::new(bytes).bytes()),
-            Form::Object | Form::Loose => {
+            SectionForm::Processes => lines(Raw::new(bytes).bytes()),
+            SectionForm::Object | SectionForm::Loose => {
                 let (name, value) = split_member(bytes);
                 let member = [b"{", name.bytes(), b":", value.bytes(), b"}"].concat();
                 lines(&member).into_iter().skip(1).collect()
             }
-            Form::Scalar | Form::Array => {
+            SectionForm::Scalar | SectionForm::Array => {
                 let mut lines = lines(Raw::new(bytes).bytes());
-                if bytes.len() == WHOLE_ROW && found.form == Form::Array {
-                    lines.push(Line { depth: 0, name: None, value: Some(Untrusted::from(goes_on())) });
+                if bytes.len() == WHOLE_ROW && found.form == SectionForm::Array {
+                    lines.push(Line { depth: 0, name: None, value: Some(Untrusted::from(truncation_mark())) });
                 }
                 lines
             }
@@ -419,7 +419,7 @@ impl Report {
         self.body.window(extent.start..extent.end.min(extent.start + limit))
     }
 
-    fn process(&self, place: Place, bytes: &[u8], told: Told) -> Vec<Piece> {
+    fn process(&self, place: RowPlace, bytes: &[u8], told: RowLength) -> Vec<Piece> {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
@@ -442,7 +442,7 @@ impl Report {
             pieces
                 .extend(value(member).into_iter().flat_map(|value| [Piece::Own(before.into()), Piece::Detail(value)]));
         }
-        for (name, value) in members.into_iter().filter(|_| told == Told::Whole) {
+        for (name, value) in members.into_iter().filter(|_| told == RowLength::Whole) {
             let name = name.text();
             if !matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset") {
                 tell(&mut pieces, name, value);
@@ -452,7 +452,11 @@ impl Report {
     }
 
     /// A process's members without its children: those before them, and those after.
-    pub(super) fn own_members<'a>(&'a self, place: Place, bytes: &'a [u8]) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
+    pub(super) fn own_members<'a>(
+        &'a self,
+        place: RowPlace,
+        bytes: &'a [u8],
+    ) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
         let is_own =
             |(name, value): &(Raw<'_>, Raw<'_>)| value.kind() != Kind::Array || name.text().as_bytes() != b"children";
         let after = members(self.tail(place.section, place.row)).filter(is_own);
@@ -461,7 +465,7 @@ impl Report {
 }
 
 /// What stands at the end of a row of which no more is read.
-fn goes_on() -> String {
+fn truncation_mark() -> String {
     format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW as u64))
 }
 

@@ -1,8 +1,8 @@
 //! A row as the JSON that it is made of, whole; and JSON taken apart into its leaves.
 
 use super::pieces::split_member;
-use super::{Place, Report};
-use crate::report::index::Form;
+use super::{Report, RowPlace};
+use crate::report::index::SectionForm;
 use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 use std::borrow::Cow;
@@ -27,21 +27,23 @@ pub enum Step {
 
 impl Report {
     /// A row, whole, whatever its length.
-    pub fn record(&self, place: Place) -> Record<'_> {
+    pub fn record(&self, place: RowPlace) -> Record<'_> {
         let Some(section) = self.section(place.section) else { return Record::default() };
         let bytes = self.body.window(self.extent(place.section, place.row));
         match section.form {
-            Form::Processes => self.process_record(place, bytes),
-            Form::Object | Form::Loose => {
+            SectionForm::Processes => self.process_record(place, bytes),
+            SectionForm::Object | SectionForm::Loose => {
                 let (name, value) = split_member(bytes);
                 Record { member: Some(name.text()), value: value.bytes().into() }
             }
-            Form::Scalar | Form::Array => Record { value: Raw::new(bytes).bytes().into(), ..Record::default() },
+            SectionForm::Scalar | SectionForm::Array => {
+                Record { value: Raw::new(bytes).bytes().into(), ..Record::default() }
+            }
         }
     }
 
     /// A process with what stands before its children and after them.
-    fn process_record<'a>(&'a self, place: Place, bytes: &'a [u8]) -> Record<'a> {
+    fn process_record<'a>(&'a self, place: RowPlace, bytes: &'a [u8]) -> Record<'a> {
         let mut record = Record { member: None, value: Raw::new(bytes).bytes().into() };
         if Raw::new(bytes).kind() == Kind::Object {
             let own = self.own_members(place, bytes);
@@ -122,7 +124,7 @@ mod tests {
             .sections
             .iter()
             .enumerate()
-            .flat_map(|(section, found)| (0..found.len()).map(move |row| Place { section, row }));
+            .flat_map(|(section, found)| (0..found.len()).map(move |row| RowPlace { section, row }));
         places
             .map(|place| {
                 let record = report.record(place);

@@ -6,19 +6,19 @@
 //! ```
 //! Each row is read once, so the time depends on the report's bytes, not on the number of rules.
 
-mod judge;
+mod evaluate;
 
 use super::attack::{self, Technique};
 use super::{Attribute, Piece, Report, Row};
 use crate::text::{Untrusted, count, names};
 use aho_corasick::AhoCorasick;
-use judge::Mark;
+use evaluate::Mark;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, LazyLock, OnceLock};
 
-pub use judge::Marks;
+pub use evaluate::Marks;
 
 /// The most rules; their numbers have 16 bits.
 const MOST_RULES: usize = u16::MAX as usize;
@@ -136,7 +136,7 @@ impl Expression {
 
 impl Rule {
     /// What it sees and why that matters, in a sentence or two.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
         let subject = if self.subject.is_empty() { String::new() } else { format!(" · {}", self.subject) };
         format!("{}. {} (rule {}{subject}{attack})", self.name, self.why, self.id)
@@ -159,7 +159,7 @@ impl Rule {
     pub fn filter_words(&self) -> String {
         let persists = if self.subject == "persistence" { "survives a reboot" } else { "" };
         let techniques = self.techniques().collect::<Vec<_>>().join(" ");
-        format!("{} {} {persists} {techniques}", self.severity.name(), self.words())
+        format!("{} {} {persists} {techniques}", self.severity.name(), self.label())
     }
 
     /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing. The expressions of
@@ -221,7 +221,7 @@ pub struct FoundTechnique {
 impl FoundTechnique {
     /// It as a row beside those of the sandbox.
     pub fn row(&self) -> Row {
-        let by = format!(" {} ({})", self.words(), count(self.rows.len() as u64, "row"));
+        let by = format!(" {} ({})", self.label(), count(self.rows.len() as u64, "row"));
         let mut row = Row { pieces: vec![Piece::Value(self.id.clone()), Piece::Own(by.into())], ..Row::default() };
         attack::annotate(&mut row);
         row
@@ -233,11 +233,11 @@ impl FoundTechnique {
         let Some(at) = row.pieces.iter().position(is_it) else { return };
         // Behind the technique's name.
         let words =
-            if row.pieces.len() > at + 2 { format!(" {} ·", self.words()) } else { format!(" · {}", self.words()) };
+            if row.pieces.len() > at + 2 { format!(" {} ·", self.label()) } else { format!(" · {}", self.label()) };
         row.pieces.insert(row.pieces.len().min(at + 2), Piece::Own(words.into()));
     }
 
-    fn words(&self) -> String {
+    fn label(&self) -> String {
         format!("by rule: {}", self.rules.join(", "))
     }
 }

@@ -11,7 +11,7 @@ fn marks(json: &str) -> Vec<String> {
     let report = Report::of_json(json);
     let found: Vec<_> =
         RULES.of_row(&report, &Marks::default(), 0, 0).into_iter().map(|rule| rule.id.clone()).collect();
-    let whole = RULES.judge(&report, &Cancel::default()).unwrap();
+    let whole = RULES.evaluate(&report, &Cancel::default()).unwrap();
     let best = whole.rule(0, 0).and_then(|rule| RULES.rule(rule)).map(|rule| rule.id.clone());
     let noise = found.first().filter(|_| whole.noise().contains(0, 0)).cloned();
     assert_eq!(best.or(noise).is_some(), !found.is_empty(), "{json}");
@@ -94,7 +94,7 @@ fn a_parent_tells_in_the_tree_wherever_its_name_stands() {
         r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd.exe"}],"name":"WINWORD.EXE"},{"children":[{"name":"svchost.exe"}],"name":"services.exe"},{"children":[{"name":"svchost.exe"}],"name":"a.exe"}]}"#,
     ] {
         let found = Report::of_json(json);
-        let marks = rules.judge(&found, &Cancel::default()).unwrap();
+        let marks = rules.evaluate(&found, &Cancel::default()).unwrap();
         let id = |row| marks.rule(0, row).and_then(|rule| rules.rule(rule)).map(|rule| rule.id.as_str());
         assert_eq!([id(1), id(3), id(5)], [Some("office-child"), None, Some("odd-svchost")]);
         assert_eq!(rules.of_row(&found, &Marks::default(), 0, 1)[0].id, "office-child");
@@ -120,7 +120,7 @@ fn what_marks_a_long_row_is_named_beside_it() {
     let (rules, _) =
         Rules::read(Some(("r", "[[rule]]\nid='mine'\nseverity='high'\nname='a'\nwhy='b'\nall=['ourmarker']\n")));
     let found = Report::of_json(&format!(r#"{{"strange":["{} ourmarker"]}}"#, "x".repeat(20_000)));
-    assert!(rules.judge(&found, &Cancel::default()).unwrap().rule(0, 0).is_some());
+    assert!(rules.evaluate(&found, &Cancel::default()).unwrap().rule(0, 0).is_some());
     assert_eq!(rules.of_row(&found, &Marks::default(), 0, 0)[0].id, "mine");
 }
 

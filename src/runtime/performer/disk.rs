@@ -1,8 +1,8 @@
 //! Reads and writes the store, and files of the user.
 
-use super::{Performer, Work, read_rules, sentence, words};
-use crate::app::away::{NotSaved, Save, Saved};
-use crate::app::over::held::deletion_words;
+use super::{Performer, Task, read_rules, sentence, words};
+use crate::app::export_form::{SaveContent, SaveError, SaveJob};
+use crate::app::overlays::stored::describe_deletion;
 use crate::app::spending::ledger::{LedgerPage, SHOWN};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
@@ -10,11 +10,11 @@ use crate::export::{Export, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, hash_file};
 use crate::quota::Period;
-use crate::report::body::Rest;
+use crate::report::body::BodyFiller;
 use crate::report::identifier::{Hashes, Sha256};
 use crate::report::note::Note;
 use crate::report::page::Page;
-use crate::report::{Cancel, Deletion, Holding};
+use crate::report::{Cancel, Deletion, StoredItem};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{StoreError, StoredReport};
 use crate::text::{Untrusted, bytes, count};
@@ -69,7 +69,7 @@ impl Performer {
     }
 }
 
-fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> {
+fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> {
     let (store, service) = (&gateway.store, &gateway.service);
     let is_key = |file: &Sha256| gateway.client.has_key(file.as_str().as_bytes());
     match job {
@@ -89,16 +89,16 @@ fn run(gateway: &Gateway, work: &Work, job: StoreJob) -> Result<(), StoreError> 
             send_rest(gateway, work, unread)?;
         }
         StoreJob::Check(request) => {
-            let since = gateway.stored(&request).ok().flatten().map(|held| held.received);
+            let since = gateway.stored(&request).ok().flatten().map(|stored| stored.received);
             let missing = gateway.missing_hashes(&request);
             let remarks = [gateway.missing(&request)?, gateway.published_before(&request)?];
             work.send(StoreEvent::Checked(request, since, missing));
             remarks.into_iter().flatten().for_each(|remark| work.send(Message::Notice(sentence(&remark))));
         }
         StoreJob::RecordFile(file) if is_key(&file) => work.send(Message::Notice(GatewayError::NamesKey.to_string())),
-        StoreJob::RecordFile(file) => store.note_file(service, &file, None, gateway.now())?,
+        StoreJob::RecordFile(file) => store.record_file(service, &file, None, gateway.now())?,
         StoreJob::RecordScan(file, ..) if is_key(&file) => {}
-        StoreJob::RecordScan(file, scan) => store.note_scan(service, &file, scan.as_ref())?,
+        StoreJob::RecordScan(file, scan) => store.record_scan(service, &file, scan.as_ref())?,
         StoreJob::WriteNote(note, ..) if gateway.client.has_key(note.text.as_bytes()) => {
             work.send(Message::Notice("The note was not stored: it contains the API key.".to_owned()));
         }
@@ -155,7 +155,7 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
 }
 
 /// Everything that is stored, as the screen shows it.
-fn inventory(gateway: &Gateway) -> Result<Vec<Holding>, StoreError> {
+fn inventory(gateway: &Gateway) -> Result<Vec<StoredItem>, StoreError> {
     let mut things = gateway.store.inventory()?;
     if !gateway.store.is_persistent {
         things.iter_mut().for_each(|thing| thing.on_disk = 0);
@@ -172,13 +172,16 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
             return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error))));
         }
     }
-    let words = format!("Deleted: {}. The ledger stays.", deletion_words(&deletion));
+    let words = format!("Deleted: {}. The ledger stays.", describe_deletion(&deletion));
     Ok(StoreEvent::Deleted(words, inventory(gateway)?).into())
 }
 
 /// Loads a file's stored list pages and reports; no request is sent.
 /// Large reports come with their first rows, and with what takes the rest.
-pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(StoredReport, Rest)>), StoreError> {
+pub fn load_file(
+    gateway: &Gateway,
+    file: &Sha256,
+) -> Result<(LoadedFile, Vec<(StoredReport, BodyFiller)>), StoreError> {
     let listing = gateway.client.profile().listing;
     gateway.read_unread(Some(file))?;
     let pages = load_pages(gateway, file, listing)?;
@@ -208,7 +211,7 @@ pub fn load_file(gateway: &Gateway, file: &Sha256) -> Result<(LoadedFile, Vec<(S
 }
 
 /// Reads the rest of large reports; one that turns out to be damaged is not stored any more.
-fn send_rest(gateway: &Gateway, work: &Work, unread: Vec<(StoredReport, Rest)>) -> Result<(), StoreError> {
+fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFiller)>) -> Result<(), StoreError> {
     for (report, rest) in unread {
         let body = report.finish(rest);
         let StoredReport { identifier, received, .. } = report;
@@ -231,7 +234,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
     let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
-        let key = request.holding_key().unwrap_or_default();
+        let key = request.storage_key().unwrap_or_default();
         let Some(stored) = gateway.store.answer(&gateway.service, &key)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&stored.body, file) else { break };
@@ -258,7 +261,7 @@ pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
 }
 
 /// Hashes a file for its submission, and reads what the store knows of it.
-fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
+fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
     let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
     let (mut sent, mut before) = (None, None);
@@ -273,40 +276,42 @@ fn inspect(work: &Work, path: PathBuf, gateway: Option<&Gateway>) {
 }
 
 /// Writes a file; returns where it is and how large.
-fn write(save: Save, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, NotSaved> {
+fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, SaveError> {
     let path = file::typed(&save.path);
     let written = file::write(&path, save.may_replace, |out| match &save.what {
-        Saved::Report { sources, what, format, rules } => {
+        SaveContent::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(|own| read_rules(own.as_deref()).0);
             format.write(&Export { sources, what: what.clone(), rules: &rules, cancel }, out).map(Some)
         }
-        Saved::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
-        Saved::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
-        Saved::Held(request) => {
-            let held = gateway.map(|gateway| gateway.stored(request)).transpose().map_err(io::Error::other)?;
-            let held = held.flatten().ok_or_else(|| io::Error::other("it is not stored any more"))?;
-            out.write_all(&held.body).map(|()| None)
+        SaveContent::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
+        SaveContent::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
+        SaveContent::Stored(request) => {
+            let stored = gateway.map(|gateway| gateway.stored(request)).transpose().map_err(io::Error::other)?;
+            let stored = stored.flatten().ok_or_else(|| io::Error::other("it is not stored any more"))?;
+            out.write_all(&stored.body).map(|()| None)
         }
     });
     match written {
         Ok((length, summary)) => Ok(written_words(&path, length, summary.map(|summary| (summary, &save.what)))),
         Err(FileError::Exists(_)) => {
             let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
-            Err(NotSaved::Exists(Box::new(save), why))
+            Err(SaveError::Exists(Box::new(save), why))
         }
-        Err(error) => Err(NotSaved::Failed(format!("{error}."))),
+        Err(error) => Err(SaveError::Failed(format!("{error}."))),
     }
 }
 
-fn written_words(path: &Path, length: u64, summary: Option<(Summary, &Saved)>) -> String {
+fn written_words(path: &Path, length: u64, summary: Option<(Summary, &SaveContent)>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let written = format!("Written: {}, {}", file::shown(&whole), bytes(length));
     let Some((summary, saved)) = summary else { return format!("{written}, readable by you alone.") };
     let missing = summary.missing_words().map(|missing| format!(" {missing}.")).unwrap_or_default();
     let cut = if summary.cut > 0 { " The report stops in the middle; what came of it is there." } else { "" };
     let noun = match saved {
-        Saved::Report { format, .. } if format.is_raw() => None,
-        Saved::Report { format, what, .. } if format.is_of_indicators() || what.is_indicators() => Some("indicator"),
+        SaveContent::Report { format, .. } if format.is_raw() => None,
+        SaveContent::Report { format, what, .. } if format.is_of_indicators() || what.is_indicators() => {
+            Some("indicator")
+        }
         _ => Some("row"),
     };
     let rows = noun.map(|noun| format!(", {}", count(summary.rows, noun))).unwrap_or_default();

@@ -7,16 +7,16 @@ pub mod search;
 pub(crate) use disk::{load_file, load_pages};
 pub(crate) use report::read_rules;
 
-use super::Outbox;
+use super::MessageSender;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
-use crate::gateway::{Answer, Gateway, GatewayError, Reason, Received};
+use crate::gateway::{ApiErrorKind, Gateway, GatewayError, Received, StoredAnswer};
 use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
 use crate::request::{Quote, Request, UploadAddress};
-use crate::text::{bytes, said};
+use crate::text::{bytes, to_visible};
 use jiff::Timestamp;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 /// How often the loop hears of rows that are found.
-const PACE: Duration = Duration::from_millis(60);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
 /// How long unfinished writes may take at the end of the app.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
@@ -37,7 +37,7 @@ const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 pub(super) struct Performer {
     /// The way to the service and its store; none where a document is open.
     gateway: Option<Arc<Gateway>>,
-    pub(super) outbox: Outbox,
+    pub(super) outbox: MessageSender,
     /// None once the app ends.
     threads: Option<Runtime>,
     /// Shared with all work that is in progress.
@@ -50,7 +50,7 @@ struct SendPace(Option<Instant>);
 
 impl SendPace {
     fn is_due(&mut self) -> bool {
-        let is_due = self.0.is_none_or(|last| last.elapsed() >= PACE);
+        let is_due = self.0.is_none_or(|last| last.elapsed() >= PROGRESS_INTERVAL);
         if is_due {
             self.0 = Some(Instant::now());
         }
@@ -59,19 +59,19 @@ impl SendPace {
 }
 
 /// One piece of work; it counts as pending until it is dropped.
-struct Work {
-    outbox: Outbox,
+struct Task {
+    outbox: MessageSender,
     _pending: Arc<()>,
 }
 
-impl Work {
+impl Task {
     fn send(&self, message: impl Into<Message>) {
         self.outbox.send(message);
     }
 }
 
 impl Performer {
-    pub(super) fn new(gateway: Option<Arc<Gateway>>, outbox: Outbox) -> std::io::Result<Self> {
+    pub(super) fn new(gateway: Option<Arc<Gateway>>, outbox: MessageSender) -> std::io::Result<Self> {
         Ok(Self { gateway, outbox, threads: Some(super::threads(1)?), pending: Arc::default() })
     }
 
@@ -98,12 +98,12 @@ impl Performer {
         }
     }
 
-    fn work(&self) -> Work {
-        Work { outbox: self.outbox.clone(), _pending: Arc::clone(&self.pending) }
+    fn work(&self) -> Task {
+        Task { outbox: self.outbox.clone(), _pending: Arc::clone(&self.pending) }
     }
 
     /// Runs a job that waits for the disk or calculates. A panic in it becomes a notice.
-    fn spawn(&self, job: impl FnOnce(&Work) + Send + 'static) {
+    fn spawn(&self, job: impl FnOnce(&Task) + Send + 'static) {
         let Some(threads) = &self.threads else { return };
         let work = self.work();
         self.watch(threads.spawn_blocking(move || job(&work)), |bug| Message::Notice(bug.to_string()));
@@ -142,10 +142,10 @@ impl Drop for Performer {
 
 /// An error's words, made visible.
 fn words(error: &dyn std::fmt::Display) -> String {
-    said(error.to_string()).cut(400).to_string()
+    to_visible(error.to_string()).cut(400).to_string()
 }
 
-async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
+async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
     let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), (gateway.clock)());
     let progress = |received| {
         let request = request.clone();
@@ -164,7 +164,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
         && result.as_ref().err().is_none_or(GatewayError::may_have_arrived)
     {
         // The file is listed among the earlier ones by its name; without it by its hash alone.
-        let _ = gateway.store.note_file(&gateway.service, &submission.file, Some(&submission.name()), gateway.now());
+        let _ = gateway.store.record_file(&gateway.service, &submission.file, Some(&submission.name()), gateway.now());
     }
     // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
     if let Ok(spent) = gateway.store.settled(&gateway.session) {
@@ -182,7 +182,7 @@ async fn ask(work: &Work, gateway: &Gateway, quote: &Quote, source: ResponseSour
     // It may be asked again, and paid again: the time says how much that promises.
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);
     let missing =
-        refusal.filter(|refusal| refusal.reason == Reason::NotFound).map(|_| gateway.now().strftime("%R UTC"));
+        refusal.filter(|refusal| refusal.reason == ApiErrorKind::NotFound).map(|_| gateway.now().strftime("%R UTC"));
     let is_stored = result.as_ref().is_ok_and(|answer| answer.received < begun);
     let result = response(quote, result).map_err(|failure| match missing {
         Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
@@ -207,12 +207,12 @@ fn completed(gateway: &Gateway, request: &Request, response: Response, is_stored
 }
 
 /// Sends what the outcome of a paid call says of the limits.
-fn send_limits(work: &Work, result: &Result<Answer, GatewayError>, begun: Timestamp, now: Timestamp) {
+fn send_limits(work: &Task, result: &Result<StoredAnswer, GatewayError>, begun: Timestamp, now: Timestamp) {
     // A stored response says nothing of the quota.
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);
     let says_spent = match result {
         Ok(answer) => (answer.received >= begun).then_some(false),
-        Err(_) => refusal.filter(|refusal| refusal.reason == Reason::QuotaSpent).map(|_| true),
+        Err(_) => refusal.filter(|refusal| refusal.reason == ApiErrorKind::QuotaSpent).map(|_| true),
     };
     says_spent.into_iter().for_each(|says_spent| work.send(ServiceEvent::QuotaExhausted(says_spent)));
     if let Some(wait) = refusal.and_then(|refusal| refusal.retry_after) {
@@ -220,7 +220,7 @@ fn send_limits(work: &Work, result: &Result<Answer, GatewayError>, begun: Timest
     }
 }
 
-fn response(quote: &Quote, result: Result<Answer, GatewayError>) -> Result<Response, Failure> {
+fn response(quote: &Quote, result: Result<StoredAnswer, GatewayError>) -> Result<Response, Failure> {
     let request = quote.request();
     let answer = result.map_err(|error| match request {
         Request::Quotas => Failure::new(error.to_string()),
@@ -232,12 +232,12 @@ fn response(quote: &Quote, result: Result<Answer, GatewayError>) -> Result<Respo
     })?;
     parsed(request, answer).map_err(|why| {
         let cost = Some(quote.price().settle(Outcome::Answered));
-        Failure { what: sentence(&why), cost, is_unsure: !quote.price().is_free(), ..Failure::default() }
+        Failure { what: sentence(&why), cost, may_have_succeeded: !quote.price().is_free(), ..Failure::default() }
     })
 }
 
 /// What a response says, or why it says nothing.
-fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
+fn parsed(request: &Request, answer: StoredAnswer) -> Result<Response, String> {
     let (received, body) = (answer.received, answer.body);
     let useless = || "invalid response".to_owned();
     match request {
@@ -249,7 +249,7 @@ fn parsed(request: &Request, answer: Answer) -> Result<Response, String> {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
             Ok(Response::Page(page, received, answer.remark))
         }
-        Request::Artefact { .. } => Ok(Response::Artefact(received, body.len() as u64)),
+        Request::Artifact { .. } => Ok(Response::Artifact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
         Request::UploadAddress => {
             let address = upload_address(&body).ok_or_else(useless)?;
@@ -275,7 +275,7 @@ fn failure(error: &GatewayError) -> Failure {
         what: sentence(&error.to_string()),
         cost: Some(error.cost()),
         advice: format!("{}{logged}", error.advice()).trim_start().to_owned(),
-        is_unsure: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
+        may_have_succeeded: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
         // After an earlier submission the form reads the store again.
         is_of_file: error.is_of_content() || matches!(error, GatewayError::SentBefore(_)),
         is_elsewhere: matches!(error, GatewayError::InFlight),
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_bug_beside_the_loop_is_a_message() {
         let (sender, inbox) = std::sync::mpsc::channel();
-        let performer = Performer::new(None, Outbox(sender)).unwrap();
+        let performer = Performer::new(None, MessageSender(sender)).unwrap();
         performer.spawn(|_| panic!("a bug"));
         let message = inbox.recv_timeout(Duration::from_secs(10)).ok();
         assert!(matches!(&message, Some(Message::Notice(words)) if words.contains("internal error")), "{message:?}");

@@ -1,9 +1,9 @@
 //! Reads reports: their rows, their indicators, what the rules make of them, and how they differ.
 
-use super::{Performer, SendPace, Work};
-use crate::app::over::FindingRow;
+use super::{Performer, SendPace, Task};
+use crate::app::overlays::FindingRow;
 use crate::app::{LoadedReport, ReportEvent, ReportJob, RulesOrFile, Ticket};
-use crate::export::{Export, What};
+use crate::export::{Export, Part};
 use crate::files;
 use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
@@ -22,11 +22,11 @@ impl Performer {
     }
 }
 
-fn run(work: &Work, job: ReportJob) {
+fn run(work: &Task, job: ReportJob) {
     match job {
         ReportJob::Index(ticket, body) => index(work, &ticket, body),
         ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules) => {
-            if let Ok(marks) = loaded(work, rules).judge(&report, &cancel) {
+            if let Ok(marks) = loaded(work, rules).evaluate(&report, &cancel) {
                 work.send(ReportEvent::Evaluated(job, marks));
             }
         }
@@ -36,7 +36,7 @@ fn run(work: &Work, job: ReportJob) {
             }
         }
         ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
-            let (rules, what) = (loaded(work, rules), What::Indicators);
+            let (rules, what) = (loaded(work, rules), Part::Indicators);
             // As exports find them.
             let result = Export { sources: &sources, what, rules: &rules, cancel: &cancel }.merged();
             work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
@@ -59,7 +59,7 @@ fn run(work: &Work, job: ReportJob) {
 }
 
 /// The rules, which are read where that has not been done.
-fn loaded(work: &Work, rules: RulesOrFile) -> Arc<Rules> {
+fn loaded(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
     rules.unwrap_or_else(|own| {
         let (rules, problems) = read_rules(own.as_deref());
         work.send(ReportEvent::RulesLoaded(Arc::clone(&rules), problems));
@@ -68,7 +68,7 @@ fn loaded(work: &Work, rules: RulesOrFile) -> Arc<Rules> {
 }
 
 /// Finds a report's rows and sends them, while more of its bytes may still be coming.
-fn index(work: &Work, ticket: &Ticket, mut body: Body) {
+fn index(work: &Task, ticket: &Ticket, mut body: Body) {
     let (mut indexer, mut pace, job) = (Indexer::default(), SendPace::default(), ticket.number);
     loop {
         let read = usize::try_from(indexer.position()).unwrap_or(usize::MAX);

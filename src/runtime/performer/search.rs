@@ -1,6 +1,6 @@
 //! Searches one report's panes or every stored report, and sends hits as they are found.
 
-use super::{Performer, SendPace, Work};
+use super::{Performer, SendPace, Task};
 use crate::app::find::finding::SearchEnd;
 use crate::app::find::{Hit, HitGroup, HitSource, MOST_HITS};
 use crate::app::{SearchEvent, SearchJob, Ticket};
@@ -8,7 +8,7 @@ use crate::gateway::Gateway;
 use crate::report::find::{self, Pattern, SearchScope};
 use crate::report::rows::Label;
 use crate::report::work::in_rounds;
-use crate::report::{About, Cancel, Note, Pane, Piece, Place, Report, Row, RowSet, Section};
+use crate::report::{Cancel, Note, NoteSubject, Pane, Piece, Report, Row, RowPlace, RowSet, Section};
 use crate::request::Request;
 use crate::store::{StoreError, StoredReport};
 use std::collections::BTreeMap;
@@ -36,8 +36,8 @@ impl Performer {
                     send_hits(work, &ticket, Vec::new(), (0, 0), Some(Err(error.to_string())));
                 }
             }
-            SearchJob::Comparison(ticket, matrix, sought) => {
-                if let Ok(found) = matrix.find(sought.as_bytes(), &ticket.cancel) {
+            SearchJob::Comparison(ticket, matrix, pattern) => {
+                if let Ok(found) = matrix.find(pattern.as_bytes(), &ticket.cancel) {
                     work.send(SearchEvent::ComparisonFiltered(ticket.number, found));
                 }
             }
@@ -45,11 +45,11 @@ impl Performer {
     }
 }
 
-fn send_hits(work: &Work, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
+fn send_hits(work: &Task, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64, u64), ended: SearchEnd) {
     work.send(SearchEvent::Hits(ticket.number, groups, searched, ended));
 }
 
-fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
+fn filter(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
     let (mut found, mut pace) = (RowSet::default(), SendPace::default());
     let send = |rows, ended| work.send(SearchEvent::Rows(ticket.number, rows, ended));
     find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
@@ -63,7 +63,7 @@ fn filter(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
 }
 
 /// Searches a report and sends hits by pane, the first of each decoded; `keep` decides which rows count.
-fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, keep: &dyn Fn(Place) -> bool) {
+fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, keep: &dyn Fn(RowPlace) -> bool) {
     let mut decoded = BTreeMap::<Pane, usize>::new();
     let (mut found, mut pace) = (Vec::new(), SendPace::default());
     find::search(report, pattern, &SearchScope::default(), THREADS, &ticket.cancel, &mut |rows| {
@@ -71,7 +71,7 @@ fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, k
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
             let known = decoded.entry(pane).or_default();
             let room = MOST_HITS.saturating_sub(*known);
-            let mut kept = rows.iter().filter(|row| keep(Place { section, row: **row as usize }));
+            let mut kept = rows.iter().filter(|row| keep(RowPlace { section, row: **row as usize }));
             let hits: Vec<_> =
                 kept.by_ref().take(room).map(|row| Hit::new(report, pane, section, *row, pattern)).collect();
             *known += hits.len();
@@ -87,7 +87,7 @@ fn find_hits(work: &Work, ticket: &Ticket, report: &Report, pattern: &Pattern, k
 }
 
 /// Searches notes and stored reports, and sends hits.
-fn search_stored(work: &Work, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) -> Result<(), StoreError> {
+fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) -> Result<(), StoreError> {
     let notes = gateway.store.notes()?;
     let reports = gateway.store.every_report(&gateway.service)?;
     let (all, mut done, mut ended, mut pace) = (reports.len() as u64, 0, Ok(()), SendPace::default());
@@ -115,7 +115,7 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
             continue;
         }
         let at = row_of(&note.about, reports);
-        let About { identifier, item } = note.about;
+        let NoteSubject { identifier, item } = note.about;
         let mut pieces = vec![Piece::Value(note.text)];
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
         let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
@@ -131,7 +131,7 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
 }
 
 /// The row of a note on an item that its report still has.
-fn row_of(about: &About, reports: &[StoredReport]) -> Option<(Pane, Place)> {
+fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPlace)> {
     let item = about.item.as_ref()?;
     let stored = reports.iter().find(|report| report.identifier == about.identifier)?;
     let report = Report::open(&stored.body().ok()?);
@@ -151,7 +151,7 @@ pub fn every_report(
     let one = |stored: &StoredReport| {
         let StoredReport { file, identifier, elsewhere, .. } = stored.clone();
         let body = stored.body().map_err(|why| {
-            let report = Request::Behaviour { identifier: identifier.clone() }.words();
+            let report = Request::Behaviour { identifier: identifier.clone() }.label();
             format!("the {report} cannot be searched: {why}")
         })?;
         let of = HitSource::Report(file, identifier, elsewhere);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::quota::{Entitlements, Kind, Operation, Outcome, Spent, price};
+use crate::quota::{Entitlements, Kind, Operation, Outcome, SpentUnits, price};
 
 const K: Option<&[u8]> = Some(b"k");
 
@@ -13,8 +13,8 @@ fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> 
     NewEntry { at, clock: at, session, whose, what: "w", claim, price, account: None, budget, per_minute: None }
 }
 
-fn whose(profile: &str, owner: Option<i64>) -> Whose<'_> {
-    Whose { profile, service: "s", owner }
+fn whose(profile: &str, owner: Option<i64>) -> Account<'_> {
+    Account { profile, service: "s", owner }
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn what_was_sent_and_lost_is_known_at_its_service() {
     assert_eq!(lost(whose("p", Some(7))), None, "it is in flight");
     store.settle(call, price.settle(Outcome::Unknown), "lost", now).unwrap();
     assert_eq!((lost(whose("p", Some(7))), lost(whose("twin", None))), (Some(now), Some(now)));
-    let moved = Whose { profile: "p", service: "elsewhere", owner: Some(7) };
-    assert_eq!((lost(moved), lost(Whose { owner: None, ..moved })), (Some(now), None));
+    let moved = Account { profile: "p", service: "elsewhere", owner: Some(7) };
+    assert_eq!((lost(moved), lost(Account { owner: None, ..moved })), (Some(now), None));
 }
 
 #[test]
@@ -67,10 +67,10 @@ fn what_is_not_known_counts_as_charged() {
         let reserved = other.reserve(&entry("another program", at)).unwrap();
         assert!(matches!(reserved, Reserved::InFlight), "{hours}: {reserved:?}");
     }
-    let settled = || store.settled("s").unwrap().into_values().sum::<Spent>().total();
-    let spent = |session| store.spent(session).unwrap().into_values().sum::<Spent>();
+    let settled = || store.settled("s").unwrap().into_values().sum::<SpentUnits>().total();
+    let spent = |session| store.spent(session).unwrap().into_values().sum::<SpentUnits>();
     assert_eq!((spent("s").total(), settled()), (4, 0));
-    let [first, second, third, last] = <[Call; 4]>::try_from(calls).unwrap();
+    let [first, second, third, last] = <[RecordedCall; 4]>::try_from(calls).unwrap();
     store.settle(first, Settlement::UNSENT, "refused", now).unwrap();
     store.settle(second, price.settle(Outcome::Answered), "200", now).unwrap();
     store.settle(third, price.settle(Outcome::Unknown), "lost", now).unwrap();
@@ -84,6 +84,6 @@ fn what_is_not_known_counts_as_charged() {
     let tomorrow = now + jiff::SignedDuration::from_hours(24);
     let next = store.reserve(&NewEntry { budget: daily, claim: None, ..entry("a third", tomorrow) }).unwrap();
     assert!(matches!(next, Reserved::Entry(_)), "{next:?}");
-    assert_eq!(spent("s"), Spent { charged: 1, unsure: 2, is_open: false });
+    assert_eq!(spent("s"), SpentUnits { charged: 1, unsure: 2, is_open: false });
     assert_eq!(spent("other").total(), 0);
 }

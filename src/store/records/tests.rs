@@ -1,8 +1,8 @@
 use super::*;
 use crate::quota::{Entitlements, Kind, Operation, Outcome, Period, price};
-use crate::store::{NewEntry, Reserved, Whose};
+use crate::store::{Account, NewEntry, Reserved};
 
-const WHOSE: Whose<'_> = Whose { profile: "p", service: "s", owner: None };
+const WHOSE: Account<'_> = Account { profile: "p", service: "s", owner: None };
 
 /// Charges a request to the ledger of a store.
 fn charge(store: &Store) {
@@ -14,7 +14,7 @@ fn charge(store: &Store) {
     store.settle(call, price.settle(Outcome::Answered), "200", at).unwrap();
 }
 
-fn spent(store: &Store) -> crate::quota::Spent {
+fn spent(store: &Store) -> crate::quota::SpentUnits {
     store.spent_in(WHOSE, Period::Daily, crate::clock::now()).unwrap().into_values().sum()
 }
 

@@ -5,7 +5,7 @@ use super::*;
 /// The rules that mark the rows of a report, by their names, without noise.
 fn found(json: &str) -> Vec<(String, Vec<String>)> {
     let report = Report::of_json(json);
-    let marks = RULES.judge(&report, &Cancel::default()).unwrap();
+    let marks = RULES.evaluate(&report, &Cancel::default()).unwrap();
     let rules = marks.notable().filter_map(|(.., rule)| RULES.rule(rule));
     rules.map(|rule| (rule.id.clone(), rule.attack.clone())).collect()
 }
@@ -151,7 +151,7 @@ fn connections_of_marked_rows_are_marked() {
         "alert_context":{"src_ip":"192.168.0.7","dest_ip":"203.0.113.7"}}]"#;
     for parts in [[connections, names, alert], [alert, names, connections]] {
         let report = Report::of_json(&format!("{{{}}}", parts.join(",")));
-        let marks = RULES.judge(&report, &Cancel::default()).unwrap();
+        let marks = RULES.evaluate(&report, &Cancel::default()).unwrap();
         let traffic = parts.iter().position(|part| *part == connections).unwrap();
         let rules = |row| {
             let rules = RULES.of_row(&report, &marks, traffic, row).into_iter().map(|rule| rule.id.as_str());

@@ -1,0 +1,268 @@
+//! A row with every member of it, wrapped to the width of the screen, and a response as a tree that folds.
+
+use crate::app::overlays::{OverlayScreen, RowWindow, TextRow};
+use crate::app::panes::moving::scrolled;
+use crate::app::panes::{FoldStep, Move, Scroll, facts};
+use crate::app::{KeyContext, Model, Size};
+use crate::report::attack::Technique;
+use crate::report::command_line::decoded;
+use crate::report::rows::Line;
+use crate::report::{Depths, Folds, Row};
+use crate::text::{Untrusted, Visible, thousands, wrap};
+use jiff::Timestamp;
+
+const INDENT: usize = 2;
+
+/// One row shown whole, line by line.
+#[derive(Debug)]
+pub struct Detail {
+    pub title: String,
+    pub lines: Vec<Line>,
+    remarks: Vec<TextRow>,
+    pub top: usize,
+    /// The line that is chosen to be copied.
+    chosen: usize,
+    columns: usize,
+    /// Screen rows, each with the number of its line; those of the remarks have none.
+    rows: Vec<(Option<usize>, DetailRow)>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DetailRow {
+    pub indent: usize,
+    /// The member's name, on the first row of its line.
+    pub name: Option<Visible>,
+    pub value: Visible,
+}
+
+impl Detail {
+    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<TextRow>, columns: usize) -> Self {
+        let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
+        let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, rows: Vec::new() };
+        detail.lay_out(columns);
+        detail
+    }
+
+    pub(super) fn stay(&mut self, before: &Self) {
+        self.top = before.top;
+        self.chosen = before.chosen.min(self.lines.len().saturating_sub(1));
+    }
+
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn scroll_by(&mut self, movement: Move, height: usize) {
+        self.top = scrolled(self.top, movement, self.count(), height);
+    }
+
+    pub fn chosen(&self) -> Option<&Line> {
+        self.lines.get(self.chosen)
+    }
+
+    pub fn has_values(&self) -> bool {
+        self.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
+    }
+
+    /// Chooses the next line with a value, or the one before, and brings it into sight.
+    pub fn step(&mut self, forward: bool, height: usize) {
+        let has_value = |(_, line): &(usize, &Line)| line.value.is_some();
+        let lines = self.lines.iter().enumerate();
+        let found = if forward {
+            lines.skip(self.chosen + 1).find(has_value)
+        } else {
+            lines.take(self.chosen).rev().find(has_value)
+        };
+        let Some((chosen, _)) = found else { return };
+        self.chosen = chosen;
+        let is_its = |(line, _): &(Option<usize>, DetailRow)| *line == Some(chosen);
+        let start = self.rows.iter().position(is_its).unwrap_or(0);
+        let last = self.rows.iter().rposition(is_its).unwrap_or(0);
+        if start < self.top || last >= self.top + height {
+            self.scroll_by(Move::First, height);
+            self.scroll_by(Move::Down(start), height);
+        }
+    }
+
+    /// The rows from the first in sight on, each with whether it is of the chosen line, where there are several.
+    pub fn rows(&self) -> impl Iterator<Item = (&DetailRow, bool)> {
+        let is_chosen = |line: &Option<usize>| self.lines.len() > 1 && *line == Some(self.chosen);
+        self.rows.iter().skip(self.top).map(move |(line, row)| (row, is_chosen(line)))
+    }
+}
+
+/// Most screen rows of one value; a longer one is for a file.
+const MOST_ROWS: usize = 20_000;
+
+fn line_rows(line: &Line, columns: usize) -> Vec<DetailRow> {
+    let name = line.name.as_ref().map(|name| name.visible_cut(40));
+    let indent = (line.depth * INDENT).min(40);
+    let hanging = indent + name.as_ref().map_or(0, |name| name.width() + 2);
+    let room = columns.saturating_sub(hanging).max(8);
+    let mut values = line.value.iter().flat_map(|value| value.lines(room)).take(MOST_ROWS).collect::<Vec<_>>();
+    if values.len() == MOST_ROWS {
+        values.push(Untrusted::from("…").visible());
+    }
+    values.resize_with(values.len().max(1), Visible::default);
+    let row = |value| DetailRow { indent: hanging, value, ..DetailRow::default() };
+    let mut rows: Vec<_> = values.into_iter().map(row).collect();
+    if let Some(first) = rows.first_mut() {
+        first.indent = indent;
+        first.name = name;
+    }
+    rows
+}
+
+impl OverlayScreen for Detail {
+    fn key_context(&self) -> KeyContext {
+        KeyContext::Detail
+    }
+
+    fn height(&self, _: usize) -> usize {
+        self.count()
+    }
+
+    fn lay_out(&mut self, columns: usize) {
+        if columns == self.columns {
+            return;
+        }
+        self.columns = columns;
+        let of_line = |(number, line)| line_rows(line, columns).into_iter().map(move |row| (Some(number), row));
+        let lines = self.lines.iter().enumerate().flat_map(of_line);
+        let remarks: Vec<_> = self.remarks.iter().flat_map(|remark| remark_rows(remark, columns)).collect();
+        let gap = (!remarks.is_empty() && !self.lines.is_empty()).then(DetailRow::default);
+        self.rows = lines.chain(gap.into_iter().chain(remarks).map(|row| (None, row))).collect();
+    }
+
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
+        self.scroll_by(movement, room.height.into());
+    }
+}
+
+/// A line, and behind it what is called so as a technique of ATT&CK, or what its value hides as a command line.
+fn explained(line: Line) -> impl Iterator<Item = Line> {
+    let depth = line.depth;
+    let (name, value) = (line.name.as_ref(), line.value.as_ref());
+    let id = if name.is_some_and(|name| name.as_bytes() == b"id") { value } else { name };
+    let technique = id.and_then(|id| Technique::of(id.as_bytes()));
+    let technique = technique.map(|technique| ("→ ATT&CK", Untrusted::from(technique.label())));
+    let hidden = value.map(|value| decoded(value.as_bytes())).unwrap_or_default();
+    let hidden = hidden.into_iter().map(|text| ("→ decoded", text));
+    let more = technique.into_iter().chain(hidden);
+    let more = more.map(move |(name, text)| Line { depth, name: Some(Untrusted::from(name)), value: Some(text) });
+    std::iter::once(line).chain(more)
+}
+
+/// The invisible part of a value: that it is empty, or blanks at its ends.
+fn blanks(line: &Line) -> Option<TextRow> {
+    let value = line.value.as_ref()?.as_bytes();
+    let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
+        (true, _, _) => "is empty",
+        (_, true, true) => "begins and ends with a blank",
+        (_, true, false) => "begins with a blank",
+        (_, false, true) => "ends with a blank",
+        _ => return None,
+    };
+    let head = line.name.as_ref().map_or_else(|| "value".to_owned(), |name| name.visible_cut(40).to_string());
+    Some(TextRow { head, text: words.to_owned() })
+}
+
+fn remark_rows(remark: &TextRow, columns: usize) -> Vec<DetailRow> {
+    let head = Untrusted::from(remark.head.as_str()).visible();
+    let hanging = (head.width() + 2).min(columns / 3);
+    let words = wrap(&remark.text, columns.saturating_sub(hanging).max(8)).into_iter();
+    let row = |(n, words): (usize, String)| DetailRow {
+        indent: if n == 0 { 0 } else { hanging },
+        name: (n == 0).then(|| head.clone()),
+        value: Untrusted::from(words).visible(),
+    };
+    words.enumerate().map(row).collect()
+}
+
+/// A stored answer as a tree of its members.
+#[derive(Debug)]
+pub struct AnswerTree {
+    pub title: String,
+    pub received: Timestamp,
+    pub lines: Vec<Line>,
+    pub folds: Folds,
+    pub scroll: Scroll,
+    depths: Depths,
+}
+
+impl AnswerTree {
+    pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
+        let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
+        let depths = Depths::from(depths);
+        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
+    }
+
+    pub fn count(&self) -> usize {
+        self.folds.len(&self.depths)
+    }
+
+    /// The line at a visible position, with whether it has children and whether they are hidden.
+    pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
+        let row = self.folds.row(position);
+        let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));
+        Some((self.lines.get(row)?, children))
+    }
+
+    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
+        let row = self.folds.row(self.scroll.cursor);
+        step.take(&mut self.folds, &mut self.scroll, row, &self.depths);
+    }
+
+    pub fn chosen(&self) -> Option<&Line> {
+        self.line(self.scroll.cursor).map(|(line, _)| line)
+    }
+}
+
+impl OverlayScreen for AnswerTree {
+    fn key_context(&self) -> KeyContext {
+        KeyContext::Answer
+    }
+
+    fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
+        Some(RowWindow { scroll: self.scroll, count: self.count(), ..RowWindow::default() })
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+}
+
+impl Model {
+    pub(in crate::app) fn open_value(&mut self) {
+        let columns = usize::from(self.overlay_room().width);
+        let chosen = self.overlays.top_as::<AnswerTree>().and_then(|answer| answer.chosen().cloned());
+        if let Some(line) = chosen.filter(|line| line.value.is_some()) {
+            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
+            self.overlays.put(detail);
+        }
+    }
+
+    pub(in crate::app) fn open_detail(&mut self) {
+        let columns = usize::from(self.overlay_room().width);
+        let Some(open) = self.open() else { return };
+        if let Some(id) = self.files.current_rule_row().and_then(Row::name).cloned() {
+            let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
+            let line = Line { depth: 0, name: Some("id".into()), value: Some(id) };
+            let lines = explained(line).collect();
+            return self.overlays.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks, columns));
+        }
+        let Some(place) = self.note_target() else { return };
+        let name = open
+            .report
+            .section(place.section)
+            .map(|section| section.name.visible_cut(60).to_string())
+            .unwrap_or_default();
+        let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
+        let lines = open.report.lines(place.section, place.row);
+        let blanks = lines.iter().filter_map(blanks);
+        let remarks = self.reasons(place).into_iter().chain(blanks).collect();
+        let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
+        let lines = lines.chain(self.note_line()).collect();
+        self.overlays.put(Detail::new(title, lines, remarks, columns));
+    }
+}

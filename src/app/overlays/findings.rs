@@ -1,0 +1,422 @@
+//! Findings: what the rules mark in one sandbox or in every stored report of the file, by subject and rule; a rule unfolds to its rows.
+
+use crate::app::overlays::{ListSource, ListView, Scope, Target, text_of};
+use crate::app::panes::{FoldStep, Scroll};
+use crate::app::{Effect, Job, JobNumber, KeyContext, ListEntry, Model, OpenReport, ReportJob, Size};
+use crate::export::Part;
+use crate::report::identifier::Identifier;
+use crate::report::rules::{Marks, Rules, Severity};
+use crate::report::{Body, Cancel, Cancelled, Pane, Report, Row, RowPlace, RowSet};
+use crate::text::{Untrusted, Visible, to_visible};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::slice::from_ref;
+use std::sync::Arc;
+
+/// Most rows of a rule that are listed; the others are counted, and written by an export.
+const MOST_LISTED: usize = 1_000;
+
+/// Columns of a sandbox's name, and screen rows from which on two are spared for words on the chosen row.
+const NAME: usize = 16;
+const TALL: u16 = 14;
+
+pub type FindingList = ListView<Findings>;
+
+/// The rows that rules mark, by subject and rule.
+#[derive(Debug, Default)]
+pub struct Findings {
+    pub scope: Scope,
+    pub reports: usize,
+    pub totals: FindingTotals,
+    pub is_complete: bool,
+    rows: Vec<FindingRow>,
+    /// Rules whose rows are shown, by their numbers.
+    unfolded: BTreeSet<u16>,
+    /// Rules whose rows are not shown though a filter matches them.
+    folded: BTreeSet<u16>,
+    job: Job,
+}
+
+#[derive(Debug, Default)]
+pub struct FindingTotals {
+    /// Rows that at least one rule marks; the same text counts once.
+    pub distinct: usize,
+    /// How many reports could not be read, or not to their ends.
+    pub unread: usize,
+}
+
+/// A row of the list of findings.
+#[derive(Debug)]
+pub enum FindingRow {
+    Subject(FindingSubject),
+    Rule(RuleFindings),
+    Row(MarkedRow),
+    /// The rows of a rule that are counted only: its number, and how many they are.
+    More(u16, usize),
+}
+
+/// The heading of the rules of one subject.
+#[derive(Debug)]
+pub struct FindingSubject {
+    pub name: String,
+    pub rules: Vec<u16>,
+    /// The distinct rows that these rules mark, by their numbers.
+    pub rows: HashSet<usize>,
+}
+
+/// The rows that one rule marks in all covered reports.
+#[derive(Debug)]
+pub struct RuleFindings {
+    pub number: u16,
+    /// Distinct rows.
+    pub count: usize,
+    /// Every row, by the place of its report in the list, and by its pane.
+    pub places: BTreeMap<usize, BTreeMap<Pane, RowSet>>,
+    /// What it is filtered by.
+    words: Arc<str>,
+}
+
+/// A row that a rule marks; the same row of several sandboxes is one.
+#[derive(Debug)]
+pub struct MarkedRow {
+    pub rule: u16,
+    /// Its number among the distinct rows of all rules.
+    pub number: usize,
+    pub pane: Pane,
+    pub row: Row,
+    /// The first sandbox that saw it, and the number of the others.
+    pub seen_by: Visible,
+    pub target: Target,
+    /// The row in other reports, by their places in the list.
+    also: Vec<(usize, RowPlace)>,
+    words: Arc<str>,
+}
+
+impl MarkedRow {
+    fn rows(&self) -> impl Iterator<Item = (usize, RowPlace)> {
+        let first = self.target.place.map(|place| (self.target.entry, place));
+        first.into_iter().chain(self.also.iter().copied())
+    }
+
+    pub fn summary(&self, rules: Option<&Rules>) -> String {
+        let rule = rules.and_then(|rules| rules.rule(self.rule));
+        let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.name(), rule.name)).unwrap_or_default();
+        format!("{rule}seen by {}", self.seen_by)
+    }
+}
+
+impl FindingRow {
+    fn rules(&self) -> &[u16] {
+        match self {
+            Self::Subject(subject) => &subject.rules,
+            Self::Rule(RuleFindings { number, .. }) | Self::Row(MarkedRow { rule: number, .. }) => from_ref(number),
+            Self::More(rule, _) => from_ref(rule),
+        }
+    }
+
+    pub fn finding(&self) -> Option<&MarkedRow> {
+        if let Self::Row(finding) = self { Some(finding) } else { None }
+    }
+
+    /// What rules mark in several reports: by subject, the most severe rules first, of these the rarest.
+    pub fn find_all(
+        reports: &[ReportToEvaluate],
+        rules: &Rules,
+        cancel: &Cancel,
+    ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
+        // The distinct rows, by their texts.
+        let (mut unread, mut known) = (0, HashMap::<Vec<u8>, usize>::new());
+        // Rules that a reader cannot tell apart are one.
+        let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
+        for judged in reports {
+            let (report, marks) = judged.evaluate(rules, cancel)?;
+            unread += usize::from(judged.body.is_whole() && !report.is_sound());
+            let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
+            let mut notable: Vec<_> = marks.notable().collect();
+            notable.sort_by_key(|(section, row, _)| (order(*section), *row));
+            for (section, row, number) in notable {
+                cancel.check()?;
+                let Some(rule) = rules.rule(number) else { continue };
+                let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name));
+                let of_rule = of_rule.or_insert_with(|| {
+                    let (count, places, words) = (0, BTreeMap::new(), Arc::from(rule.filter_words()));
+                    let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, words });
+                    FoundByRule { subject, of, listed: Vec::new(), known: HashMap::new() }
+                });
+                let (place, row, next) = (RowPlace { section, row }, report.row(section, row), known.len());
+                let distinct = *known.entry(row.text()).or_insert(next);
+                of_rule.add(judged, &report, place, (distinct, row));
+            }
+        }
+        let mut found: Vec<_> = found.into_iter().collect();
+        found.sort_by_key(|((subject, severity, _), found)| (*subject, *severity, found.of.count));
+        let (mut rows, mut heading) = (Vec::<Self>::new(), 0);
+        for (_, mut found) in found {
+            match rows.get_mut(heading) {
+                Some(Self::Subject(subject)) if subject.name == found.subject => {
+                    subject.rules.push(found.of.number);
+                    subject.rows.extend(found.known.keys());
+                }
+                _ => {
+                    heading = rows.len();
+                    let (name, rules) = (found.subject.to_owned(), vec![found.of.number]);
+                    rows.push(Self::Subject(FindingSubject {
+                        name,
+                        rules,
+                        rows: found.known.keys().copied().collect(),
+                    }));
+                }
+            }
+            let (number, more) = (found.of.number, found.of.count - found.listed.len());
+            for row in &mut found.listed {
+                let sandboxes = row.rows().map(|(entry, _)| entry).collect::<BTreeSet<_>>().len();
+                let more = if sandboxes > 1 { format!(" +{}", sandboxes - 1) } else { String::new() };
+                row.seen_by = to_visible(format!("{}{more}", row.seen_by));
+            }
+            rows.push(Self::Rule(found.of));
+            rows.extend(found.listed.into_iter().map(Self::Row));
+            rows.extend((more > 0).then_some(Self::More(number, more)));
+        }
+        Ok((rows, FindingTotals { distinct: known.len(), unread }))
+    }
+}
+
+/// What one rule marks, while it is being counted.
+struct FoundByRule<'a> {
+    subject: &'a str,
+    of: RuleFindings,
+    listed: Vec<MarkedRow>,
+    /// Where a distinct row is listed; beyond the rows that are listed where it is only counted.
+    known: HashMap<usize, usize>,
+}
+
+impl FoundByRule<'_> {
+    fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: RowPlace, (number, row): (usize, Row)) {
+        let entry = judged.entry;
+        let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
+        let rows = self.of.places.entry(entry).or_default().entry(pane).or_default();
+        rows.insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
+        let at = *self.known.entry(number).or_insert(self.of.count);
+        if let Some(before) = self.listed.get_mut(at) {
+            return before.also.push((entry, place));
+        }
+        if at < self.of.count {
+            return;
+        }
+        self.of.count += 1;
+        if at < MOST_LISTED {
+            let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
+            let (rule, seen_by, words) = (self.of.number, judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
+            self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), words });
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct ReportToEvaluate {
+    /// Its place in the list.
+    entry: usize,
+    identifier: Option<Identifier>,
+    /// Its sandbox.
+    name: Untrusted,
+    body: Body,
+    /// What the rules have made of it already.
+    evaluated: Option<(Report, Arc<Marks>)>,
+}
+
+impl ReportToEvaluate {
+    fn of(entry: usize, found: &ListEntry) -> Option<Self> {
+        let name = found.name().unwrap_or_default();
+        let evaluated = found.open.as_ref().and_then(|open| Some((open.report.clone(), open.marks.clone()?)));
+        let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
+        Some(Self { entry, identifier, name, body, evaluated })
+    }
+
+    fn evaluate(&self, rules: &Rules, cancel: &Cancel) -> Result<(Report, Arc<Marks>), Cancelled> {
+        if let Some(evaluated) = &self.evaluated {
+            return Ok(evaluated.clone());
+        }
+        let report = Report::open(&self.body);
+        let marks = rules.evaluate(&report, cancel)?;
+        Ok((report, Arc::new(marks)))
+    }
+}
+
+impl Findings {
+    pub fn rules(&self) -> impl Iterator<Item = &RuleFindings> {
+        self.rows.iter().filter_map(|row| if let FindingRow::Rule(of) = row { Some(of) } else { None })
+    }
+
+    pub fn is_unfolded(&self, rule: u16, is_filtered: bool) -> bool {
+        if is_filtered { !self.folded.contains(&rule) } else { self.unfolded.contains(&rule) }
+    }
+
+    fn fold(&mut self, rules: &[u16], fold: bool, is_filtered: bool) {
+        let turned = if is_filtered { &mut self.folded } else { &mut self.unfolded };
+        match fold == is_filtered {
+            true => turned.extend(rules),
+            false => turned.retain(|rule| !rules.contains(rule)),
+        }
+    }
+}
+
+impl ListSource for Findings {
+    type Row = FindingRow;
+
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::FilterLine, KeyContext::Rows);
+
+    fn rows(&self) -> &[FindingRow] {
+        &self.rows
+    }
+
+    fn text(row: &FindingRow) -> String {
+        match row {
+            FindingRow::Subject(_) | FindingRow::More(..) => String::new(),
+            FindingRow::Rule(found) => found.words.to_string(),
+            FindingRow::Row(finding) => format!("{} {} {}", finding.words, finding.seen_by, text_of(&finding.row)),
+        }
+    }
+
+    fn is_in(&self, row: &FindingRow, pane: Pane) -> bool {
+        match row {
+            FindingRow::Rule(of) => of.places.values().any(|panes| panes.contains_key(&pane)),
+            row => row.finding().is_some_and(|finding| finding.pane == pane),
+        }
+    }
+
+    /// Headings come above what matches, and folded rules hide their rows.
+    fn arrange(&self, found: Vec<u32>, is_filtered: bool) -> Vec<u32> {
+        let rows = found.iter().filter_map(|number| self.rows.get(*number as usize));
+        let rules: BTreeSet<u16> = rows.flat_map(|row| row.rules().iter().copied()).collect();
+        let is_shown = |(number, row): &(u32, &FindingRow)| match row {
+            FindingRow::Subject(subject) => subject.rules.iter().any(|rule| rules.contains(rule)),
+            FindingRow::Rule(of) => rules.contains(&of.number),
+            FindingRow::Row(MarkedRow { rule, .. }) | FindingRow::More(rule, _) => {
+                self.is_unfolded(*rule, is_filtered) && found.binary_search(number).is_ok()
+            }
+        };
+        (0..).zip(&self.rows).filter(is_shown).map(|(number, _)| number).collect()
+    }
+
+    /// As many as there are with all unfolded: the list stays as high as it is.
+    fn height(&self, _: usize) -> usize {
+        self.rows.len().max(8) + 3
+    }
+
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        if room.height >= TALL { (1, 2) } else { (0, 1) }
+    }
+
+    fn on_typed(list: &mut FindingList, _: Option<&OpenReport>) -> Option<Effect> {
+        list.source.folded.clear();
+        list.apply_filter();
+        list.go_to_first();
+        None
+    }
+}
+
+impl FindingList {
+    pub(in crate::app) fn is_folded(&self) -> bool {
+        self.source.rules().any(|of| !self.source.is_unfolded(of.number, self.is_filtered()))
+    }
+
+    /// Folds or unfolds the chosen rule, all rules of the chosen subject, or all; or goes to the heading above.
+    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
+        let all = || self.source.rules().map(|of| of.number).collect();
+        let of = |row: &FindingRow| if matches!(step, FoldStep::All(_)) { all() } else { row.rules().to_vec() };
+        let Some(rules) = self.chosen().map(of) else { return };
+        let (is_filtered, is_heading) = (self.is_filtered(), self.is_on_heading());
+        let is_folded = |rule: &u16| !self.source.is_unfolded(*rule, is_filtered);
+        let fold = match step {
+            FoldStep::Left if !is_heading || rules.iter().all(is_folded) => {
+                let is_above = |row: &FindingRow| match row {
+                    FindingRow::Rule(_) => !is_heading,
+                    row => matches!(row, FindingRow::Subject(_)),
+                };
+                let above = (0..self.scroll.cursor).rev().find(|at| self.shown(*at).next().is_some_and(is_above));
+                self.scroll.cursor = above.unwrap_or(self.scroll.cursor);
+                return;
+            }
+            FoldStep::Left | FoldStep::Right => step == FoldStep::Left,
+            FoldStep::Toggle => !rules.iter().any(is_folded),
+            FoldStep::All(fold) => fold,
+        };
+        self.change(|source| source.fold(&rules, fold, is_filtered));
+    }
+
+    /// Puts the cursor on the first rule, or on the first row that a filter matches.
+    fn go_to_first(&mut self) {
+        let is_filtered = self.is_filtered();
+        let is_first = |row: &FindingRow| match row {
+            FindingRow::Rule(_) => !is_filtered,
+            row => row.finding().is_some(),
+        };
+        let cursor = self.shown(0).position(is_first).unwrap_or(0);
+        self.scroll = Scroll { cursor, top: 0 };
+    }
+
+    pub(in crate::app) fn is_on_heading(&self) -> bool {
+        matches!(self.chosen(), Some(FindingRow::Subject(_) | FindingRow::Rule(_)))
+    }
+
+    pub(in crate::app) fn target(&self) -> Option<&Target> {
+        self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
+    }
+
+    /// The rows that its filter leaves, folded or not, or all: of each report by its place in the list.
+    pub(in crate::app) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
+        let mut rows = BTreeMap::<usize, RowSet>::new();
+        let is_in = |pane: Pane| !has_filter || self.pane.is_none_or(|shown| shown == pane);
+        let is_left = |row: &&FindingRow| !has_filter || self.filter.is_in(&Findings::text(row).to_lowercase());
+        for row in self.source.rows().iter().filter(is_left) {
+            match row {
+                FindingRow::Rule(of) => of.places.iter().for_each(|(entry, panes)| {
+                    let panes = panes.iter().filter(|(pane, _)| is_in(**pane));
+                    panes.for_each(|(_, more)| rows.entry(*entry).or_default().extend(more));
+                }),
+                FindingRow::Row(finding) if is_in(finding.pane) => finding.rows().for_each(|(entry, place)| {
+                    let row = u32::try_from(place.row).unwrap_or(u32::MAX);
+                    rows.entry(entry).or_default().insert(place.section, row);
+                }),
+                _ => {}
+            }
+        }
+        rows
+    }
+}
+
+impl Model {
+    /// Lists the findings; a list that was left for one of its rows comes back as it was.
+    pub(in crate::app) fn list_findings(&mut self) {
+        if self.return_to::<FindingList>() {
+            return self.follow_scope();
+        }
+        self.overlays.put(FindingList::new(Findings::default()));
+        self.find_findings();
+    }
+
+    /// Applies the rules to the reports that the scope covers, for the list of findings.
+    pub(in crate::app) fn find_findings(&mut self) {
+        let (scope, job, rules) = (self.scope(), Job::default(), self.rules_or_file());
+        let reports: Vec<_> = self.covered().filter_map(|(entry, found)| ReportToEvaluate::of(entry, found)).collect();
+        let Some(list) = self.overlays.find_mut::<FindingList>() else { return };
+        let ticket = job.ticket();
+        (list.source.scope, list.source.reports) = (scope, reports.len());
+        (list.source.is_complete, list.source.job) = (false, job);
+        self.emit(ReportJob::EvaluateAll(ticket, reports, rules));
+    }
+
+    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: (Vec<FindingRow>, FindingTotals)) {
+        let Some(list) = self.overlays.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
+        list.change(|source| ((source.rows, source.totals), source.is_complete) = (found, true));
+        list.go_to_first();
+        let scope = list.source.scope;
+        self.say_not_covered(scope);
+    }
+
+    /// The findings that the top list shows, to be written to a file: of each report in the order of the list.
+    pub(in crate::app) fn listed_findings(&self) -> Option<Part> {
+        let mut found = self.overlays.top_as::<FindingList>().filter(|list| list.source.is_complete)?.marked_rows(true);
+        let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());
+        Some(Part::Findings(Some(Arc::new(rows.collect()))))
+    }
+}

@@ -1,0 +1,287 @@
+//! The two generic overlays: a list whose rows are filtered, chosen and gone to, and a form of text fields; and what each kind adds to these.
+
+use crate::app::field::TextField;
+use crate::app::find::{SearchQuery, in_circle};
+use crate::app::overlays::{OverlayScreen, RowWindow};
+use crate::app::panes::{Move, Scroll};
+use crate::app::{Effect, Failure, Key, KeyContext, Model, OpenReport, Size};
+use crate::report::Pane;
+use jiff::Timestamp;
+
+/// The content of a list overlay; [`ListView`] adds cursor, filter and scrolling.
+pub trait ListSource: Sized {
+    type Row;
+
+    /// The place while the line is typed, and the place while rows are chosen.
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::FilterLine, KeyContext::Picker);
+
+    /// Whether the best row comes first, and each typed letter chooses it.
+    const IS_RANKED: bool = false;
+
+    fn rows(&self) -> &[Self::Row];
+
+    /// The numbers of the rows that are shown, where the source finds them; none where the words of each row decide.
+    fn matching(&self, _typed: &str) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Whether a row is of a pane, where rows are shown by pane.
+    fn is_in(&self, _: &Self::Row, _: Pane) -> bool {
+        true
+    }
+
+    /// What a row is filtered by.
+    fn text(_: &Self::Row) -> String {
+        String::new()
+    }
+
+    fn first(&self) -> usize {
+        0
+    }
+
+    /// The rows that are shown, for those that the words leave: with headings, without what is folded.
+    fn arrange(&self, found: Vec<u32>, _is_filtered: bool) -> Vec<u32> {
+        found
+    }
+
+    /// Screen rows above and below those of the list, in so much room.
+    fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// Screen rows that it fills at a width, without its filter line.
+    fn height(&self, _: usize) -> usize {
+        usize::MAX
+    }
+
+    /// Shows the rows for changed words; returns what finds them beside the loop, where that takes long.
+    fn on_typed(list: &mut ListView<Self>, _: Option<&OpenReport>) -> Option<Effect> {
+        list.apply_filter();
+        if Self::IS_RANKED {
+            list.scroll = Scroll::default();
+        }
+        None
+    }
+}
+
+/// A list overlay over a [`ListSource`].
+#[derive(Debug)]
+pub struct ListView<S> {
+    pub source: S,
+    pub scroll: Scroll,
+    /// Words that filter the rows, or that are searched for.
+    pub filter: SearchQuery,
+    /// The pane whose rows are shown; none for all.
+    pub pane: Option<Pane>,
+    /// The rows that are shown, by their number.
+    shown: Vec<u32>,
+    /// What each row is filtered by, once something is typed: reading all rows at each key takes too long.
+    texts: Vec<String>,
+}
+
+impl<S: ListSource> ListView<S> {
+    pub fn new(source: S) -> Self {
+        let scroll = Scroll { cursor: source.first(), top: 0 };
+        let (filter, pane, shown, texts) = (SearchQuery::default(), None, Vec::new(), Vec::new());
+        let mut list = Self { source, scroll, filter, pane, shown, texts };
+        list.shown = list.matching();
+        list
+    }
+
+    /// A list whose line is typed, with words that are suggested for it.
+    pub(in crate::app) fn typing(source: S, query: SearchQuery) -> Self {
+        let mut list = Self::new(source);
+        list.filter = query;
+        list.filter.begin_typing();
+        list
+    }
+
+    pub fn chosen(&self) -> Option<&S::Row> {
+        self.source.rows().get(self.chosen_number()? as usize)
+    }
+
+    /// The number of the chosen row among all rows of the source.
+    pub(in crate::app) fn chosen_number(&self) -> Option<u32> {
+        self.shown.get(self.scroll.cursor).copied()
+    }
+
+    /// The rows that are shown, from this one on.
+    pub fn shown(&self, from: usize) -> impl Iterator<Item = &S::Row> {
+        self.shown.iter().skip(from).filter_map(|number| self.source.rows().get(*number as usize))
+    }
+
+    /// How many rows are shown, and how many there are.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.shown.len(), self.source.rows().len())
+    }
+
+    /// Whether words or a pane leave rows out.
+    pub fn is_filtered(&self) -> bool {
+        !self.filter.typed.is_empty() || self.pane.is_some()
+    }
+
+    /// Shows the rows of one pane only; where that is done already, those of all.
+    pub(in crate::app) fn show_pane(&mut self, pane: Pane) {
+        self.pane = Some(pane).filter(|pane| self.pane != Some(*pane));
+        self.apply_filter();
+    }
+
+    /// The rows among what stands above and below them, in so much room.
+    pub fn window(&self, room: Size, model: &Model) -> RowWindow {
+        let filter = self.filter.rows();
+        let left = Size { height: room.height.saturating_sub(u16::try_from(filter).unwrap_or(0)), ..room };
+        let (above, below) = self.source.beside(left, model);
+        RowWindow { scroll: self.scroll, count: self.shown.len(), above: filter + above, below }
+    }
+
+    /// Changes what the list is of; the cursor stays on its row, or near it.
+    pub fn change(&mut self, change: impl FnOnce(&mut S)) {
+        change(&mut self.source);
+        self.texts.clear();
+        self.apply_filter();
+    }
+
+    pub(super) fn apply_filter(&mut self) {
+        let chosen = self.chosen_number().filter(|_| !S::IS_RANKED);
+        self.shown = self.matching();
+        chosen.into_iter().for_each(|chosen| self.scroll.stay_on(chosen, &self.shown));
+    }
+
+    fn matching(&mut self) -> Vec<u32> {
+        let rows = self.source.rows();
+        let found = self.source.matching(&self.filter.typed.text);
+        let has_words = found.is_none() && !self.filter.typed.is_empty();
+        if has_words && self.texts.len() != rows.len() {
+            self.texts = rows.iter().map(|row| S::text(row).to_lowercase()).collect();
+        }
+        let has_text = |n: &u32| !has_words || self.texts.get(*n as usize).is_some_and(|text| self.filter.is_in(text));
+        let is_in = |row| self.pane.is_none_or(|pane| self.source.is_in(row, pane));
+        let is_shown = |n: &u32| has_text(n) && rows.get(*n as usize).is_some_and(is_in);
+        let found = found.unwrap_or_else(|| (0..).take(rows.len()).collect());
+        self.source.arrange(found.into_iter().filter(is_shown).collect(), self.is_filtered())
+    }
+}
+
+impl<S: ListSource> OverlayScreen for ListView<S> {
+    fn key_context(&self) -> KeyContext {
+        if self.filter.is_typing { S::PLACES.0 } else { S::PLACES.1 }
+    }
+
+    fn height(&self, columns: usize) -> usize {
+        self.source.height(columns).saturating_add(self.filter.rows())
+    }
+
+    fn choice(&self, room: Size, model: &Model) -> Option<RowWindow> {
+        Some(self.window(room, model))
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        Some(&mut self.scroll)
+    }
+
+    fn filter(&mut self) -> Option<&mut SearchQuery> {
+        Some(&mut self.filter)
+    }
+
+    fn on_typed(&mut self, open: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        S::on_typed(self, open)
+    }
+}
+
+impl Model {
+    /// Starts or ends typing into the line of a list; its words stay.
+    pub(in crate::app) fn filter_list(&mut self, is_typing: bool) {
+        if let Some(line) = self.overlays.top_mut().and_then(|overlay| overlay.screen_mut().filter()) {
+            line.is_typing = is_typing;
+        }
+    }
+}
+
+/// The content of a form; [`InputForm`] adds its fields and cursor.
+pub trait FormSource: Sized {
+    /// Takes a key of its own, which its field does not get; returns whether it did.
+    fn press(_: &mut InputForm<Self>, _: Key) -> bool {
+        false
+    }
+
+    fn on_typed(_: &mut InputForm<Self>, _: Timestamp) -> Option<Effect> {
+        None
+    }
+
+    fn go(form: &mut InputForm<Self>, movement: Move) {
+        match movement {
+            Move::Down(1..) => form.step(true),
+            Move::Up(1..) => form.step(false),
+            _ => {}
+        }
+    }
+
+    /// The lines above its fields that are chosen and not typed.
+    fn choices(_: &InputForm<Self>) -> Vec<ChoiceLine> {
+        Vec::new()
+    }
+}
+
+#[derive(Debug)]
+pub struct ChoiceLine {
+    pub label: &'static str,
+    pub chosen: String,
+    pub about: String,
+    pub has_other: bool,
+}
+
+/// A form with text fields over a [`FormSource`].
+#[derive(Debug)]
+pub struct InputForm<S> {
+    pub source: S,
+    pub fields: Vec<TextField>,
+    /// The line that has the keys.
+    pub chosen: usize,
+    pub failure: Option<Failure>,
+}
+
+impl<S: FormSource> InputForm<S> {
+    pub fn new(source: S, text: String) -> Self {
+        Self { fields: vec![text.into()], ..Self::with_fields(source, 0) }
+    }
+
+    pub fn with_fields(source: S, count: usize) -> Self {
+        Self { source, fields: vec![TextField::default(); count], chosen: 0, failure: None }
+    }
+
+    pub fn text(&self) -> &str {
+        self.fields.first().map_or("", |field| &field.text)
+    }
+
+    /// Goes to the next line that can be changed, or to the one before.
+    pub fn step(&mut self, forward: bool) {
+        let choices = S::choices(self);
+        let can_change = |line: &usize| choices.get(*line).is_none_or(|choice| choice.has_other);
+        let mut lines = in_circle(self.chosen, choices.len() + self.fields.len(), forward);
+        self.chosen = lines.find(can_change).unwrap_or(self.chosen);
+    }
+}
+
+impl<S: FormSource> OverlayScreen for InputForm<S> {
+    fn key_context(&self) -> KeyContext {
+        if self.chosen < S::choices(self).len() { KeyContext::Choice } else { KeyContext::Form }
+    }
+
+    fn field(&mut self) -> Option<&mut TextField> {
+        let field = self.chosen.checked_sub(S::choices(self).len())?;
+        self.fields.get_mut(field)
+    }
+
+    fn press(&mut self, key: Key) -> bool {
+        S::press(self, key)
+    }
+
+    fn on_typed(&mut self, _: Option<&OpenReport>, now: Timestamp) -> Option<Effect> {
+        self.failure = None;
+        S::on_typed(self, now)
+    }
+
+    fn go(&mut self, movement: Move, _: Size, _: Option<RowWindow>) {
+        S::go(self, movement);
+    }
+}

@@ -1,0 +1,304 @@
+//! What a report leads to, as lists over the screen: indicators, which others can look for, and artifacts, which are fetched at a price.
+
+use crate::app::export_form::ExportForm;
+use crate::app::find::in_circle;
+use crate::app::overlays::{ListSource, ListView, PickerRow, PickerRows, RowPicker, Scope, Target};
+use crate::app::panes::Scroll;
+use crate::app::{Failure, Job, JobNumber, KeyContext, ListEntry, Model, Overlay, ReportJob, Size};
+pub use crate::export::Part;
+use crate::export::file;
+use crate::report::identifier::Identifier;
+use crate::report::indicators::MergedIndicator;
+use crate::report::{Report, RowPlace, Section};
+use crate::request::{Artifact, Request};
+use crate::text::{Untrusted, count, wrap};
+use jiff::Timestamp;
+use std::sync::Arc;
+
+pub const TO_BLOCK: &str = "to block";
+
+/// Columns of a sandbox's name.
+const NAME: usize = 16;
+
+/// The indicators of several reports, each once, and the reports.
+pub type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>);
+
+pub type IndicatorList = ListView<FoundIndicators>;
+
+/// The indicators of the reports that the scope covers, each once.
+#[derive(Debug, Default)]
+pub struct FoundIndicators {
+    pub scope: Scope,
+    /// Those that are shown: all, those to block, or those of one kind.
+    pub what: Part,
+    /// What can be shown, and how many indicators that are.
+    pub choices: Vec<(Part, usize)>,
+    found: Vec<MergedIndicator>,
+    /// The sandbox of each report, and the way to it.
+    pub sandboxes: Vec<(Untrusted, Target)>,
+    /// The same reports, once all of them have been searched.
+    reports: Vec<Report>,
+    job: Job,
+}
+
+/// Screen rows from which on some are spared for the chosen indicator.
+const TALL: u16 = 14;
+
+impl FoundIndicators {
+    pub fn is_complete(&self) -> bool {
+        self.reports.len() == self.sandboxes.len()
+    }
+
+    /// How many of the reports could not be read to their ends.
+    pub fn unread(&self) -> usize {
+        self.reports.iter().filter(|report| !report.is_sound()).count()
+    }
+
+    pub fn section(&self, report: usize, place: RowPlace) -> Option<&Section> {
+        self.reports.get(report)?.section(place.section)
+    }
+
+    fn picker_rows(&self, found: &MergedIndicator) -> Vec<PickerRow> {
+        let mut picker_rows = Vec::new();
+        for sighting in found.sightings() {
+            let Some((report, (name, target))) =
+                self.reports.get(sighting.report).zip(self.sandboxes.get(sighting.report))
+            else {
+                continue;
+            };
+            let is_one = self.sandboxes.len() == 1;
+            let seen_by = if is_one { String::new() } else { format!("{} · ", name.visible_cut(NAME)) };
+            picker_rows.extend(sighting.indicator.places.iter().filter_map(|place| {
+                let pane = report.section(place.section)?.pane();
+                let target = Target { place: Some(*place), ..target.clone() };
+                let row = report.row(place.section, place.row);
+                Some(PickerRow {
+                    pane: Some(pane),
+                    ..PickerRow::row(format!("{seen_by}{}", pane.short()), row, target)
+                })
+            }));
+        }
+        let more = found.seen().saturating_sub(picker_rows.len() as u64);
+        picker_rows.extend((more > 0).then(|| PickerRow::words("", format!("and {} more", count(more, "row")))));
+        picker_rows
+    }
+}
+
+/// Counts all, those to block, and those of each kind, where there are any; in one pass, for there may be millions.
+fn choices(found: &[MergedIndicator]) -> Vec<(Part, usize)> {
+    let to_block = found.iter().filter(|found| found.is_to_block()).count();
+    let mut choices = vec![(Part::Indicators, found.len()), (Part::ToBlock, to_block)];
+    let kinds = found.chunk_by(|one, other| one.kind() == other.kind());
+    choices.extend(kinds.filter_map(|kind| Some((Part::OfKind(kind.first()?.kind()), kind.len()))));
+    choices.retain(|(what, count)| *count > 0 || *what == Part::Indicators);
+    choices
+}
+
+impl ListSource for FoundIndicators {
+    type Row = MergedIndicator;
+
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::FilterLine, KeyContext::Rows);
+
+    fn rows(&self) -> &[MergedIndicator] {
+        &self.found
+    }
+
+    fn arrange(&self, mut found: Vec<u32>, _: bool) -> Vec<u32> {
+        found.retain(|number| self.found.get(*number as usize).is_some_and(|found| self.what.has(found)));
+        found
+    }
+
+    fn text(found: &MergedIndicator) -> String {
+        let to_block = if found.is_to_block() { TO_BLOCK } else { "" };
+        // There may be hundreds of thousands: none is made visible only to be passed over.
+        format!("{} {to_block} {}", found.kind().name(), String::from_utf8_lossy(found.value().as_bytes()))
+    }
+
+    /// The kinds and an empty row; below where the chosen one was seen.
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (2, if room.height >= TALL { 2 } else { 0 })
+    }
+}
+
+impl IndicatorList {
+    /// What it shows, to be written to a file.
+    pub(in crate::app) fn listed(&self) -> Part {
+        if !self.is_filtered() {
+            return self.source.what.clone();
+        }
+        Part::Listed(Arc::new(self.shown(0).map(|found| (found.kind(), found.value().clone())).collect()))
+    }
+
+    pub fn step(&mut self, forward: bool) {
+        let choices = &self.source.choices;
+        let here = choices.iter().position(|(what, _)| *what == self.source.what).unwrap_or(0);
+        let next = in_circle(here, choices.len(), forward).next().and_then(|at| choices.get(at));
+        if let Some((what, _)) = next.cloned() {
+            self.change(|source| source.what = what);
+            self.scroll = Scroll::default();
+        }
+    }
+}
+
+impl Model {
+    /// Searches the reports that the scope covers, for the list that is open or for a new one.
+    pub(in crate::app) fn find_indicators(&mut self) {
+        let (mut sandboxes, mut sources) = (Vec::new(), Vec::new());
+        let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
+        for (entry, found) in self.covered().filter(|(_, entry)| is_whole(entry)) {
+            let name = found.name().or_else(|| found.document.clone()).unwrap_or_default();
+            let target = Target { file: None, identifier: found.identifier.clone(), entry, place: None };
+            sandboxes.push((name, target));
+            sources.extend(self.source_of(found));
+        }
+        if sources.is_empty() {
+            return self.say("The report is still coming: press it again once it is here.");
+        }
+        let (scope, rules, job) = (self.scope(), self.rules_or_file(), Job::default());
+        let ticket = job.ticket();
+        let what = self.overlays.top_as::<IndicatorList>().map_or(Part::Indicators, |list| list.source.what.clone());
+        let source = FoundIndicators { scope, what, sandboxes, job, ..FoundIndicators::default() };
+        match self.overlays.top_as_mut::<IndicatorList>() {
+            Some(list) => list.change(|before| *before = source),
+            None => self.overlays.put(IndicatorList::new(source)),
+        }
+        self.emit(ReportJob::FindIndicators(ticket, sources, rules));
+    }
+
+    /// Shows the indicators that were found, in the list that waits for them.
+    pub(in crate::app) fn indicated(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
+        let Some(list) = self.overlays.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else {
+            return;
+        };
+        match result {
+            Ok((found, reports)) => list.change(|source| {
+                source.choices = choices(&found);
+                if !source.choices.iter().any(|(what, _)| *what == source.what) {
+                    source.what = Part::Indicators;
+                }
+                (source.found, source.reports) = (found, reports);
+            }),
+            Err(why) => {
+                self.overlays.close();
+                return self.warn(format!("The indicators could not be found: {why}"));
+            }
+        }
+        let scope = list.source.scope;
+        self.say_not_covered(scope);
+    }
+
+    /// Goes to the row that names the chosen indicator; where there are several, lists them.
+    pub(in crate::app) fn go_to_indicator(&mut self) {
+        let list = self.overlays.top_as::<IndicatorList>();
+        let Some(picker_rows) = list.and_then(|list| Some(list.source.picker_rows(list.chosen()?))) else { return };
+        match picker_rows.as_slice() {
+            [] => self.say("It is the file itself: no row names it."),
+            [PickerRow { target: Some(target), .. }] => self.leave_list_for(target.clone()),
+            _ => self.overlays.put(RowPicker::new(PickerRows::new("Rows that name it", picker_rows))),
+        }
+    }
+}
+
+pub type ArtifactList = ListView<SandboxArtifacts>;
+
+/// The artifacts of one sandbox, stored or not.
+#[derive(Debug)]
+pub struct SandboxArtifacts {
+    /// Each with since when it is stored, if it is.
+    pub rows: Vec<(Artifact, Option<Timestamp>)>,
+    pub failure: Option<Failure>,
+    identifier: Identifier,
+}
+
+impl SandboxArtifacts {
+    pub fn request(&self, artifact: Artifact) -> Request {
+        Request::Artifact { identifier: self.identifier.clone(), artifact }
+    }
+
+    pub(in crate::app) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+        self.rows.iter().map(|(artifact, _)| self.request(*artifact))
+    }
+
+    fn failure_rows(&self, columns: usize) -> usize {
+        self.failure.as_ref().map_or(0, |failure| wrap(&failure.label(), columns).len())
+    }
+}
+
+impl ListSource for SandboxArtifacts {
+    type Row = (Artifact, Option<Timestamp>);
+
+    fn rows(&self) -> &[Self::Row] {
+        &self.rows
+    }
+
+    fn text((artifact, _): &Self::Row) -> String {
+        artifact.label().to_owned()
+    }
+
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (0, self.failure_rows(room.width.into()))
+    }
+
+    fn height(&self, columns: usize) -> usize {
+        self.rows.len() + self.failure_rows(columns)
+    }
+}
+
+impl Model {
+    pub(in crate::app) fn claimed_artifacts(&self) -> impl Iterator<Item = Artifact> {
+        let report = self.open().map(|open| &open.report);
+        let is_claimed =
+            move |artifact: &Artifact| report.is_some_and(|report| artifact.is_beside(report) == Some(true));
+        Artifact::ALL.into_iter().filter(is_claimed)
+    }
+
+    pub(in crate::app) fn chosen_artifact(&self) -> Option<Request> {
+        let list = self.overlays.top_as::<ArtifactList>()?;
+        list.chosen().map(|(artifact, _)| list.source.request(*artifact))
+    }
+
+    pub(in crate::app) fn is_chosen_artifact_stored(&self) -> bool {
+        let chosen = self.overlays.top_as::<ArtifactList>().and_then(|list| list.chosen());
+        chosen.is_some_and(|(_, since)| since.is_some())
+    }
+
+    pub(in crate::app) fn show_artifacts(&mut self) {
+        let Some(identifier) = self.chosen().and_then(|entry| entry.identifier.clone()) else { return };
+        let rows: Vec<_> = self.claimed_artifacts().map(|artifact| (artifact, None)).collect();
+        let list = ArtifactList::new(SandboxArtifacts { rows, failure: None, identifier });
+        self.overlays.put(list);
+        self.check_store()
+    }
+
+    pub(in crate::app) fn artifact_stored(&mut self, request: &Request, since: Option<Timestamp>) {
+        let Request::Artifact { artifact, .. } = request else { return };
+        let rows = self.artifacts_asking(request).into_iter().flat_map(|list| &mut list.source.rows);
+        rows.filter(|(row, _)| row == artifact).for_each(|row| row.1 = since);
+    }
+
+    pub(in crate::app) fn on_artifact(&mut self, request: &Request, received: Timestamp, length: u64) {
+        let Request::Artifact { artifact, .. } = request else { return };
+        self.artifact_stored(request, Some(received));
+        self.artifacts_asking(request).into_iter().for_each(|list| list.source.failure = None);
+        let length = crate::text::bytes(length);
+        let way = match self.overlays.top() {
+            Some(Overlay::SandboxArtifacts(_)) => format!("{} writes it to a file", self.key_label("download")),
+            _ => format!("{} shows it, to be written to a file", self.key_label("artifacts")),
+        };
+        self.say(format!("Stored: {}, {length}. {way}.", artifact.label()));
+    }
+
+    pub(in crate::app) fn artifacts_asking(&mut self, request: &Request) -> Option<&mut ArtifactList> {
+        let is_asked = |list: &&mut ArtifactList| list.source.requests().any(|asked| asked == *request);
+        self.overlays.top_as_mut::<ArtifactList>().filter(is_asked)
+    }
+
+    pub(in crate::app) fn save_artifact(&mut self) {
+        if let Some(request) = self.chosen_artifact()
+            && let Request::Artifact { identifier, artifact } = &request
+        {
+            let name = file::name(Some(identifier), None, artifact.extension());
+            self.overlays.put(ExportForm::stored(request, name));
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The stack of overlays: the last one has the keys, and "back" closes it.
+
+pub mod detail;
+pub mod findings;
+pub mod generic;
+pub mod indicators;
+pub mod palette;
+pub mod picker;
+pub mod scope;
+pub mod stored;
+pub mod text_page;
+
+pub use detail::{AnswerTree, Detail, DetailRow};
+pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
+pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
+pub use indicators::{ArtifactList, FoundIndicators, IndicatorList, SandboxArtifacts};
+pub use palette::{CommandList, Palette};
+pub(in crate::app) use picker::text_of;
+pub use picker::{PickerRow, PickerRows, RowPicker, Target};
+pub use scope::Scope;
+pub use stored::{AgeForm, AgeInDays, AllNotes, NoteForm, StoreContents, StoredList, TypedNote};
+pub(super) use text_page::paragraph;
+pub use text_page::{TextPage, TextRow};
+
+use crate::app::compare::{ComparisonList, OtherFileList};
+use crate::app::export_form::ExportForm;
+use crate::app::field::TextField;
+use crate::app::find::{HitList, SearchQuery};
+use crate::app::panes::{Move, Scroll};
+use crate::app::scan::SubmitForm;
+use crate::app::spending::{Confirmation, Planner, Prompt};
+use crate::app::{Area, Effect, Key, KeyContext, Layout, Model, OpenReport, Size};
+use crate::request::Request;
+use crate::text::ColumnWidth;
+use jiff::Timestamp;
+
+/// The open overlays, the lowest first.
+#[derive(Debug, Default)]
+pub struct OverlayStack {
+    pub all: Vec<Overlay>,
+}
+
+impl OverlayStack {
+    /// The one that has the keys.
+    pub fn top(&self) -> Option<&Overlay> {
+        self.all.last()
+    }
+
+    pub(super) fn top_mut(&mut self) -> Option<&mut Overlay> {
+        self.all.last_mut()
+    }
+
+    pub fn top_as<T: OverlayKind>(&self) -> Option<&T> {
+        self.top().and_then(T::of)
+    }
+
+    pub(super) fn top_as_mut<T: OverlayKind>(&mut self) -> Option<&mut T> {
+        self.top_mut().and_then(T::of_mut)
+    }
+
+    /// The form that has the keys, where it asks this.
+    pub(super) fn prompt_of(&mut self, request: &Request, now: Timestamp) -> Option<&mut Prompt> {
+        self.top_as_mut::<Prompt>().filter(|form| form.asks(request, now))
+    }
+
+    /// Whether a sheet has the keys whose title begins like this.
+    pub(super) fn shows_sheet(&self, title: &str) -> bool {
+        self.top_as::<TextPage>().is_some_and(|text_page| text_page.title.starts_with(title))
+    }
+
+    /// Changes the overlay that has the keys, where it is of this kind.
+    pub(super) fn change_top<T: OverlayKind>(&mut self, change: impl FnOnce(&mut T)) {
+        self.top_as_mut().map(change);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether the row under the cursor is in sight: in its pane, or whole.
+    pub(super) fn shows_row(&self) -> bool {
+        matches!(self.all.as_slice(), [] | [Overlay::Detail(_)])
+    }
+
+    /// The highest of this kind, on top or not.
+    pub(super) fn find<T: OverlayKind>(&self) -> Option<&T> {
+        self.all.iter().rev().find_map(T::of)
+    }
+
+    pub(super) fn find_mut<T: OverlayKind>(&mut self) -> Option<&mut T> {
+        self.all.iter_mut().rev().find_map(T::of_mut)
+    }
+
+    pub(super) fn put(&mut self, overlay: impl Into<Overlay>) {
+        self.all.push(overlay.into());
+    }
+
+    pub(super) fn close(&mut self) -> Option<Overlay> {
+        self.all.pop()
+    }
+}
+
+/// One kind of overlay, as `OverlayStack` finds it by its type.
+pub trait OverlayKind: Into<Overlay> {
+    fn of(overlay: &Overlay) -> Option<&Self>;
+    fn of_mut(overlay: &mut Overlay) -> Option<&mut Self>;
+}
+
+/// A row for each overlay: its variant and its type, which implements [`OverlayScreen`].
+macro_rules! overlays {
+    ($($(#[$about:meta])* $variant:ident($kind:ty),)*) => {
+        #[derive(Debug)]
+        pub enum Overlay {
+            $($(#[$about])* $variant($kind),)*
+        }
+
+        impl Overlay {
+            pub(in crate::app) fn screen(&self) -> &dyn OverlayScreen {
+                match self {
+                    $(Self::$variant(screen) => screen,)*
+                }
+            }
+
+            pub(in crate::app) fn screen_mut(&mut self) -> &mut dyn OverlayScreen {
+                match self {
+                    $(Self::$variant(screen) => screen,)*
+                }
+            }
+        }
+
+        $(impl From<$kind> for Overlay {
+            fn from(screen: $kind) -> Self {
+                Self::$variant(screen)
+            }
+        }
+
+        impl OverlayKind for $kind {
+            fn of(overlay: &Overlay) -> Option<&Self> {
+                if let Overlay::$variant(screen) = overlay { Some(screen) } else { None }
+            }
+
+            fn of_mut(overlay: &mut Overlay) -> Option<&mut Self> {
+                if let Overlay::$variant(screen) = overlay { Some(screen) } else { None }
+            }
+        })*
+    };
+}
+
+overlays! {
+    /// Text of the program, row by row: prices, counters, usage, the ledger, the progress of a scan.
+    TextPage(TextPage),
+    Detail(Detail),
+    Palette(Palette),
+    Prompt(Prompt),
+    Confirm(Confirmation),
+    Answer(AnswerTree),
+    HitList(HitList),
+    Planner(Planner),
+    Indicators(IndicatorList),
+    SandboxArtifacts(ArtifactList),
+    Export(ExportForm),
+    ComparisonList(ComparisonList),
+    OtherFileList(OtherFileList),
+    RowPicker(RowPicker),
+    Findings(FindingList),
+    Note(NoteForm),
+    Stored(StoredList),
+    Age(AgeForm),
+    Submit(SubmitForm),
+}
+
+pub(in crate::app) trait OverlayScreen {
+    fn key_context(&self) -> KeyContext;
+
+    /// Rows inside its frame at a width; all that there are, unless it needs fewer.
+    fn height(&self, _: usize) -> usize {
+        usize::MAX
+    }
+
+    /// The rows that are chosen from, in so much room; none where nothing is chosen.
+    fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
+        None
+    }
+
+    fn scroll(&mut self) -> Option<&mut Scroll> {
+        None
+    }
+
+    fn go(&mut self, movement: Move, room: Size, rows: Option<RowWindow>) {
+        if let Some((rows, scroll)) = rows.zip(self.scroll()) {
+            scroll.go(movement, rows.count, rows.height(room));
+        }
+    }
+
+    /// Breaks its text into rows of a width.
+    fn lay_out(&mut self, _: usize) {}
+
+    /// Keeps its cursor and its window among its rows, after these or the room have changed.
+    fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
+        self.lay_out(room.width.into());
+        self.go(Move::Up(0), room, rows);
+    }
+
+    fn filter(&mut self) -> Option<&mut SearchQuery> {
+        None
+    }
+
+    /// Empties the filter and ends typing into it; returns whether there was one.
+    fn clear_filter(&mut self) -> bool {
+        let is_filter = !matches!(self.key_context(), KeyContext::Palette | KeyContext::Finder | KeyContext::Hits);
+        is_filter && self.filter().is_some_and(|filter| std::mem::take(filter).rows() > 0)
+    }
+
+    /// The field that is typed into, if any.
+    fn field(&mut self) -> Option<&mut TextField> {
+        self.filter().filter(|filter| filter.is_typing).map(|filter| &mut filter.typed)
+    }
+
+    /// Takes a key of its own, which the field does not get; returns whether it did.
+    fn press(&mut self, _: Key) -> bool {
+        false
+    }
+
+    /// Follows a change of the field; returns what has to be done beside the loop.
+    fn on_typed(&mut self, _: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
+        None
+    }
+}
+
+/// The part of an overlay's rows that is on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowWindow {
+    pub scroll: Scroll,
+    pub count: usize,
+    /// Screen rows above the first that is shown.
+    pub above: usize,
+    /// Screen rows below the last that is shown.
+    pub below: usize,
+}
+
+impl RowWindow {
+    /// Screen rows that are left for them.
+    pub fn height(&self, room: Size) -> usize {
+        usize::from(room.height).saturating_sub(self.above + self.below).max(1)
+    }
+
+    /// The row that stands on a screen row inside, in so much room; both are counted from 0.
+    pub fn at(&self, row: usize, room: Size) -> Option<usize> {
+        let row = row.checked_sub(self.above).filter(|row| *row < self.height(room))?;
+        Some(self.scroll.top + row).filter(|row| *row < self.count)
+    }
+}
+
+impl Overlay {
+    pub fn key_context(&self) -> KeyContext {
+        self.screen().key_context()
+    }
+
+    /// Its area; of a form, which is as high as its words, the most that it can take.
+    pub fn area(&self, layout: &Layout) -> Area {
+        let columns = usize::from(layout.overlay.width).saturating_sub(4).max(10);
+        Self::area_of(self.screen().height(columns), layout)
+    }
+
+    /// The area of so many rows: as low as it can be, so that what it is about stays in sight; a high one covers the detail as well.
+    pub fn area_of(rows: usize, layout: &Layout) -> Area {
+        let (content, whole) = (layout.content, layout.overlay);
+        let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
+        let room = if rows > content.height { whole.height } else { content.height.min(whole.height) };
+        let height = rows.min(room);
+        Area { y: whole.y + room - height, height, ..whole }
+    }
+}
+
+/// Wraps pieces into rows of a width, with dots in between.
+pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
+    let mut rows: Vec<String> = Vec::new();
+    for piece in pieces {
+        match rows.last_mut() {
+            Some(row) if row.columns() + piece.columns() + 3 <= columns => {
+                row.push_str(" · ");
+                row.push_str(piece);
+            }
+            _ => rows.push(piece.clone()),
+        }
+    }
+    rows
+}
+
+impl Model {
+    pub fn overlay_room(&self) -> Size {
+        let area = self.layout().overlay;
+        Size { width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
+    }
+
+    /// The rows of the top overlay that are chosen from.
+    pub fn rows_over(&self) -> Option<RowWindow> {
+        self.overlays.top()?.screen().choice(self.overlay_room(), self)
+    }
+}

@@ -1,0 +1,260 @@
+//! Help and palette, which are one list: what can be done by subject, with keys, prices and reasons; words find it.
+
+use crate::app::find::SearchQuery;
+use crate::app::keys::CHOSEN;
+use crate::app::overlays::{ListSource, ListView};
+use crate::app::spending::{AD_HOC_REQUESTS, AdHocRequest, KeyPrice, Prompt};
+use crate::app::{Command, KeyContext, Model, Overlay, Size};
+use crate::request::Request;
+use crate::text::ColumnWidth;
+
+pub type Palette = ListView<CommandList>;
+
+/// Everything that can be done: the main keys of the screen, what else applies by subject, then what does not apply.
+#[derive(Debug)]
+pub struct CommandList {
+    items: Vec<PaletteItem>,
+}
+
+/// A command as the palette lists it.
+#[derive(Debug, Clone)]
+pub struct PaletteItem {
+    pub does: PaletteAction,
+    pub keys: String,
+    pub name: &'static str,
+    pub label: &'static str,
+    pub help: &'static str,
+    pub tag: KeyPrice,
+    pub requests: Vec<Request>,
+    /// Why it does not apply right now; none if it does.
+    pub off: Option<String>,
+    pub subject: &'static str,
+    /// Whether it is the first of its subject.
+    pub is_head: bool,
+}
+
+const MAIN_KEYS: usize = 10;
+
+const MAIN: &str = "this screen";
+const REQUESTS: &str = "requests";
+const OFF: &str = "off here";
+
+/// The subjects in their order, each with the beginnings of its commands' names; the first has all others.
+const SUBJECTS: [(&str, &str); 8] = [
+    ("report", ""),
+    (
+        "panes",
+        "pane- next-pane previous-pane next-group previous-group zoom list- upper- left right fold unfold next-kind \
+         previous-kind",
+    ),
+    (
+        "sandboxes",
+        "list next-page open refetch relist stop next-file previous-file close-file watch submit inspect delete store",
+    ),
+    ("search", "find search filter keep- drop- next-hit previous-hit expression case"),
+    ("compare", "compare"),
+    ("output", "export copy note"),
+    ("quota", "counters usage ledger planner prices"),
+    ("program", "help palette settings back cancel suspend quit down up page- first last"),
+];
+
+const SYNONYMS: &[(&str, &str)] = &[
+    ("indicators", "iocs hashes hosts domains ips urls observables"),
+    ("pane-techniques", "mitre attack ttps tactics techniques sigma yara ids"),
+    ("pane-network", "dns http tls traffic c2"),
+    ("pane-overview", "verdict score malware labels confidence"),
+    ("findings", "persistence reboot evasion injection rules alerts powershell"),
+    ("row-details", "decode base64 encoded fields"),
+    ("artifacts", "pcap download capture evtx memdump memory html"),
+    ("export", "save write stix misp csv json markdown"),
+    ("ledger", "history spent calls log"),
+    ("counters", "quota balance limits left remaining"),
+    ("prices", "cost why rules"),
+    ("planner", "cost estimate"),
+    ("compare", "diff common only unique shared"),
+    ("store", "cache delete purge offline"),
+    ("settings", "theme config options colours colors keys mouse ascii budget preferences"),
+    ("note", "comment annotate"),
+    ("submit-file", "upload detonate"),
+    ("quit", "exit leave"),
+];
+
+#[derive(Debug, Clone, Copy)]
+pub enum PaletteAction {
+    Command(&'static Command),
+    Ask(&'static AdHocRequest),
+}
+
+/// Opens the list, in place of one that is open.
+pub(in crate::app) fn open(model: &mut Model, is_help: bool) {
+    model.overlays.all.pop_if(|top| matches!(top, Overlay::Palette(_)));
+    let list = CommandList { items: items(model) };
+    model.overlays.put(if is_help { Palette::new(list) } else { Palette::typing(list, SearchQuery::default()) });
+}
+
+/// Every command and question, by subject; those that are off last.
+fn items(model: &Model) -> Vec<PaletteItem> {
+    let applies = |command: &&'static Command| command.off(model).is_none() && command.contexts != CHOSEN;
+    let main: Vec<_> = Command::bar_commands(model.key_context()).filter(applies).take(MAIN_KEYS).collect();
+    // What chooses a row is no row.
+    let commands = Command::all().filter(|command| command.contexts != CHOSEN).map(|command| item(command, model));
+    let off = model.is_document().then(|| "it needs a service".to_owned());
+    let questions = AD_HOC_REQUESTS.iter().map(|ask| {
+        // What asks for no words has its price already.
+        let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
+        let tag = request.map(|request| model.tag_of(model.quota_state.plan([request.operation()])));
+        PaletteItem {
+            does: PaletteAction::Ask(ask),
+            keys: String::new(),
+            name: ask.name,
+            label: ask.name,
+            help: ask.help,
+            tag: tag.map(|tag| KeyPrice { is_later: true, ..tag }).unwrap_or_default(),
+            requests: Vec::new(),
+            off: off.clone(),
+            subject: if off.is_some() { OFF } else { REQUESTS },
+            is_head: false,
+        }
+    });
+    let mut items: Vec<_> = commands.chain(questions).collect();
+    let rank = |item: &PaletteItem| main.iter().position(|command| command.name == item.name);
+    for item in items.iter_mut().filter(|item| rank(item).is_some()) {
+        item.subject = MAIN;
+    }
+    let subject = |item: &PaletteItem| SUBJECTS.iter().position(|(subject, _)| *subject == item.subject);
+    items.sort_by_key(|item| match item.subject {
+        MAIN => (0, rank(item)),
+        REQUESTS => (2, None),
+        OFF => (3, None),
+        _ => (1, subject(item)),
+    });
+    let mut before = "";
+    for item in &mut items {
+        item.is_head = std::mem::replace(&mut before, item.subject) != item.subject;
+    }
+    items
+}
+
+fn subject(name: &str) -> &'static str {
+    let begins =
+        |(_, names): &&(&str, &str)| names.split(' ').any(|start| !start.is_empty() && name.starts_with(start));
+    SUBJECTS.iter().find(begins).map_or("report", |(subject, _)| subject)
+}
+
+/// Rows for the whole text of the chosen item, and rows from which on it is shown.
+const TOLD: usize = 2;
+const TALL: usize = 9;
+
+impl ListSource for CommandList {
+    type Row = PaletteItem;
+
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::Palette, KeyContext::Picker);
+
+    const IS_RANKED: bool = true;
+
+    fn rows(&self) -> &[PaletteItem] {
+        &self.items
+    }
+
+    /// The items that match what has been typed, the best first and those that are off last; all by subject, while nothing is.
+    fn matching(&self, typed: &str) -> Option<Vec<u32>> {
+        let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
+            let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
+            let rate = rate(typed, item)? + later;
+            // What is off is last, unless its name has the text.
+            let is_last = item.off.is_some() && !(1..40).contains(&rate);
+            Some((is_last, rate + if item.off.is_some() { 60 } else { 0 }, number))
+        });
+        let mut found: Vec<_> = rated.collect();
+        found.sort();
+        Some(found.into_iter().map(|(.., number)| number).collect())
+    }
+
+    /// An empty row; and where it is high, the whole text of the chosen item.
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (1, if usize::from(room.height) >= TALL { TOLD } else { 0 })
+    }
+}
+
+/// A question comes below commands that say the same in their help, above those of which only words agree.
+const LATER: usize = 550;
+
+fn item(command: &'static Command, model: &Model) -> PaletteItem {
+    let off = command.off(model);
+    PaletteItem {
+        does: PaletteAction::Command(command),
+        keys: model.settings.keys.words(command),
+        name: command.name,
+        label: command.label,
+        help: command.help,
+        tag: if off.is_none() { model.tag(command) } else { KeyPrice::default() },
+        requests: if off.is_none() { command.requests(model) } else { Vec::new() },
+        subject: if off.is_none() { subject(command.name) } else { OFF },
+        is_head: false,
+        off,
+    }
+}
+
+impl PaletteItem {
+    pub fn price(&self, room: usize) -> Option<String> {
+        match self.does {
+            PaletteAction::Ask(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
+            PaletteAction::Ask(_) => self.off.is_none().then(|| self.tag.plan.to_string()),
+            PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
+                let words = self.tag.label();
+                Some(if words.columns() > room { self.tag.short() } else { words })
+            }
+            PaletteAction::Command(_) => None,
+        }
+    }
+}
+
+impl Model {
+    pub(in crate::app) fn choose(&mut self) {
+        let Some(item) = self.chosen_item().cloned() else { return };
+        if let Some(why) = item.off {
+            return self.warn(format!("{} does not apply here: {why}.", item.name));
+        }
+        self.overlays.close();
+        match item.does {
+            PaletteAction::Command(command) => self.run(command),
+            PaletteAction::Ask(ask) => {
+                self.overlays.put(Prompt::of(ask));
+                self.check_store()
+            }
+        }
+    }
+
+    pub fn chosen_item(&self) -> Option<&PaletteItem> {
+        self.overlays.top_as::<Palette>().and_then(|palette| palette.chosen())
+    }
+
+    pub(in crate::app) fn refresh_palette(&mut self) {
+        // Prices depend on the place below the palette.
+        if let Some(Overlay::Palette(mut palette)) = self.overlays.all.pop_if(|top| matches!(top, Overlay::Palette(_)))
+        {
+            let items = items(self);
+            palette.change(|list| list.items = items);
+            self.overlays.put(palette);
+        }
+    }
+}
+
+/// How well letters match: as key, in the name, in another word for it, in the label, word by word in the name, in the help.
+fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
+    if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
+        return Some(0);
+    }
+    let typed = typed.to_lowercase();
+    let help = item.help.to_lowercase();
+    let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
+    let at_once = item.name.find(&typed).map(|at| 1 + at);
+    let synonyms = SYNONYMS.iter().find(|(name, _)| *name == item.name).map_or("", |(_, synonyms)| synonyms);
+    let is_synonym = synonyms.split(' ').any(|word| word.starts_with(&typed));
+    at_once
+        .or_else(|| is_synonym.then_some(40))
+        .or_else(|| item.label.to_lowercase().find(&typed).map(|at| 50 + at))
+        .or_else(|| typed.split_whitespace().all(|word| item.name.contains(word)).then_some(100))
+        .or_else(|| help.contains(&typed).then_some(500))
+        .or_else(words)
+}

@@ -1,0 +1,304 @@
+//! Lists of rows to go to, such as the places of an item, and the way there; and the marks of the rules in panes.
+
+use crate::app::overlays::{ListSource, ListView, Overlay, Scope, TextRow};
+use crate::app::panes::{Move, PaneState};
+use crate::app::{JobNumber, KeyContext, List, Model, OpenReport, Screen};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::rules::{Marks, Rule, Rules, Severity};
+use crate::report::{Attribute, Order, Pane, Row, RowPlace, RowSet, Section};
+use crate::text::{count, thousands};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::slice::from_ref;
+use std::sync::Arc;
+
+pub type RowPicker = ListView<PickerRows>;
+
+#[derive(Debug)]
+pub struct PickerRows {
+    pub title: String,
+    pub picker_rows: Vec<PickerRow>,
+}
+
+#[derive(Debug, Clone)]
+pub struct PickerRow {
+    /// Our own words before it.
+    pub head: Cow<'static, str>,
+    /// Our own words in the place of a row.
+    pub words: Cow<'static, str>,
+    pub row: Option<Row>,
+    /// The pane of its row, where others have rows of another.
+    pub pane: Option<Pane>,
+    /// Where it leads; nowhere for mere words.
+    pub target: Option<Target>,
+}
+
+/// A row of a report, open or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The file; none for the one that is open.
+    pub file: Option<Sha256>,
+    pub identifier: Option<Identifier>,
+    /// The report's place in the list, where it has no identifier.
+    pub entry: usize,
+    /// The row; none for the report itself.
+    pub place: Option<RowPlace>,
+}
+
+impl PickerRow {
+    pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
+        Self { head: head.into(), words: words.into(), row: None, pane: None, target: None }
+    }
+
+    pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
+        Self { row: Some(row), target: Some(target), ..Self::words(head, "") }
+    }
+}
+
+pub(in crate::app) fn text_of(row: &Row) -> String {
+    let (label, text) = row.words(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+    format!("{label} {text}")
+}
+
+impl PickerRows {
+    pub fn new(title: impl Into<String>, picker_rows: Vec<PickerRow>) -> Self {
+        Self { title: title.into(), picker_rows }
+    }
+}
+
+impl ListSource for PickerRows {
+    type Row = PickerRow;
+
+    const PLACES: (KeyContext, KeyContext) = (KeyContext::FilterLine, KeyContext::Rows);
+
+    fn rows(&self) -> &[PickerRow] {
+        &self.picker_rows
+    }
+
+    fn text(picker_row: &PickerRow) -> String {
+        format!("{} {}{}", picker_row.head, picker_row.words, picker_row.row.as_ref().map(text_of).unwrap_or_default())
+    }
+
+    fn is_in(&self, picker_row: &PickerRow, pane: Pane) -> bool {
+        picker_row.pane == Some(pane)
+    }
+
+    fn first(&self) -> usize {
+        self.picker_rows.iter().position(|picker_row| picker_row.target.is_some()).unwrap_or(0)
+    }
+
+    fn height(&self, _: usize) -> usize {
+        self.picker_rows.len() + 1
+    }
+}
+
+impl Model {
+    pub(in crate::app) fn chosen_target(&self) -> Option<&Target> {
+        match self.overlays.top()? {
+            Overlay::Findings(list) => list.target(),
+            Overlay::RowPicker(picker_rows) => picker_rows.chosen()?.target.as_ref(),
+            _ => None,
+        }
+    }
+
+    pub(in crate::app) fn go_to_chosen(&mut self) {
+        match self.overlays.top() {
+            Some(Overlay::HitList(_)) => self.go_to_hit(),
+            Some(Overlay::Indicators(_)) => self.go_to_indicator(),
+            _ => self.chosen_target().cloned().into_iter().for_each(|target| self.leave_list_for(target)),
+        }
+    }
+
+    /// Goes from the top list to a row; going back leads to the list.
+    pub(super) fn leave_list_for(&mut self, target: Target) {
+        let left = self.leave_list();
+        self.go_to(target);
+        self.set_left(left);
+    }
+
+    pub(in crate::app) fn go_to(&mut self, target: Target) {
+        let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
+        // Other open files are loaded already.
+        let is_aside = |file: &Sha256| self.files.of(file).is_some_and(|open| !open.list.entries.is_empty());
+        let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
+        match &target.file {
+            // An open file is only shown.
+            Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_files(from_ref(file)),
+            _ => {}
+        };
+        let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        self.bound_for = Some(target);
+        if is_here {
+            self.files.zoom(self.files.is_zoomed() && is_chosen);
+            self.go_on();
+        }
+    }
+
+    /// Continues a jump after the file is loaded: to its report first, then to its row.
+    pub(in crate::app) fn go_on(&mut self) {
+        let Some(target) = self.bound_for.clone() else { return };
+        let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));
+        match chosen {
+            Some((Some(entry), cursor)) if entry != cursor || target.place.is_none() => self.choose_entry(entry),
+            Some((Some(_), _)) => self.show_chosen(),
+            Some((None, _)) | None => {
+                self.bound_for = None;
+                self.warn("That report is no longer stored.");
+                self.show_chosen()
+            }
+        };
+        self.arrive();
+    }
+
+    fn choose_entry(&mut self, entry: usize) {
+        self.files.focus_list();
+        let height = self.height();
+        let Some(file) = self.files.shown_mut() else { return };
+        file.go_in_list(Move::First, height);
+        file.go_in_list(Move::Down(entry), height);
+        self.show_chosen()
+    }
+
+    /// Puts the cursor on the row that it is bound for, once that has been found.
+    pub(in crate::app) fn arrive(&mut self) {
+        let Some(target) = self.bound_for.clone() else { return };
+        let is_its_file = target.file.is_none() || target.file.as_ref() == self.file();
+        let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
+        if !is_its_file || !is_chosen {
+            return;
+        }
+        let Some(place) = target.place else {
+            self.bound_for = None;
+            return;
+        };
+        let Some(report) = self.open().map(|open| &open.report) else { return };
+        let is_found = report.section(place.section).is_some_and(|section| section.len() > place.row);
+        if is_found || report.index.is_complete {
+            self.bound_for = None;
+        }
+        if is_found {
+            self.show_row(place);
+        }
+    }
+}
+
+/// Place of a target's report in a list; none for one that is not in it.
+fn entry_of(list: &List, target: &Target) -> Option<usize> {
+    match &target.identifier {
+        Some(identifier) => list.place_of(identifier),
+        None => Some(target.entry).filter(|entry| *entry < list.entries.len()),
+    }
+}
+
+impl OpenReport {
+    /// How many rows a pane has, those that the program adds included.
+    pub fn count(&self, pane: Pane) -> usize {
+        self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own_rows().len())
+    }
+
+    /// The rules with a technique that mark its rows.
+    pub(super) fn reasons(&self, rules: Option<&Rules>, technique: &str) -> Vec<TextRow> {
+        let marks = self.marks.iter().flat_map(|it| it.notable());
+        let marks = marks.filter_map(|(.., rule)| Some((rules?.rule(rule)?.severity, rule))).collect::<BTreeSet<_>>();
+        let rules = marks.into_iter().filter_map(|(_, rule)| rules?.rule(rule));
+        rules.filter(|rule| rule.attack.iter().any(|id| id == technique)).map(reason).collect()
+    }
+
+    /// The row at a place of a pane: its own, or the report's. That of a technique names the rules that find it as well.
+    pub fn row(&self, state: &PaneState, place: RowPlace) -> Row {
+        if let Some((_, row)) = state.own_row(place) {
+            return row.clone();
+        }
+        let mut row = self.report.row(place.section, place.row);
+        let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
+        let marks = self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique));
+        marks.into_iter().flat_map(Marks::techniques).for_each(|technique| technique.credit(&mut row));
+        row
+    }
+
+    pub fn mark(&self, rules: &Rules, place: RowPlace) -> Option<Severity> {
+        let marks = self.marks.as_ref()?;
+        let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
+        rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
+    }
+
+    /// Orders rows by severity; an untouched pane shows the first of them.
+    fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
+        let pane_of = |section: usize| self.report.section(section).map(Section::pane);
+        let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
+        for pane in panes {
+            let state = self.panes.entry(pane).or_default();
+            let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
+            state.sift(&self.report, pane, |sieve| sieve.order = Some(Arc::clone(order)));
+            if is_untouched {
+                state.scroll.cursor = 0;
+            }
+        }
+    }
+
+    fn hide_noise(&mut self, hide: bool) {
+        let Some(marks) = self.marks.clone() else { return };
+        for pane in Pane::ALL {
+            let sections = self.report.sections(pane).into_iter().filter(|_| hide);
+            let rows = |section| marks.noise().rows(section).iter().map(move |row| (section, *row));
+            let noise: RowSet = sections.flat_map(rows).collect();
+            if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.sieve.hidden.is_empty()) {
+                let state = self.panes.entry(pane).or_default();
+                state.sift(&self.report, pane, |sieve| sieve.hidden = noise);
+            }
+        }
+    }
+}
+
+impl Model {
+    pub(in crate::app) fn judged(&mut self, job: JobNumber, marks: Marks) {
+        let hide = self.hides_noise;
+        let file = self.files.with_opening_mut(job);
+        if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
+            open.arrange(marks.order(), focused);
+            let alone = marks.techniques().iter().filter(|technique| !technique.is_named);
+            let (own, pane) = (alone.map(|it| (it.severity, it.row())).collect(), Pane::Techniques);
+            open.panes.entry(pane).or_default().set_own(&open.report, pane, own);
+            open.marks = Some(Arc::new(marks));
+            if hide {
+                open.hide_noise(true);
+            }
+        }
+    }
+
+    pub(in crate::app) fn toggle_noise(&mut self) {
+        self.hides_noise = !self.hides_noise;
+        let hide = self.hides_noise;
+        self.files.reports_mut().for_each(|open| open.hide_noise(hide));
+        let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise().len());
+        self.say(match hide {
+            true => {
+                let (hidden, way) = (thousands(hidden as u64), self.key_label("hide-noise"));
+                format!("{hidden} rows that any machine makes by itself are hidden. {way} shows them.")
+            }
+            false => "Everything is shown.".to_owned(),
+        });
+    }
+
+    /// Says which reports a list of all of them does not cover.
+    pub(super) fn say_not_covered(&mut self, scope: Scope) {
+        let missing = self.files.missing_reports(&self.calls).len() as u64;
+        let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));
+        let has_more = self.list().is_some_and(List::has_more_pages);
+        let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
+        let words: Vec<_> = missing.into_iter().chain(pages).collect();
+        if scope == Scope::File && self.notice.is_none() && !words.is_empty() {
+            self.say(format!("Not in it: {}.", words.join(", and ")));
+        }
+    }
+
+    pub(in crate::app) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {
+        let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
+        let (none, marks) = (Marks::default(), open.marks.as_deref());
+        rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()
+    }
+}
+
+fn reason(rule: &Rule) -> TextRow {
+    TextRow { head: format!("{} {}", rule.severity.sign(), rule.severity.name()), text: rule.label() }
+}

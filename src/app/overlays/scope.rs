@@ -1,0 +1,83 @@
+//! Which reports the lists over the screen cover: that of the chosen sandbox, or every stored one of the file.
+
+use crate::app::{ListEntry, Model, Overlay};
+use serde::{Deserialize, Serialize};
+
+/// What findings and indicators cover; the choice is kept for the next start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    Sandbox,
+    /// Every stored report of the file.
+    #[default]
+    File,
+}
+
+impl Scope {
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Sandbox => "this sandbox",
+            Self::File => "all sandboxes",
+        }
+    }
+
+    pub fn other(self) -> Self {
+        if self == Self::Sandbox { Self::File } else { Self::Sandbox }
+    }
+}
+
+impl Model {
+    /// The scope of lists: without a choice where only one of both covers a report.
+    pub fn scope(&self) -> Scope {
+        match self.chosen().and_then(ListEntry::report) {
+            None => Scope::File,
+            Some(_) if self.stored_reports().nth(1).is_some() => self.remembered.scope,
+            Some(_) => Scope::Sandbox,
+        }
+    }
+
+    /// The stored reports of the file, with their places in the list.
+    pub(in crate::app) fn stored_reports(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+        let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
+        entries.filter(|(_, entry)| entry.report().is_some())
+    }
+
+    /// The stored reports that the scope covers, with their places in the list.
+    pub(in crate::app) fn covered(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+        let only = self.list().map(|list| list.scroll.cursor).filter(|_| self.scope() == Scope::Sandbox);
+        self.stored_reports().filter(move |(entry, _)| only.is_none_or(|only| only == *entry))
+    }
+
+    /// Whether the top list is complete; none where it does not follow the scope.
+    pub(in crate::app) fn is_listed(&self) -> Option<bool> {
+        match self.overlays.top()? {
+            Overlay::Findings(list) => Some(list.source.is_complete),
+            Overlay::Indicators(list) => Some(list.source.is_complete()),
+            _ => None,
+        }
+    }
+
+    /// Whether the top list follows the scope, and there is a choice.
+    pub(in crate::app) fn has_scope(&self) -> bool {
+        let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
+        self.is_listed().is_some() && is_stored && self.stored_reports().nth(1).is_some()
+    }
+
+    /// Lists what the other scope covers, and keeps that choice.
+    pub(in crate::app) fn toggle_scope(&mut self) {
+        self.remembered.scope = self.scope().other();
+        self.follow_scope()
+    }
+
+    /// Lists anew where the top list covers another scope.
+    pub(in crate::app) fn follow_scope(&mut self) {
+        let (scope, count) = (self.scope(), self.covered().count());
+        match self.overlays.top() {
+            Some(Overlay::Findings(list)) if (list.source.scope, list.source.reports) != (scope, count) => {
+                self.find_findings()
+            }
+            Some(Overlay::Indicators(list)) if list.source.scope != scope => self.find_indicators(),
+            _ => {}
+        }
+    }
+}

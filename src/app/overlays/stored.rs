@@ -1,0 +1,385 @@
+//! What the store holds beside reports on the screen: everything by size, age and origin, and its deletion; and notes.
+
+use crate::app::overlays::{Detail, FormSource, InputForm, ListSource, ListView};
+use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::{Model, Overlay, Screen, Size, StoreJob};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::note::{self, Note, NoteSubject, Notes};
+use crate::report::rows::Line;
+use crate::report::{Deletion, DeletionTarget, RowPlace, StoredContent, StoredItem, whose};
+use crate::request::{Request, again};
+use crate::text::{Untrusted, Visible, bytes, count, thousands};
+use jiff::{SignedDuration, Timestamp};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+const DAY: i64 = 86_400;
+
+/// An order of the list: its name, and how it sorts at a moment.
+type StoredOrder = (&'static str, fn(&mut [StoredItem], Timestamp));
+
+/// The orders, each before the one that the key for it leads to.
+const ORDERS: [StoredOrder; 5] = [
+    ("newest first", |lines, _| lines.sort_by_key(|line| Reverse(line.received))),
+    ("oldest first", |lines, _| lines.sort_by_key(|line| line.received)),
+    ("largest first", |lines, _| lines.sort_by_key(|line| Reverse(line.on_disk))),
+    ("by file", |lines, _| lines.sort_by_key(|line| (line.file.clone(), title(line)))),
+    ("by expiry", |lines, now| lines.sort_by_key(|line| Reverse(line.retention(now)))),
+];
+
+pub type StoredList = ListView<StoreContents>;
+
+/// Everything that is stored, in the chosen order.
+#[derive(Debug, Default)]
+pub struct StoreContents {
+    pub lines: Vec<StoredItem>,
+    order: usize,
+}
+
+/// The sandbox, or the request in words.
+pub fn title(thing: &StoredItem) -> Visible {
+    match &thing.what {
+        StoredContent::Report(identifier) | StoredContent::Notes(identifier) => identifier.parts().sandbox.visible(),
+        StoredContent::Answer { key, .. } => Request::holding_words(key.as_bytes()),
+    }
+}
+
+/// Where it came from: a file, nowhere yet, or the profile that asked for it.
+pub fn origin(thing: &StoredItem) -> String {
+    match &thing.imported {
+        Some(imported) => format!("imported {}", imported.label()),
+        None if matches!(thing.what, StoredContent::Notes(_)) => "notes alone".to_owned(),
+        None if thing.is_unread() => "quarantined".to_owned(),
+        None => Untrusted::from(thing.profile.as_str()).visible_cut(40).to_string(),
+    }
+}
+
+/// A deletion in words: its number, its owners, its size and its notes.
+pub fn describe_deletion(deletion: &Deletion) -> String {
+    let things = &deletion.things;
+    let reports = things.iter().filter(|thing| thing.report().is_some()).count() as u64;
+    let others = things.iter().filter(|thing| matches!(thing.what, StoredContent::Answer { .. })).count() as u64;
+    let words = match (things.as_slice(), reports, others) {
+        ([], ..) => return "nothing".to_owned(),
+        (_, 0, 0) => "notes on reports that are not stored".to_owned(),
+        ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
+        ([one], ..) => format!("the {}", title(one).cut(60)),
+        (_, reports, 0) => count(reports, "report"),
+        _ => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
+    };
+    let (size, on_disk) = deletion.sizes();
+    let notes = if deletion.notes > 0 { format!(", with {}", count(deletion.notes, "note")) } else { String::new() };
+    format!("{words} {}: {}, {} on disk{notes}", whose(things), bytes(size), bytes(on_disk))
+}
+
+impl StoreContents {
+    fn order(&self) -> Option<&StoredOrder> {
+        ORDERS.get(self.order % ORDERS.len())
+    }
+
+    pub fn order_name(&self) -> &'static str {
+        self.order().map_or("", |(name, _)| name)
+    }
+
+    fn sort(&mut self, now: Timestamp) {
+        let sort = self.order().map(|(_, sort)| *sort);
+        sort.into_iter().for_each(|sort| sort(&mut self.lines, now));
+    }
+}
+
+impl ListSource for StoreContents {
+    type Row = StoredItem;
+
+    fn rows(&self) -> &[StoredItem] {
+        &self.lines
+    }
+
+    fn text(thing: &StoredItem) -> String {
+        let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
+        let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
+        let imported = thing.imported.as_ref().map(|imported| imported.label()).unwrap_or_default();
+        let profile = Untrusted::from(thing.profile.as_str());
+        format!("{} {file} {name} {} {imported}", title(thing), profile.visible())
+    }
+
+    /// The heading; an empty row, and details of the chosen item.
+    fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
+        (1, if room.height < 10 { 3 } else { 4 })
+    }
+}
+
+pub type AgeForm = InputForm<AgeInDays>;
+
+#[derive(Debug)]
+pub struct AgeInDays;
+
+impl FormSource for AgeInDays {}
+
+impl Model {
+    pub(in crate::app) fn show_stored(&mut self, lines: Vec<StoredItem>) {
+        let (now, has_line) = (self.now, self.key_context().has_line());
+        match self.stored_mut() {
+            Some(stored) => stored.change(|all| {
+                all.lines = lines;
+                all.sort(now);
+            }),
+            // The user is typing.
+            None if has_line => {}
+            None => {
+                let mut all = StoreContents { lines, order: 0 };
+                all.sort(now);
+                self.overlays.put(StoredList::new(all));
+            }
+        }
+    }
+
+    fn stored_lines(&self) -> &[StoredItem] {
+        self.overlays.top_as::<StoredList>().map_or(&[], |stored| &stored.source.lines)
+    }
+
+    fn stored_mut(&mut self) -> Option<&mut StoredList> {
+        self.overlays.find_mut::<StoredList>()
+    }
+
+    pub(in crate::app) fn sort_stored(&mut self) {
+        let now = self.now;
+        if let Some(stored) = self.stored_mut() {
+            stored.change(|all| {
+                all.order += 1;
+                all.sort(now);
+            });
+        }
+    }
+
+    pub fn chosen_stored(&self) -> Option<&StoredItem> {
+        self.overlays.top_as::<StoredList>().and_then(|stored| stored.chosen())
+    }
+
+    pub(in crate::app) fn open_stored(&mut self) {
+        let Some(line) = self.chosen_stored() else { return };
+        let Some(file) = line.file.clone() else { return };
+        let report = match &line.what {
+            StoredContent::Report(identifier) | StoredContent::Notes(identifier) => Some(identifier.clone()),
+            StoredContent::Answer { beside, .. } => beside.clone(),
+        };
+        self.overlays.all.clear();
+        match report {
+            Some(identifier) => self.open_report(file, identifier),
+            None => self.open_files(&[file]),
+        }
+    }
+
+    /// Asks whether the chosen item is deleted, or everything that is stored of its file.
+    pub(in crate::app) fn delete_chosen(&mut self) {
+        let Some(line) = self.chosen_stored() else { return };
+        let of = |what| Deletion::of(vec![what], None, self.stored_lines());
+        let whole = line.file.clone().map(|file| of(DeletionTarget::File(line.service.clone(), file)));
+        let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
+        let mut why = self.purge_words("To be deleted", &one);
+        let mut answers = vec![KeyedAnswer::yes("yes, delete", Consent::DeleteStored(one))];
+        if let Some(whole) = whole {
+            why.push_str(&self.purge_words(" Or everything", &whole));
+            answers.push(KeyedAnswer::yes_to_all("yes, all of the file", Consent::DeleteStored(whole)));
+        }
+        self.ask_first(why, answers)
+    }
+
+    pub(in crate::app) fn delete_old(&mut self) {
+        let Some(form) = self.overlays.top_as::<AgeForm>() else { return };
+        let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
+            self.warn("A number of days, such as 30.");
+            return;
+        };
+        self.overlays.close();
+        self.confirm_purge(vec![DeletionTarget::Before(before)])
+    }
+
+    /// Asks for confirmation with the items that go and the price of fetching them again.
+    pub(in crate::app) fn confirm_purge(&mut self, what: Vec<DeletionTarget>) {
+        if self.overlays.top_as::<StoredList>().is_none() {
+            return;
+        }
+        let deletion = Deletion::of(what, None, self.stored_lines());
+        if deletion.things.is_empty() {
+            self.say("Nothing stored is that old.");
+            return;
+        }
+        let why = self.purge_words("To be deleted", &deletion);
+        let answer = match deletion.things.len() > 1 {
+            true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
+            false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
+        };
+        self.ask_first(why, [answer])
+    }
+
+    /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
+    pub(in crate::app) fn purge_differs(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
+        if self.stored_mut().is_some() {
+            self.show_stored(lines);
+        }
+        self.warn("Nothing was deleted: the store has changed since the question.");
+        self.confirm_purge(what)
+    }
+
+    fn purge_words(&self, lead: &str, deletion: &Deletion) -> String {
+        let file = match deletion.what.as_slice() {
+            [DeletionTarget::Before(_) | DeletionTarget::DownTo(_) | DeletionTarget::Everything] => None,
+            _ => deletion.things.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
+        };
+        let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
+        let file =
+            file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
+        // The user may mean the visible ones alone.
+        let list = self.overlays.top_as::<StoredList>();
+        let is_shown = |thing: &StoredItem| list.is_none_or(|list| list.shown(0).any(|shown| shown == thing));
+        let hidden = match deletion.things.iter().filter(|thing| !is_shown(thing)).count() {
+            0 => String::new(),
+            hidden => format!("{} of them hidden by the filter. ", thousands(hidden as u64)),
+        };
+        let (file, words) = (file.unwrap_or_default(), describe_deletion(deletion));
+        let again = again(&deletion.things, &self.quota_state.entitlements, self.now);
+        format!("{lead}{file}: {words}. {hidden}{again}").trim_end().to_owned()
+    }
+
+    /// Removes deleted items from lists, open files and search results.
+    pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<StoredItem>) {
+        self.let_go_of_deleted(&lines);
+        if self.stored_mut().is_some() {
+            self.show_stored(lines);
+        }
+        self.say(words);
+        self.emit(StoreJob::FindRecent);
+    }
+}
+
+fn before(now: Timestamp, days: i64) -> Option<Timestamp> {
+    let age = SignedDuration::from_secs(days.checked_mul(DAY).filter(|_| days >= 0)?);
+    now.checked_sub(age).ok()
+}
+
+/// The sign of a note, wherever one is.
+pub const MARK: &str = "✎";
+
+/// All notes of the profile. They belong to reports, whichever files list these.
+#[derive(Debug, Default)]
+pub struct AllNotes {
+    reports: HashMap<Identifier, Notes>,
+}
+
+impl AllNotes {
+    pub fn new(notes: Vec<Note>) -> Self {
+        let mut reports = HashMap::<Identifier, Notes>::new();
+        notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().add(note));
+        Self { reports }
+    }
+
+    pub fn of(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.reports.get(identifier)
+    }
+
+    pub fn on(&self, about: &NoteSubject) -> Option<&Note> {
+        let notes = self.of(&about.identifier)?;
+        about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
+    }
+}
+
+pub type NoteForm = InputForm<TypedNote>;
+
+#[derive(Debug)]
+pub struct TypedNote {
+    pub about: NoteSubject,
+    pub file: Sha256,
+    /// The existing note, which the new one replaces.
+    pub standing: Option<Untrusted>,
+    /// Whether that one was written after the line was begun.
+    pub is_late: bool,
+}
+
+impl FormSource for TypedNote {}
+
+impl Model {
+    /// The notes on a report and on the items in it. A document's reports are of no profile, and have none.
+    pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
+        self.notes.of(identifier).filter(|_| !self.is_document())
+    }
+
+    /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
+    pub fn noted(&self) -> Option<(Sha256, NoteSubject)> {
+        let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
+        let identifier = self.chosen()?.identifier.clone()?;
+        if self.focused().is_none() {
+            return Some((file, NoteSubject::report(identifier)));
+        }
+        let (place, open) = (self.note_target()?, self.open()?);
+        let item = open.report.item(place.section, &open.report.row(place.section, place.row))?;
+        Some((file, NoteSubject { identifier, item: Some(item) }))
+    }
+
+    pub(in crate::app) fn note_target(&self) -> Option<RowPlace> {
+        self.files.current_row().map(|(_, place)| place)
+    }
+
+    pub(in crate::app) fn note_line(&self) -> Option<Line> {
+        let (_, about) = self.noted()?;
+        let value = Some(self.notes.on(&about)?.text.clone());
+        Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
+    }
+
+    pub(in crate::app) fn write_note(&mut self) {
+        let Some((file, about)) = self.noted() else { return };
+        let standing = self.notes.on(&about).map(|note| note.text.clone());
+        let typed = standing.as_ref().map(words).unwrap_or_default();
+        self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed));
+    }
+
+    /// Writes the note; an empty line deletes the existing one, after confirmation.
+    pub(in crate::app) fn keep_note(&mut self) {
+        let Some(form) = self.overlays.top_as::<NoteForm>() else { return };
+        let (typed, known) = (form.text().trim(), form.source.standing.clone());
+        let written = self.now;
+        let (about, file) = (form.source.about.clone(), Some(form.source.file.clone()));
+        let note = |text| Note { about, file, text, written };
+        if typed.len() > note::LONGEST {
+            let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
+            return self.warn(format!("A note has at most {most} bytes, and this one {found}: it is not written yet."));
+        }
+        match (typed.is_empty(), known) {
+            (true, Some(text)) => {
+                let answer = KeyedAnswer::yes("yes, delete it", Consent::DeleteNote(note(text)));
+                self.ask_first("The line is empty: the note is deleted.".to_owned(), [answer])
+            }
+            (true, None) => _ = self.overlays.close(),
+            (false, known) => {
+                let note = note(Untrusted::from(typed));
+                self.overlays.close();
+                self.emit(StoreJob::WriteNote(note, known));
+            }
+        }
+    }
+
+    /// Gives words back to their line that were not written, because another note was meanwhile: that one is shown below them.
+    pub(in crate::app) fn restore_typed(&mut self, note: &Note) {
+        let Some(file) = note.file.clone() else { return };
+        let standing = self.notes.on(&note.about).map(|note| note.text.clone());
+        let way = self.key_label("keep-note");
+        self.warn(format!("Not written: another note was written here meanwhile. {way} replaces it with this text."));
+        let (about, typed) = (note.about.clone(), words(&note.text));
+        self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
+    }
+
+    pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
+        self.notes = AllNotes::new(notes);
+        // A row that is looked at whole shows its note as it is now.
+        if self.overlays.top_as::<Detail>().is_some() && self.overlays.shows_row() && self.note_target().is_some() {
+            let before = self.overlays.close();
+            self.open_detail();
+            if let (Some(Overlay::Detail(detail)), Some(Overlay::Detail(before))) = (self.overlays.top_mut(), before) {
+                detail.stay(&before);
+            }
+        }
+    }
+}
+
+fn words(text: &Untrusted) -> String {
+    String::from_utf8_lossy(text.as_bytes()).into_owned()
+}

@@ -1,0 +1,260 @@
+//! Pages of text: prices, ledger, counters, the start of processes.
+
+use crate::app::overlays::{OverlayScreen, RowWindow};
+use crate::app::panes::Move;
+use crate::app::panes::moving::scrolled;
+use crate::app::spending::Obstacle;
+use crate::app::spending::price::RemainingQuota;
+use crate::app::{Command, Key, KeyContext, Model, Size};
+use crate::quota::{Holder, Price, RULES, Unit};
+use crate::report::json::Raw;
+use crate::report::{self, command_line};
+use crate::text::{Untrusted, count, last_part, thousands, wrap};
+
+/// Columns of the head of a paragraph, the gap included.
+pub const HEAD: usize = 14;
+
+#[derive(Debug)]
+pub struct TextPage {
+    pub title: String,
+    pub top: usize,
+    paragraphs: Vec<TextRow>,
+    columns: usize,
+    rows: Vec<TextRow>,
+}
+
+/// A paragraph beside its head; laid out, one row of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextRow {
+    pub head: String,
+    pub text: String,
+}
+
+impl TextPage {
+    pub fn new(title: &str, paragraphs: Vec<TextRow>, columns: usize) -> Self {
+        let mut text_page = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
+        text_page.lay_out(columns);
+        text_page
+    }
+
+    pub(in crate::app) fn refresh(&mut self, newer: Self) {
+        let top = self.top.min(newer.count().saturating_sub(1));
+        *self = Self { top, ..newer };
+    }
+
+    pub fn rows(&self) -> impl Iterator<Item = &TextRow> {
+        self.rows.iter().skip(self.top)
+    }
+
+    pub fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The prices that apply right now: of each key, then the remaining quota, then each rule once.
+    pub fn prices(model: &Model, columns: usize) -> Self {
+        let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
+        let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
+        if paragraphs.is_empty() {
+            paragraphs.push(paragraph("every key", "0: no key that applies here asks the service."));
+        } else {
+            paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
+            let reasons = reasons(model, &priced);
+            let is_paid = |unit: &Unit| reasons.iter().any(|of| of.price.verdict.unit == *unit && !of.price.is_free());
+            let left = Unit::ALL.into_iter().filter(is_paid).flat_map(|unit| {
+                [Holder::User, Holder::Group].into_iter().filter_map(move |holder| left(model, unit, holder))
+            });
+            paragraphs.extend(left.map(|words| paragraph("left", words)));
+            let budget = model.quota_state.allowance.words(model.quota_state.spent.values().copied().sum());
+            paragraphs.extend(budget.map(|words| paragraph("budget", words)));
+            for PriceReason { keys, sentences, .. } in &reasons {
+                let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+                let heads = std::iter::once(keys.as_str()).chain(std::iter::repeat(""));
+                paragraphs.push(paragraph("", ""));
+                paragraphs.extend(heads.zip(sentences).map(|(head, words)| paragraph(head, words.as_str())));
+            }
+        }
+        paragraphs.push(paragraph("", ""));
+        paragraphs.push(paragraph(
+            "other rules",
+            format!(
+                "They price what no key here asks: `behaview cost rules` prints all {}. {} prices any operation, {} every \
+                 question that is typed.",
+                RULES.len(),
+                model.key_label("planner"),
+                model.key_label("palette")
+            ),
+        ));
+        Self::new("What keys cost here, and why", paragraphs, columns)
+    }
+
+    /// Every setting with its words, as the config file has them.
+    pub(in crate::app) fn settings(columns: usize) -> Self {
+        let ways =
+            "`behaview config init` writes the config file, `config path` says where it is, `config show` what holds.";
+        let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
+        let (mut section, mut words) = (String::new(), String::new());
+        let lines = include_str!("../../../assets/config.toml").lines().skip_while(|line| !line.is_empty());
+        for line in lines.filter_map(|line| line.strip_prefix('#')) {
+            match (line.strip_prefix(' '), line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))) {
+                (Some(text), _) => words.push_str(text),
+                (None, Some(name)) => section = name.to_owned(),
+                (None, None) => {
+                    let text = format!("{line}: {}", std::mem::take(&mut words));
+                    paragraphs.push(paragraph(&std::mem::take(&mut section), text));
+                }
+            }
+        }
+        Self::new("Settings", paragraphs, columns)
+    }
+}
+
+impl OverlayScreen for TextPage {
+    fn key_context(&self) -> KeyContext {
+        KeyContext::TextPage
+    }
+
+    fn height(&self, _: usize) -> usize {
+        self.count()
+    }
+
+    fn lay_out(&mut self, columns: usize) {
+        if columns != self.columns {
+            self.columns = columns;
+            self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
+        }
+    }
+
+    fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
+        self.top = scrolled(self.top, movement, self.count(), room.height.into());
+    }
+}
+
+pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
+    TextRow { head: head.to_owned(), text: text.into() }
+}
+
+fn price_of(model: &Model, key: Key, command: &Command) -> TextRow {
+    let tag = model.tag(command);
+    let words = match &tag.obstacle {
+        Some(Obstacle::InFlight) => "0, the same request is in flight".to_owned(),
+        // What bars a call does not bar the way to it.
+        Some(obstacle) if tag.is_later && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
+        _ => tag.label(),
+    };
+    paragraph(&key.to_string(), format!("{} · {words}", command.label))
+}
+
+struct PriceReason {
+    keys: Vec<Key>,
+    price: Price,
+    sentences: Vec<String>,
+}
+
+fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason> {
+    let mut reasons: Vec<PriceReason> = Vec::new();
+    for (key, command) in priced {
+        for price in prices_of(model, command) {
+            let sentences = price.explanation();
+            match reasons.iter_mut().find(|known| known.sentences == sentences) {
+                Some(known) if known.keys.last() == Some(key) => {}
+                Some(known) => known.keys.push(*key),
+                None => reasons.push(PriceReason { keys: vec![*key], price, sentences }),
+            }
+        }
+    }
+    reasons
+}
+
+fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
+    let tag = model.tag(command);
+    if tag.obstacle == Some(Obstacle::InFlight) { Vec::new() } else { tag.plan.prices }
+}
+
+/// The remaining quota of a unit; requests go without their name.
+fn left(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
+    let left = model.quota_state.scarcest(unit, holder, model.now)?;
+    let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };
+    Some(format!("{name}The {} has {}.", holder.name(), left_words(&left)))
+}
+
+pub fn left_words(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> String {
+    let most = if *is_at_most { "at most " } else { "" };
+    format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
+}
+
+impl TextRow {
+    fn rows(&self, columns: usize) -> Vec<Self> {
+        let rows = wrap(&self.text, columns.saturating_sub(HEAD).max(16)).into_iter();
+        let head = std::iter::once(self.head.as_str()).chain(std::iter::repeat(""));
+        rows.zip(head).map(|(text, head)| Self { head: head.to_owned(), text }).collect()
+    }
+}
+
+pub(in crate::app) const TIMELINE: &str = "When processes started";
+
+/// Levels with an indent of their own, letters of arguments behind a program, and processes at most.
+const DEEPEST: u16 = 8;
+const ARGUMENTS: usize = 40;
+const MOST: usize = 500;
+
+/// A process and when it started, by its sandbox's offset from the start of the analysis.
+struct ProcessStart {
+    offset: f64,
+    name: Untrusted,
+    depth: u16,
+}
+
+impl TextPage {
+    pub fn timeline(model: &Model, columns: usize) -> Self {
+        let (mut starts, all) = starts(model);
+        starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
+        let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
+        let rows: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
+        // The rows in sight are counted, so that only processes are rows.
+        let known = if rows.len() == all { String::new() } else { format!("{} of ", thousands(rows.len() as u64)) };
+        let none = paragraph("", "The report does not say when its processes started.");
+        let rows = if rows.is_empty() { vec![none] } else { rows };
+        Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows, columns)
+    }
+}
+
+/// The processes whose start is known, in the order of the tree; and how many processes there are.
+fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
+    let Some(open) = model.open() else { return (Vec::new(), 0) };
+    let Some((number, tree)) = open.report.tree() else { return (Vec::new(), 0) };
+    let start = |row: usize| {
+        let record = open.report.record(report::RowPlace { section: number, row });
+        let member = |name| Raw::new(&record.value).member(name).map(Raw::text);
+        let offset = std::str::from_utf8(member("time_offset")?.as_bytes()).ok()?.parse::<f64>().ok()?;
+        let name = told(&member("name")?, member("process_id").as_ref());
+        let is_sane = offset.is_finite() && offset >= 0.0;
+        is_sane.then(|| ProcessStart { offset, name, depth: tree.depths().get(row).unwrap_or(0) })
+    };
+    ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
+}
+
+/// The program without its folder, its arguments as far as they fit, and the process number.
+fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
+    let (program, arguments) = command_line::split(name.as_bytes());
+    let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());
+    let part = |before: &str, text: &str| if text.is_empty() { String::new() } else { format!("{before}{text}") };
+    let arguments = String::from_utf8_lossy(arguments);
+    let shown: String = arguments.chars().take(ARGUMENTS).collect();
+    let more = if shown.len() < arguments.len() { "…" } else { "" };
+    let number = number.map(|number| [b"  ", number.as_bytes()].concat()).unwrap_or_default();
+    Untrusted::from([program, part(" ", &shown).as_bytes(), more.as_bytes(), &number].concat())
+}
+
+fn row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
+    let room = columns.saturating_sub(HEAD).max(16);
+    let line = (room * 2 / 5).clamp(6, 60) - 1;
+    let share = if last > 0.0 { start.offset / last } else { 0.0 };
+    // Between 0 and the last column, so nothing is lost.
+    let at = ((share * line as f64).round() as usize).min(line);
+    let left = room.saturating_sub(line + 3);
+    // A child is indented below its parent; a name keeps some room, however far it is moved in.
+    let indent = (2 * usize::from(start.depth.min(DEEPEST))).min(left / 2);
+    let name = start.name.visible_cut(left.saturating_sub(indent).max(1));
+    let text = format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(line - at), " ".repeat(indent));
+    paragraph(&format!("+{}", start.offset), text)
+}

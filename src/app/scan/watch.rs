@@ -1,0 +1,268 @@
+//! A watched scan: its progress, and the request of the next poll.
+
+use crate::app::StoreJob;
+use crate::quota::{Entitlements, Kind, Numbers, Operation, price};
+use crate::report::identifier::{Identifier, Sha256};
+use crate::report::{Analysis, PendingScan};
+use crate::request::{Listing, Request};
+use crate::text::{lasting, thousands};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PollPace {
+    pub interval: SignedDuration,
+    /// Maximum number of calls for one scan.
+    pub most: u64,
+}
+
+impl Default for PollPace {
+    fn default() -> Self {
+        Self { interval: SignedDuration::from_secs(30), most: 20 }
+    }
+}
+
+/// A scan that is polled until its reports are there.
+#[derive(Debug)]
+pub struct ScanWatch {
+    pub file: Sha256,
+    pub seen: Option<Analysis>,
+    pub made: u64,
+    pub pace: PollPace,
+    /// When the next poll is, in time that has passed: the clock may be set back meanwhile.
+    next: SignedDuration,
+    scan: Option<Identifier>,
+    step: WatchStep,
+    /// Sandboxes that were done when the reports were last listed.
+    listed: usize,
+    /// Reports that were listed then.
+    reports: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WatchStep {
+    /// Which scan there is of the file.
+    Find,
+    Look,
+    List,
+    NextPage,
+}
+
+impl ScanWatch {
+    /// Watches this scan, or the file's last one. Times count from any moment and never go back.
+    pub fn new(file: Sha256, scan: Option<Identifier>, pace: PollPace, now: SignedDuration) -> Self {
+        let step = if scan.is_some() { WatchStep::Look } else { WatchStep::Find };
+        Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0, reports: 0 }
+    }
+
+    pub fn left(&self) -> u64 {
+        self.pace.most.saturating_sub(self.made)
+    }
+
+    pub fn request(&self, listing: Listing, next_page: Option<Request>) -> Request {
+        let file = self.file.clone();
+        let first_page = Request::Behaviours { file: file.clone(), listing, cursor: None };
+        match (self.step, &self.scan) {
+            (WatchStep::Look, Some(identifier)) => Request::PrivateAnalysis { identifier: identifier.clone() },
+            (WatchStep::Find | WatchStep::Look, _) => Request::PrivateAnalyses { file },
+            (WatchStep::List, _) => first_page,
+            (WatchStep::NextPage, _) => next_page.unwrap_or(first_page),
+        }
+    }
+
+    pub fn count(&mut self, now: SignedDuration) {
+        self.made += 1;
+        self.defer(now);
+    }
+
+    /// Takes in that a call was not made after all: another program makes the same. It is made when the next is due.
+    pub fn defer(&mut self, now: SignedDuration) {
+        self.next = now.saturating_add(self.pace.interval);
+    }
+
+    /// Takes in how far the scan is; none where the service knows of no scan. The list is asked for as soon as there is more in it.
+    pub fn on_poll(&mut self, seen: Option<Analysis>, now: SignedDuration) {
+        let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
+        self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
+        self.seen = seen;
+        self.step = if has_more { WatchStep::List } else { WatchStep::Look };
+        if has_more {
+            self.next = now;
+        }
+    }
+
+    /// Takes in that a page of the list came; says whether that was all.
+    pub fn listed(&mut self, reports: usize, has_next_page: bool, now: SignedDuration) -> bool {
+        // A service could send pages without an end: after the first only one with new reports has a next.
+        let has_next_page = has_next_page && (reports > self.reports || self.step != WatchStep::NextPage);
+        self.reports = reports;
+        let is_over = self.seen.as_ref().map_or(reports > 0, Analysis::is_done);
+        self.listed = self.seen.as_ref().map_or(0, Analysis::done);
+        self.step = match (is_over && has_next_page, &self.seen) {
+            (true, _) => WatchStep::NextPage,
+            (false, Some(_)) => WatchStep::Look,
+            (false, None) => WatchStep::List,
+        };
+        if self.step == WatchStep::NextPage {
+            self.next = now;
+        }
+        is_over && !has_next_page
+    }
+
+    /// Whether it waits for a page of the list.
+    pub(in crate::app) fn awaits_page(&self) -> bool {
+        matches!(self.step, WatchStep::List | WatchStep::NextPage)
+    }
+
+    /// What the next poll may cost, in words: a list follows it as soon as there is more in it, page by page.
+    pub fn next_price(&self, listing: Listing, entitled: &Entitlements) -> String {
+        let poll = price(&self.request(listing, None).operation(), entitled);
+        if self.awaits_page() || poll.verdict.refusal.is_some() {
+            return poll.short();
+        }
+        let list = Request::Behaviours { file: self.file.clone(), listing, cursor: None };
+        price(&list.operation(), entitled).verdict.units.max.map_or_else(
+            || poll.short(),
+            |page| format!("{}, +{} a page once a sandbox reported", poll.short(), thousands(page)),
+        )
+    }
+
+    /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
+    pub fn words_left(&self, now: SignedDuration) -> String {
+        let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
+        let longest = self.pace.interval.as_secs().saturating_mul(pauses).saturating_add(self.seconds(now));
+        let longest = lasting(u64::try_from(longest).unwrap_or_default());
+        format!("at most {} more, for {longest} at most", thousands(self.left()))
+    }
+
+    pub fn seconds(&self, now: SignedDuration) -> i64 {
+        let left = self.next.saturating_sub(now).max(SignedDuration::ZERO);
+        left.as_secs().saturating_add(i64::from(left.subsec_nanos() > 0))
+    }
+}
+
+/// The watched scans, at most one of each file, and what the last scan of a file is called.
+#[derive(Debug, Default)]
+pub struct ScanWatches {
+    all: Vec<ScanWatch>,
+    scans: BTreeMap<Sha256, Identifier>,
+}
+
+impl ScanWatches {
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub fn of(&self, file: &Sha256) -> Option<&ScanWatch> {
+        self.all.iter().find(|follow| follow.file == *file)
+    }
+
+    pub(in crate::app) fn of_mut(&mut self, file: &Sha256) -> Option<&mut ScanWatch> {
+        self.all.iter_mut().find(|follow| follow.file == *file)
+    }
+
+    /// Whether the file has a scan without a known end.
+    pub fn has_scan(&self, file: &Sha256) -> bool {
+        self.scans.contains_key(file)
+    }
+
+    /// The calls that they have made together.
+    pub fn made(&self) -> Operation {
+        polls(self.all.iter().fold(0, |sum, follow| sum.saturating_add(follow.made)))
+    }
+
+    pub(in crate::app) fn begin(&mut self, file: Sha256, pace: PollPace, now: SignedDuration) {
+        let scan = self.scans.get(&file).cloned();
+        self.all.push(ScanWatch::new(file, scan, pace, now));
+    }
+
+    pub(in crate::app) fn end(&mut self, file: &Sha256) -> Option<ScanWatch> {
+        let at = self.all.iter().position(|follow| follow.file == *file)?;
+        Some(self.all.remove(at))
+    }
+
+    /// Ends watching a file whose scan is done.
+    pub(in crate::app) fn finish(&mut self, file: &Sha256) {
+        self.end(file);
+        self.scans.remove(file);
+    }
+
+    /// Takes in what the last scan of a file is called; returns whether that is new.
+    pub(in crate::app) fn record_scan(&mut self, file: &Sha256, scan: Identifier) -> bool {
+        let before = self.scans.insert(file.clone(), scan);
+        before.as_ref() != self.scans.get(file)
+    }
+
+    /// Takes in a scan of an earlier run that had no known end when its file was left; returns whether to offer it.
+    pub(in crate::app) fn recall(&mut self, file: &Sha256, scan: Option<PendingScan>, now: Timestamp) -> bool {
+        let is_followed = self.of(file).is_some();
+        let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(now)) else { return false };
+        if let Some(identifier) = scan.identifier {
+            self.scans.entry(file.clone()).or_insert(identifier);
+        }
+        true
+    }
+
+    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
+    pub(in crate::app) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
+        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since };
+        StoreJob::RecordScan(file.clone(), Some(scan))
+    }
+
+    /// The one whose next call is due.
+    pub(in crate::app) fn due(&self, now: SignedDuration) -> Option<&ScanWatch> {
+        self.all.iter().find(|follow| follow.next <= now)
+    }
+
+    pub(in crate::app) fn asking(&mut self, request: &Request) -> Option<&mut ScanWatch> {
+        self.all.iter_mut().find(|follow| match request {
+            Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
+            Request::PrivateAnalyses { file } => follow.file == *file,
+            _ => false,
+        })
+    }
+}
+
+pub(in crate::app) fn polls(calls: u64) -> Operation {
+    Operation { kind: Kind::PrivateAnalysis, numbers: Numbers { calls, ..Numbers::default() } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(status: &str, done: usize) -> Option<Analysis> {
+        let runs: Vec<_> = (0..3)
+            .map(|n| format!(r#""s{n}":{{"status":"{}"}}"#, if n < done { "completed" } else { "in-progress" }))
+            .collect();
+        let text = format!(
+            r#"{{"data":{{"id":"x","attributes":{{"status":"{status}","sandbox_status":{{{}}}}}}}}}"#,
+            runs.join(",")
+        );
+        Analysis::of(text.as_bytes())
+    }
+
+    #[test]
+    fn the_list_is_asked_for_only_when_there_is_more_in_it() {
+        let file = Sha256::parse(&"ab".repeat(32)).unwrap();
+        let now = SignedDuration::ZERO;
+        let mut follow = ScanWatch::new(file, None, PollPace::default(), now);
+        let kind = |follow: &ScanWatch| follow.request(Listing::Reports, None).operation().kind;
+        assert_eq!(kind(&follow), Kind::PrivateRelated);
+        follow.count(now);
+        follow.on_poll(seen("queued", 0), now);
+        assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateAnalysis, 30));
+        follow.on_poll(seen("in-progress", 1), now);
+        assert_eq!((kind(&follow), follow.seconds(now)), (Kind::PrivateBehaviours, 0));
+        assert!(!follow.listed(1, false, now));
+        follow.on_poll(seen("in-progress", 1), now);
+        assert_eq!(kind(&follow), Kind::PrivateAnalysis);
+        follow.on_poll(seen("completed", 3), now);
+        assert!(!follow.listed(1, true, now));
+        assert!(follow.listed(1, false, now));
+    }
+}

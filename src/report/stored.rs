@@ -1,0 +1,329 @@
+//! The items in the store: their size, age and origin, and what a deletion removes; and the files
+//! that were opened before.
+
+use super::analysis::PendingScan;
+use super::identifier::{Identifier, Sha256};
+use crate::text::{Untrusted, thousands};
+use jiff::{SignedDuration, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A file that was opened before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecentFile {
+    pub file: Sha256,
+    pub name: Option<Untrusted>,
+    pub opened: Timestamp,
+    /// How many of its reports are stored.
+    pub reports: u64,
+    pub notes: u64,
+    /// Its scan, if the end of one has not been seen.
+    pub scan: Option<PendingScan>,
+}
+
+/// A thing that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredItem {
+    /// The service that sent it. Imports have a value of their own; notes alone have an empty one.
+    pub service: String,
+    /// The profile that asked or imported; it is only shown.
+    pub profile: String,
+    pub what: StoredContent,
+    pub file: Option<Sha256>,
+    pub name: Option<Untrusted>,
+    pub received: Timestamp,
+    pub bytes: u64,
+    /// Bytes in the store, compressed.
+    pub on_disk: u64,
+    /// The file that it was imported from, if it was. Imports are open to every profile.
+    pub imported: Option<ImportOrigin>,
+    pub notes: u64,
+}
+
+/// Names the owners of these items, such as `of profile lab`, or `of lab 4, other 1, no service (imported) 2`.
+pub fn whose<'a>(things: impl IntoIterator<Item = &'a StoredItem>) -> String {
+    let mut counts = BTreeMap::<_, u64>::new();
+    for thing in things.into_iter().filter(|thing| thing.is_answer()) {
+        *counts.entry((thing.is_import(), if thing.is_import() { "" } else { &thing.profile })).or_default() += 1;
+    }
+    let name = |(is_import, profile): &(bool, &str)| match is_import {
+        true => "no service (imported)".to_owned(),
+        false => Untrusted::from(*profile).visible_cut(40).to_string(),
+    };
+    let owners: Vec<_> = counts.iter().collect();
+    match owners.as_slice() {
+        [] => "of no service".to_owned(),
+        [(owner @ (true, _), _)] => format!("of {}", name(owner)),
+        [(owner, _)] => format!("of profile {}", name(owner)),
+        several => {
+            let each = several.iter().map(|(owner, count)| format!("{} {}", name(owner), thousands(**count)));
+            format!("of {}", each.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// What a stored item is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StoredContent {
+    Report(Identifier),
+    /// Notes on a report that is not stored: it was deleted by hand, or never fetched.
+    Notes(Identifier),
+    /// Any other response: a list, an artifact, the answer to another question, or one that is not read.
+    Answer {
+        /// A short name, to delete it by.
+        id: String,
+        /// Its file in the store.
+        place: String,
+        /// What it is stored under.
+        key: Untrusted,
+        /// Whether it does not count as stored: it is damaged, does not answer its question, or has just come.
+        is_unread: bool,
+        /// The report that it was kept beside, if it is an artifact.
+        beside: Option<Identifier>,
+    },
+}
+
+impl StoredItem {
+    /// The report that it is; none for any other answer.
+    pub fn report(&self) -> Option<&Identifier> {
+        match &self.what {
+            StoredContent::Report(identifier) => Some(identifier),
+            StoredContent::Notes(_) | StoredContent::Answer { .. } => None,
+        }
+    }
+
+    /// What deletes it alone.
+    pub fn purge(&self) -> DeletionTarget {
+        match &self.what {
+            StoredContent::Report(report) | StoredContent::Notes(report) => {
+                DeletionTarget::Report(self.service.clone(), report.clone())
+            }
+            StoredContent::Answer { place, .. } => DeletionTarget::Answer(place.clone()),
+        }
+    }
+
+    /// Whether it was imported, so that it is open to every profile.
+    pub fn is_import(&self) -> bool {
+        self.imported.is_some()
+    }
+
+    pub fn is_answer(&self) -> bool {
+        !matches!(self.what, StoredContent::Notes(_))
+    }
+
+    /// The report that its notes are on; none for any other answer.
+    pub fn noted(&self) -> Option<&Identifier> {
+        match &self.what {
+            StoredContent::Report(identifier) | StoredContent::Notes(identifier) => Some(identifier),
+            StoredContent::Answer { .. } => None,
+        }
+    }
+
+    /// Whether the service still has it; none if it is not a report.
+    pub fn retention(&self, now: Timestamp) -> Option<Retention> {
+        let sent = Some(self.received).filter(|_| !self.is_import());
+        self.report().map(|identifier| Retention::of(identifier, sent, now))
+    }
+
+    pub fn is_unread(&self) -> bool {
+        matches!(self.what, StoredContent::Answer { is_unread: true, .. })
+    }
+}
+
+/// What to delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeletionTarget {
+    /// A report that a service sent with its artifacts, or one that was imported, or the notes alone.
+    Report(String, Identifier),
+    Answer(String),
+    /// Everything that is stored of a file from a service.
+    File(String, Sha256),
+    Before(Timestamp),
+    /// The oldest items, until at most this many bytes are left in the store.
+    DownTo(u64),
+    Everything,
+}
+
+impl DeletionTarget {
+    /// Whether an item is deleted. `bytes` is the size of this item and all newer ones.
+    fn takes(&self, thing: &StoredItem, bytes: u64) -> bool {
+        match (self, &thing.what) {
+            (Self::Everything, _) => true,
+            (Self::Before(_) | Self::DownTo(_), StoredContent::Notes(_)) => false,
+            (Self::Before(moment), _) => thing.received < *moment,
+            (Self::DownTo(most), _) => bytes > *most,
+            (Self::File(_, file), StoredContent::Notes(_)) => thing.file.as_ref() == Some(file),
+            (Self::File(service, file), _) => thing.service == *service && thing.file.as_ref() == Some(file),
+            (Self::Report(_, report), StoredContent::Notes(found)) => found == report,
+            (Self::Report(service, report), StoredContent::Report(found)) => {
+                thing.service == *service && found == report
+            }
+            (Self::Report(service, report), StoredContent::Answer { beside, .. }) => {
+                thing.service == *service && beside.as_ref() == Some(report)
+            }
+            (Self::Answer(wanted), StoredContent::Answer { place, .. }) => wanted == place,
+            (Self::Answer(_), StoredContent::Report(_) | StoredContent::Notes(_)) => false,
+        }
+    }
+}
+
+/// What to delete, and what that comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Deletion {
+    pub what: Vec<DeletionTarget>,
+    /// The service of which alone it is, if it is not of all.
+    pub service: Option<String>,
+    pub things: Vec<StoredItem>,
+    /// The files of which something is left.
+    pub left: BTreeSet<Sha256>,
+    /// The reports whose notes are deleted: those of which nothing is left.
+    pub noted: BTreeSet<Identifier>,
+    pub notes: u64,
+}
+
+impl Deletion {
+    /// The items that are deleted of all that are stored, newest first.
+    pub fn of(what: Vec<DeletionTarget>, service: Option<&str>, stored: &[StoredItem]) -> Self {
+        let mut by_age: Vec<_> = stored.iter().collect();
+        by_age.sort_by_key(|thing| std::cmp::Reverse(thing.received));
+        let is_meant = |thing: &StoredItem| service.is_none_or(|service| thing.service == service);
+        let mut bytes = 0_u64;
+        let (things, left): (Vec<_>, Vec<_>) = by_age.into_iter().cloned().partition(|thing| {
+            bytes = bytes.saturating_add(thing.on_disk);
+            is_meant(thing) && what.iter().any(|what| what.takes(thing, bytes))
+        });
+        let standing: BTreeSet<_> = left.iter().filter_map(StoredItem::noted).collect();
+        let gone = things.iter().filter_map(|thing| Some((thing.noted()?.clone(), thing.notes)));
+        let gone: BTreeMap<_, _> = gone.filter(|(report, _)| !standing.contains(report)).collect();
+        Self {
+            service: service.map(str::to_owned),
+            left: left.iter().filter_map(|thing| thing.file.clone()).collect(),
+            notes: gone.values().sum(),
+            noted: gone.into_keys().collect(),
+            things,
+            what,
+        }
+    }
+
+    /// Bytes of the deleted items, and those on disk.
+    pub fn sizes(&self) -> (u64, u64) {
+        let sum = |of: fn(&StoredItem) -> u64| self.things.iter().map(of).fold(0, u64::saturating_add);
+        (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
+    }
+
+    /// Whether it is the same of the store as it is now: nothing came since, was deleted or changed.
+    pub fn is_still(&self, stored: &[StoredItem]) -> bool {
+        let named = |deletion: &Self| {
+            let each = |thing: &StoredItem| {
+                (thing.service.clone(), thing.what.clone(), thing.received, thing.bytes, thing.notes)
+            };
+            let mut things: Vec<_> = deletion.things.iter().map(each).collect();
+            things.sort();
+            (things, deletion.notes)
+        };
+        named(self) == named(&Self::of(self.what.clone(), self.service.as_deref(), stored))
+    }
+}
+
+/// A file that a user imported a report from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportOrigin {
+    pub from: Untrusted,
+    pub by: Untrusted,
+}
+
+impl ImportOrigin {
+    /// The same in words that are safe to show.
+    pub fn label(&self) -> String {
+        let from = self.from.visible_cut(60);
+        if self.by.is_empty() { format!("from {from}") } else { format!("from {from} by {}", self.by.visible_cut(30)) }
+    }
+}
+
+/// How long the service keeps private files and their reports, unless another time was chosen at upload.
+///
+/// A report does not say which was chosen, so more than these two bounds is not known.
+const USUAL: SignedDuration = SignedDuration::from_hours(24);
+
+/// The longest that can be chosen.
+const LONGEST: SignedDuration = SignedDuration::from_hours(28 * 24);
+
+/// Whether the service still has a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retention {
+    /// The identifier does not say when the sandbox ran.
+    Unknown,
+    /// Gone since then at the latest.
+    Gone(Timestamp),
+    /// Gone since then, unless a longer retention was chosen.
+    Unless(Timestamp),
+    /// Still there then, when it came from the service: longer than usual.
+    Had(Timestamp),
+    /// Available until then at least, unless it is deleted by hand.
+    Until(Timestamp),
+}
+
+impl Retention {
+    /// Of a report, by the time in its identifier; the service had it still when it sent it, if that is known.
+    pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
+        let ran = identifier.parts().when;
+        let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
+        let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);
+        let had = |time| sent.is_some_and(|sent| sent >= after(time));
+        match now {
+            // An installation may keep for longer still.
+            now if now >= after(LONGEST) && !had(LONGEST) => Self::Gone(after(LONGEST)),
+            // One that came later has a longer retention, and which one is not known.
+            now if now >= after(USUAL) => match sent {
+                Some(sent) if had(USUAL) => Self::Had(sent),
+                _ => Self::Unless(after(USUAL)),
+            },
+            _ => Self::Until(after(USUAL)),
+        }
+    }
+
+    pub fn label(self) -> String {
+        let at = crate::text::moment;
+        match self {
+            Self::Gone(when) => format!("the service deleted it by {}: what is stored is the only one", at(when)),
+            Self::Unless(end) => format!("unless a longer retention was chosen the service deleted it on {}", at(end)),
+            Self::Had(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
+            Self::Until(when) => format!("the service has it until {} at least", at(when)),
+            Self::Unknown => "how long the service has it is not known".to_owned(),
+        }
+    }
+
+    pub fn short(self) -> String {
+        let at = |when: Timestamp| when.strftime("%m-%d").to_string();
+        match self {
+            Self::Gone(_) => "gone".to_owned(),
+            Self::Unless(when) => format!("gone {}?", at(when)),
+            Self::Had(when) => format!("seen {}", at(when)),
+            Self::Until(when) => format!("to {}", at(when)),
+            Self::Unknown => "?".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Untrusted;
+
+    #[test]
+    fn a_day_is_usual_and_28_days_are_the_longest() {
+        let identifier = |text: &str| Identifier::new(Untrusted::from(text)).unwrap();
+        let ran = 1_794_474_845;
+        let at = |seconds: i64| Timestamp::from_second(ran + seconds).unwrap();
+        let since =
+            |sent: Option<i64>, seconds| Retention::of(&identifier(&format!("Box-{ran}")), sent.map(at), at(seconds));
+        let of = |seconds| since(None, seconds);
+        assert_eq!([of(0), of(86_399)], [Retention::Until(at(86_400)); 2]);
+        assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::Unless(at(86_400)); 2]);
+        assert_eq!(since(Some(86_399), 86_400), Retention::Unless(at(86_400)));
+        assert_eq!(since(Some(86_400), 86_401), Retention::Had(at(86_400)));
+        assert_eq!(since(Some(86_400), 28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(since(Some(29 * 86_400), 30 * 86_400), Retention::Had(at(29 * 86_400)));
+        assert_eq!(of(28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(Retention::of(&identifier("Box-7"), None, at(0)), Retention::Unknown);
+    }
+}

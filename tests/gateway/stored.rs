@@ -1,0 +1,66 @@
+//! What was paid for once is held, byte for byte, and served for nothing.
+
+use crate::faults::arm;
+
+use super::*;
+
+fn identifiers(file: &Sha256) -> Request {
+    Request::Behaviours { file: file.clone(), listing: Listing::Identifiers, cursor: None }
+}
+
+#[tokio::test]
+async fn what_was_offered_as_stored_is_not_sent_for_when_it_is_gone() {
+    let harness = GatewayHarness::begin().await;
+    let quote = first_report().quote(&harness::licensed());
+    assert!(matches!(harness.gateway.get_stored(&quote), Err(GatewayError::NotStored)));
+    assert_eq!((harness.demo.seen().len(), harness.gateway.spent().unwrap()), (0, SpentUnits::default()));
+    let answer = harness.ask(&first_report()).await.unwrap();
+    assert_eq!(bytes(&harness.gateway.get_stored(&quote).unwrap()), bytes(&answer));
+    assert_eq!(harness.demo.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
+    let harness = GatewayHarness::begin().await;
+    let first = Page::of(&harness.ask(&list(&dropper())).await.unwrap().body).unwrap();
+    let Request::Behaviours { file, listing, .. } = list(&dropper()) else { panic!("that is a list") };
+    let second = Request::Behaviours { file, listing, cursor: first.cursor };
+    harness.ask(&second).await.unwrap();
+    let page = harness.stored(&second);
+    assert!(page.is_some());
+    harness.ask(&first_report()).await.unwrap();
+    harness.ask(&list(&dropper())).await.unwrap();
+    assert!(harness.stored(&second) == page, "the list begins as it did");
+}
+
+#[tokio::test]
+async fn a_list_that_is_unreadable_is_told_of_where_lists_are_of_identifiers() {
+    let harness = GatewayHarness::begin().await;
+    let profile =
+        behaview::service::Profile { listing: Listing::Identifiers, ..GatewayHarness::profile(&harness.demo) };
+    let gateway = gateway(&harness.store(), profile, harness.demo.key());
+    arm(&harness.demo, "portal*1");
+    assert!(harness::ask(&gateway, &identifiers(&dropper())).await.is_err());
+    assert!(gateway.unreadable(&list(&dropper())).unwrap().is_some());
+    assert!(gateway.unreadable(&first_report()).unwrap().unwrap().starts_with("an unreadable list of"));
+}
+
+#[tokio::test]
+async fn a_full_report_stays_and_is_dated_by_this_clock() {
+    let Request::Behaviour { identifier } = first_report() else { panic!("that is a report") };
+    let report = move |attributes| {
+        format!(r#"{{"data":{{"id":"{}","attributes":{{{attributes}}}}}}}"#, identifier.text().unicode())
+    };
+    let full = report(r#""tags":["A"],"verdicts":["CLEAN"],"files_opened":["a"]"#);
+    let mut answers = vec![report(r#""error":"x""#), report(r#""tags":[]"#), full.clone()];
+    let head = "200 OK\r\ndate: Mon, 01 Jun 2015 00:00:00 GMT";
+    let root = super::answering::answering(head, move |_| answers.pop().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = super::secrets::gateway_to(root, folder.path(), "a-key");
+    for _ in 0..3 {
+        harness::ask(&gateway, &first_report()).await.unwrap();
+        let stored = gateway.stored(&first_report()).unwrap().unwrap();
+        assert_eq!(String::from_utf8(bytes(&stored)).unwrap(), full);
+        assert!(super::counted::tick().duration_since(stored.received).as_secs().abs() < 60);
+    }
+}
