@@ -188,19 +188,19 @@ topics! {
 #[derive(Debug, Args)]
 #[command(after_help = LIST)]
 pub(super) struct HelpArgs {
-    /// A topic of the manual, or a command
-    topic: Option<String>,
+    /// A topic of the manual, or a command, such as store import
+    topic: Vec<String>,
 }
 
 impl HelpArgs {
     pub(super) fn run(&self, _: &Common) -> Result<()> {
-        let Some(name) = &self.topic else {
+        let [name, ..] = self.topic.as_slice() else {
             return print_text(&format!("{}\n{LIST}\n", grammar_with_files().render_help()));
         };
         // Topics take precedence; a command with the same name still has --help.
         match TOPICS.iter().find(|(topic, _)| topic == name) {
-            Some((_, text)) => print_text(text),
-            None => Err(answer_of_clap(&[name, "--help"])),
+            Some((_, text)) if self.topic.len() == 1 => print_text(text),
+            _ => Err(help_of(&self.topic)),
         }
     }
 }
@@ -223,8 +223,8 @@ impl CompletionsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = examples("man"))]
 pub(super) struct ManArgs {
-    /// The page of one command; that of the program unless given
-    command: Option<String>,
+    /// The page of one command, such as store import; that of the program unless given
+    command: Vec<String>,
     /// Write every page into this folder instead, as behaview.1, behaview-list.1 and so on
     #[arg(long, value_name = "FOLDER", conflicts_with = "command")]
     into: Option<PathBuf>,
@@ -237,12 +237,13 @@ impl ManArgs {
         if let Some(folder) = &self.into {
             return write_all(&grammar, folder);
         }
-        let page = match &self.command {
-            None => grammar,
-            Some(name) => grammar.find_subcommand(name).cloned().ok_or_else(|| answer_of_clap(&[name, "--help"]))?,
-        };
-        print_text(&String::from_utf8(man_page(page)?)?)
+        let page = self.command.iter().try_fold(grammar, |above, name| above.find_subcommand(name).cloned());
+        print_text(&String::from_utf8(man_page(page.ok_or_else(|| help_of(&self.command))?)?)?)
     }
+}
+
+fn help_of(command: &[String]) -> anyhow::Error {
+    answer_of_clap(&command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>())
 }
 
 fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {

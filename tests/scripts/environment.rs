@@ -18,6 +18,8 @@ fn completions_and_man_pages_know_every_command() {
         assert!(page.contains(&words.replace('-', "\\-")) && page.contains(&code.to_string()), "{words}");
     }
     assert!(text(&run(&["man", "list"])).contains("behaview\\-list"));
+    assert!(text(&run(&["man", "store", "import"])).contains("behaview\\-store\\-import"));
+    assert!(text(&run(&["help", "store", "import"])).contains("behaview store import"));
     assert_eq!(run(&["man", "nothing"]).status.code(), Some(2));
     let folder = home.path().join("man1");
     assert!(run(&["man", "--into", folder.to_str().unwrap()]).status.success());
