@@ -1,4 +1,4 @@
-//! The service's own counters: what user and group have spent in each period, and the usage record.
+//! The service's own counters: the amounts spent by user and group in each period, and the usage record.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::http::set;
 
-/// An amount for each period: a limit, or the amount spent. Periods end by UTC.
+/// An amount for each period: a limit, or the amount spent. Periods are in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeriodAmounts {
-    /// Beyond this limit comes TooManyRequestsError, beyond the others QuotaExceededError. No quota record shows it.
+    /// Beyond this limit the error is TooManyRequestsError, beyond others QuotaExceededError. Quota records lack it.
     pub minute: u64,
     pub hourly: u64,
     pub daily: u64,
@@ -25,26 +25,26 @@ impl PeriodAmounts {
     }
 }
 
-/// What user and group have spent.
+/// The amounts spent by the user and by the group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsedAmounts {
     pub user: PeriodAmounts,
-    /// The group's, the user's included (§8.1).
+    /// Includes the user's amounts (§8.1).
     pub group: PeriodAmounts,
-    /// Private scans of the user's in this month.
+    /// Private scans of the user in this month.
     pub scans: u64,
 }
 
-/// The most private scans that the user may have made.
+/// Limits of the user's private scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanLimits {
     pub minute: u64,
     pub monthly: u64,
-    /// Scans that were made this month before the start.
+    /// Scans of this month before the start of the service.
     pub spent: u64,
 }
 
-/// The machine's clock, or one that stands still, moved forward by so many seconds.
+/// The machine's clock, or a stopped one, moved forward by `ahead` seconds.
 #[derive(Debug)]
 pub(super) struct DemoClock {
     pub still: Option<i64>,
@@ -71,7 +71,7 @@ pub(super) fn utc(seconds: i64) -> DateTime {
     Offset::UTC.to_datetime(timestamp(seconds))
 }
 
-/// When the minute, the hour, the day and the month of a moment began.
+/// The starts of the minute, hour, day and month of a time.
 fn starts(now: DateTime) -> [DateTime; 4] {
     let day = now.date();
     let month = day.first_of_month();
@@ -83,7 +83,7 @@ fn starts(now: DateTime) -> [DateTime; 4] {
 pub(super) struct SpendingAccount {
     allowed: PeriodAmounts,
     pub used: PeriodAmounts,
-    /// A moment in the current periods.
+    /// A time in the current periods.
     now: DateTime,
 }
 
@@ -92,7 +92,7 @@ impl SpendingAccount {
         self.used.each().into_iter().for_each(|used| *used = used.saturating_add(amount));
     }
 
-    /// Ends the periods that are over.
+    /// Resets the periods that have ended.
     fn turn(&mut self, now: DateTime) {
         let periods = starts(now).into_iter().zip(starts(self.now));
         for (used, (start, before)) in self.used.each().into_iter().zip(periods) {
@@ -101,7 +101,7 @@ impl SpendingAccount {
         self.now = now;
     }
 
-    /// The first period that has no room for so much more: 0 for the minute, to 3 for the month.
+    /// The first period whose limit this amount would exceed: 0 for the minute, to 3 for the month.
     fn lacking(&self, amount: u64) -> Option<usize> {
         let (mut used, mut allowed) = (self.used, self.allowed);
         let mut periods = used.each().into_iter().zip(allowed.each());
@@ -109,8 +109,8 @@ impl SpendingAccount {
     }
 }
 
-/// Quotas the demo shows but nothing in it spends: name, what the user may spend and has spent, and the group likewise.
-/// The user's own number of a kind sold to groups is zero, as the service shows it.
+/// Quotas that the demo shows but never spends: name, limit and use of the user, and the same of the group.
+/// As at the service, the user's limit of a quota that is sold to groups is zero.
 type FixedQuotas = (&'static str, (u64, u64), Option<(u64, u64)>);
 const FIXED: [FixedQuotas; 8] = [
     ("intelligence_searches_monthly", (0, 12), Some((1_000, 163))),
@@ -123,10 +123,10 @@ const FIXED: [FixedQuotas; 8] = [
     ("collections_creation_monthly", (100, 2), None),
 ];
 
-/// The group every demo user belongs to.
+/// The group of every demo user.
 pub(super) const GROUP: &str = "demo_response_team";
 
-/// Everything the service counts.
+/// All counters of the service.
 #[derive(Debug)]
 pub(super) struct Counters {
     pub user: SpendingAccount,
@@ -150,16 +150,16 @@ impl Counters {
     }
 
     pub fn turn(&mut self, now: DateTime) {
-        [&mut self.user, &mut self.group, &mut self.scans].into_iter().for_each(|purse| purse.turn(now));
+        [&mut self.user, &mut self.group, &mut self.scans].into_iter().for_each(|account| account.turn(now));
     }
 
-    /// The first period with no room for a call that costs so much: 0 for the minute, to 3 for the month.
+    /// The first period whose limit a call of this cost would exceed: 0 for the minute, to 3 for the month.
     pub fn lacking(&self, requests: u64, scans: u64) -> Option<usize> {
-        let [user, group] = [&self.user, &self.group].map(|purse| purse.lacking(requests));
+        let [user, group] = [&self.user, &self.group].map(|account| account.lacking(requests));
         user.or(group).or_else(|| self.scans.lacking(scans))
     }
 
-    /// Charges user and group, and writes the usage down.
+    /// Charges user and group, and records the usage.
     pub fn charge(&mut self, usage: &'static str, requests: u64, scans: u64, today: Date) {
         self.scans.spend(scans);
         if requests > 0 {
@@ -201,7 +201,7 @@ impl Counters {
     }
 }
 
-/// A quota record's entry, from a limit and the amount spent.
+/// An entry of a quota record, from limits and amounts spent.
 fn quota(user: (u64, u64), group: Option<(u64, u64)>) -> Value {
     let mut entry = json!({ "user": { "allowed": user.0, "used": user.1 } });
     if let Some((allowed, used)) = group {

@@ -1,15 +1,15 @@
-//! Reports that are made on the fly: one of any size, the same for the same number of rows, and one of extremes.
+//! Generates reports: one of any size, deterministic for a number of rows, and one of extreme values.
 
 use std::fmt::{Result, Write};
 
-/// The sandbox that "made" the report.
+/// The sandbox of the generated report.
 pub(super) const SANDBOX: &str = "Observatory 11";
 
-/// How deep the process tree goes.
+/// Depth of the process tree.
 const DEPTH: u64 = 8;
 
 /// The lists of the report, each with its share of all rows in percent.
-/// Rows are those of a Windows installation; the last row of each list that holds words says `needle`.
+/// Rows resemble those of a Windows installation; the last row of each list of text contains `needle`.
 const LISTS: [(&str, u64); 12] = [
     ("processes_tree", 10),
     ("files_opened", 20),
@@ -25,7 +25,7 @@ const LISTS: [(&str, u64); 12] = [
     ("calls_highlighted", 3),
 ];
 
-/// Writes a row: its number, and how many its list has.
+/// Writes row `n` of a list with `count` rows.
 fn row(list: &str, n: u64, count: u64, to: &mut String) -> Result {
     let noise = mix(n);
     let high = noise >> 32;
@@ -67,7 +67,7 @@ fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// A process and, since each is the child of the one before it, the end of its root after the deepest.
+/// Writes a process as the child of the one before it; the deepest process also closes its ancestors.
 fn process(n: u64, count: u64, word: &str, to: &mut String) -> Result {
     let (id, depth) = (1_000 + mix(n) % 300, n % DEPTH);
     write!(to, r#"{{"process_id":"{id}","name":"{word}{}.exe","children":["#, n % 40)?;
@@ -76,7 +76,7 @@ fn process(n: u64, count: u64, word: &str, to: &mut String) -> Result {
     (0..closed).try_for_each(|_| to.write_str("]}"))
 }
 
-/// The attributes of the report as JSON text, with `rows` rows over its lists, or a few more.
+/// The attributes of the report as JSON, with `rows` rows, or a few more, in all lists.
 pub(super) fn attributes(rows: u64) -> String {
     let mut text = format!(
         r#"{{"sandbox_name":"{SANDBOX}","analysis_date":1794474845,"behash":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","has_html_report":false,"has_pcap":true,"tags":["LONG_SLEEPS","RUNTIME_MODULES"]"#
@@ -97,7 +97,7 @@ pub(super) fn attributes(rows: u64) -> String {
     text + "}"
 }
 
-/// The report of extremes, in floods, depths and lengths: its grammar is sound, some strings are not Unicode.
+/// A report of extreme numbers, depths and lengths. Its grammar is valid; some strings are not Unicode.
 pub(super) fn extreme_report(sha256: &str) -> String {
     let mut attributes = String::from(r#"{"sandbox_name":"Extremes","analysis_date":1794474845"#);
     for (name, value) in [
@@ -114,7 +114,7 @@ pub(super) fn extreme_report(sha256: &str) -> String {
     format!(r#"{{"id":"{sha256}_Extremes-1794474999","type":"file_behaviour","attributes":{attributes}}}}}"#)
 }
 
-/// Strings that are long or loud; the escapes are JSON's.
+/// Long and hostile strings, with the escapes of JSON.
 fn strings() -> String {
     let strings = [
         "A".repeat(100_000),
@@ -140,7 +140,7 @@ fn descent(depth: usize, open: &str, close: &str) -> String {
     format!("[{}{}]", open.repeat(depth), close.repeat(depth))
 }
 
-/// One row with an object of many keys where a string belongs, every key twice.
+/// A row that is an object of many keys instead of a string, with every key twice.
 fn wide_object(keys: usize) -> String {
     let pairs: Vec<String> = (0..keys).map(|key| format!(r#""k{0}":{key},"k{0}":null"#, key / 2)).collect();
     format!(r#"[{{"key":"HKCU\\Software\\Wide","value":{{{}}}}}]"#, pairs.join(","))

@@ -1,4 +1,4 @@
-//! HTTP: requests as received, the shapes of answers, and the socket, on which hyper speaks unless a hook writes the bytes.
+//! HTTP: reads requests, builds responses, and serves the socket by hyper or, for one response, by a hook.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,17 +23,17 @@ use super::Writer;
 use super::reports::digest;
 use super::service::DemoService;
 
-/// The largest request body read, in bytes; the service sends larger files to an address that it hands out.
+/// Maximum size of a request body, in bytes; larger files are sent to an upload address.
 const MAX_BODY: usize = 33 << 20;
 
-/// The largest body read at such an address, in bytes.
+/// Maximum size of a body at an upload address, in bytes.
 const MAX_LARGE_BODY: usize = 651 << 20;
 
-/// A request, taken apart but not yet understood.
+/// A parsed request whose operation is not known yet.
 #[derive(Debug)]
 pub(super) struct DemoCall {
     pub method: String,
-    /// Path and query as sent: it may hold the key.
+    /// Path and query as sent; they may contain the key.
     pub target: String,
     pub segments: Vec<String>,
     /// The parameters of the query, then those of the body.
@@ -44,7 +44,7 @@ pub(super) struct DemoCall {
     pub upload: Option<SubmittedFile>,
 }
 
-/// A file that was uploaded, of which only this much is stored.
+/// An uploaded file, without its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubmittedFile {
     pub sha256: String,
@@ -88,7 +88,7 @@ impl DemoCall {
         (call, Ok(()))
     }
 
-    /// Takes path and query from an address.
+    /// Sets path and query from an address.
     pub fn aim(&mut self, target: String) {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
@@ -107,7 +107,7 @@ impl DemoCall {
         self.upload.as_ref().ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "no file in the request"))
     }
 
-    /// Reads `multipart/form-data` (RFC 7578); `None` where it ends too soon.
+    /// Reads `multipart/form-data` (RFC 7578); `None` if it is truncated.
     fn read_parts(&mut self, boundary: &str, body: &[u8]) -> Option<()> {
         let delimiter = format!("\r\n--{boundary}");
         let mut rest = body.strip_prefix(delimiter.trim_start().as_bytes())?;
@@ -145,7 +145,7 @@ pub(super) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// An answer, before it is sent.
+/// A response before it is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DemoAnswer {
     pub status: u16,
@@ -153,7 +153,7 @@ pub struct DemoAnswer {
     pub body: Bytes,
 }
 
-/// What a call is answered with: what it asked for, or an error body.
+/// The response to a call: data, or an error body.
 pub(super) type AnswerResult = Result<DemoAnswer, DemoAnswer>;
 
 impl DemoAnswer {
@@ -165,7 +165,7 @@ impl DemoAnswer {
         DemoAnswer::new("application/json", text)
     }
 
-    /// An error as the service words it.
+    /// An error in the service's format.
     pub fn error(status: u16, code: &str, message: impl Into<String>) -> Self {
         let body = json!({ "error": { "code": code, "message": message.into() } });
         DemoAnswer::json(body.to_string()).with_status(status)
@@ -194,7 +194,7 @@ impl DemoAnswer {
         DemoAnswer::json(json!({ "data": data }).to_string())
     }
 
-    /// The same answer, compressed if it is JSON that was asked for; errors come as they are.
+    /// The same response, compressed if it is JSON and not an error.
     pub(super) fn gzipped(mut self) -> Self {
         let is_json = self.headers.iter().any(|(_, value)| value == "application/json");
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -212,21 +212,21 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<DemoService>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(connections.spawn(converse(stream, Arc::clone(&service)))),
-            // Out of handles, most likely: some will be given back.
+            // Probably out of file descriptors; the service will close some.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
         while connections.try_join_next().is_some() {}
     }
 }
 
-/// An answer that a hook writes, left by the handler for the connection that carries it.
+/// A response that a hook writes, passed from the handler to its connection.
 type AnswerSlot = Mutex<Option<(Writer, DemoAnswer)>>;
 
 async fn converse(stream: TcpStream, service: Arc<DemoService>) {
     let slot: Arc<AnswerSlot> = Arc::default();
     let handler = service_fn(|request| handle(request, Arc::clone(&service), Arc::clone(&slot)));
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
-    // However it ends, the client sees it end; only what a hook writes is left.
+    // The client sees an error itself; only a response of a hook remains to be written.
     let _ = (&mut connection).await;
     let written = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((write, answer)) = written {
@@ -234,7 +234,7 @@ async fn converse(stream: TcpStream, service: Arc<DemoService>) {
     }
 }
 
-/// Answers a request. An error makes hyper let go of the connection without writing anything.
+/// Responds to a request. An error makes hyper release the connection without writing anything.
 async fn handle(
     request: Request<Incoming>,
     service: Arc<DemoService>,
@@ -244,7 +244,7 @@ async fn handle(
     let (answer, writer) = service.answer(call, read).await;
     if let Some(writer) = writer {
         *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((writer, answer));
-        return Err(io::Error::other("a hook writes the answer"));
+        return Err(io::Error::other("a hook writes the response"));
     }
     let mut response = Response::builder().status(answer.status);
     for (name, value) in answer.headers {

@@ -1,6 +1,6 @@
 //! The embedded service: a real HTTP/1.1 server on loopback with made-up reports and honest counters.
 //!
-//! It knows nothing of the rest of the crate, so that it can disagree with it. A call passes through:
+//! It uses nothing of the rest of the crate, so that it can disagree with it. The path of a call:
 //!
 //! ```text
 //! http ──▶ service ─────▶ routes ──▶ private, public ──▶ http ──▶ socket
@@ -8,8 +8,8 @@
 //!           counters)      endpoint)  and uploads)
 //! ```
 //!
-//! What it charges is written from §8 alone. Of failed calls §8 says nothing; here a call
-//! turned away at the door (400, 401, 403, 429) is free, and anything later is charged in full.
+//! Its charges follow §8 alone. §8 does not cover failed calls; here a call that is not admitted
+//! (400, 401, 403, 429) is free, and any other call is charged in full.
 
 mod counters;
 mod generated;
@@ -34,44 +34,44 @@ pub use http::{DemoAnswer, SubmittedFile};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
 
-/// What the list operation answers with for each report.
+/// The form of a report in the responses of the list operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListContent {
     /// The whole report, as the public service does.
     #[default]
     Attributes,
-    /// The identifier only, which is all §1 promises.
+    /// The identifier only, which is all that §1 promises.
     Identifiers,
 }
 
 /// How a demo service is set up.
 #[derive(Clone)]
 pub struct Options {
-    /// The port on 127.0.0.1; without it any free one.
+    /// Port on 127.0.0.1; any free one unless given.
     pub port: Option<u16>,
-    /// The API key it accepts; without it a fresh one.
+    /// API key that the service accepts; a new one unless given.
     pub key: Option<String>,
-    /// The name of the user who holds the key.
+    /// Name of the user of the key.
     pub user: String,
-    /// How many rows the generated report has, over all its lists.
+    /// Number of rows of the generated report, in all its lists.
     pub rows: u64,
     pub listing: ListContent,
-    /// The most entries a page of a list holds, whatever `limit` asks for.
+    /// Maximum number of entries of a list page, whatever the `limit` of the request.
     pub page: usize,
-    /// Whether the user holds a private scanning license (§5).
+    /// Whether the user has a private scanning license (§5).
     pub licence: bool,
-    /// How long every answer takes, after the call was counted.
+    /// Delay of every response after its call was counted.
     pub delay: Duration,
-    /// What the user may spend.
+    /// Limits of the user.
     pub user_limits: PeriodAmounts,
-    /// What the group may spend, shared by all its members (§8.1).
+    /// Limits of the group, shared by all its members (§8.1).
     pub group_limits: PeriodAmounts,
-    /// What colleagues had spent from the group before the start, in requests.
+    /// Requests that colleagues in the group had spent before the start.
     pub group_spent: u64,
     pub scan_limits: ScanLimits,
-    /// How often an analysis is polled until its first sandbox is done; each further one takes one poll more.
+    /// Number of polls until the first sandbox of an analysis is done; each further sandbox takes one more.
     pub polls: u64,
-    /// A clock that stands still at this Unix time in seconds, instead of the machine's.
+    /// Unix time in seconds of a stopped clock; the machine's clock unless given.
     pub now: Option<i64>,
 }
 
@@ -96,7 +96,7 @@ impl Default for Options {
     }
 }
 
-/// One call the service received.
+/// A call that the service received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenCall {
     pub method: String,
@@ -104,13 +104,13 @@ pub struct SeenCall {
     pub path: String,
     /// The operation of the call, if the service has it.
     pub endpoint: Option<Endpoint>,
-    /// The requests charged for it by the service's own counters.
+    /// Requests charged for the call.
     pub charged: u64,
-    /// The private scans counted for it.
+    /// Private scans charged for the call.
     pub scans: u64,
 }
 
-/// A call as hooks see it, before the service decides it.
+/// A call as hooks see it, before the service handles it.
 pub struct ReceivedCall<'a> {
     pub endpoint: Endpoint,
     /// Path and query as sent.
@@ -119,25 +119,25 @@ pub struct ReceivedCall<'a> {
     pub now: i64,
 }
 
-/// What hooks change about a call; by default nothing.
+/// The changes of hooks to a call; none by default.
 #[derive(Default)]
 pub struct Interference {
-    /// Answers another path and query than the one received.
+    /// Path and query to handle in place of those received.
     pub target: Option<String>,
-    /// Waits so much longer before the answer.
+    /// Additional delay before the response.
     pub delay: Duration,
-    /// Answers in front of the service, which then neither decides nor counts the call.
+    /// Whether a hook responds in place of the service, which then neither handles nor counts the call.
     pub is_uncounted: bool,
-    /// Replaces the answer before it is priced, where the call passed the door.
+    /// Replaces the response of an admitted call before the call is charged.
     pub answer: Option<Box<dyn FnOnce(DemoAnswer) -> DemoAnswer + Send>>,
-    /// Writes the answer to the connection in the place of the server.
+    /// Writes the response to the connection in place of hyper.
     pub write: Option<Writer>,
 }
 
-/// Sees each call to a known endpoint, and decides its changes.
+/// Receives each call to a known endpoint, and sets the changes to it.
 pub type Hook = Box<dyn FnMut(&ReceivedCall<'_>, &mut Interference) + Send>;
 
-/// Writes an answer to a connection, which then closes.
+/// Writes a response to a connection, which then closes.
 pub type Writer = Box<dyn FnOnce(TcpStream, DemoAnswer) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send>> + Send>;
 
 /// A running demo service; it ends when this is dropped.
@@ -167,12 +167,12 @@ impl Demo {
         &self.service.key
     }
 
-    /// The name of the user who holds the key.
+    /// Name of the user of the key.
     pub fn user(&self) -> &str {
         &self.service.options.user
     }
 
-    /// The private files it holds, the main one first.
+    /// The embedded private files, the main one first.
     pub fn files() -> Vec<DemoFile> {
         reports::private_files()
     }
@@ -182,7 +182,7 @@ impl Demo {
         public::embedded()
     }
 
-    /// Adds a hook, behind those already there.
+    /// Adds a hook after the existing ones.
     pub fn intercept(&self, hook: Hook) {
         self.service.state().hooks.push(hook);
     }
@@ -192,23 +192,23 @@ impl Demo {
         self.service.state().hooks.clear();
     }
 
-    /// Every call received so far, in the order in which they were decided.
+    /// All calls received so far, in the order in which they were handled.
     pub fn seen(&self) -> Vec<SeenCall> {
         self.service.state().seen.clone()
     }
 
-    /// Every file that was taken in for a private scan.
+    /// All files that were submitted for a private scan.
     pub fn submitted(&self) -> Vec<SubmittedFile> {
         self.service.state().scans.submitted.clone()
     }
 
-    /// What user and group have spent in the current minute, hour, day and month.
+    /// The amounts spent in the current minute, hour, day and month.
     pub fn used(&self) -> UsedAmounts {
         let counters = &self.service.state().counters;
         UsedAmounts { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }
     }
 
-    /// A colleague spends `requests` from the group, which leaves the user's own counters alone (§8.1).
+    /// Spends `requests` of the group for a colleague; the user's own counters do not change (§8.1).
     pub fn colleague_spends(&self, requests: u64) {
         self.service.state().counters.group.spend(requests);
     }

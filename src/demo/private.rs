@@ -14,13 +14,13 @@ use super::routes::Context;
 /// Lines of a memory image: six mebibytes.
 const MEMORY_LINES: usize = 6 * 65_536;
 
-/// A capture with no packets in it: header of version 2.4, Ethernet.
+/// A capture without packets: header of version 2.4, Ethernet.
 const EMPTY_PCAP: [u8; 24] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
 
-/// How long a private file is kept after the start, in seconds: twenty days.
+/// Retention of a private file from the start, in seconds: twenty days.
 const RETENTION: i64 = 20 * 86_400;
 
-/// Private endpoints that name a file take its SHA-256 only.
+/// Parses the identifier of a private file, which is its SHA-256 only.
 fn sha256(id: &str) -> Result<String, DemoAnswer> {
     let is_valid = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_valid
@@ -33,7 +33,7 @@ pub(super) fn behaviour(id: &str, context: &mut Context) -> AnswerResult {
     Ok(DemoAnswer::json(format!("{{\"data\":{}}}", entry(report, ListContent::Attributes, context))))
 }
 
-/// A report as a list or an envelope has it.
+/// A report in the form of a list or of an envelope.
 fn entry(report: &DemoReport, listing: ListContent, context: &Context) -> String {
     let link = context.link(&format!("private/file_behaviours/{}", report.id));
     let rest = json!({ "id": report.id, "links": { "self": link }, "type": report.kind }).to_string();
@@ -82,7 +82,7 @@ fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> 
     Ok(DemoAnswer::json(format!("{{\"data\":[{}],\"meta\":{meta},\"links\":{links}}}", entries.join(","))))
 }
 
-/// The cursor of the page that starts at a row: opaque, so that no client is tempted to count with it.
+/// The cursor of the page that starts at a row; opaque, so that clients cannot calculate with it.
 fn cursor_at(file: &PrivateFile, row: usize) -> String {
     digest(format!("{row} of {}", file.sha256)).split_off(40)
 }
@@ -98,8 +98,8 @@ pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
     Ok(DemoAnswer::json(json!({ "data": object }).to_string()))
 }
 
-/// All reports of a file in one: lists are joined, of scalars the first is taken, and a report that
-/// no strict reader takes is left out.
+/// Merges all reports of a file: lists are joined, and of scalars the first counts. Leaves out reports
+/// that a strict parser rejects.
 pub(super) fn summary(id: &str, context: &mut Context) -> AnswerResult {
     let sha256 = &sha256(id)?;
     let mut summary = Map::new();
@@ -122,7 +122,7 @@ pub(super) fn summary(id: &str, context: &mut Context) -> AnswerResult {
     Ok(DemoAnswer::json(json!({ "data": summary }).to_string()))
 }
 
-/// How far the analysis of an embedded file is; it stays there.
+/// The state of an embedded file's analysis, which never changes.
 fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
     let done = |report: &DemoReport| (report.id.clone(), json!({ "status": "completed" }));
@@ -203,7 +203,7 @@ fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &
     Ok((file, report))
 }
 
-/// Where a large file goes.
+/// Issues the upload address of a large file.
 pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
     let scans = &mut context.state.scans;
     scans.handed_out += 1;
@@ -212,7 +212,7 @@ pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
     Ok(DemoAnswer::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string()))
 }
 
-/// Takes a file in; the ticket is empty unless an address was handed out for it.
+/// Accepts a file; the ticket is that of an upload address, or empty.
 pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
     let submitted = SubmittedFile { fields: context.call.parameters.clone(), ..context.call.upload()?.clone() };
     let SubmittedFile { sha256, name, size, .. } = submitted.clone();
@@ -285,17 +285,17 @@ struct DemoAnalysis {
     size: u64,
     begun: i64,
     polls: u64,
-    /// What the sandboxes will have made, in the order in which they are done.
+    /// The reports of the sandboxes, in the order of completion.
     reports: Vec<DemoReport>,
 }
 
-/// Everything about submitted files.
+/// The state of submitted files.
 #[derive(Default)]
 pub(super) struct Scans {
     pub submitted: Vec<SubmittedFile>,
     files: Vec<PrivateFile>,
     analyses: Vec<DemoAnalysis>,
-    /// How many words for one upload were handed out, and those that are not used yet.
+    /// Number of issued tickets, each for one upload, and the unused ones.
     handed_out: usize,
     tickets: BTreeSet<String>,
     /// The deletions by file: whether the reports stay.
@@ -333,7 +333,7 @@ impl Scans {
     }
 }
 
-/// How far a sandbox is at a poll, if it is done at another.
+/// The state of a sandbox after `polls` polls, if it is done at poll `done_at`.
 fn run(polls: u64, done_at: u64) -> Value {
     match polls {
         _ if polls >= done_at => json!({ "status": "completed" }),

@@ -1,4 +1,4 @@
-//! The public files: API v3 (§4.2), and the flat answers with a `response_code` of API v2 (§8.2); and the user behind
+//! Public files in API v3 (§4.2) and, by flat responses with a `response_code`, in API v2 (§8.2); and the user of
 //! the key, with quotas and usage (§8.3).
 
 use jiff::ToSpan;
@@ -15,7 +15,7 @@ const FIRST_SUBMISSION: i64 = 1_793_606_400;
 /// The seconds between two submissions of the same embedded file.
 const BETWEEN_SUBMISSIONS: i64 = 90_000;
 
-/// How many engines look at a file.
+/// Number of engines that scan a file.
 const ENGINES: u64 = 70;
 
 /// One file of the public operations.
@@ -24,9 +24,9 @@ pub(super) struct PublicFile {
     pub sha256: String,
     pub name: String,
     pub size: u64,
-    /// When it was submitted, in Unix seconds, first to last; never empty.
+    /// Times of submission in Unix seconds, ascending; never empty.
     pub submissions: Vec<i64>,
-    /// How many engines detect it.
+    /// Number of engines that detect it.
     pub detections: u64,
     /// Whether its first upload was to this service, after its start (§8.3).
     pub was_new: bool,
@@ -48,7 +48,7 @@ impl PublicFile {
     }
 }
 
-/// An embedded file: its title, what it shows, how often it was submitted, how many engines detect it.
+/// Embedded files: title, description, number of submissions, number of detections.
 const EMBEDDED: [(&str, &str, i64, u64); 3] = [
     ("lumen32.dll", "the dropper's second stage, submitted 4 times", 4, 41),
     ("Delivery note updater.ps1", "the script behind the macro, submitted 6 times", 6, 17),
@@ -90,7 +90,7 @@ impl Corpus {
         self.find(id).or_else(|| self.by_analysis(id))
     }
 
-    /// Takes an upload in, and gives the identifier of its analysis.
+    /// Records an upload, and returns the identifier of its analysis.
     pub fn submit(&mut self, upload: &SubmittedFile, now: i64) -> String {
         if let Some(known) = self.files.iter_mut().find(|file| file.sha256 == upload.sha256) {
             known.submissions.push(now);
@@ -167,7 +167,7 @@ fn started(analysis: &str, context: &Context) -> DemoAnswer {
     DemoAnswer::json(json!({ "data": data }).to_string())
 }
 
-/// Hashes come as a list split by commas or spaces, as a repeated parameter, or both.
+/// The hashes of a call: lists, separated by commas or spaces, in one or several parameters.
 pub(super) fn hashes(call: &DemoCall) -> Vec<String> {
     let values = call.parameters.iter().filter(|(name, _)| name == "resource");
     let listed = values.flat_map(|(_, value)| value.split([',', ' ']));
@@ -235,7 +235,7 @@ fn date(seconds: i64) -> String {
     utc(seconds).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-/// The most days a usage call covers, and how many days back it reaches.
+/// Maximum number of days of a usage call, and number of past days that have a record.
 const MAX_DAYS: i32 = 30;
 const DAYS_RECORDED: i32 = 60;
 
@@ -285,7 +285,7 @@ fn day(name: &str, context: &Context) -> Result<Option<Date>, DemoAnswer> {
     context.call.value(name).map(parse).transpose()
 }
 
-/// A user is named by name or by key, and only sees itself.
+/// Checks that a user, identified by name or by key, requests its own data.
 fn check(id: &str, context: &Context) -> Result<(), DemoAnswer> {
     let is_self = id == context.service.options.user || id == context.service.key;
     if is_self { Ok(()) } else { Err(DemoAnswer::error(404, "NotFoundError", "User not found")) }

@@ -11,24 +11,24 @@ use super::generated;
 /// A file of the demo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DemoFile {
-    /// The SHA-256 it is asked for by; it is the hash of its title.
+    /// The SHA-256 that identifies the file: the hash of its title.
     pub sha256: String,
     pub title: &'static str,
-    /// What it is there to show, in one sentence.
+    /// The purpose of the file, in one sentence.
     pub about: &'static str,
 }
 
-/// A private file as embedded: its title, what it shows, its object, its reports.
+/// An embedded private file: title, purpose, object, reports.
 type EmbeddedFile = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 /// The file whose report is generated.
 const BUSY: &str = "Busy installer.exe";
-/// How many sandboxes run a file that is submitted.
+/// Number of sandboxes that run a submitted file.
 const SANDBOXES: usize = 3;
-/// The file of unfriendly strings; [`generated::extreme_report`] adds one to those in its folder.
+/// The file of unfriendly strings; [`generated::extreme_report`] adds a report to those in its folder.
 const HOSTILE: &str = "Unfriendly strings.bin";
 
-/// Files by their folder, with the names of their reports.
+/// Declares files by their folder, with the names of their reports.
 macro_rules! embedded {
     ($($title:expr, $about:literal, $folder:literal: $($report:literal)*;)*) => {
         const EMBEDDED: &[EmbeddedFile] = &[$((
@@ -45,7 +45,7 @@ embedded! {
     "Delivery note 20261109.docm", "a document whose macro starts PowerShell; one report has an identifier of an odd shape",
         "document": "1-zenbox" "2-odd-identifier";
     "Blank reader.exe", "reports with nothing, or next to nothing, in them", "blank": "1-nothing" "2-next-to-nothing";
-    HOSTILE, "strings that attack whoever shows them, and attributes of the wrong type",
+    HOSTILE, "strings that attack the program that shows them, and attributes of the wrong type",
         "hostile": "1-strings" "2-wrong-types";
     BUSY, "a report made on the fly, of any size", "busy":;
     "Still in the queue.iso", "a file that no sandbox ever finishes with: watching it ends when the polls are used up",
@@ -61,7 +61,7 @@ pub(super) fn digest(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A report's own object, without its links. The attributes stay as written, faults and all.
+/// A report's own object, without its links. The attributes are unchanged, with any errors.
 #[derive(Clone, Deserialize)]
 pub(super) struct DemoReport {
     pub id: String,
@@ -89,12 +89,12 @@ pub(super) fn find_report<'a>(files: &'a [PrivateFile], id: &str) -> Option<(&'a
     reports.find(|(_, report)| report.id == id)
 }
 
-/// Reads the embedded files; the report made on the fly gets `rows` rows.
+/// Reads the embedded files; the generated report has `rows` rows.
 pub(super) fn read_embedded(rows: u64) -> io::Result<Vec<PrivateFile>> {
     Ok(EMBEDDED.iter().map(|file| read(file, rows)).collect::<Result<_, _>>()?)
 }
 
-/// Reports that sandboxes make of any file that is submitted: what the first embedded one's saw, under its own name.
+/// The reports of a submitted file: those of the first embedded file, with identifiers of this file.
 pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<DemoReport> {
     let named = |model: &DemoReport| {
         let sandbox = model.id.split_once('_').and_then(|(_, rest)| rest.rsplit_once('-'));

@@ -1,10 +1,10 @@
-//! Which operation a request asks for: the map of the service's addresses, and what answers each.
+//! Maps the addresses of the service to operations and their handlers.
 
 use super::http::{AnswerResult, DemoCall};
 use super::service::{DemoService, ServerState};
 use super::{private, public};
 
-/// What an operation may read and change.
+/// The data that an operation may read and change.
 pub(super) struct Context<'a> {
     pub service: &'a DemoService,
     pub state: &'a mut ServerState,
@@ -18,7 +18,7 @@ impl Context<'_> {
     }
 }
 
-/// Answers a call that has passed the door, by the identifier in its address.
+/// Handles an admitted call, with the identifier in its address.
 type Handler = fn(&str, &mut Context) -> AnswerResult;
 
 /// An address: `{}` matches any segment, `a|b` one of several; with its name in the usage record.
@@ -32,11 +32,11 @@ pub(super) struct Route {
 
 macro_rules! routes {
     ($($endpoint:ident, $handler:path, $usage:literal: $($method:literal $path:literal)+;)+) => {
-        /// One operation of the service, as the received calls name it.
+        /// An operation of the service.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Endpoint { $($endpoint),+ }
 
-        /// The first that fits is taken.
+        /// The first match counts.
         const ROUTES: &[Route] = &[$($(Route {
             endpoint: Endpoint::$endpoint, method: $method, path: $path, usage: $usage, handler: $handler,
         }),+),+];
@@ -69,7 +69,7 @@ routes! {
 }
 
 impl Route {
-    /// The address that a request names, and the identifier in it, empty where it takes none.
+    /// The route of a request, and the identifier in its address; empty if the route has none.
     pub fn find(method: &str, segments: &[String]) -> Option<(&'static Route, String)> {
         let path = versioned(segments);
         let is_one_of = |pattern: &str, part: &str| pattern == "{}" || pattern.split('|').any(|each| each == part);
@@ -83,13 +83,13 @@ impl Route {
         })
     }
 
-    /// Whether only holders of a private scanning license may call it (§5).
+    /// Whether the call needs a private scanning license (§5).
     pub fn is_private(&self) -> bool {
         self.usage.starts_with("private_")
     }
 }
 
-/// A path behind the version of its API. Bare paths count as §4.2 writes them.
+/// The path after the version of its API. A path without a prefix is as in §4.2.
 pub(super) fn versioned(segments: &[String]) -> Vec<&str> {
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
     match path.as_slice() {

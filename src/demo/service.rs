@@ -1,7 +1,7 @@
-//! How a call is decided: hooks, key, licence, body, price, limits, answer, charge, in this order.
+//! Handles a call, in this order: hooks, key, licence, body, price, limits, response, charge.
 //!
-//! A call turned away at the door (400, 401, 403, 429) is free. Anything later is charged in full,
-//! whatever its status: a behaviour that is not found costs what one that is found does.
+//! A call that is not admitted (400, 401, 403, 429) is free. Any other call is charged in full,
+//! whatever its status: a behaviour that is not found costs the same as one that is found.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ use super::reports::{self, PrivateFile, digest};
 use super::routes::{self, Context, Route};
 use super::{Endpoint, Hook, Interference, Options, ReceivedCall, SeenCall, Writer};
 
-/// The parts that change while it runs.
+/// The mutable state of the service.
 pub(super) struct ServerState {
     pub clock: DemoClock,
     pub counters: Counters,
@@ -37,7 +37,7 @@ pub(super) struct DemoService {
     pub options: Options,
     /// The embedded files.
     pub archive: Vec<PrivateFile>,
-    /// When it started, in Unix seconds.
+    /// Time of the start, in Unix seconds.
     pub started: i64,
     state: Mutex<ServerState>,
 }
@@ -64,7 +64,7 @@ impl DemoService {
         })
     }
 
-    /// The state, with the periods ended that are over.
+    /// Locks the state, and resets the periods that have ended.
     pub fn state(&self) -> MutexGuard<'_, ServerState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = state.clock.now();
@@ -72,7 +72,7 @@ impl DemoService {
         state
     }
 
-    /// Decides a call, then waits its delay: a client that cancels meanwhile has been charged.
+    /// Handles a call, then waits: a client that cancels during the delay has been charged.
     pub async fn answer(&self, mut call: DemoCall, read: Result<(), DemoAnswer>) -> (DemoAnswer, Option<Writer>) {
         let (answer, interference) = self.decide(&mut call, read);
         sleep(self.options.delay + interference.delay).await;
@@ -116,13 +116,13 @@ impl DemoService {
         let method = call.method.clone();
         state.seen.push(SeenCall { method, path, endpoint, charged: charge.requests, scans: charge.scans });
         let answer = if call.takes_gzip && !is_changed { answer.gzipped() } else { answer };
-        // By the demo's clock, which may stand still.
+        // By the demo's clock, which may be stopped.
         let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&timestamp(state.clock.seconds()));
         (answer.with_header("date", date.unwrap_or_default()), interference)
     }
 
-    /// The door: a call that passes it has a key, a license if one is needed, a sound body, and enough
-    /// quota for the price.
+    /// Admits a call that has the key, a license if it needs one, a valid body, and enough quota for its
+    /// price.
     fn admit(
         &self,
         call: &DemoCall,
@@ -176,7 +176,7 @@ impl DemoService {
     }
 }
 
-/// What a call is charged.
+/// The charge of a call.
 #[derive(Clone, Copy, Default)]
 struct CallCharge {
     requests: u64,
@@ -184,19 +184,19 @@ struct CallCharge {
 }
 
 impl CallCharge {
-    /// The price of a call in requests of API quota (§8), known before it is answered.
+    /// The price of a call in requests of API quota (§8), known before the response.
     fn of(endpoint: Endpoint, id: &str, call: &DemoCall, corpus: &Corpus) -> Self {
         let uploaded = || call.upload.as_ref().and_then(|upload| corpus.find(&upload.sha256));
         let requests = match endpoint {
             // A private scan is counted by itself, and not among the requests.
             Endpoint::Scan => return CallCharge { requests: 0, scans: 1 },
-            // §8.3: asking about quotas and usage is free.
+            // §8.3: calls for quotas and usage are free.
             Endpoint::Quotas | Endpoint::Usage => 0,
             // §8.3: an analysis is free when its identifier is invalid.
             Endpoint::Analysis => u64::from(corpus.by_analysis(id).is_some()),
             // §8.2, §8.3: the upload of a file not yet known is free.
             Endpoint::Upload | Endpoint::V2Scan => u64::from(uploaded().is_some()),
-            // §8.3: so are later look-ups of such a file and of its analyses, in v3 only.
+            // §8.3: so are later requests of such a file and of its analyses, in v3 only.
             Endpoint::File => u64::from(!corpus.find(id).is_some_and(|file| file.was_new)),
             Endpoint::FileAnalyses => u64::from(!corpus.by_any_id(id).is_some_and(|file| file.was_new)),
             // §8.2: a report costs one request for each hash in the list, known or not.
