@@ -1,4 +1,4 @@
-//! CSV (RFC 4180): a line a value, which no program that opens it takes for a formula.
+//! Writes CSV (RFC 4180), one line per value; no spreadsheet reads a cell as a formula.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Summary};
@@ -9,22 +9,22 @@ use crate::report::rules::Rule;
 use crate::text::Untrusted;
 use std::io::{self, Write};
 
-/// What a program for tables takes for the start of a formula, wide and small forms among them.
+/// Characters that begin a formula in a spreadsheet, including their full-width and small forms.
 const FORMULA: [char; 12] = [
     '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}', '\u{fe63}', '\u{fe6b}',
 ];
 
-/// A second separator: where the comma is a decimal sign, programs split cells at it, in quotes as well.
+/// A second separator: in locales with a decimal comma, spreadsheets split cells at it, even inside quotes.
 const SEPARATOR: char = ';';
 
-/// The columns. A cell is as it is where all of its text is visible, else in its visible form. A cell that
-/// would begin like a formula or with a `'` has a `'` before it, and so has a part behind a `;`: a reader
-/// removes one at each of these places. Depth and parent (a row) are of processes; severity and rule are of
-/// findings; decoded are the texts that a command line hides, a `;` between them. A note on the whole report
-/// has a line of its own, as has one on an item that is gone.
+/// The columns of rows. A cell has the text itself if all of it is visible, else its visible form. A `'`
+/// precedes a cell, or a part after a `;`, that begins like a formula or with a `'`; a reader removes it. Only
+/// processes have depth and parent (a row), only findings severity and rule. `decoded` has the texts that a
+/// command line hides, separated by `;`. A note on the whole report, or on an item that the report no longer
+/// has, is a line of its own.
 const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded";
 
-/// The columns of indicators; the line of a note that is on no row has no kind.
+/// The columns of indicators; a note that is on no row has a line without a kind.
 const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,to_block,sandboxes,seen,where,severity,rule,note";
 
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
@@ -40,7 +40,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     })
 }
 
-/// Origin, report and time.
+/// The first three cells of a line: origin, report and time of receipt.
 const HEAD: [fn(&OpenedReport<'_>) -> String; 3] = [
     |opened| cell(&Untrusted::from(opened.source.origin.as_str())),
     |opened| opened.identifier.as_ref().map(|identifier| cell(identifier.text())).unwrap_or_default(),
@@ -109,17 +109,17 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
     line(out, head.into_iter().chain(own))
 }
 
-/// Severity and words of the rule that marks something.
+/// Severity and label of a rule; empty without one.
 fn marked(rule: Option<&Rule>) -> [String; 2] {
     let words = rule.map(|rule| cell(&Untrusted::from(rule.label())));
     [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
 }
 
-/// A cell that holds text from outside.
+/// A cell with text from outside.
 fn cell(text: &Untrusted) -> String {
     safe(&text.legible())
 }
-/// A cell that no program for tables takes for a formula.
+/// A cell that no spreadsheet reads as a formula.
 pub fn safe(text: &str) -> String {
     let parts = text.split(SEPARATOR).enumerate().map(|(number, part)| {
         // Some programs skip blanks before a formula; quotes begin and end again behind a separator.
@@ -130,7 +130,7 @@ pub fn safe(text: &str) -> String {
     parts.collect::<Vec<_>>().join(";")
 }
 
-/// One line: every cell in quotes.
+/// Writes one line, with every cell in quotes.
 pub fn line<T: AsRef<str>>(out: &mut dyn Write, cells: impl IntoIterator<Item = T>) -> io::Result<()> {
     let cells = cells.into_iter().map(|cell| format!("\"{}\"", cell.as_ref().replace('"', "\"\"")));
     write!(out, "{}\r\n", cells.collect::<Vec<_>>().join(","))

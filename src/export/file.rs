@@ -1,4 +1,4 @@
-//! Files that are made new, which their owner alone can read, never through a link, never over a file without asking.
+//! Creates output files: readable by their owner only, never through a link, over a file only if allowed.
 
 use crate::report::Identifier;
 use crate::report::identifier::Sha256;
@@ -10,10 +10,10 @@ use tempfile::NamedTempFile;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    #[error("{} is there already, and was left as it is", shown(.0))]
+    #[error("{} already exists and was not changed", shown(.0))]
     Exists(PathBuf),
-    /// The path names neither a file nor a free place.
-    #[error("{} is not a file, and was left as it is", shown(.0))]
+    /// Something that is not a file exists at the path.
+    #[error("{} is not a file and was not changed", shown(.0))]
     NoFile(PathBuf),
     #[error("no file is named: the path is empty")]
     Unnamed,
@@ -32,13 +32,13 @@ pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
     in_home.unwrap_or_else(|| path.to_owned())
 }
 
-/// A path by way of the escaper: it may be made of anything.
+/// A path in its visible form: its bytes may be arbitrary.
 pub fn shown(path: &Path) -> String {
     text::path(path).to_string()
 }
 
-/// Writes a file that appears at its place when it is whole, and has a temporary name beside it until then; returns its
-/// length in bytes and the result of `write`.
+/// Writes a file atomically, by a temporary file in the same folder. Returns its length in bytes and
+/// the result of `write`.
 pub fn write<T>(
     path: &Path,
     may_replace: bool,
@@ -51,7 +51,7 @@ pub fn write<T>(
     file.as_file().sync_all().map_err(failed)?;
     let length = file.as_file().metadata().map_err(failed)?.len();
     may_stand(path, may_replace)?;
-    // Over a link, the link gives way, never its target.
+    // Replaces a link itself, never its target.
     let placed = if may_replace { file.persist(path) } else { file.persist_noclobber(path) };
     match placed.map_err(|failed| failed.error) {
         Ok(_) => Ok((length, written)),
@@ -60,16 +60,16 @@ pub fn write<T>(
     }
 }
 
-/// Whether a file can be made at this path: one is begun there, and leaves nothing behind.
+/// Checks that a file can be created at this path, by creating a temporary one beside it.
 pub fn check(path: &Path, may_replace: bool) -> Result<(), FileError> {
     begin(path, may_replace).map(drop)
 }
 
-/// Creates a file beside its place, which stays free.
+/// Creates the temporary file in the folder of the path.
 fn begin(path: &Path, may_replace: bool) -> Result<NamedTempFile, FileError> {
     may_stand(path, may_replace)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system's error names the temporary file, which the user has not asked for.
+    // The system's error names the temporary file, which the user did not name.
     let file = tempfile::Builder::new().prefix(".behaview-").tempfile_in(folder);
     file.map_err(|why| match why.kind() {
         io::ErrorKind::NotFound => FileError::NoFolder(folder.to_owned()),
@@ -83,7 +83,7 @@ fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     let last = text.rsplit(std::path::is_separator).next().unwrap_or_default();
     match path.symlink_metadata() {
         Err(_) if text.is_empty() => Err(FileError::Unnamed),
-        // Only a folder's name ends so.
+        // Such a path can only name a folder.
         Err(_) if ["", ".", ".."].contains(&last) => Err(FileError::NoFolder(path.to_owned())),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(why) => Err(FileError::Io { path: path.to_owned(), why: why.kind().into() }),
@@ -93,13 +93,13 @@ fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     }
 }
 
-/// A file name for what comes from a report; see [`name_of`].
+/// A file name for an export or artifact of a report; see [`name_of`].
 pub fn name(identifier: Option<&Identifier>, part: Option<&str>, end: &str) -> String {
     let parts = identifier.map(Identifier::parts).unwrap_or_default();
     name_of(parts.file.as_ref(), &parts.sandbox, part, end)
 }
 
-/// A file name: the file's first digits, the sandbox, which part it is, and the end; of safe characters only.
+/// A file name of safe characters: first digits of the SHA-256, sandbox, part, and extension.
 pub fn name_of(file: Option<&Sha256>, sandbox: &Untrusted, part: Option<&str>, end: &str) -> String {
     let file = file.and_then(|file| file.as_str().get(..12)).map(str::to_owned);
     let sandbox = Some(safe(sandbox)).filter(|name| !name.is_empty());
@@ -107,7 +107,7 @@ pub fn name_of(file: Option<&Sha256>, sandbox: &Untrusted, part: Option<&str>, e
     if stem.is_empty() { format!("report.{end}") } else { format!("{stem}.{end}") }
 }
 
-/// ASCII letters, digits, and single dashes between them; at most forty.
+/// At most forty ASCII letters, digits, and single dashes between them.
 fn safe(text: &Untrusted) -> String {
     let text = String::from_utf8_lossy(text.as_bytes()).into_owned();
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

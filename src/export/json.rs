@@ -1,5 +1,5 @@
-//! Reports as JSON in the envelope of the service, `notes` and `decoded` texts beside the attributes, or as JSON lines; each value as every strict
-//! reader takes it.
+//! Writes reports as JSON in the service's envelope, with `notes` and `decoded` texts beside the attributes, or as
+//! JSON lines; every strict parser accepts each value.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
@@ -57,7 +57,7 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
     out.write_all(b"}")
 }
 
-/// The texts that command lines hide, with the rows that hide them.
+/// The texts decoded from command lines, each with the row of its command line.
 fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     opened.each_row(&mut |row| {
@@ -69,13 +69,13 @@ fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The texts that a row hides, beside its value.
+/// The member `decoded` of a row, without a value if the row hides no text.
 fn decoded_in(row: &ExportRow<'_>) -> Member<'static> {
     let texts = list(row.decoded().iter().map(literal));
     ("decoded", Some(texts).filter(|texts| texts != "[]"))
 }
 
-/// The sections that are wanted, each a member; `has_members` says that members stand before them.
+/// Writes the selected sections, each as a member; `has_members` is whether members precede them.
 fn write_sections(
     opened: &OpenedReport<'_>,
     passes_filter: &dyn Fn(&Section) -> bool,
@@ -86,7 +86,7 @@ fn write_sections(
     let report = &opened.report;
     for number in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
         let Some(section) = report.section(number).filter(|section| passes_filter(section)) else { continue };
-        opened.go_on()?;
+        opened.check_cancel()?;
         let is_single = matches!(section.form, SectionForm::Loose | SectionForm::Scalar);
         let is_head = section.form == SectionForm::Scalar && matches!(section.name.as_bytes(), b"id" | b"type");
         let rows = opened.rows(number);
@@ -99,7 +99,7 @@ fn write_sections(
             write!(out, "{}:", names.next(&section.name))?;
         }
         if !is_single && rows.len() == section.len() {
-            // Its rows as they follow each other in the bytes: processes with those below them.
+            // The rows in the order of the bytes: each process contains its children.
             let start = section.start(0).map_or(report.body.len(), |start| start as usize);
             let end = section.end().map_or(report.body.len(), |end| end as usize);
             let bracket = if section.form == SectionForm::Object { "{" } else { "[" };
@@ -111,7 +111,7 @@ fn write_sections(
     Ok(())
 }
 
-/// Some rows of an attribute, each by itself.
+/// Writes selected rows of an attribute one by one.
 fn write_rows(
     report: &Report,
     section: usize,
@@ -129,7 +129,7 @@ fn write_rows(
     for (count, row) in rows.iter().enumerate() {
         let record = report.record(RowPlace { section, row: *row as usize });
         out.write_all(if count > 0 { b"," } else { b"" })?;
-        // Single values stand among the attributes, others in an object of their own.
+        // Single values are among the attributes, others in an object of their own.
         let name = match (&record.member, open.is_empty()) {
             (member, true) => Some(names.next(member.as_ref().unwrap_or(&found.name))),
             (member, false) => member.as_ref().map(literal),
@@ -140,11 +140,11 @@ fn write_rows(
     out.write_all(close.as_bytes())
 }
 
-/// Writes a line a row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1), `value`; of an
-/// object's row its `member`, of a process its `depth` and the row of its `parent`; `severity` and `rule` where a rule marks it;
-/// its `note`; the texts that its command lines hide, `decoded`. A note on the whole report is a line of its own, without `row`
-/// and `value`, as is one on an `item` that the report no longer has. Where a string of a row is not
-/// Unicode, `escaped` is true, and all strings of the value are in their visible form.
+/// Writes one line per row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1), `value`. Some rows also
+/// have the `member` of an object, `depth` and `parent` (a row) of a process, `severity` and `rule` of a finding, a
+/// `note`, or texts `decoded` from command lines. A note on the whole report is a line without `row` and `value`, as is
+/// one on an `item` that the report no longer has. If a string of a row is not Unicode, `escaped` is true and
+/// all strings of the value are in their visible form.
 pub(super) fn write_lines(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     if job.what.is_indicators() {
         return job.each_indicator(out, write_loose, write_indicator);
@@ -192,8 +192,8 @@ fn write_line(row: &ExportRow<'_>, head: &[Member<'_>], out: &mut dyn Write) -> 
     writeln!(out, "{}", object(head.iter().cloned().chain(own).chain(marked(row.rule)).chain(end)))
 }
 
-/// A line an indicator: `kind`, `value`, `to_block`, `seen`, `decoded`, `severity`, `rule`, `notes`; and of each of the `reports` that
-/// name it where.
+/// Writes one line per indicator: `kind`, `value`, `to_block`, `seen`, `decoded`, `severity`, `rule`, `notes`, and
+/// `reports`, each with the rows that name the indicator.
 fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {
     let report = |(opened, indicator): (&OpenedReport<'_>, &Indicator)| {
         let places = indicator.places.iter().map(|place| {
@@ -218,7 +218,7 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
     writeln!(out, "{}", object(own.into_iter().chain(marked(merged.rule_of(found))).chain(end)))
 }
 
-/// Severity and words of the rule that marks something.
+/// Members with the severity and label of a rule.
 fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
     let severity = rule.map(|rule| own_literal(rule.severity.name()));
     [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.label())))]
@@ -228,7 +228,7 @@ fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
 struct MemberNames(HashSet<Untrusted>);
 
 impl MemberNames {
-    /// The literal of a name, with a number added where it was there before: most readers keep the last of two equal names only.
+    /// The literal of a name, numbered if it is repeated: most parsers drop all but the last of equal names.
     fn next(&mut self, name: &Untrusted) -> String {
         let numbered = |number: usize| match number {
             1 => name.clone(),
@@ -239,17 +239,17 @@ impl MemberNames {
     }
 }
 
-/// Rewrites a value as one line; the flag says that one string is not Unicode, so that all are in their visible form.
+/// Rewrites a value as one line. The flag is true if a string is not Unicode; then all are in visible form.
 fn rewritten(value: &[u8]) -> (String, bool) {
     let (plain, is_foreign) = rewrite("", value, false);
     if is_foreign { (rewrite("", value, true).0, true) } else { (plain, false) }
 }
 
-/// Rewrites the first value; the flag says that one of its strings is not Unicode. Strings that are not Unicode are in
-/// their visible form, or all are. `bracket` is that of a container whose inside follows.
+/// Rewrites the first value. The flag is true if one of its strings is not Unicode; such strings, or all, are in
+/// their visible form. `bracket` opens a container whose content follows.
 ///
-/// [`Scanner`] continues where a strict reader stops. The result has brackets that match, a value for each
-/// name, numbers that are numbers, strings without controls.
+/// [`Scanner`] continues where a strict parser stops. The result has matching brackets, a value for each
+/// name, valid numbers, and strings without control characters.
 fn rewrite(bracket: &str, value: &[u8], all_visible: bool) -> (String, bool) {
     let out = String::with_capacity(value.len());
     let mut rewriter = Rewriter { out, all_visible, open: Vec::new(), is_done: false, is_foreign: false };
@@ -278,7 +278,7 @@ struct Rewriter {
     is_foreign: bool,
 }
 
-/// An object or array whose closing bracket is still to come.
+/// An object or array that is not closed yet.
 struct OpenContainer {
     is_object: bool,
     is_filled: bool,
@@ -290,7 +290,7 @@ impl Rewriter {
     fn on_event(&mut self, rest: &[u8], event: Event<'_>) {
         match event {
             _ if self.is_done => {}
-            // A scanner cuts long names: the bytes have the whole one.
+            // The scanner truncates long names, so the name is taken from the bytes.
             Event::Name(_) => {
                 let name = self.literal(&Raw::new(rest).text());
                 self.end_name();
@@ -308,7 +308,7 @@ impl Rewriter {
             }
             Event::Word { .. } => {
                 let word = rest.split(|byte| is_delimiter(*byte)).next().unwrap_or_default();
-                // Other words than numbers and constants, and numbers beyond the range of a double, become strings.
+                // Anything but constants and numbers in the range of a double becomes a string.
                 let is_sound = serde_json::from_slice::<serde_json::Value>(word).is_ok();
                 let sound = std::str::from_utf8(word).ok().filter(|_| is_sound).map(str::to_owned);
                 let written = sound.unwrap_or_else(|| self.literal(&Untrusted::from(word)));

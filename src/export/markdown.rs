@@ -1,4 +1,4 @@
-//! Markdown for people: all text of a report is in code spans, so that none is markup or a link.
+//! Writes Markdown; all text of a report is in code spans, so that none of it becomes markup or a link.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::plain::process;
@@ -50,11 +50,11 @@ fn write_head(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> 
         value.map_or(Ok(()), |value| writeln!(out, "- {name} {value}"))?;
     }
     if opened.report.index.is_cut {
-        writeln!(out, "- it stops in the middle: what came of it is here")?;
+        writeln!(out, "- the report stops in the middle; its beginning is here")?;
     }
     for Note { about, text: words, .. } in &opened.loose {
         let on = about.item.as_ref().map(|item| {
-            format!(" on {} {}, which is not in this report any more", text(&item.attribute), text(&item.text))
+            format!(" on {} {}, which is no longer in this report", text(&item.attribute), text(&item.text))
         });
         writeln!(out, "- note {}{}", text(words), on.unwrap_or_default())?;
     }
@@ -72,7 +72,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
     })
 }
 
-/// A row as an item of a list; of an object each leaf as an item below it.
+/// Writes a row as a list item, and each leaf of an object as an item below it.
 fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (pane, raw) = (row.pane, Raw::new(&row.record.value));
     let (indent, level) = row.indent(|parent| code(&process(opened, pane, parent)));
@@ -84,7 +84,7 @@ fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write
     };
     let member = row.member.as_ref().map(|member| value(pane, member) + " ").unwrap_or_default();
     let is_leaf = matches!(raw.kind(), JsonKind::Text | JsonKind::Word);
-    // What its pane shows; of other objects a name.
+    // The text that the pane shows, or a name for other objects.
     let shown = match known.map(|known| &known.shape) {
         Some(ValueShape::Moment) if is_leaf => code(&process(opened, pane, row.place)),
         _ if is_leaf => value(pane, &raw.text()),
@@ -131,29 +131,29 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
     writeln!(out, "- {}{to_block} {often}{rule}{notes}", code(found.defanged().as_str()))
 }
 
-/// The rule behind what it marks.
+/// The rule, as a suffix of the item that it marks.
 fn marked(rule: Option<&Rule>) -> String {
     let words = |rule: &Rule| text(&Untrusted::from(rule.label()));
     rule.map(|rule| format!(" - {} {}", rule.severity.name(), words(rule))).unwrap_or_default()
 }
 
-/// A note behind what it is on.
+/// A note, as a suffix of its item.
 fn note(note: &Note) -> String {
     format!(" - note {}", text(&note.text))
 }
 
-/// A value, defanged: readers of Markdown are not the only programs that it is pasted into.
+/// A value, defanged: the user may paste it into other programs than Markdown viewers.
 fn value(pane: Pane, text: &Untrusted) -> String {
     code(harmless(pane, text).as_str())
 }
 
-/// Text of no pane, defanged.
+/// Text outside the panes, defanged.
 fn text(text: &Untrusted) -> String {
     value(Pane::Other, text)
 }
 
-/// Writes a block of code, defanged. Nothing in a block is markup or a link; control characters are escaped,
-/// backslashes are not, since rules are full of them.
+/// Writes a defanged code block. Nothing in a block is markup or a link; control characters are escaped,
+/// backslashes are not, because rules have many of them.
 fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let shown = |line: &[u8]| {
         let tabs = line.split(|byte| *byte == b'\t').map(|part| {
@@ -170,7 +170,7 @@ fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Resul
     lines.iter().try_for_each(|line| writeln!(out, "{indent}{line}"))?;
     writeln!(out, "{indent}{fence}")
 }
-/// The longest run of backticks.
+/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
@@ -178,7 +178,7 @@ fn longest_run(text: &str) -> usize {
 /// A code span: its fence is longer than any run of backticks inside.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
-    // Blanks inside keep backticks off the fence; a reader takes one off at each end, and keeps blanks alone.
+    // Blanks separate backticks from the fence; viewers strip one at each end, except from blanks alone.
     let needs_room = text.starts_with('`')
         || text.ends_with('`')
         || text.starts_with(' ') && text.ends_with(' ') && !text.trim().is_empty();

@@ -1,4 +1,4 @@
-//! A MISP event a file: its indicators as attributes. The same reports give the same identifiers.
+//! Writes one MISP event per file, with indicators as attributes; the same reports give the same identifiers.
 
 use super::opened::{Correlations, MergedReports, OpenedReport};
 use super::verdict::{techniques, verdict};
@@ -15,10 +15,10 @@ use uuid::Uuid;
 /// The namespace of this program's events and attributes.
 const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 
-/// How far it may go: a private report is for the own organisation, and one of unknown origin may be private.
+/// Sharing limit, the own organisation: a report is private, or of unknown origin and so perhaps private.
 const TLP: &str = "tlp:amber+strict";
 
-/// The reports of a file are one event; several are in the list that MISP's own search gives.
+/// Writes the reports of a file as one event; several events are a list as in MISP's search results.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     let mut files: Vec<(Option<Sha256>, Vec<OpenedReport<'_>>)> = Vec::new();
@@ -68,7 +68,7 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
     // High, medium, undefined.
     let threat = [("malicious", "1"), ("suspicious", "2")].iter().find(|(verdict, _)| verdicts.contains(verdict));
     let threat = threat.map_or("4", |(_, level)| level);
-    // The galaxy of techniques is sought by their whole names, and a report gives their numbers.
+    // MISP's galaxy needs the full names of techniques, but a report has only their numbers.
     let tags: BTreeSet<_> = all().flat_map(techniques).collect();
     let tags = tags.iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
     let head = object([
@@ -89,12 +89,12 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
     let (alone, joined): (Vec<_>, Vec<_>) = merged.found.iter().partition(|found| writing.beside(found).is_empty());
     let mut comma = "";
     for found in alone {
-        merged.go_on()?;
+        merged.check_cancel()?;
         write!(out, "{comma}{}", writing.attribute(found, None))?;
         comma = ",\n";
     }
     let objects = writing.objects(&joined)?;
-    // Notes beside no attribute stand by themselves.
+    // Notes without an attribute become attributes of their own.
     let notes = all().flat_map(OpenedReport::notes).map(|(_, note)| note).filter(|note| !writing.noted.contains(note));
     let comments: Vec<_> = notes.map(|note| comment(event, note)).collect();
     for comment in &comments {
@@ -114,33 +114,33 @@ struct MispEvent<'a> {
     event: &'a Uuid,
     when: Timestamp,
     joined: Correlations,
-    /// The notes that are written beside an attribute.
+    /// The notes that were written with an attribute.
     noted: Vec<&'a Note>,
 }
 
-/// An object of several attributes, as its template has it: name, category, template and its version.
+/// A template of objects: name, category, UUID and version.
 type Template = (&'static str, &'static str, &'static str, &'static str);
 
 const FILE: Template = ("file", "file", "688c46fb-5edb-40a3-8273-1af7923e2215", "24");
 const REGISTRY: Template = ("registry-key", "file", "8b3228ad-6d82-4fe6-b2ae-05426308f1d5", "4");
 
-/// What an attribute is in its object, if it is in one, and of what it is so where several objects may have it.
+/// An attribute's relation to its object, and the value that distinguishes equal attributes of several objects.
 type Within<'a> = Option<(&'a str, &'a str)>;
 
 impl<'a> MispEvent<'a> {
-    /// What stands with an indicator in an object: the paths of a hash, the hashes of a path, the data of a value.
+    /// Values that share an object with an indicator: paths of a hash, hashes of a path, data of a registry value.
     fn beside(&self, found: &MergedIndicator) -> &[Untrusted] {
         self.joined.of_value(found.kind(), found.value())
     }
 
-    /// A file with every path that it had; a registry value with all its data.
+    /// The objects: each file with all its paths, each registry value with all its data.
     fn objects(&mut self, joined: &[&MergedIndicator]) -> io::Result<Vec<String>> {
         let paths = joined.iter().filter(|found| found.kind() == Kind::Path);
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, path.value()), *path)).collect();
         let mut objects = Vec::new();
-        // A path stands with its hash.
+        // The object of a hash contains its paths.
         for found in joined.iter().filter(|found| found.kind() != Kind::Path) {
-            self.merged.go_on()?;
+            self.merged.check_cancel()?;
             let (beside, of) = (self.beside(found).to_vec(), found.value().legible());
             let (template, relation) = match found.kind() {
                 Kind::Hash => (FILE, standing(self.merged, found).0),
@@ -176,7 +176,7 @@ impl<'a> MispEvent<'a> {
         ])
     }
 
-    /// An indicator as an attribute, of an object where it has a relation to one.
+    /// An indicator as an attribute, alone or of an object.
     fn attribute(&mut self, found: &MergedIndicator, within: Within<'_>) -> String {
         let notes = self.merged.notes_about(found);
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
@@ -193,7 +193,7 @@ impl<'a> MispEvent<'a> {
     }
 }
 
-/// A note as an attribute by itself.
+/// A note as an attribute of its own.
 fn comment(event: &Uuid, note: &Note) -> String {
     let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
     let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));
@@ -212,7 +212,7 @@ fn attribute(
     comment: &str,
     within: Within<'_>,
 ) -> String {
-    // Notes may say the same of several things; a path stands with each hash that was there, and values are set to the same data.
+    // Equal attributes need different UUIDs: of equal notes, of a path with several hashes, of values with equal data.
     let about = if kind == "comment" { comment } else { within.map_or("", |(_, of)| of) };
     let relation = within.map_or("", |(relation, _)| relation);
     let uuid = Uuid::new_v5(event, format!("{kind} {relation} {value}{about}").as_bytes());
@@ -230,8 +230,8 @@ fn attribute(
     ])
 }
 
-/// Type and category. A thing that was only opened, read or named is in no category for remains; the
-/// type of a mutex has no other category, so that one that was only opened has another type.
+/// Type and category. Indicators that were only opened, read or named are not "Artifacts dropped". The type
+/// `mutex` allows no other category, so a mutex that was only opened has another type.
 fn standing(merged: &MergedReports<'_>, found: &MergedIndicator) -> (&'static str, &'static str) {
     let (value, is_left) = (found.value().as_bytes(), found.sightings().any(|sighting| sighting.indicator.is_left));
     let traced = if is_left { "Artifacts dropped" } else { "External analysis" };
@@ -251,7 +251,7 @@ fn standing(merged: &MergedReports<'_>, found: &MergedIndicator) -> (&'static st
         Kind::Certificate if value.len() == 32 => "x509-fingerprint-md5",
         Kind::Certificate if value.len() == 40 => "x509-fingerprint-sha1",
         Kind::Certificate => "x509-fingerprint-sha256",
-        // The types that its templates `ja3s` and `ja4-plus` have for them.
+        // As in the templates `ja3s` and `ja4-plus`.
         Kind::Ja3 | Kind::Ja3s => "ja3-fingerprint-md5",
         Kind::Ja4 => "text",
         Kind::FileType => "mime-type",

@@ -1,11 +1,11 @@
-//! Reports written for others, with the notes on them: JSON, JSON lines, CSV, Markdown, plain text, STIX 2.1, MISP. Each is valid by
-//! its own standard and safe to open.
+//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, plain text, STIX 2.1 or MISP. Each file is
+//! valid by its standard and safe to open.
 //!
 //! ```text
 //! ExportSource (bytes, origin, notes) ── OpenedReport ── a row at a time ──> FORMATS (a writer each) ──> a file, standard output
 //! ```
-//! A row is read, written and forgotten, so a report of a million rows takes no more memory than its longest row and the index;
-//! STIX and MISP keep the indicators that they have written, to write none twice.
+//! Rows are read and written one by one, so a report of a million rows needs memory only for its index and its
+//! longest row. STIX and MISP remember the written indicators, to write none twice.
 
 pub(crate) mod csv;
 pub mod file;
@@ -30,15 +30,15 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A report, and where it came from.
+/// A report and its origin.
 #[derive(Debug, Clone)]
 pub struct ExportSource {
     pub body: Body,
-    /// What it is asked for by; none for one that does not say.
+    /// The identifier; `None` if the report has none.
     pub identifier: Option<Identifier>,
-    /// The service profile or the document that it came from.
+    /// Name of the service profile or of the document.
     pub origin: String,
-    /// When it came; none for a document.
+    /// Time of receipt; `None` for a document.
     pub received: Option<Timestamp>,
     pub notes: Notes,
 }
@@ -49,14 +49,14 @@ pub enum Part {
     #[default]
     All,
     Pane(Pane),
-    /// Those rows of one pane that it shows, where it does not show all.
+    /// The rows that a filtered pane shows.
     Shown(Pane, Arc<RowSet>),
     Row(RowPlace),
     /// The findings: all, or these rows of each report, in the order of the reports.
     Findings(Option<Arc<Vec<RowSet>>>),
-    /// What others can look for, with the rows where it was seen.
+    /// All indicators, with the rows that name them.
     Indicators,
-    /// The indicators that have a reason to be blocked, as STIX and MISP share them.
+    /// The indicators to block, as STIX and MISP share them.
     ToBlock,
     OfKind(Kind),
     /// The indicators that a filtered list shows.
@@ -64,12 +64,12 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether it is indicators, and not rows.
+    /// Whether the part consists of indicators, not of rows.
     pub fn is_indicators(&self) -> bool {
         *self == Self::Indicators || self.is_choice()
     }
 
-    /// Whether it is, or holds, this indicator.
+    /// Whether the part contains this indicator.
     pub fn has(&self, found: &MergedIndicator) -> bool {
         match self {
             Self::OfKind(kind) => found.kind() == *kind,
@@ -79,7 +79,7 @@ impl Part {
         }
     }
 
-    /// Whether it is a part of the indicators, without anything else.
+    /// Whether the part is a selection of the indicators.
     fn is_choice(&self) -> bool {
         matches!(self, Self::ToBlock | Self::OfKind(_) | Self::Listed(_))
     }
@@ -88,17 +88,17 @@ impl Part {
 /// The size of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
-    /// Rows or indicators.
+    /// Number of rows or indicators.
     pub rows: u64,
-    /// What the indicators were written as, where that is more than one a piece.
+    /// Number of STIX objects, several of which may be of one indicator; 0 in other formats.
     pub objects: u64,
-    /// Reports that stop in the middle; their rows up to there were written.
+    /// Number of truncated reports, whose rows were written as far as they go.
     pub cut: u64,
-    /// Reports of which nothing could be read.
+    /// Number of reports that could not be read at all.
     pub unread: u64,
-    /// Rows that the format cannot carry.
+    /// Number of rows that the format cannot represent.
     pub left_out: u64,
-    /// Lists that the service perhaps cut: they have exactly as many rows as it cuts lists to.
+    /// Number of lists that the service perhaps truncated: their length is exactly its limit.
     pub cut_lists: u64,
 }
 
@@ -106,25 +106,25 @@ pub struct Summary {
 pub struct Format {
     /// Name on the command line.
     pub name: &'static str,
-    /// How its files' names end.
+    /// File extension.
     pub extension: &'static str,
     reach: FormatReach,
-    /// What it is, in a few words.
+    /// A short description.
     pub about: &'static str,
-    /// What it leaves out of rows, and of indicators; nothing where it is empty.
+    /// Descriptions of the content that it leaves out of rows and of indicators; empty for none.
     left_out: [&'static str; 2],
     write: fn(&Export<'_>, &mut dyn Write) -> io::Result<Summary>,
 }
 
-/// How far into a report a format goes.
+/// The parts of a report that a format can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum FormatReach {
-    /// Its bytes as they came.
+    /// The bytes as received.
     Bytes,
     Rows,
-    /// What its rows name as well.
+    /// Rows and indicators.
     Indicators,
-    /// Indicators that are shared with other programs, and nothing else of a report.
+    /// Only indicators, to share with other programs.
     Shared,
 }
 
@@ -155,12 +155,12 @@ formats! {
         ["rows without an indicator", "strings from memory"];
 }
 
-/// Reports to be written.
+/// The reports, the part of them to write, and the rules.
 #[derive(Clone)]
 pub struct Export<'a> {
     pub sources: &'a [ExportSource],
     pub what: Part,
-    /// By what rows are marked.
+    /// The rules that mark rows.
     pub rules: &'a Rules,
     pub cancel: &'a Cancel,
 }
@@ -177,7 +177,7 @@ impl<'a> Export<'a> {
         Ok((found, opened.into_iter().map(|opened| opened.report).collect()))
     }
 
-    /// Writes what comes before the indicators of each report, and then the indicators of all, each once.
+    /// Writes the part before the indicators for each report, then the indicators of all, each once.
     fn each_indicator(
         &self,
         out: &mut dyn Write,
@@ -214,7 +214,7 @@ impl Format {
         FORMATS.iter().find(|format| format.name == name)
     }
 
-    /// The format that a file's name asks for by its end; the one that is most readable by machines where several do.
+    /// The format of a file name's extension; of several formats, the last with the longest extension.
     pub fn of_file(name: &str) -> Option<&'static Self> {
         let fits = |format: &&Self| name.strip_suffix(format.extension).is_some_and(|rest| rest.ends_with('.'));
         FORMATS.iter().filter(fits).max_by_key(|format| format.extension.len())
@@ -225,7 +225,7 @@ impl Format {
         *what == Part::All || self.reach >= if is_of_rules { FormatReach::Indicators } else { FormatReach::Rows }
     }
 
-    /// What it leaves out of a part; indicators of one kind, or to block, are whole in what shares them.
+    /// Describes the content that it leaves out of a part. STIX and MISP write a selection of indicators completely.
     pub fn left_out(&self, what: &Part) -> &'static str {
         let [rows, indicators] = self.left_out;
         match what {
@@ -235,18 +235,18 @@ impl Format {
         }
     }
 
-    /// Why it does not write what another would.
+    /// Why the format cannot write a part that other formats can.
     pub fn refusal(&self) -> String {
         let takes = if self.is_raw() { "whole reports" } else { "whole reports, panes and rows" };
         format!("{} writes {takes} only", self.name)
     }
 
-    /// Whether it shares indicators with other programs, and nothing else of a report.
+    /// Whether it writes only indicators, to share with other programs.
     pub fn is_of_indicators(&self) -> bool {
         self.reach == FormatReach::Shared
     }
 
-    /// Whether it is the bytes as they came: of one report, and under any name.
+    /// Whether it writes the bytes as received, of one report, under any file name.
     pub fn is_raw(&self) -> bool {
         self.reach == FormatReach::Bytes
     }
@@ -256,7 +256,7 @@ impl Format {
     }
 }
 
-/// The bytes as they came, and no other. Several reports would run into each other: they are not asked for at once.
+/// Writes the bytes as received. Callers pass one report, because several would run into each other.
 fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
@@ -270,14 +270,14 @@ fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 impl ExportSource {
-    /// Opens it; one of several may be anything, and then names nothing.
+    /// Parses the report. Anything but JSON is an error if the report is alone; among several it has no rows.
     pub fn open(&self, is_alone: bool) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {
-            return Err(io::Error::other("the report is too large to be taken apart; raw writes it as it is"));
+            return Err(io::Error::other("the report is too large to parse; raw writes it as received"));
         }
         let report = Report::open(&self.body);
         if is_alone && !report.index.is_json {
-            return Err(io::Error::other("it is not JSON; raw writes it as it is"));
+            return Err(io::Error::other("it is not JSON; raw writes it as received"));
         }
         Ok(report)
     }
@@ -312,7 +312,7 @@ fn own_literal(text: &str) -> String {
     literal(&Untrusted::from(text))
 }
 
-/// A member of a JSON object: its name, and its value as JSON where it has one.
+/// A member of a JSON object: its name, and its value as JSON if it has one.
 type Member<'a> = (&'a str, Option<String>);
 
 /// An object of literals that are JSON already; members without a value are left out.

@@ -1,4 +1,4 @@
-//! A report that is being written: which of its rows, how the rules mark them, and the notes on them.
+//! A report opened for export: its selected rows, their findings, and the notes on them.
 
 use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, Part};
@@ -19,12 +19,12 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-/// A report of a job, opened and judged.
+/// A report of a job, with its findings and notes.
 pub(super) struct OpenedReport<'a> {
     pub(super) job: &'a Export<'a>,
     pub(super) source: &'a ExportSource,
     pub(super) report: Report,
-    /// The identifier that it was asked for by, or the one it gives itself.
+    /// The identifier of the request, or else the one in the report.
     pub(super) identifier: Option<Identifier>,
     marks: Marks,
     rows: RowSet,
@@ -43,7 +43,7 @@ pub(super) struct ExportRow<'a> {
     /// The level of a process in its tree, and the row of its parent.
     pub(super) depth: Option<u16>,
     pub(super) parent: Option<usize>,
-    /// How many of its ancestors are written before it.
+    /// Number of its ancestors that are written before it.
     pub(super) steps: usize,
     /// Whether its parent is not written before it.
     pub(super) is_orphan: bool,
@@ -52,7 +52,7 @@ pub(super) struct ExportRow<'a> {
 }
 
 impl ExportRow<'_> {
-    /// The texts that command lines among its values hide.
+    /// The texts decoded from the command lines among its values.
     pub(super) fn decoded(&self) -> Vec<Untrusted> {
         let mut found = Vec::new();
         leaves(&self.record.value, &mut |_, value| found.extend(command_line::decoded(value.text().as_bytes())));
@@ -61,7 +61,7 @@ impl ExportRow<'_> {
 }
 
 impl<'a> OpenedReport<'a> {
-    /// Opens the report of this number, and judges it by the job's rules.
+    /// Opens the report of this number, and applies the job's rules.
     pub(super) fn new(job: &'a Export<'_>, number: usize, source: &'a ExportSource) -> io::Result<Self> {
         let report = source.open(job.sources.len() == 1)?;
         let marks = job.rules.evaluate(&report, job.cancel)?;
@@ -86,7 +86,7 @@ impl<'a> OpenedReport<'a> {
         Ok(opened)
     }
 
-    /// Finds the notes on the rows; a row by itself takes its own note along, and the whole report takes all.
+    /// Finds the notes on the written rows; an export of the whole report has all its notes.
     fn find_notes(&mut self) -> io::Result<()> {
         let source = self.source;
         let notes = &source.notes;
@@ -96,7 +96,7 @@ impl<'a> OpenedReport<'a> {
                 continue;
             }
             for row in self.report.each_row(number).take(end) {
-                self.go_on()?;
+                self.check_cancel()?;
                 let item = self.report.item(number, &row.decoded());
                 let note = item.and_then(|item| notes.on_item(&item));
                 if let Some(note) = note.filter(|_| self.rows.contains(number, row.place.row)) {
@@ -112,7 +112,7 @@ impl<'a> OpenedReport<'a> {
         Ok(())
     }
 
-    /// Every note once, with the first row that it is on: on the report, on its rows, on lost items.
+    /// Every note once, with its first row: notes on the report, on its rows, and on items that it no longer has.
     pub(super) fn notes(&self) -> impl Iterator<Item = (Option<RowPlace>, &'a Note)> {
         let mut known = BTreeSet::new();
         let rows = self.notes.iter().filter(move |(_, note)| known.insert(&note.about));
@@ -132,24 +132,24 @@ impl<'a> OpenedReport<'a> {
         notes
     }
 
-    /// Whether it is known to be of the service's private ones: it came from there, or says so. A file may have come from anywhere.
+    /// Whether the report is known to be private, by its origin or its content. A document may have any origin.
     pub(super) fn is_private(&self) -> bool {
         let says_so = || self.report.kind().is_some_and(|kind| kind.as_bytes().starts_with(b"private"));
         self.source.received.is_some() || says_so()
     }
 
-    /// When the sandbox ran, or else when the report came.
+    /// Time of the sandbox's run, or else of receipt.
     pub(super) fn analysed(&self) -> Timestamp {
         self.ran().or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// When the sandbox ran: as the report says, or else its identifier.
+    /// Time of the sandbox's run, from the report or else from its identifier.
     pub(super) fn ran(&self) -> Option<Timestamp> {
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
         ReportSummary::of(&self.report).ran.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
     }
 
-    /// Hands over the rows pane by pane, in the order of the screen; returns their number.
+    /// Passes the rows to `write` pane by pane, in the order of the screen; returns their number.
     pub(super) fn each_row(&self, write: &mut dyn FnMut(ExportRow<'_>) -> io::Result<()>) -> io::Result<u64> {
         let order = self.marks.order();
         for section in Pane::ALL.into_iter().flat_map(|pane| self.report.sections(pane)) {
@@ -160,7 +160,7 @@ impl<'a> OpenedReport<'a> {
             // The depths of the processes that were written and whose children may follow.
             let (mut next, mut above) = (0, Vec::new());
             for row in rows {
-                self.go_on()?;
+                self.check_cancel()?;
                 let place = RowPlace { section, row };
                 let depth = depths.get(row).unwrap_or_default();
                 // Rows that are left out end their siblings' subtrees as well.
@@ -184,7 +184,7 @@ impl<'a> OpenedReport<'a> {
         Ok(self.rows.len() as u64)
     }
 
-    /// The heading of a pane: its title, and how many of its rows are written.
+    /// The heading of a pane: its title and the number of its written rows.
     pub(super) fn heading(&self, pane: Pane) -> String {
         let (mut written, mut cut) = (0, String::new());
         for number in self.report.sections(pane) {
@@ -224,7 +224,7 @@ impl<'a> OpenedReport<'a> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
-    /// The rule that matters most of those that mark the rows which name an indicator.
+    /// The most severe rule among those that mark the rows of an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
         self.rule(indicator.marked()?)
     }
@@ -237,7 +237,7 @@ impl<'a> OpenedReport<'a> {
         Ok(found.with_sample(self.sample().as_ref()))
     }
 
-    /// What the report says of an indicator; the report has this number.
+    /// The sighting of an indicator in this report, which has this number.
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
         let is_noise = |place: &RowPlace| self.marks.noise().contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
@@ -247,18 +247,18 @@ impl<'a> OpenedReport<'a> {
         Sighting { report, rule, severity, not_to_block: reason(self, &indicator).err(), indicator }
     }
 
-    /// How many of its rows STIX and MISP do not carry, apart from those that name an indicator.
+    /// Number of its rows without an indicator that STIX and MISP cannot represent.
     fn left_out(&self, found: &Indicators) -> u64 {
         let sections = self.report.index.sections.iter().enumerate();
         let places = sections.flat_map(|(section, known)| {
             self.rows(section).iter().map(move |row| (&known.name, RowPlace { section, row: *row as usize }))
         });
-        let told = places.filter(|(name, place)| verdict::is_told(name, *place, &self.report)).count() as u64;
+        let written = places.filter(|(name, place)| verdict::is_represented(name, *place, &self.report)).count() as u64;
         let alone: u64 = found.of_kind(Kind::Memory).iter().map(|indicator| indicator.alone).sum();
-        found.without.saturating_sub(told) + alone
+        found.without.saturating_sub(written) + alone
     }
 
-    /// The sandbox, or what it came from where it names none.
+    /// The sandbox, or the origin if the report names none.
     pub(super) fn sandbox(&self) -> String {
         let sandbox = self.identifier.as_ref().map(|identifier| identifier.parts().sandbox);
         sandbox.unwrap_or_else(|| Untrusted::from(self.source.origin.as_str())).visible_cut(100).to_string()
@@ -272,7 +272,7 @@ impl<'a> OpenedReport<'a> {
     pub(super) fn digest(&self) -> io::Result<String> {
         let mut hash = Sha256::new();
         for window in self.report.body.chunks(body::WINDOW) {
-            self.go_on()?;
+            self.check_cancel()?;
             hash.update(window);
         }
         Ok(hex(hash.finalize()))
@@ -289,7 +289,7 @@ impl<'a> OpenedReport<'a> {
     }
 
     /// Stops with an error once the job is cancelled.
-    pub(super) fn go_on(&self) -> io::Result<()> {
+    pub(super) fn check_cancel(&self) -> io::Result<()> {
         Ok(self.job.cancel.check()?)
     }
 }
@@ -297,9 +297,9 @@ impl<'a> OpenedReport<'a> {
 /// Reports, and the indicators that they name, each once.
 pub(super) struct MergedReports<'a> {
     pub(super) opened: Vec<OpenedReport<'a>>,
-    /// Those that the job wants.
+    /// The indicators that the job selects.
     pub(super) found: Vec<MergedIndicator>,
-    /// How many rows STIX and MISP do not carry.
+    /// Number of rows that STIX and MISP cannot represent.
     pub(super) left_out: u64,
 }
 
@@ -316,22 +316,22 @@ impl<'a> MergedReports<'a> {
         Ok(Self { opened, found, left_out })
     }
 
-    /// With what STIX and MISP carry: strings from memory only where nothing else is asked for.
+    /// The indicators for STIX and MISP: without strings from memory, unless the job selects them.
     pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
         let mut merged = Self::of(opened)?;
-        let is_asked =
+        let is_selected =
             |report: &OpenedReport<'_>| matches!(report.job.what, Part::OfKind(Kind::Memory) | Part::Listed(_));
-        let is_asked_for = merged.opened.iter().all(is_asked);
-        merged.found.retain(|found| is_asked_for || found.kind() != Kind::Memory);
+        let selects_memory = merged.opened.iter().all(is_selected);
+        merged.found.retain(|found| selects_memory || found.kind() != Kind::Memory);
         Ok(merged)
     }
 
     /// Stops with an error once the job is cancelled.
-    pub(super) fn go_on(&self) -> io::Result<()> {
-        self.opened.first().map_or(Ok(()), OpenedReport::go_on)
+    pub(super) fn check_cancel(&self) -> io::Result<()> {
+        self.opened.first().map_or(Ok(()), OpenedReport::check_cancel)
     }
 
-    /// Each report that names an indicator, and how it does.
+    /// Each report that names an indicator, with the indicator as found there.
     pub(super) fn reports_of<'m>(
         &'m self,
         found: &'m MergedIndicator,
@@ -339,12 +339,12 @@ impl<'a> MergedReports<'a> {
         found.sightings().filter_map(|sighting| Some((self.opened.get(sighting.report)?, &sighting.indicator)))
     }
 
-    /// The rule that matters most of those that mark an indicator.
+    /// The most severe rule among those that mark an indicator.
     pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
         self.opened.first()?.job.rules.rule(found.rule()?)
     }
 
-    /// The surest reason to block an indicator, with where it was seen, and the report that gives it.
+    /// The most certain reason to block an indicator, with the rows that name it, and the report with the reason.
     pub(super) fn reason<'m>(&'m self, found: &'m MergedIndicator) -> Option<(BlockReason, &'m OpenedReport<'a>)> {
         let reasons =
             self.reports_of(found).filter_map(|(report, indicator)| Some((reason(report, indicator).ok()?, report)));
@@ -358,7 +358,7 @@ impl<'a> MergedReports<'a> {
         self.reports_of(found).flat_map(|(report, indicator)| report.notes_about(indicator)).collect()
     }
 
-    /// Where it was seen; of several reports with the sandbox before each.
+    /// The rows that name an indicator; for several reports, after the name of each sandbox.
     pub(super) fn seen_in(&self, found: &MergedIndicator) -> String {
         let seen = self.reports_of(found).map(|(report, indicator)| match self.opened.len() {
             1 => verdict::seen_in(&report.report, indicator),
@@ -367,7 +367,7 @@ impl<'a> MergedReports<'a> {
         seen.collect::<Vec<_>>().join("; ")
     }
 
-    /// What the reports that name an indicator have to say, each word once.
+    /// The values of `word` for the reports that name an indicator, each once.
     pub(super) fn each_word(&self, found: &MergedIndicator, word: impl Fn(&OpenedReport<'a>) -> String) -> String {
         let mut words: Vec<_> = self.reports_of(found).map(|(report, _)| word(report)).collect();
         let mut known = BTreeSet::new();
@@ -376,16 +376,16 @@ impl<'a> MergedReports<'a> {
     }
 }
 
-/// Members of a record about one thing: its name, and a property. They are joined in each attribute that is
-/// known to hold the first as something of this kind.
-const TOGETHER: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
+/// Members of a record that belong together: a name of this kind, and a property. They are joined in each
+/// attribute whose name member is known to be of this kind.
+const JOINED_MEMBERS: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
 
-/// What records say of one thing: the hashes of a path, the paths of a hash, the data of a registry value.
+/// Values joined by records: the hashes of a path, the paths of a hash, the data of a registry value.
 #[derive(Debug, Default)]
 pub(super) struct Correlations(HashMap<(Kind, Untrusted), Vec<Untrusted>>);
 
 impl Correlations {
-    /// Joins what the rows that are written say; nothing where a choice of indicators is wanted.
+    /// Joins the values of the written rows; empty if the job selects some of the indicators.
     pub(super) fn of(reports: &[OpenedReport<'_>]) -> io::Result<Self> {
         let mut joined = Self::default();
         let mut reports = reports.iter().filter(|opened| !opened.job.what.is_choice());
@@ -395,16 +395,16 @@ impl Correlations {
     fn add_report(&mut self, opened: &OpenedReport<'_>) -> io::Result<()> {
         for (number, section) in opened.report.index.sections.iter().enumerate() {
             let holds = section.attribute.map_or(&[][..], |known| known.holds.as_slice());
-            for (kind, name, beside) in TOGETHER {
+            for (kind, name, beside) in JOINED_MEMBERS {
                 let is_known =
                     holds.iter().any(|source| source.member == name && source.meaning == ValueMeaning::Is(kind));
-                // What may be the value's name is left out.
+                // Leaves out a member that may be the name of the value.
                 let is_name = kind == Kind::Key && opened.report.registry != ValueMember::Data;
                 if !is_known || is_name {
                     continue;
                 }
                 for row in opened.rows(number) {
-                    opened.go_on()?;
+                    opened.check_cancel()?;
                     let place = RowPlace { section: number, row: *row as usize };
                     let record = opened.report.record(place);
                     let raw = Raw::new(&record.value);
@@ -439,7 +439,7 @@ impl Correlations {
         }
     }
 
-    /// The values beside a value, in the order of the report; paths as [`same`] makes them.
+    /// The values joined with a value, in the order of the report; paths in the form of [`same`].
     pub(super) fn of_value(&self, kind: Kind, value: &Untrusted) -> &[Untrusted] {
         self.0.get(&(kind, same(kind, value))).map_or(&[], Vec::as_slice)
     }

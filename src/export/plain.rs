@@ -1,4 +1,4 @@
-//! Plain text: under a heading for each report and each pane a line a row, whole and defanged; or a line an indicator, and nothing else.
+//! Writes defanged plain text: one line per row below headings of report and pane, or one line per indicator.
 
 use super::opened::{ExportRow, OpenedReport};
 use super::{Export, Part, Summary};
@@ -9,27 +9,27 @@ use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
 
-/// A text of a pane without teeth: where hosts stand, a name is a host whatever it ends in.
+/// A defanged text of a pane; in a pane of hosts every name counts as a host, whatever its ending.
 pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
     let visible = text.visible();
     if pane == Pane::Network { visible.disarmed_among_hosts() } else { visible.disarmed() }
 }
 
-/// A row as its pane shows it, in one line without teeth.
+/// A row as its pane shows it, in one defanged line.
 pub fn line(pane: Pane, row: &Row) -> String {
     let (label, text) = row.words(|text| harmless(pane, text).into());
     let gap = if label.is_empty() { "" } else { " " };
     format!("{label}{gap}{text}")
 }
 
-/// A process as its pane shows it, for who is below it and written without it.
+/// A process as its pane shows it, to name the parent of a row that is written without it.
 pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: RowPlace) -> String {
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
-/// Of indicators nothing but the things themselves, without teeth: the formats for other programs have them as they are. One that begins with `=` or
-/// the like stands so: a formula is of concern where cells are read, and CSV marks it there; here a mark would be a part of the thing for
-/// every program that reads a line as one.
+/// Writes rows, or indicators without any detail. Indicators are defanged: the formats for programs have the values
+/// as they are. A value that begins with `=` has no mark as in CSV: only readers of cells evaluate formulas, and
+/// here every program that reads lines would take the mark for a part of the value.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     match job.what.is_indicators() {
         true => job.each_indicator(out, |_, _| Ok(()), |_, found, out| writeln!(out, "{}", found.defanged())),
@@ -45,8 +45,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
     for note in &opened.loose {
         let item =
             note.about.item.as_ref().map(|item| [&item.attribute, &item.text].map(|text| text.visible().disarmed()));
-        let on =
-            item.map(|[attribute, text]| format!("  (on {attribute} {text}, which is not in this report any more)"));
+        let on = item.map(|[attribute, text]| format!("  (on {attribute} {text}, which is no longer in this report)"));
         writeln!(out, "{}{}", words(note), on.unwrap_or_default())?;
     }
     let mut last = None;
@@ -64,7 +63,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
     })
 }
 
-/// Whose report it is: sandbox, when it ran, file; what it is of where it has no identifier.
+/// The heading of a report: sandbox, time of the run, and file; its origin if it has no identifier.
 fn heading(opened: &OpenedReport<'_>) -> String {
     let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
     let Some(parts) = parts else {
@@ -76,7 +75,7 @@ fn heading(opened: &OpenedReport<'_>) -> String {
     format!("# {}{ran}{file}", parts.sandbox.visible().disarmed())
 }
 
-/// The rule behind what it marks.
+/// The rule, as a suffix of the row that it marks.
 fn marked(rule: &Rule) -> String {
     let words = Untrusted::from(rule.label()).visible().disarmed();
     format!("  ({}: {words})", rule.severity.name())
@@ -86,17 +85,17 @@ fn words(note: &Note) -> String {
     format!("note: {}", note.text.visible().disarmed())
 }
 
-/// The deepest level that a process is indented to; deeper ones say theirs.
-const DEEPEST: usize = 20;
+/// Maximum level of indentation; deeper processes show their level as a number.
+const MAX_INDENT: usize = 20;
 
 impl ExportRow<'_> {
-    /// The prefix of a row: an indent for each written ancestor; its level, where that is too deep to indent; and
-    /// its parent in the words of `named`, where that is left out.
+    /// The prefix of a row: an indent for each written ancestor, its level if that is too deep to indent, and
+    /// its parent as `named` formats it if the parent is not written.
     pub(super) fn indent(&self, named: impl Fn(RowPlace) -> String) -> (String, String) {
-        let depth = self.depth.filter(|depth| usize::from(*depth) > DEEPEST);
+        let depth = self.depth.filter(|depth| usize::from(*depth) > MAX_INDENT);
         let level = depth.map(|depth| format!("level {depth} ")).unwrap_or_default();
         let parent = self.parent.filter(|_| self.is_orphan).map(|row| named(RowPlace { row, ..self.place }));
         let parent = parent.map(|parent| format!("(below {parent}, which is left out) ")).unwrap_or_default();
-        ("  ".repeat(self.steps.min(DEEPEST)), level + &parent)
+        ("  ".repeat(self.steps.min(MAX_INDENT)), level + &parent)
     }
 }

@@ -1,5 +1,5 @@
-//! A STIX 2.1 bundle: what each sandbox observed, and indicators for what others are to block of it. The same report gives the
-//! same identifiers.
+//! Writes a STIX 2.1 bundle: the observables of each sandbox, and indicators for those to block. The same report
+//! gives the same identifiers.
 
 mod objects;
 
@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
-/// Writes one bundle of all reports; an object that several reports have is in it once.
+/// Writes one bundle of all reports, with each object once.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let merged = MergedReports::carried(job.opened())?;
     let mut bundle = Bundle { out, written: HashSet::new(), left_out: merged.left_out };
@@ -36,7 +36,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     }
     merged.found.iter().try_for_each(|found| bundle.block(&merged, found))?;
     bundle.out.write_all(b"]}\n")?;
-    // The marking is no row.
+    // The marking is not an indicator's object.
     let (rows, objects) = (merged.found.len() as u64, bundle.written.len() as u64 - 1);
     Ok(Summary { rows, objects, left_out: bundle.left_out, ..summary })
 }
@@ -44,30 +44,30 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
 struct Bundle<'a> {
     out: &'a mut dyn Write,
     written: HashSet<String>,
-    /// Rows without an object: STIX has none for most rows of a report, nor for devices and pipes.
+    /// Number of rows without an object: STIX has none for most rows, nor for devices and pipes.
     left_out: u64,
 }
 
-/// How sure it is that something is to be blocked, the surest first.
+/// Indicator types of STIX, in the order of decreasing certainty.
 const ACTIVITIES: [&str; 3] = ["malicious-activity", "anomalous-activity", "unknown"];
 
-/// The things that a report saw, and how they belong together.
+/// The paths and folders of a report, and the values that belong together.
 struct SeenThings<'a> {
     joined: Correlations,
-    /// The paths, as they are compared and as they are.
+    /// The paths, by their form for comparison.
     paths: HashMap<Untrusted, &'a Untrusted>,
-    /// The paths that others lie below, as they are compared.
+    /// The paths that contain other paths, in their form for comparison.
     folders: HashSet<Untrusted>,
 }
 
-/// What an analysis refers to.
+/// The objects that an analysis refers to.
 #[derive(Default)]
 struct References<'n> {
     /// The observables, each once, as literals.
     observed: Vec<String>,
-    /// The registry keys, with where each was seen: that it was set, deleted or opened has no place in its object.
+    /// The registry keys, each with its rows: its object cannot state whether it was set, deleted or opened.
     keys: Vec<(String, String)>,
-    /// What each note is about, as literals.
+    /// The objects that each note is about, as literals.
     noted: HashMap<&'n NoteSubject, Vec<String>>,
 }
 
@@ -125,7 +125,7 @@ impl Bundle<'_> {
         self.write(id.to_owned(), &object(begun(id).into_iter().chain(dates).chain(own))).map(drop)
     }
 
-    /// Writes what a report observed.
+    /// Writes the observables of a report.
     fn observe<'n>(
         &mut self,
         opened: &OpenedReport<'n>,
@@ -138,7 +138,7 @@ impl Bundle<'_> {
         let joined = Correlations::of(std::slice::from_ref(opened))?;
         let seen = SeenThings { joined, folders: folders(&paths), paths };
         for indicator in found {
-            opened.go_on()?;
+            opened.check_cancel()?;
             let objects = self.observables(indicator, &seen)?;
             if objects.is_empty() {
                 self.left_out += indicator.alone;
@@ -161,7 +161,7 @@ impl Bundle<'_> {
         Ok(references)
     }
 
-    /// The techniques of ATT&CK that an analysis names. They are known by their numbers; their names are ATT&CK's own.
+    /// Writes the ATT&CK techniques of an analysis, with their numbers as names: the names are ATT&CK's own.
     fn write_techniques(&mut self, opened: &OpenedReport<'_>, analysis: &str, when: &str) -> io::Result<()> {
         for number in techniques(opened) {
             let id = own_id("attack-pattern", &format!("technique {number}"));
@@ -178,7 +178,7 @@ impl Bundle<'_> {
         Ok(())
     }
 
-    /// Writes that an analysis has to do with something, and how.
+    /// Writes the relationship of an analysis with an object, and its description if it has one.
     fn relate(&mut self, analysis: &str, with: &str, how: Option<&str>, when: &str) -> io::Result<()> {
         let own = [
             ("relationship_type", Some(own_literal("related-to"))),
@@ -189,7 +189,7 @@ impl Bundle<'_> {
         self.write_dated(&own_id("relationship", &format!("{analysis} {with}")), [when, when], own)
     }
 
-    /// A note, on the analysis and on what it names. When it was first written is not known; that it was after the analysis is.
+    /// Writes a note on the analysis and its objects. The note's creation time is unknown, but not before the analysis.
     fn write_note(&mut self, note: &Note, analysed: Timestamp, about: impl Iterator<Item = String>) -> io::Result<()> {
         let item = note.about.item.as_ref();
         let on = item.map(|item| format!("On {}: {}", item.attribute.visible(), item.text.visible()));
@@ -203,8 +203,8 @@ impl Bundle<'_> {
         self.write_dated(&own_id("note", &name), dates.each_ref().map(String::as_str), own)
     }
 
-    /// The objects of an indicator, by identifiers: a file whose hash and path are known is one object with both, of each
-    /// pair of them. STIX has none for some kinds, nor for an address that lost its scheme.
+    /// Writes the objects of an indicator, and returns their identifiers. Each known pair of hash and path is one
+    /// file object. STIX has no objects for some kinds, nor for an address without its scheme.
     fn observables(&mut self, indicator: &Indicator, seen: &SeenThings<'_>) -> io::Result<Vec<String>> {
         let value = &indicator.value;
         let text = plain(value);
@@ -243,8 +243,8 @@ impl Bundle<'_> {
         Ok(vec![one?])
     }
 
-    /// Writes an observable. Its identifier is made of its properties as RFC 8785 writes them; `own` gives these, in the
-    /// order of their names, with literals of one kind or the other.
+    /// Writes an observable. Its identifier is derived from its properties in the form of RFC 8785; `own` returns
+    /// these, sorted by name, with literals of the function that it is called with.
     fn observable(
         &mut self,
         kind: &str,
@@ -255,8 +255,8 @@ impl Bundle<'_> {
         self.write(id, &json)
     }
 
-    /// A registry key; one that was set to data is a value of its key, whose name is the last part of the path. `None` of a key
-    /// in no hive that is known.
+    /// Writes a registry key. A key with data is a value of its parent key, named by the last part of the path.
+    /// Returns `None` for a key in an unknown hive.
     fn registry_key(&mut self, key: &Untrusted, data: &[Untrusted]) -> io::Result<Option<String>> {
         if data.is_empty() {
             let key = whole_hive(&plain(key));
@@ -271,12 +271,12 @@ impl Bundle<'_> {
         self.observable("windows-registry-key", own).map(Some)
     }
 
-    /// An observable of one property.
+    /// Writes an observable with one property.
     fn simple(&mut self, kind: &str, property: &'static str, value: &str) -> io::Result<String> {
         self.observable(kind, |literal| vec![(property, Some(literal(value)))])
     }
 
-    /// A file by its hash, by its name and folder, or by both; a path that ends like a folder is one.
+    /// Writes a file with its hash, its name and folder, or both; a path that ends in a separator is a folder.
     fn file(&mut self, hash: Option<&Untrusted>, path: Option<&Untrusted>) -> io::Result<String> {
         let hash = hash.map(plain);
         let (folder, name) = path.map(|path| split_path(path, br"\/")).unwrap_or_default();
@@ -291,13 +291,13 @@ impl Bundle<'_> {
         })
     }
 
-    /// A folder by its path, without the separator at its end where it is no root.
+    /// Writes a folder, without the separator at the end of its path unless it is a root.
     fn folder(&mut self, path: &str) -> io::Result<String> {
         let short = path.trim_end_matches(['\\', '/']);
         self.simple("directory", "path", if short.len() > 2 { short } else { path })
     }
 
-    /// Writes that others are to block an indicator, if so, and why: of several reports the surest says it.
+    /// Writes an indicator to block, with the most certain reason; nothing without a reason.
     fn block(&mut self, merged: &MergedReports<'_>, found: &MergedIndicator) -> io::Result<()> {
         let Some((reason, opened)) = merged.reason(found) else { return Ok(()) };
         let Some(pattern) = pattern(found.kind(), &plain(found.value())) else { return Ok(()) };

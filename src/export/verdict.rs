@@ -1,4 +1,4 @@
-//! What a sandbox says of a report as a whole and of its indicators, in words for other programs.
+//! Derives the verdict, the techniques and the reasons to block from a report, in the vocabulary of STIX.
 
 use super::opened::OpenedReport;
 use crate::report::indicators::{ITSELF, Kind};
@@ -9,32 +9,32 @@ use crate::report::{Indicator, Report, RowPlace};
 use crate::text::Untrusted;
 use std::collections::BTreeSet;
 
-/// The most values of an attribute that are read.
-pub(super) const MOST: usize = 100;
+/// Maximum number of values of an attribute that are read.
+const MAX_ROWS: usize = 100;
 
-/// Words of verdicts, each with the one of STIX that they come to, the worst first.
+/// Results of STIX, each with the words of verdicts that lead to it, the worst first.
 const VERDICTS: [(&str, &str); 3] = [
     ("malicious", "MALWARE MALICIOUS RANSOM RANSOMWARE TROJAN STEALER RAT PHISHING BANKER EXPLOIT SPREADER WORM VIRUS"),
     ("suspicious", "SUSPICIOUS GREYWARE ADWARE EVADER"),
     ("benign", "CLEAN HARMLESS BENIGN"),
 ];
 
-/// What the sandbox thought of the sample, in the words of STIX.
+/// The sandbox's verdict on the sample, as a result of STIX.
 pub(super) fn verdict(report: &Report) -> &'static str {
-    let verdicts = report.values("verdicts").take(MOST);
+    let verdicts = report.values("verdicts").take(MAX_ROWS);
     let verdicts: Vec<_> = verdicts.map(|verdict| String::from_utf8_lossy(verdict.as_bytes()).to_uppercase()).collect();
-    let found = VERDICTS.iter().find(|(_, words)| verdicts.iter().any(|verdict| says_one_of(verdict, words)));
+    let found = VERDICTS.iter().find(|(_, words)| verdicts.iter().any(|verdict| has_word(verdict, words)));
     found.map_or("unknown", |(verdict, _)| verdict)
 }
 
-/// Whether a verdict says one of these words, and does not say that it is none.
-fn says_one_of(verdict: &str, wanted: &str) -> bool {
+/// Whether a verdict contains one of these words and no negation.
+fn has_word(verdict: &str, wanted: &str) -> bool {
     let words: Vec<_> = verdict.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
     !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON"))
         && words.iter().any(|word| wanted.split(' ').any(|wanted| wanted == *word))
 }
 
-/// The techniques of MITRE ATT&CK that the rows which are meant name, each once; none where a choice of indicators is wanted.
+/// The ATT&CK techniques of the written rows, each once; empty if the job selects some of the indicators.
 pub(super) fn techniques(opened: &OpenedReport<'_>) -> Vec<String> {
     if opened.job.what.is_choice() {
         return Vec::new();
@@ -54,13 +54,13 @@ fn technique(row: &Record<'_>) -> Option<String> {
 }
 
 /// Whether a row counts as exported without an indicator: a verdict, a technique, the time of the run.
-pub(super) fn is_told(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
+pub(super) fn is_represented(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
     let is_named = TECHNIQUES.iter().any(|known| known.as_bytes() == name.as_bytes());
     let is_technique = || is_named && technique(&report.record(place)).is_some();
-    place.row < MOST && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
+    place.row < MAX_ROWS && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
 }
 
-/// Whether it is the number of a technique, or of a part of one: `T1547.001`.
+/// Whether a text is the number of a technique or subtechnique, such as `T1547.001`.
 fn is_technique(id: &str) -> bool {
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, part) = id.split_once('.').unwrap_or((id, "000"));
@@ -70,8 +70,9 @@ fn is_technique(id: &str) -> bool {
 /// The first rows of an attribute.
 fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&RowPlace) -> bool) -> Vec<Record<'a>> {
     let sections = (0..).zip(&report.index.sections).filter(|(_, section)| section.name.as_bytes() == name.as_bytes());
-    let places = sections
-        .flat_map(|(number, section)| (0..section.len().min(MOST)).map(move |row| RowPlace { section: number, row }));
+    let places = sections.flat_map(|(number, section)| {
+        (0..section.len().min(MAX_ROWS)).map(move |row| RowPlace { section: number, row })
+    });
     let found = places.filter(is_meant).map(|place| report.record(place));
     found.filter(|record| !record.value.is_empty()).collect()
 }
@@ -79,15 +80,15 @@ fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&RowPlace) -> b
 /// Why an indicator is to be blocked.
 pub(super) struct BlockReason {
     pub(super) name: String,
-    /// A sentence.
+    /// The explanation, as a sentence.
     pub(super) words: String,
-    /// How sure it is, 0 the surest.
+    /// How certain the reason is; 0 is the most certain.
     pub(super) activity: usize,
 }
 
-/// The reason to block an indicator: it is the file that was run, unless the sandbox found it clean; or a
-/// rule marks its row high or medium, since malware asks for harmless hosts as well. Values that are common
-/// on harmless machines have none: it returns why there is none.
+/// The reason to block an indicator, or the reason not to. Blocked are the file that was run, unless its sandbox
+/// found it clean, and values in rows of high or medium severity, because malware contacts harmless hosts too.
+/// Values that are common on clean machines are never blocked.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
     let (name, words, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match verdict(&opened.report) {
@@ -106,7 +107,7 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
     Ok(BlockReason { name, words, activity })
 }
 
-/// The first rows that name it, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
+/// The first rows that name an indicator, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
 pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
     if indicator.places.is_empty() {
         return ITSELF.to_owned();

@@ -321,7 +321,7 @@ fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
     std::fs::write(&path, "precious").unwrap();
     let unheld = id.replace("CAPE Sandbox", "Lantern Mobile");
     let output = cli.run(&["export", &unheld, "--output", place]);
-    assert!(!output.status.success() && errors(&output).contains("is there already"), "{output:?}");
+    assert!(!output.status.success() && errors(&output).contains("already exists"), "{output:?}");
     assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), cli.paid()), ("precious", 1));
     assert!(cli.run(&["export", &id, "--force", "--output", place]).status.success());
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("\"origin\""));
@@ -355,7 +355,7 @@ fn an_artifact_is_fetched_into_a_file_and_paid_once() {
     let path = cli.home.path().join("57874b32c259-CAPE-Sandbox.html");
     assert!(std::fs::read_to_string(&path).unwrap().contains("made-up"));
     let again = run(&["download", &id, "html"]);
-    assert!(!again.status.success() && errors(&again).contains("is there already"), "{again:?}");
+    assert!(!again.status.success() && errors(&again).contains("already exists"), "{again:?}");
     let piped = run(&["download", &id, "html", "--output", "-"]);
     assert!(text(&piped).contains("made-up") && errors(&piped).contains("nothing was charged"), "{piped:?}");
     let missing = run(&["download", &id, "pcap"]);

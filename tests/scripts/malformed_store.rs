@@ -59,7 +59,7 @@ fn a_path_is_escaped_once_whatever_it_is_made_of() {
     let listed = text(&cli.run(&["list", "--format", "ids", &main_file()]));
     let id = listed.lines().next().unwrap().to_owned();
     assert!(says(&["download", &id, "html", "-o"]).contains("wrote"));
-    assert!(says(&["download", &id, "html", "-o"]).contains("is there already"));
+    assert!(says(&["download", &id, "html", "-o"]).contains("already exists"));
     for command in [&["show"][..], &["store", "import"], &["submit"]] {
         std::fs::remove_file(&path).ok();
         says(command);

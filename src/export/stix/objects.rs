@@ -1,4 +1,4 @@
-//! What objects of STIX are written with: their beginnings, identifiers and literals, and the marking of each.
+//! Parts of STIX objects: common properties, identifiers, literals, patterns, and the marking.
 
 use crate::export::{Member, list, own_literal};
 use crate::report::canonical::{HIVES, spell_out_str};
@@ -11,10 +11,10 @@ use uuid::Uuid;
 /// The namespace of this program's own objects.
 const OWN: Uuid = Uuid::from_u128(0x3d6f_8c52_90a1_4e5b_8f0e_6b1d_27c4_a913);
 
-/// The namespace of identifiers of observables that are made of their values (STIX 2.1, §2.9).
+/// The namespace of identifiers derived from the values of observables (STIX 2.1, §2.9).
 const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a9b7);
 
-/// TLP:AMBER+STRICT as OASIS has defined it: a private report is for the own organisation.
+/// TLP:AMBER+STRICT as defined by OASIS: a private report is for the own organisation.
 pub(super) const MARKING: &str = "marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003";
 
 /// The object of the marking.
@@ -25,7 +25,7 @@ pub(super) const MARKING_OBJECT: &str = concat!(
     r#"{"extension_type":"property-extension","tlp_2_0":"amber+strict"}}}"#
 );
 
-/// The beginning of an object, marked; its type is the beginning of its identifier.
+/// The common properties of an object, with its marking; the identifier begins with the type.
 pub(super) fn begun(id: &str) -> [Member<'static>; 4] {
     let kind = id.split_once("--").map_or("", |(kind, _)| kind);
     [
@@ -36,22 +36,22 @@ pub(super) fn begun(id: &str) -> [Member<'static>; 4] {
     ]
 }
 
-/// The identifier of an object of this program's own, by a name that is unique to it.
+/// The identifier of an object of this program, derived from a unique name.
 pub(super) fn own_id(kind: &str, name: &str) -> String {
     format!("{kind}--{}", Uuid::new_v5(&OWN, name.as_bytes()))
 }
 
-/// The identifier of an observable, by the properties that make it what it is as JSON (RFC 8785).
+/// The identifier of an observable, derived from its identifying properties as JSON (RFC 8785).
 pub(super) fn observable_id(kind: &str, properties: &str) -> String {
     format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, properties.as_bytes()))
 }
 
-/// A moment as STIX writes it.
+/// A time in the format of STIX.
 pub(super) fn moment_words(when: Timestamp) -> String {
     when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 
-/// Text as STIX holds it: Unicode as it is, anything else in its visible form.
+/// Text for STIX: Unicode unchanged, anything else in its visible form.
 pub(super) fn plain(text: &Untrusted) -> String {
     match std::str::from_utf8(text.as_bytes()) {
         Ok(text) => text.to_owned(),
@@ -59,7 +59,7 @@ pub(super) fn plain(text: &Untrusted) -> String {
     }
 }
 
-/// A literal as RFC 8785 has it: serde_json escapes only what has to be escaped, in the same way.
+/// A literal of RFC 8785: serde_json escapes only what has to be escaped, in the same way.
 pub(super) fn canonical(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -72,8 +72,8 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
     }
 }
 
-/// A path up to its last separator, and the name behind it. It is split as it was received: the visible form of bytes that are no
-/// Unicode has backslashes of its own.
+/// A path up to its last separator, and the name after it. The received bytes are split, because the visible form
+/// of invalid Unicode contains backslashes.
 pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String) {
     let path = path.as_bytes();
     let start = path.iter().rposition(|byte| separators.contains(byte)).map_or(0, |last| last + 1);
@@ -81,7 +81,7 @@ pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String
     (plain(&Untrusted::from(folder)), plain(&Untrusted::from(name)))
 }
 
-/// A registry key with the long name of its hive; `None` where it has no hive or an unknown one.
+/// A registry key with the long name of its hive; `None` if it has no hive or an unknown one.
 pub(super) fn whole_hive(key: &str) -> Option<String> {
     let text = spell_out_str(key);
     let hive = text.split(['\\', '/']).next().unwrap_or_default();
@@ -95,7 +95,7 @@ pub(super) fn product(name: &Untrusted) -> String {
     name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// The devices of Windows that files lie on.
+/// The devices of Windows that contain files.
 const VOLUMES: [&str; 4] = ["harddiskvolume", "cdrom", "mup", "lanmanredirector"];
 
 /// Whether a path is that of a device or pipe.
@@ -109,17 +109,17 @@ pub(super) fn is_device(path: &str) -> bool {
     }
     let spaces = [r"\\.\", r"\??\", r"\\?\"];
     if let Some(inside) = spaces.iter().find_map(|space| path.strip_prefix(space)) {
-        // A drive with something on it, a volume, or another machine.
+        // A path on a drive, on a volume, or on another machine.
         let is_volume = inside.starts_with("volume{") && inside.contains('\\');
         let is_pipe = inside.split('\\').nth(2) == Some("pipe");
         return !(inside.get(1..3) == Some(r":\") || is_volume || inside.starts_with(r"unc\") && !is_pipe);
     }
-    // One of another machine.
+    // A pipe of another machine.
     let is_pipe = path.strip_prefix(r"\\").is_some_and(|machine| machine.split('\\').nth(1) == Some("pipe"));
     is_pipe || path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
 }
 
-/// Those of some paths that others lie below, as they are compared.
+/// The paths that contain other paths, in their form for comparison.
 pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrusted> {
     let mut sorted: Vec<_> = paths.keys().map(Untrusted::as_bytes).collect();
     sorted.sort();
@@ -133,7 +133,7 @@ pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrust
     paths.keys().filter(has_below).cloned().collect()
 }
 
-/// A URL by the letter of RFC 3986, encoded where it is not; `None` if that does not make it one.
+/// A URL that is valid by RFC 3986, percent-encoded if necessary; `None` if that is not enough.
 fn uri(text: &str) -> Option<String> {
     if !text.contains("://") || text.contains('\\') {
         return None;
@@ -143,7 +143,7 @@ fn uri(text: &str) -> Option<String> {
     if parsed.host_str()?.split('.').any(is_edged) {
         return None;
     }
-    // Browsers take `127.1` for an address; others take it literally.
+    // Browsers read `127.1` as an address; other programs do not.
     let is_short = matches!(parsed.host()?, url::Host::Ipv4(address) if !text.contains(&address.to_string()));
     let whole = if is_uri(text) && !is_short { text.to_owned() } else { parsed.to_string() };
     is_uri(&whole).then_some(whole)
@@ -175,7 +175,7 @@ fn is_mail(text: &str) -> bool {
     text.is_ascii() && parts.is_some_and(|(local, host)| !local.is_empty() && is_host(host))
 }
 
-/// An IPv6 address in groups of four digits alone.
+/// An IPv6 address without a dotted IPv4 part.
 fn in_groups(text: &str) -> String {
     match text.parse::<std::net::Ipv6Addr>() {
         Ok(address) if text.contains('.') => address.segments().map(|group| format!("{group:x}")).join(":"),
@@ -183,8 +183,8 @@ fn in_groups(text: &str) -> String {
     }
 }
 
-/// What STIX has for an indicator that is one property of one object: the object, the property, the value. `None` where the
-/// value is none by its letter.
+/// The STIX object, its property and the value of an indicator with one property. `None` for a value that STIX does
+/// not allow.
 pub(super) fn property(kind: Kind, text: &str) -> Option<(&'static str, &'static str, String)> {
     match kind {
         Kind::Host if is_host(text) => Some(("domain-name", "value", text.to_owned())),
