@@ -1,4 +1,4 @@
-//! Flags over variables over the file over what holds without them, put together into one table before it is read.
+//! Merges flags, variables, the config file and defaults, in this order of precedence, into one table.
 
 use super::settings::{SETTINGS, Setting, masked, without_values};
 use super::{Config, ConfigError};
@@ -14,7 +14,7 @@ use toml::{Table, Value};
 pub enum SettingOrigin {
     Flag,
     Variable(String),
-    /// With its line.
+    /// The line of the file.
     File(usize),
     Default,
 }
@@ -46,14 +46,14 @@ pub struct ConfigProblem {
     pub words: String,
 }
 
-/// Settings as they were put together.
+/// The merged settings, with the origin of each.
 #[derive(Debug, Default)]
 pub(super) struct Layers {
     table: Table,
     origins: BTreeMap<String, SettingOrigin>,
 }
 
-/// The line of a place in a text, from 1.
+/// The line number of a byte offset in a text, from 1.
 fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
@@ -64,13 +64,13 @@ pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigProblem {
     ConfigProblem { line: line(text, at), words: without_values(error.message()) }
 }
 
-/// Whether the config takes this value under this name.
+/// Checks that the config accepts this value for this setting.
 fn accepts(path: &[String], value: Value) -> Result<(), String> {
     let mut table = Table::new();
     put(&mut table, path, value);
     Config::deserialize(table).map(|_| ()).map_err(|error| {
         let name = masked_name(path.iter().map(String::as_str));
-        let why = without_values(&in_plain_words(error.message()));
+        let why = without_values(&in_plain_language(error.message()));
         if why.contains("unknown field") { why } else { format!("{name}: {why}") }
     })
 }
@@ -79,8 +79,8 @@ fn masked_name<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     parts.map(masked).collect::<Vec<_>>().join(".")
 }
 
-/// A parser's words, without the names that numbers have in a program.
-fn in_plain_words(message: &str) -> String {
+/// A parser's message, with types of numbers in plain language.
+fn in_plain_language(message: &str) -> String {
     match message.rsplit_once("expected ") {
         Some((before, "u16" | "u32" | "u64")) => format!("{before}expected a whole number, and none below zero"),
         Some((before, "a nonzero u32")) => format!("{before}expected a whole number above zero"),
@@ -105,7 +105,7 @@ fn get<'a>(table: &'a Table, name: &str) -> Option<&'a Value> {
 }
 
 impl Layers {
-    /// Everything in a file that is no setting, or no value that its setting takes; and the rest, which can be used.
+    /// Parses a file: the unknown settings and invalid values in it, and the usable rest.
     pub(super) fn of_file(text: &str) -> (Vec<ConfigProblem>, Self) {
         let (spans, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
@@ -121,7 +121,7 @@ impl Layers {
         (found, layers)
     }
 
-    /// Tries each member of a table by itself, and then its own members; takes those that are settings.
+    /// Tries each member of a table alone, then its own members; adds those that are valid settings.
     fn try_each(
         &mut self,
         text: &str,
@@ -151,7 +151,7 @@ impl Layers {
         }
     }
 
-    /// Lays variables over the file, and flags, as they were typed, over them.
+    /// Overrides the file by variables, and both by flags as they were typed.
     pub(super) fn cover(&mut self, flags: &[(String, String)], variable: Variables<'_>) -> Result<(), ConfigError> {
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
@@ -167,7 +167,7 @@ impl Layers {
 
     fn set(&mut self, name: &str, text: &str, origin: SettingOrigin) -> Result<(), ConfigError> {
         let unknown = || {
-            let like = Setting::like(name).map(|like| format!(", perhaps {like} is meant"));
+            let like = Setting::like(name).map(|like| format!(", perhaps {like}"));
             ConfigError::UnknownSetting(masked_name(name.split('.')), like.unwrap_or_default())
         };
         let setting = Setting::named(name).ok_or_else(unknown)?;
@@ -176,7 +176,7 @@ impl Layers {
         }
         let name = if setting.of_profile() == Some(name) { setting.full(&self.chosen()) } else { name.to_owned() };
         let path: Vec<_> = name.split('.').map(str::to_owned).collect();
-        // Taken as TOML, or else as a text that was typed without quotes.
+        // Parsed as TOML, or else taken as a text without quotes.
         let typed = format!("x = {text}").parse::<Table>().ok().filter(|read| read.len() == 1);
         let typed = typed.and_then(|mut read| read.remove("x"));
         let accepted = |value: &Value| accepts(&path, value.clone());
@@ -200,7 +200,7 @@ impl Layers {
         Config::deserialize(self.table.clone())
     }
 
-    /// The line of the file that has the key, or says how to get it.
+    /// The line of the file with the key or the command that prints it.
     pub(super) fn line_of_key(&self) -> Option<usize> {
         ["api_key", "api_key_command"].iter().find_map(|name| match self.origin(name) {
             SettingOrigin::File(line) => Some(line),
@@ -212,9 +212,9 @@ impl Layers {
         self.origins.get(name).cloned().unwrap_or(SettingOrigin::Default)
     }
 
-    /// Every setting, as it is; those of a table with names that the user chose, for each of the names.
+    /// Every setting in effect; those of a table with names that the user chooses, for each name.
     pub(super) fn effective(&self) -> Vec<EffectiveSetting> {
-        let asked = self.chosen();
+        let in_use = self.chosen();
         let mut all = Vec::new();
         for setting in SETTINGS.iter() {
             let names = match setting.name.split_once(".*") {
@@ -222,8 +222,8 @@ impl Layers {
                 Some((before, _)) => {
                     let table = get(&self.table, before).and_then(Value::as_table);
                     let mut chosen: Vec<_> = table.into_iter().flat_map(Table::keys).collect();
-                    if setting.of_profile().is_some() && !chosen.contains(&&asked) {
-                        chosen.push(&asked);
+                    if setting.of_profile().is_some() && !chosen.contains(&&in_use) {
+                        chosen.push(&in_use);
                     }
                     chosen.into_iter().map(|name| setting.full(name)).collect()
                 }

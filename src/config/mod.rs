@@ -31,9 +31,9 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// Maximum size of the config file, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Named as the config file, it means none.
+/// As the path of the config file, it means no file.
 const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
 
 /// The settings of a run, from flags, variables and the config file.
@@ -70,15 +70,15 @@ struct WatchTable {
     max_polls: Option<NonZeroU32>,
 }
 
-/// Which answers are stored, and for how long; without a limit for ever.
+/// Which responses are stored, and for how long; without limits, forever.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreTable {
     /// Whether responses are stored on disk; unless set, they are.
     persist: Option<bool>,
-    /// Answers that are older are deleted at the start.
+    /// Older responses are deleted at the start.
     pub max_age_days: Option<NonZeroU32>,
-    /// The oldest answers are deleted at the start, down to this size.
+    /// The oldest responses are deleted at the start, down to this size.
     pub max_size_mb: Option<NonZeroU32>,
 }
 
@@ -88,7 +88,7 @@ pub struct StoreTable {
 pub struct BudgetTable {
     session: Option<u64>,
     daily: Option<u64>,
-    /// What may cost more needs confirmation.
+    /// A call that may cost more needs confirmation.
     pub confirm_above: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ struct LimitTable {
     per_minute: Option<NonZeroU32>,
 }
 
-// What the user has bought, as the config or an option says. No doc comment: clap would show it as a command's help.
+// The user's entitlements, from the config or an option. No doc comment: clap would show it as a command's help.
 #[derive(Debug, Default, PartialEq, Eq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Entitlements, else from the config file or the balances")]
@@ -133,11 +133,11 @@ pub struct UiTable {
     /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
     #[serde(deserialize_with = "theme")]
     pub theme: Option<Theme>,
-    /// Whether ASCII alone is shown.
+    /// Whether only ASCII is shown.
     pub ascii: bool,
-    /// Whether the mouse is the program's.
+    /// Whether the program uses the mouse.
     pub mouse: bool,
-    /// Whether the app prints lines and draws nothing.
+    /// Whether the app prints lines instead of drawing.
     pub plain: bool,
 }
 
@@ -146,7 +146,7 @@ fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> 
     let theme = Theme::named(&name);
     if theme.is_none() && name != "auto" {
         let wanted = format!("one of `{}`", Theme::names().collect::<Vec<_>>().join("`, `"));
-        return Err(D::Error::invalid_value(Unexpected::Other("no theme's name"), &&*wanted));
+        return Err(D::Error::invalid_value(Unexpected::Other("not the name of a theme"), &&*wanted));
     }
     Ok(theme)
 }
@@ -174,33 +174,33 @@ pub enum ConfigError {
     NoHome,
     #[error("{FILE_VARIABLE} names {}, which does not exist; behaview config init makes it", crate::text::path(.0))]
     Missing(PathBuf),
-    #[error("{} is a link that leads nowhere, so what the config file says is not known: mend the link, or remove it", crate::text::path(.0))]
+    #[error("{} is a dangling link, so the config file cannot be read: repair the link, or remove it", crate::text::path(.0))]
     Dangling(PathBuf),
     #[error("{} cannot be read: {why}", crate::text::path(.path))]
     Unreadable { path: PathBuf, why: std::io::Error },
     #[error("{}, line {line}: {message}. behaview config check names every mistake", crate::text::path(.path))]
     Invalid { path: PathBuf, line: usize, message: String },
-    #[error("{} holds the key, or how to get it, and is open to others: run chmod 600 on it", crate::text::path(.0))]
+    #[error("{} contains the key or its command, and others can read it: run chmod 600 on it", crate::text::path(.0))]
     Exposed(PathBuf),
     #[error("{0}: {1}")]
     Override(SettingOrigin, String),
     #[error("unknown setting {0}{1}; behaview config show names them all")]
     UnknownSetting(String, String),
     #[error(
-        "{0} is never given as a flag: others on this machine could read it. Set it in the config file, or by a variable"
+        "{0} cannot be a flag, which others on this machine could read: set it in the config file, or by a variable"
     )]
     SecretFlag(&'static str),
     #[error("unknown profile {0}; the config file's are: {1}")]
     UnknownProfile(String, String),
     #[error(
-        "a profile is named by the key, or has it in its name, which is shown and written down: give it another name, and take another \
-         key if it may have been seen"
+        "a profile is named by the key, but its name is shown and stored: rename the profile, and replace the key \
+         if others may have seen it"
     )]
     KeyAsName,
 }
 
 impl Config {
-    /// Reads the config file alone; a file that is not there says nothing.
+    /// Reads the config file alone; a missing file counts as empty.
     #[cfg(test)]
     fn read(path: &Path) -> Result<Self, ConfigError> {
         Self::load(path, &[], &|_| None)
@@ -215,7 +215,7 @@ impl Config {
         if let Some(first) = mistakes.into_iter().next() {
             return Err(invalid(first));
         }
-        // A key that others can read is no secret; a command that others can write is theirs.
+        // Others could read the key, or replace the command that prints it.
         if layers.line_of_key().is_some() && files::is_open_to_others(path) {
             return Err(ConfigError::Exposed(path.to_owned()));
         }
@@ -231,7 +231,7 @@ impl Config {
         Ok(Self { effective: layers.effective(), keymap, ..config })
     }
 
-    /// Everything that is wrong in a config file, in the order of its lines.
+    /// All mistakes in a config file, in the order of its lines.
     pub fn check(path: &Path) -> Result<Vec<ConfigProblem>, ConfigError> {
         let (mut found, layers) = Layers::of_file(&text(path)?);
         let Ok(config) = layers.read() else { return Ok(found) };
@@ -251,7 +251,7 @@ impl Config {
             add(&format!("keys.{command}"), words);
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
-            let words = "the key, or how to get it, is in this file, and others may read or change it: run chmod 600";
+            let words = "the key or its command is in this file, and others may read or change it: run chmod 600";
             found.push(ConfigProblem { line, words: words.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);
@@ -263,15 +263,15 @@ impl Config {
         let changes: Vec<_> =
             self.keys.iter().map(|(command, keys)| KeyChange { command, keys: keys.each() }).collect();
         Keymap::read(&changes).map_err(|mistakes| {
-            let told = mistakes.into_iter().filter_map(|mistake| {
+            let problems = mistakes.into_iter().filter_map(|mistake| {
                 let KeyChange { command, keys } = changes.get(mistake.change)?;
-                // Only quotes of the file are left out: the other words are the program's own.
+                // Only quotes from the file are masked; the other text is the program's own.
                 let words = std::iter::once(command).chain(keys).fold(mistake.words, |words, written| {
                     words.replace(&format!("`{written}`"), &format!("`{}`", masked(written)))
                 });
                 Some(((*command).to_owned(), words))
             });
-            told.collect()
+            problems.collect()
         })
     }
 
@@ -299,7 +299,7 @@ impl Config {
         Credential::all_known(&variable, self.api_key.as_ref(), home().as_deref())
     }
 
-    /// Where the file, a variable or a flag says what the key is; nothing is run for it.
+    /// The setting with the key, or with its command, which is not run.
     pub fn key_place(&self) -> Option<&'static str> {
         let command = self.api_key_command.as_ref().map(|_| "api_key_command, which was not run now");
         self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
@@ -354,7 +354,7 @@ fn home() -> Option<PathBuf> {
 }
 
 fn text(path: &Path) -> Result<String, ConfigError> {
-    match files::read_text(path, LONGEST) {
+    match files::read_text(path, MAX_FILE_BYTES) {
         Ok(text) => Ok(text),
         // The null device means no config file.
         Err(_) if path == Path::new(NULL_DEVICE) => Ok(String::new()),
@@ -382,8 +382,8 @@ impl Folders {
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
-        let kept = [folders.config_dir(), folders.data_dir(), folders.cache_dir(), state];
-        if kept.iter().any(|path| path.is_relative()) {
+        let all = [folders.config_dir(), folders.data_dir(), folders.cache_dir(), state];
+        if all.iter().any(|path| path.is_relative()) {
             return Err(ConfigError::NoHome);
         }
         Ok(Self {
@@ -396,7 +396,7 @@ impl Folders {
         })
     }
 
-    /// The config file as it is read: where the variable names it, it is there.
+    /// The config file to read. Fails if the variable names a missing file, or if a link dangles.
     pub fn to_read(&self) -> Result<&Path, ConfigError> {
         let is_named = std::env::var_os(FILE_VARIABLE).is_some_and(|named| *named == *self.config);
         let is_missing = || self.config.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);

@@ -1,4 +1,4 @@
-//! The settings, read from the config file to start from, in which each is commented out below its description.
+//! The settings, parsed from the template of the config file, which has each below its description.
 //!
 //! The comment before a setting ends with its default, as in "; default 30", and the variable that sets it.
 
@@ -6,7 +6,7 @@ use crate::text::nearest;
 use std::sync::LazyLock;
 use toml::Value;
 
-/// A config file to start from: every setting with what it does, each behind a `#`.
+/// The template of the config file: every setting with its description, commented out.
 pub const TEMPLATE: &str = include_str!("../../assets/config.toml");
 
 pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| settings_of(TEMPLATE));
@@ -16,7 +16,7 @@ const PROFILE: &str = "profiles.*.";
 /// Text of at most this many bytes cannot be a key, and is quoted.
 const SHORTEST_KEY: usize = 4;
 
-/// Fewest bytes of a user's name that may be a key.
+/// Minimum length, in bytes, of a user's name that may be a key.
 const SHORTEST_LIKE_KEY: usize = 32;
 
 /// A setting of the config file.
@@ -79,7 +79,7 @@ impl Setting {
         self.name.replacen('*', chosen, 1)
     }
 
-    /// The variable that sets it, of a profile's setting for the profile in use.
+    /// The variable that sets it; a profile's setting applies to the profile in use.
     pub fn variable(&self) -> Option<String> {
         let name = self.of_profile().unwrap_or(&self.name);
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
@@ -98,17 +98,17 @@ impl Setting {
             "profiles.*.root" | "profiles.*.proxy" | "profiles.*.upload_host" if text.contains('@') => {
                 "(an address with a password, not shown)".to_owned()
             }
-            // The service takes the key in a name's place.
+            // The service accepts the key in place of a user's name.
             "profiles.*.user" if text.len() >= SHORTEST_LIKE_KEY && !text.contains(['@', ' ']) => {
                 "(as long as a key, not shown)".to_owned()
             }
-            // JSON writes what a setting can be as TOML does.
+            // The values of settings are the same in JSON and TOML.
             _ => serde_json::to_string(value).unwrap_or_default(),
         }
     }
 }
 
-/// A name as it was written, if it is short, a plain word or a setting's: a key may be anywhere by mistake.
+/// A name as written if it is short, a plain word or a setting, else masked: the name may be the key by mistake.
 pub(super) fn masked(written: &str) -> &str {
     let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
     let is_own = || SETTINGS.iter().any(|setting| setting.name.split('.').any(|part| part == written));
@@ -119,7 +119,7 @@ pub(super) fn masked(written: &str) -> &str {
 pub(super) fn without_values(message: &str) -> String {
     let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
     let is_quote = |c: char| matches!(c, '`' | '"');
-    // The quoted text may contain quotes: all between the first and the last is of the file.
+    // The quoted text may contain quotes: all between the first and the last is from the file.
     let quoted = found.find(is_quote).zip(found.rfind(is_quote)).filter(|(first, last)| first < last);
     let parts =
         quoted.and_then(|(first, last)| Some((found.get(..=first)?, found.get(first + 1..last)?, found.get(last..)?)));

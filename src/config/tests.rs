@@ -1,4 +1,4 @@
-//! What a config may hold, and what is said of one that is wrong.
+//! Valid configs, and the messages about invalid ones.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
 
 #[test]
 fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
-    // What the parser itself takes is what it names when it is given something else.
+    // The values that the parser names in its error are those that it accepts.
     let taken = |table: &str| {
         let text = format!("{table}\nno_such_setting = 1\n");
         let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
@@ -37,7 +37,7 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
     };
     let tables = ["profiles", "budget", "entitlements", "watch", "limits", "store", "ui", "keys", "profiles.*.fields"];
     let mut names = taken("");
-    // Which commands there are, the table of commands says.
+    // The table of commands lists the commands.
     names.push("keys.*".to_owned());
     for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "watch", "limits", "store", "ui"] {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
@@ -72,7 +72,7 @@ fn the_file_to_start_from_holds_every_setting_and_is_right() {
     for effective in Config::read(&path).unwrap().effective() {
         assert!(effective.from.starts_with("file, line "), "{effective:?}");
     }
-    // A default is what a config that says nothing has.
+    // A default is the value in an empty config.
     let nothing = Config::default();
     let default = |name: &str| SETTINGS.iter().find(|setting| setting.name == name).unwrap().default.to_owned();
     let profile = nothing.profile().unwrap();
@@ -109,18 +109,18 @@ fn every_mistake_is_named_by_its_line() {
 
 #[test]
 fn the_store_is_persistent_by_default() {
-    let kept = |text: &str| {
+    let limits = |text: &str| {
         read(text)
             .map(|c| (!c.is_persistent(), c.store.max_age_days.map(u32::from), c.store.max_size_mb.map(u32::from)))
     };
-    assert_eq!(kept("").unwrap(), (false, None, None));
-    assert_eq!(kept("[store]\npersist = false\n").unwrap(), (true, None, None));
-    assert_eq!(kept("[store]\nmax_age_days = 30\nmax_size_mb = 2\n").unwrap(), (false, Some(30), Some(2)));
+    assert_eq!(limits("").unwrap(), (false, None, None));
+    assert_eq!(limits("[store]\npersist = false\n").unwrap(), (true, None, None));
+    assert_eq!(limits("[store]\nmax_age_days = 30\nmax_size_mb = 2\n").unwrap(), (false, Some(30), Some(2)));
     for zero in ["max_age_days", "max_size_mb"] {
-        let words = kept(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
+        let words = limits(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
         assert!(words.contains("line 2") && words.contains("above zero"), "{words}");
     }
-    assert!(kept("[store]\npersist = \"some\"\n").unwrap_err().to_string().contains("line 2"));
+    assert!(limits("[store]\npersist = \"some\"\n").unwrap_err().to_string().contains("line 2"));
 }
 
 #[test]

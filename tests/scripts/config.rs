@@ -122,7 +122,7 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
     assert!(fine.status.success() && text(&fine).ends_with("config.toml: nothing is wrong\n"), "{fine:?}");
     std::fs::write(&path, "profile = \"virustotal\"\n").unwrap();
     let again = run(&["config", "init"]);
-    assert!(again.status.code() == Some(1) && errors(&again).contains("is there already"), "{again:?}");
+    assert!(again.status.code() == Some(1) && errors(&again).contains("already exists"), "{again:?}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "profile = \"virustotal\"\n");
     #[cfg(unix)]
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&path).unwrap().permissions()) & 0o077, 0);
@@ -144,7 +144,7 @@ fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_b
         "expected one of `root`, `v3_prefix`, `v2_prefix`, `header`",
         "profiles.lab.v3_prefix: invalid type: integer `5`, expected a string",
         "connect_timeout_s: invalid value: integer `-1`, expected a whole number, and none below zero",
-        "ui.theme: invalid value: no theme's name, expected one of `auto`",
+        "ui.theme: invalid value: not the name of a theme, expected one of `auto`",
         "budget.daily: invalid type: string \"…\", expected a whole number",
     ] {
         assert!(to_visible.contains(words), "{words}: {to_visible}");
