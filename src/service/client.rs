@@ -14,13 +14,13 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Maximum size of an artifact, in bytes: it is received in memory.
-const LARGEST_ARTEFACT: u64 = 1 << 30;
+const MAX_ARTIFACT_BYTES: u64 = 1 << 30;
 
 /// Maximum size of a response that is expected to be short, in bytes.
-const LONGEST_WORDS: u64 = 1 << 20;
+const MAX_SHORT_BYTES: u64 = 1 << 20;
 
-/// Received bytes that are unpacked per step; they may expand a thousandfold.
-const AT_ONCE: usize = 16 * 1024;
+/// Received bytes that are decompressed per step; they may expand a thousandfold.
+const BYTES_PER_STEP: usize = 16 * 1024;
 
 /// The client of one service for one user.
 pub struct Client {
@@ -34,7 +34,7 @@ pub struct Client {
 
 /// The destination of a response's bytes.
 pub trait Sink: Send {
-    /// Called with the service's time when the head of a response has come, if that states one.
+    /// Called with the service's time after the headers of a response, if they have it.
     fn note_date(&mut self, _date: Timestamp) {}
 
     /// Called once, before the first piece, with the total length if known.
@@ -84,13 +84,13 @@ impl Client {
         };
         let date = response.headers().get(DATE).and_then(|date| parse_date(date.to_str().ok()?));
         date.into_iter().for_each(|date| sink.note_date(date));
-        // API v2 responds with 204 if the quota is spent; a part (206) was not asked for.
+        // API v2 responds with 204 if the quota is spent; a part (206) was not requested.
         let is_spent = address.version == Version::V2 && response.status() == StatusCode::NO_CONTENT;
         if is_spent || response.status() == StatusCode::PARTIAL_CONTENT || !response.status().is_success() {
             return Err(self.refused(response, request).await);
         }
         let length = ContentDecoder::length_of(&response);
-        let limit = self.longest(request);
+        let limit = self.max_bytes(request);
         if length.is_some_and(|length| length > limit) {
             return Err(ServiceError::TooLong(limit));
         }
@@ -111,7 +111,7 @@ impl Client {
             Ok(())
         };
         while let Some(piece) = until_silent(self.profile.timeout_s, response.chunk()).await?.map_err(lost)? {
-            for packed in piece.chunks(AT_ONCE) {
+            for packed in piece.chunks(BYTES_PER_STEP) {
                 pass(&decoder.take(packed)?)?;
             }
         }
@@ -121,23 +121,23 @@ impl Client {
     }
 
     /// Maximum size of a response, in bytes: a few kilobytes can decompress to any size.
-    fn longest(&self, request: &Request) -> u64 {
+    fn max_bytes(&self, request: &Request) -> u64 {
         match request {
-            Request::Artifact { .. } => LARGEST_ARTEFACT,
-            _ if request.storage_key().is_none() => LONGEST_WORDS,
+            Request::Artifact { .. } => MAX_ARTIFACT_BYTES,
+            _ if request.storage_key().is_none() => MAX_SHORT_BYTES,
             _ => self.profile.max_response_mib.saturating_mul(1 << 20),
         }
     }
 
-    /// The service's refusal, without the key.
+    /// Reads the service's refusal, without the key.
     async fn refused(&self, mut response: Response, request: &Request) -> ServiceError {
         let status = response.status();
         let header = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let mut words = Vec::new();
-        if self.receive(&mut response, LONGEST_ERROR, &mut words).await.is_err() {
-            words.clear();
+        let mut body = Vec::new();
+        if self.receive(&mut response, LONGEST_ERROR, &mut body).await.is_err() {
+            body.clear();
         }
-        let refusal = ApiError::of(status.as_u16(), header.as_deref(), &words, crate::clock::now());
+        let refusal = ApiError::of(status.as_u16(), header.as_deref(), &body, crate::clock::now());
         ServiceError::Refused(refusal.of_request(request))
     }
 
@@ -167,7 +167,7 @@ impl Client {
         let call = match address.method {
             Method::Get => http.get(url).query(&parameters),
             Method::Delete => http.delete(url).query(&parameters),
-            // Some front ends answer 411 to a POST without a length (RFC 9110, section 8.6).
+            // Some front ends respond with 411 to a POST without a length (RFC 9110, section 8.6).
             Method::Post if parameters.is_empty() => http.post(url).header(CONTENT_LENGTH, 0),
             Method::Post => http.post(url).form(&parameters),
         };

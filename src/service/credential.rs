@@ -26,11 +26,11 @@ pub fn key_help(root: &str) -> [String; 2] {
     ]
 }
 
-const LONGEST_OUTPUT: u64 = 64 * 1024;
+const MAX_OUTPUT_BYTES: u64 = 64 * 1024;
 
-const LONGEST_FILE: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
-const LONGEST_KEY: usize = 512;
+const MAX_KEY_BYTES: usize = 512;
 
 /// Minimum length of a key to be treated as a secret; a shorter one may be an ordinary word.
 pub(super) const MIN_KEY: usize = 16;
@@ -58,14 +58,14 @@ pub enum KeySource {
 #[derive(Debug, thiserror::Error)]
 pub enum CredentialError {
     #[error(
-        "the key from {0} is empty, longer than any key, or holds blanks or other characters that no key has; correct it there"
+        "the key from {0} is empty, too long, or contains a blank or another character that keys do not have; correct it"
     )]
     Malformed(KeySource),
     #[error("api_key_command could not be run: {0}")]
     Command(std::io::Error),
     #[error("api_key_command ended with {0}; run it by hand to see why")]
     CommandFailed(std::process::ExitStatus),
-    #[error("{} holds a key and others can read it: run chmod 600 on it, and consider the key known", crate::text::path(.0))]
+    #[error("{} contains a key and others can read it: run chmod 600 on it, and consider replacing the key", crate::text::path(.0))]
     Exposed(PathBuf),
     #[error("~/{OFFICIAL_FILE} cannot be read: {0}")]
     OfficialFile(String),
@@ -86,7 +86,7 @@ impl fmt::Display for KeySource {
 impl Credential {
     pub fn new(key: &str, source: KeySource) -> Result<Self, CredentialError> {
         let key = key.trim();
-        if key.is_empty() || key.len() > LONGEST_KEY || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if key.is_empty() || key.len() > MAX_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(CredentialError::Malformed(source));
         }
         Ok(Self { key: SecretString::from(key), source })
@@ -141,8 +141,8 @@ fn run(command: &str) -> Result<String, CredentialError> {
     let mut child = child.map_err(CredentialError::Command)?;
     let mut text = Vec::new();
     if let Some(output) = child.stdout.take() {
-        // A command that prints endlessly gets a closed pipe.
-        output.take(LONGEST_OUTPUT).read_to_end(&mut text).map_err(CredentialError::Command)?;
+        // Closes the pipe of a command that prints endlessly.
+        output.take(MAX_OUTPUT_BYTES).read_to_end(&mut text).map_err(CredentialError::Command)?;
     }
     let status = child.wait().map_err(CredentialError::Command)?;
     if !status.success() {
@@ -154,7 +154,7 @@ fn run(command: &str) -> Result<String, CredentialError> {
 
 /// The key of the official command line, whose file has `apikey` in any case among other settings.
 fn official_key(home: &Path) -> Result<Option<String>, CredentialError> {
-    let text = match files::read_text(&home.join(OFFICIAL_FILE), LONGEST_FILE) {
+    let text = match files::read_text(&home.join(OFFICIAL_FILE), MAX_FILE_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(CredentialError::OfficialFile(error.to_string())),

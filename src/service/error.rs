@@ -10,16 +10,16 @@ use std::time::Duration;
 /// Start of the message for a 404; the ledger is searched for this text.
 pub const NOT_FOUND: &str = "the service does not have it; it may have expired";
 
-/// Why an answer is lost that did not come in time.
+/// Why a response that was not received in time is lost.
 pub(super) const SILENT: &str = "the service was silent for too long";
 
 /// Maximum number of bytes read from an error response.
 pub const LONGEST_ERROR: u64 = 64 * 1024;
 
-/// Why a call returned no usable answer.
+/// Why a call returned no usable response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
-    /// With the address of the service, which gives keys.
+    /// With the address of the service, where the user gets a key.
     #[error("there is no key")]
     NoKey(String),
     #[error("the service cannot be reached: {0}")]
@@ -51,7 +51,7 @@ pub struct ApiError {
     pub status: u16,
     pub message: Option<Untrusted>,
     pub retry_after: Option<Duration>,
-    /// Whether it calls the identifier invalid, or does not find it, by the service's own code.
+    /// Whether the service's error code means that the identifier is invalid or unknown.
     pub is_invalid: bool,
     /// Whether the counters of this run show the licence that the call needs.
     pub has_licence: bool,
@@ -113,7 +113,7 @@ impl ServiceError {
         }
     }
 
-    /// What the user can do about it, in a sentence.
+    /// Advice for the user, in a sentence.
     pub fn advice(&self) -> String {
         match self {
             Self::Refused(refusal) => return refusal.advice(),
@@ -126,7 +126,7 @@ impl ServiceError {
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
             Self::TooLong(_) => "The service may have counted the call; max_response_mib in the profile is the limit.",
             Self::Unusable(InvalidResponse::WebPage) => {
-                "Check the network: something answers in the service's place. What is stored stays."
+                "Check the network: another program responds in place of the service. Stored reports stay."
             }
             Self::Unusable(InvalidResponse::Silent(_)) => "Nothing of it is stored.",
             Self::Unusable(_) => "Its bytes stay in the store, unread.",
@@ -172,7 +172,7 @@ impl ApiError {
     /// A message that repeats the password is removed, because refusals are logged.
     pub fn of_request(mut self, request: &Request) -> Self {
         let is_upload = matches!(request, Request::PrivateScan { .. } | Request::V2Scan { .. });
-        if is_upload && matches!(self.status, 200 | 400 | 401) && self.says(&["password"]) {
+        if is_upload && matches!(self.status, 200 | 400 | 401) && self.mentions(&["password"]) {
             self.reason = ApiErrorKind::WrongPassword;
         }
         if let Some(password) = request.password().map(Password::expose).filter(|password| !password.is_empty()) {
@@ -182,8 +182,8 @@ impl ApiError {
         self
     }
 
-    /// Whether the message has one of these, in lower case; a blank in them is the edge of a word.
-    fn says(&self, words: &[&str]) -> bool {
+    /// Whether the message contains one of these lower-case texts; a blank in them is a word boundary.
+    fn mentions(&self, words: &[&str]) -> bool {
         let bytes = self.message.iter().flat_map(|message| message.as_bytes());
         let letters = bytes.map(|byte| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' });
         let text: Vec<u8> = [b' '].into_iter().chain(letters).chain([b' ']).collect();
@@ -192,13 +192,13 @@ impl ApiError {
 
     /// Advice for a 403, by the reason in the message if there is one.
     fn forbidden_advice(&self) -> &'static str {
-        if self.says(&[" role"]) {
+        if self.mentions(&[" role"]) {
             "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."
-        } else if self.says(&["quota", " cap ", " caps ", "limit"]) {
+        } else if self.mentions(&["quota", " cap ", " caps ", "limit"]) {
             "A personal cap (quota_limits) may be reached; the group's administrator can raise it."
         } else if self.has_licence {
             "The counters show the licence: the role (USER_ROLE_PRIVATE_SCANNING) may be missing, or a personal cap reached."
-        } else if self.says(&["licens", "licenc"]) {
+        } else if self.mentions(&["licens", "licenc"]) {
             "The service says that a licence is missing; `behaview quota` (free) shows whether there is one."
         } else {
             "No licence, no role (USER_ROLE_PRIVATE_SCANNING) or a personal cap; `behaview quota` (free) shows the licence."
@@ -216,7 +216,7 @@ impl ApiError {
 }
 
 impl ApiErrorKind {
-    /// What happened, and what the user can do about it.
+    /// The failure, and advice for the user.
     fn label(self) -> (&'static str, &'static str) {
         match self {
             Self::WrongKey => ("the service does not accept the key", "Check the key."),
@@ -227,11 +227,11 @@ impl ApiErrorKind {
             Self::Forbidden => ("the service forbids this", ""),
             Self::TooLarge => (
                 "the upload is too large for the service",
-                "Send less; direct_upload_limit_mib and max_upload_mib in the profile say what the service takes.",
+                "Send less; direct_upload_limit_mib and max_upload_mib in the profile are its limits.",
             ),
             Self::NotFound => (
                 NOT_FOUND,
-                "Check what was asked for. Private files and reports expire: after a day, unless set otherwise.",
+                "Check the hash or the identifier. Private files and reports expire: after a day, unless set otherwise.",
             ),
             Self::QuotaSpent => (
                 "the quota is spent",
@@ -260,11 +260,11 @@ fn has(one: &Raw<'_>, name: &str) -> bool {
     one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\"" | b"[]" | b"{}"))
 }
 
-/// Whether a short answer has an error beside its data, or inside it.
+/// Whether a short response has an error beside its data, or inside it.
 pub fn has_error(body: &[u8]) -> bool {
     let answer = Raw::new(body);
-    let is_told = |data: Raw<'_>| has(&answer, "error") || has(&data, "error");
-    body.len() as u64 <= LONGEST_ERROR && answer.member("data").is_some_and(is_told)
+    let is_error = |data: Raw<'_>| has(&answer, "error") || has(&data, "error");
+    body.len() as u64 <= LONGEST_ERROR && answer.member("data").is_some_and(is_error)
 }
 
 /// Code and message of an error body; `None` if the body has another form.

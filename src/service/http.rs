@@ -24,7 +24,7 @@ pub(super) fn build(profile: &Profile, root: &Url) -> Result<reqwest::Client, Se
             (HeaderName::from_static("x-tool"), HeaderValue::from_static("behaview")),
             (ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
         ]))
-        // reqwest would lose an answer that is labelled gzip and is plain; `ContentDecoder` does not.
+        // reqwest would lose a plain response that is labelled gzip; `ContentDecoder` does not.
         .no_gzip()
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -100,19 +100,19 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
-/// Waits for the next step of a call; a service that is silent for these seconds has lost it.
+/// Waits for the next step of a call; fails if the service is silent for so many `seconds`.
 pub(super) async fn until_silent<T>(seconds: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
     timeout(Duration::from_secs(seconds), next).await.map_err(|_| ServiceError::Lost(SILENT.to_owned()))
 }
 
-/// The first byte of what gzip packed.
+/// The first byte of gzip data.
 const GZIP: u8 = 0x1f;
 
-/// Unpacks the bytes of an answer.
+/// Decompresses the bytes of a response.
 pub(super) enum ContentDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// The first byte decides: a proxy may have unpacked the answer and left the label, and the
+    /// The first byte decides: a proxy may have decompressed the response and left the label, and the
     /// service labels plain errors.
     Undecided,
 }
@@ -122,7 +122,7 @@ impl ContentDecoder {
         if response.status().is_success() && !is_packed(response) { Self::Plain } else { Self::Undecided }
     }
 
-    /// The length of an answer, unless it is packed: `Content-Length` counts packed bytes.
+    /// The length of a response, unless it is compressed: `Content-Length` counts compressed bytes.
     pub(super) fn length_of(response: &Response) -> Option<u64> {
         response.content_length().filter(|_| !is_packed(response))
     }
@@ -144,13 +144,13 @@ impl ContentDecoder {
     }
 }
 
-/// Whether an answer is packed by its label. Other encodings than gzip were not asked for.
+/// Whether a response is labelled as compressed. Encodings other than gzip were not requested.
 fn is_packed(response: &Response) -> bool {
     response.headers().get(CONTENT_ENCODING).is_some_and(|label| label != "identity")
 }
 
 fn damaged() -> ServiceError {
-    ServiceError::Lost("it was packed, and is damaged or was cut short".to_owned())
+    ServiceError::Lost("its compressed bytes are damaged or cut short".to_owned())
 }
 
 #[cfg(test)]

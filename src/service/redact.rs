@@ -13,14 +13,14 @@ use std::borrow::Cow;
 const MASK: u8 = b'*';
 
 /// Maximum length of a character of the key: `%`, and two digits, each of them JSON-escaped.
-const LONGEST_SPELLING: usize = 18;
+const MAX_SPELLING_BYTES: usize = 18;
 
 /// The forms of the key that are searched for.
 #[derive(Default)]
 pub(super) struct Redactor {
     key: Vec<u8>,
     spellings: Option<Regex>,
-    /// What an occurrence may consist of besides letters and digits.
+    /// Characters of an occurrence other than letters and digits.
     signs: Vec<u8>,
 }
 
@@ -79,7 +79,7 @@ impl RedactedStream<'_> {
         let mut text = std::mem::take(&mut self.pending);
         text.extend_from_slice(piece);
         self.redactor.mask(&mut text);
-        let begin = text.len().saturating_sub(self.redactor.key.len() * LONGEST_SPELLING);
+        let begin = text.len().saturating_sub(self.redactor.key.len() * MAX_SPELLING_BYTES);
         let ends = |byte: &u8| !byte.is_ascii_alphanumeric() && !self.redactor.signs.contains(byte);
         let end = text.get(begin..).unwrap_or_default().iter().rposition(ends).map_or(0, |at| at + 1);
         self.pending = text.split_off(begin + end);

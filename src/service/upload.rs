@@ -20,15 +20,15 @@ use std::io;
 use std::path::Path;
 use std::pin::pin;
 
-const PIECE: usize = 256 * 1024;
+const PIECE_BYTES: usize = 256 * 1024;
 
-const WAITING: usize = 2;
+const MAX_WAITING_PIECES: usize = 2;
 
 /// Bytes that the system may still have to send after the last one was written.
-const BUFFERED: u64 = 4 * 1024 * 1024;
+const BUFFERED_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The least speed at which it sends them, in bytes per second.
-const SLOWEST: u64 = 1024;
+/// Minimum speed at which the system sends them, in bytes per second.
+const MIN_BYTES_PER_S: u64 = 1024;
 
 /// Characters that must be encoded in a file name: in the header of a form they would end the name
 /// or the header. Browsers percent-encode them, too.
@@ -47,11 +47,11 @@ impl Client {
         let limit = if upload.to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
         let mut rest = read(upload, self.profile.largest(limit)).await?;
         let size = rest.len() as u64;
-        let (mut pieces, body) = Channel::<Bytes, Infallible>::new(WAITING);
+        let (mut pieces, body) = Channel::<Bytes, Infallible>::new(MAX_WAITING_PIECES);
         let mut sending = pin!(call.multipart(form(parameters, &upload.path, body, size)).send());
         sink.sent(0, size);
         while !rest.is_empty() {
-            let piece = rest.split_to(rest.len().min(PIECE));
+            let piece = rest.split_to(rest.len().min(PIECE_BYTES));
             let step = async {
                 tokio::select! {
                     biased;
@@ -67,7 +67,7 @@ impl Client {
             }
         }
         drop(pieces);
-        let seconds = self.profile.timeout_s.saturating_add(size.min(BUFFERED) / SLOWEST);
+        let seconds = self.profile.timeout_s.saturating_add(size.min(BUFFERED_BYTES) / MIN_BYTES_PER_S);
         until_silent(seconds, sending).await?.map_err(|error| not_sent_or_lost(&error))
     }
 
@@ -83,7 +83,7 @@ impl Client {
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
-        // The key was in it, where proxies can read it.
+        // The address contained the key, where proxies can read it.
         if self.redactor.has_redacted(text.as_bytes()) {
             return Err(foreign("an address with your key in it"));
         }
