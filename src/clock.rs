@@ -1,9 +1,9 @@
-//! The machine's clock, which may say anything.
+//! Reads the machine's clock, which may be set to any time.
 
 use jiff::Timestamp;
 use std::time::SystemTime;
 
-/// The time; the nearest there is where the clock is set to a year that no calendar here reaches.
+/// The current time, or the nearest one that [`Timestamp`] can represent.
 pub fn now() -> Timestamp {
     nearest(SystemTime::now())
 }

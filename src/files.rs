@@ -18,8 +18,8 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     make_one(folder)
 }
 
-/// Creates the missing folders of a path below an existing one. That one is never created: once it
-/// is removed, no call that is still running brings it back.
+/// Creates the missing folders of a path below an existing one, which is never created: after its
+/// removal, a call that is still running does not restore it.
 pub fn make_folder_in(root: &Path, below: &Path) -> io::Result<()> {
     let mut folder = root.to_owned();
     for name in below {
@@ -51,7 +51,7 @@ pub fn remove_folder(folder: &Path) {
     }
 }
 
-/// Creates a folder for files that are written without asking, writable only for this user.
+/// Creates a folder for files of the program itself, writable only for this user.
 ///
 /// Follows links of the user and of the system; rejects another user's link or folder.
 pub fn own_folder(folder: &Path) -> io::Result<()> {
@@ -59,7 +59,7 @@ pub fn own_folder(folder: &Path) -> io::Result<()> {
     // Its owner can change the target of a link.
     let is_anothers_link = |about: std::fs::Metadata| about.is_symlink() && is_anothers(&about);
     if folder.ancestors().any(|part| std::fs::symlink_metadata(part).is_ok_and(is_anothers_link)) {
-        return anothers("another user's link is on the way to it, which is not followed");
+        return anothers("its path has another user's link, which is not followed");
     }
     make_folder(folder)?;
     if is_anothers(&std::fs::metadata(folder)?) {
@@ -121,8 +121,8 @@ pub fn open_ordinary(path: &Path) -> io::Result<(File, u64)> {
     #[cfg(unix)]
     {
         // Without this flag, opening a pipe would block until its other end is opened.
-        let at_once = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
-        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, at_once);
+        let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nonblocking);
     }
     not_special(path)?;
     let file = options.open(path)?;
@@ -192,7 +192,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
-    fn what_is_made_is_the_owners_and_nothing_is_written_through_a_link() {
+    fn files_are_private_and_links_are_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/file");
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -216,7 +216,7 @@ mod tests {
         own_folder(&arranged.join("log")).unwrap();
         own_folder(&arranged).unwrap();
         assert_eq!((mode(&arranged), mode(&arranged.join("log"))), (0o700, 0o700));
-        // Only who may give things away can try it with another's.
+        // Only root can give a file to another user.
         if std::os::unix::fs::lchown(&arranged, Some(4_711), None).is_ok() {
             let to_visible = own_folder(&arranged.join("new")).unwrap_err().to_string();
             assert!(

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const FILE: &str = "behaview.log";
 
 /// Size in bytes from which the next start renames the file, and replaces the one before it.
-const LONGEST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// How much is logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Deserialize)]
@@ -27,11 +27,11 @@ pub enum Level {
     /// Calls to the service, too.
     #[default]
     Info,
-    /// Answers from the store, too.
+    /// Responses from the store, too.
     Debug,
 }
 
-/// Where lines go; by itself, nowhere.
+/// A log file, or none by default.
 #[derive(Debug, Clone, Default)]
 pub struct Log(Option<Arc<LogFile>>);
 
@@ -45,14 +45,14 @@ struct LogFile {
 }
 
 impl Log {
-    /// A log in this folder; `run` names this run in its lines. A terse one is not to name files.
+    /// A log in this folder; `run` names this run in its lines. A terse log names no files.
     pub fn open(folder: &Path, level: Level, run: &str, is_terse: bool) -> io::Result<Self> {
         if level == Level::Off {
             return Ok(Self::default());
         }
         files::own_folder(folder)?;
         let path = folder.join(FILE);
-        if path.metadata().is_ok_and(|about| about.is_file() && about.len() > LONGEST) {
+        if path.metadata().is_ok_and(|about| about.is_file() && about.len() > MAX_BYTES) {
             files::set_mode(&path, 0o600)?;
             std::fs::rename(&path, path.with_extension("1.log"))?;
         }
@@ -70,7 +70,7 @@ impl Log {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }
         line.push('\n');
-        // One write, so that the lines of two programs do not mix. Errors are ignored: the paid answer matters more.
+        // One write, so that the lines of two programs do not mix. Errors are ignored: the paid response matters more.
         (&open.file).write_all(line.as_bytes()).ok().map(|()| id)
     }
 
@@ -122,7 +122,7 @@ mod tests {
         let sizes: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).collect();
         assert_eq!(sizes.len(), 2);
-        assert!(sizes.iter().all(|size| *size <= LONGEST + 300_000), "{sizes:?}");
+        assert!(sizes.iter().all(|size| *size <= MAX_BYTES + 300_000), "{sizes:?}");
         #[cfg(unix)]
         assert!(!files::is_open_to_others(&folder.path().join(FILE)));
     }

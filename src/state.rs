@@ -9,11 +9,11 @@ use std::path::Path;
 pub const FILE: &str = "state.json";
 
 /// Maximum size of the file, in bytes.
-const LONGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Reads the saved state, or defaults and a remark; a damaged file is renamed.
 pub fn read(path: &Path) -> (Remembered, Option<String>) {
-    let bytes = match files::read(path, LONGEST) {
+    let bytes = match files::read(path, MAX_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (Remembered::default(), None),
         Err(error) => return (Remembered::default(), Some(format!("{} cannot be read: {error}", text::path(path)))),
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_damaged_is_set_aside() {
+    fn state_damaged_is_renamed_and_defaults_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join(FILE);
         assert_eq!(read(&path), (Remembered::default(), None));
@@ -58,7 +58,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_whose_name_is_no_text_is_said_as_it_is() {
+    fn state_folder_with_invalid_unicode_is_escaped() {
         use std::os::unix::ffi::OsStrExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(std::ffi::OsStr::from_bytes(b"st\xffte\x1b")).join(FILE);
