@@ -1,4 +1,4 @@
-//! What the program says of itself: `behaview config`, `keys`, `help`, `completions` and `man`.
+//! Commands about the program itself: `behaview config`, `keys`, `help`, `completions` and `man`.
 
 use super::cost::known;
 use super::*;
@@ -73,8 +73,8 @@ fn init() -> Result<()> {
     let path = Folders::find()?.config;
     let shown = text::path(&path).to_string();
     let mut file = files::make_new(&path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => anyhow::anyhow!("{shown} is there already, and is left as it is"),
-        _ => anyhow::anyhow!("{shown} cannot be made: {error}"),
+        ErrorKind::AlreadyExists => anyhow::anyhow!("{shown} already exists and was not changed"),
+        _ => anyhow::anyhow!("{shown} cannot be created: {error}"),
     })?;
     file.write_all(TEMPLATE.as_bytes()).with_context(|| format!("{shown} cannot be written"))?;
     print_text(&format!("{shown}\n"))
@@ -243,7 +243,7 @@ impl ManArgs {
 }
 
 fn help_of(command: &[String]) -> anyhow::Error {
-    answer_of_clap(&command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>())
+    clap_output(&command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>())
 }
 
 fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {
@@ -254,7 +254,7 @@ fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {
 
 /// Writes the man page of a command and of each below it.
 fn write_all(command: &clap::Command, folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be made", crate::text::path(folder)))?;
+    std::fs::create_dir_all(folder).with_context(|| format!("{} cannot be created", crate::text::path(folder)))?;
     let path = folder.join(format!("{}.1", command.get_display_name().unwrap_or(NAME)));
     if path.is_symlink() {
         anyhow::bail!("{} is a link, which is not followed", crate::text::path(&path));

@@ -70,10 +70,10 @@ fn named(text: &str, common: &Common) -> Result<(Sha256, Option<Identifier>)> {
     if text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return parse_sha256(text).map(|file| (file, None));
     }
-    Err(answer_of_clap(&[text]))
+    Err(clap_output(&[text]))
 }
 
-/// Runs the app with the state of the screen as it was left, and saves that state at the end.
+/// Runs the app with the saved state of the screen, and saves that state at the end.
 fn browse(
     mut model: Model,
     gateway: Option<Arc<Gateway>>,
@@ -93,7 +93,7 @@ fn browse(
     if let Some(path) = path.filter(|_| remembered != before)
         && let Err(error) = crate::state::write(&remembered, &path)
     {
-        say(format!("how the screen was left cannot be remembered: {error}"));
+        warn(format!("the state of the screen cannot be saved: {error}"));
     }
     Ok(exit)
 }
@@ -158,7 +158,7 @@ impl OpenArgs {
             }
         }
         if documents.is_empty() {
-            remarks.iter().for_each(say);
+            remarks.iter().for_each(warn);
             fail!(BadAnswer, "none of {} documents can be opened", self.files.len());
         }
         let mut model = Model::new(Service::default(), crate::clock::now());
@@ -197,19 +197,19 @@ pub(super) struct DemoArgs {
     /// Port on 127.0.0.1; any free one unless given
     #[arg(long)]
     port: Option<u16>,
-    /// Rows of the report that is made on the fly; 2000 unless given
+    /// Rows of the generated report; 2000 unless given
     #[arg(long)]
     rows: Option<u64>,
-    /// What the list operation answers with; reports unless given
+    /// Content of the responses to list requests; reports unless given
     #[arg(long, value_name = "WHAT", value_parser = ["reports", "identifiers"])]
     list: Option<String>,
-    /// Milliseconds that every answer takes
+    /// Delay of every response, in milliseconds
     #[arg(long, default_value_t = 0, value_name = "MS")]
     delay: u64,
-    /// Refuse what needs a private scanning licence
+    /// Refuse calls that need a private scanning licence
     #[arg(long)]
     no_licence: bool,
-    /// Requests a day that the demo user has
+    /// Daily request quota of the demo user
     #[arg(long, value_name = "N")]
     daily: Option<u64>,
 }
@@ -298,7 +298,7 @@ async fn serve(demo: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Shows ASCII alone where a flag or the locale asks for it. Without a locale, UTF-8 is assumed.
+/// Shows only ASCII if a flag or the locale requires it. Without a locale, UTF-8 is assumed.
 pub(super) fn choose_charset(is_ascii: bool) {
     if is_ascii || !is_utf8(variable) {
         text::show_ascii_alone();

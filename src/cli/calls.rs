@@ -8,13 +8,13 @@ use crate::export::file;
 use crate::request::Artifact;
 use std::io::{self, IsTerminal};
 
-const LONGEST_INPUT: u64 = 1 << 20;
+const MAX_INPUT_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = names())]
 pub(super) struct ApiArgs {
     /// Name of the operation
-    #[arg(value_parser = PossibleValuesParser::new(AD_HOC_REQUESTS.iter().map(|ask| ask.name)), hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(AD_HOC_REQUESTS.iter().map(|row| row.name)), hide_possible_values = true)]
     name: String,
     /// Its input: hashes, an identifier, a path; - for standard input
     input: Vec<String>,
@@ -26,8 +26,8 @@ pub(super) struct ApiArgs {
 }
 
 fn names() -> String {
-    let rows = AD_HOC_REQUESTS.iter().map(|ask| {
-        format!("  {:<20} {}: {}\n", ask.name, ask.help, if ask.input.is_empty() { "nothing" } else { ask.input })
+    let rows = AD_HOC_REQUESTS.iter().map(|row| {
+        format!("  {:<20} {}: {}\n", row.name, row.help, if row.input.is_empty() { "nothing" } else { row.input })
     });
     format!(
         "A file or pipe gets the response as received, with the key redacted.\n\nOperations and their input:\n{}\nExamples:\n  behaview api v3-quotas\n  behaview api v2-file-report --dry-run d41d8cd98f00b204e9800998ecf8427e",
@@ -37,31 +37,31 @@ fn names() -> String {
 
 impl ApiArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let Some(ask) = AdHocRequest::named(&self.name) else { fail!(Usage, "unknown operation") };
-        if ask.input.is_empty() && !self.input.is_empty() {
-            fail!(Usage, "nothing was sent. {} takes no input: remove the words after it", ask.name);
+        let Some(row) = AdHocRequest::named(&self.name) else { fail!(Usage, "unknown operation") };
+        if row.input.is_empty() && !self.input.is_empty() {
+            fail!(Usage, "nothing was sent. {} takes no input: remove the arguments after it", row.name);
         }
         let setup = setup(common, self.agreed.spending)?;
-        let request = (ask.make)(&self.typed()?, setup.gateway.now());
-        let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", ask.name)))?;
-        setup.gateway.published_before(&request)?.into_iter().for_each(say);
+        let request = (row.make)(&self.typed()?, setup.gateway.now());
+        let request = request.map_err(|why| FailureKind::Usage.error(format!("{}: {why}", row.name)))?;
+        setup.gateway.published_before(&request)?.into_iter().for_each(warn);
         if self.agreed.spending.dry_run {
             return print_dry_run(&setup, vec![request], self.refresh, None);
         }
         self.agreed.check(request.warning().as_deref())?;
-        let answer = send(&setup, &request, self.refresh)?;
+        let response = send(&setup, &request, self.refresh)?;
         if request == Request::User {
             // The user object contains the key, so only the privileges are printed.
-            let found = Entitlements::parse(&answer.body, answer.received);
+            let found = Entitlements::parse(&response.body, response.received);
             let found = found.map_err(|why| FailureKind::BadAnswer.error(why))?;
             return print_json(&json!({
                 "premium_api": found.premium_api.is_granted(),
                 "premium_intelligence": found.premium_intelligence.is_granted(),
             }));
         }
-        print_body(&answer.body)?;
-        if answer.is_partial {
-            fail!(Partial, "not all hashes have an answer");
+        print_body(&response.body)?;
+        if response.is_partial {
+            fail!(Partial, "some hashes have no response");
         }
         Ok(())
     }
@@ -70,7 +70,7 @@ impl ApiArgs {
         if self.input != ["-"] {
             return Ok(self.input.join(" "));
         }
-        Ok(document::read_text("-".as_ref(), LONGEST_INPUT)?.trim().to_owned())
+        Ok(document::read_text("-".as_ref(), MAX_INPUT_BYTES)?.trim().to_owned())
     }
 }
 
@@ -106,7 +106,7 @@ impl DeleteArgs {
 pub(super) struct DownloadArgs {
     /// Sandbox identifier as a list gives it
     identifier: String,
-    /// Kind of artifact; the report says which of them exist
+    /// Kind of artifact; the report names those that exist
     #[arg(value_name = "ARTIFACT", value_parser = PossibleValuesParser::new(Artifact::ALL.map(Artifact::name)))]
     artifact: String,
     /// New file, readable by its owner only; - for standard output; without it, a safe name in this folder
@@ -118,7 +118,7 @@ pub(super) struct DownloadArgs {
     /// Send the request even if the artifact is stored
     #[arg(long)]
     refresh: bool,
-    /// Send the request although the stored report says that there is no such artifact
+    /// Send the request although the stored report denies the artifact
     #[arg(long)]
     even_if_missing: bool,
     #[command(flatten)]
@@ -166,6 +166,6 @@ impl DownloadArgs {
         let (what, attribute) = (artifact.label(), artifact.attribute());
         Ok(report
             .filter(|report| artifact.is_beside(report) == Some(false))
-            .map(|_| format!("the stored report denies a {what} ({attribute}: false); --even-if-missing asks for it")))
+            .map(|_| format!("the stored report denies a {what} ({attribute}: false); --even-if-missing requests it")))
     }
 }

@@ -94,7 +94,7 @@ struct ItemOutput {
     /// Numbers of the columns with another value than the first.
     #[serde(skip)]
     others: Vec<usize>,
-    /// How each column saw it, a sign a column.
+    /// Signs that show how each column saw the item, one per column.
     #[serde(skip)]
     signs: String,
     /// The pane as it is named on the screen.
@@ -102,7 +102,7 @@ struct ItemOutput {
     title: &'static str,
 }
 
-/// The values of one sandbox for an item, at most [`MOST_VALUES`].
+/// The values of one sandbox for an item, at most [`MAX_VALUES`].
 #[derive(Serialize)]
 struct ItemValues {
     number: usize,
@@ -111,7 +111,7 @@ struct ItemValues {
 
 const MIXED: &str = "files are compared by --with, and documents with documents: behaview compare one.json two.json";
 
-const MOST_VALUES: usize = 50;
+const MAX_VALUES: usize = 50;
 
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
@@ -129,7 +129,7 @@ impl CompareArgs {
         let here = self.here(&columns, &entitled)?;
         let bodies: Vec<_> = columns.iter().map(|column| column.body.clone()).collect();
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        problems.into_iter().for_each(say);
+        problems.into_iter().for_each(warn);
         let matrix = Matrix::of(&bodies).with_techniques(&rules, &Cancel::default())?;
         let numbers = matrix.select(self.pane, self.only, &sides(&columns), here);
         shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
@@ -167,8 +167,8 @@ impl CompareArgs {
             let list = gateway.list_of(file);
             if let Some(aside) = gateway.unreadable(&list)? {
                 let price = list.quote(&entitled).price().short();
-                say(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside));
-                *gap = Some("what only that list may have is not compared");
+                warn(format!("{}: {}. behaview list fetches it again: {price}", file.short(), aside));
+                *gap = Some("items that only that list may have are not compared");
             }
         }
         Ok((columns, files, entitled))
@@ -185,7 +185,7 @@ impl CompareArgs {
             let document = document::read_of(path.as_ref(), 1 + self.others.len())?;
             document.refuse_if_other("leave it out to compare the others")?;
             if document.unread > 0 {
-                *gap = Some("what could not be read is not compared");
+                *gap = Some("unreadable documents are not compared");
             }
             columns.extend(document.reports.into_iter().enumerate().map(|(entry, (identifier, here))| MatrixColumn {
                 name: identifier.as_ref().map_or_else(|| Untrusted::from(""), |named| named.parts().sandbox),
@@ -271,7 +271,7 @@ impl CompareOutput {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
             let (number, text) = (column + 1, row.words(Untrusted::unicode).1);
             match item.details.last_mut().filter(|details| details.number == number) {
-                Some(details) if details.items.len() >= MOST_VALUES || details.items.contains(&text) => {}
+                Some(details) if details.items.len() >= MAX_VALUES || details.items.contains(&text) => {}
                 Some(details) => details.items.push(text),
                 None => item.details.push(ItemValues { number, items: vec![text] }),
             }

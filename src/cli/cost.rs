@@ -1,7 +1,7 @@
 //! `behaview cost`: the prices of operations, the rules behind them, and whether they fit. Sends
 //! nothing except, on request, the free call for the service's counters.
 
-use super::counters::{ask_balances, read_balances};
+use super::counters::{fetch_balances, read_balances};
 use super::document::{STANDARD_INPUT, read_bounded};
 use super::*;
 use crate::config::EntitlementTable;
@@ -12,7 +12,7 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
 /// Maximum size of a file, in bytes; a million hashes are smaller.
-const LARGEST: u64 = 128 << 20;
+const MAX_INPUT_BYTES: u64 = 128 << 20;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("cost"))]
@@ -23,10 +23,10 @@ pub(super) struct CostArgs {
     /// How many of it, as in the app's planner: 3, 1,200, @hashes.txt; or the operations of a plan, each with its options in one quoted word
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
-    /// Ask the service for the remaining quota, which costs nothing, and say whether it fits
+    /// Fetch the remaining quota (free), and print whether it allows the operations
     #[arg(long, conflicts_with = "balances_from")]
     balances: bool,
-    /// Say whether it fits by a saved answer to the quota call (- for standard input)
+    /// Read the remaining quota from a saved response to the quota call (- for standard input)
     #[arg(long, value_name = "FILE")]
     balances_from: Option<String>,
     /// Print JSON
@@ -62,7 +62,7 @@ impl CostArgs {
         let (read_before, minute_limit) = known(&folders, &config)?;
         let balances = match &self.balances_from {
             Some(path) => Some(read_balances(&read(path, &mut is_input_read)?)?.with_minute_limit(minute_limit)),
-            None if self.balances => Some(ask_balances(&setup(common, Spending::default())?)?),
+            None if self.balances => Some(fetch_balances(&setup(common, Spending::default())?)?),
             None => None,
         };
         // The options take precedence, then the config file, then the user object, then the balances.
@@ -148,7 +148,7 @@ fn read(path: &str, is_input_read: &mut bool) -> Result<Vec<u8>> {
     if path == STANDARD_INPUT && std::mem::replace(is_input_read, true) {
         fail!(Usage, "standard input can be read once only; name a file in one of the places");
     }
-    read_bounded(Path::new(path), LARGEST)
+    read_bounded(Path::new(path), MAX_INPUT_BYTES)
 }
 
 /// The meaning of the first word.
@@ -171,7 +171,7 @@ fn target() -> impl TypedValueParser<Value = CostTarget> {
     })
 }
 
-/// The options of [`OPTIONS`] on the command line, each as one word.
+/// The options of [`OPTIONS`] on the command line, each as one argument.
 #[derive(Debug)]
 struct CostOptions {
     given: Vec<String>,

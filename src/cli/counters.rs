@@ -17,20 +17,20 @@ pub(super) struct QuotaArgs {
 
 impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let (balances, now) = (ask_balances(&setup(common, Spending::default())?)?, crate::clock::now());
+        let (balances, now) = (fetch_balances(&setup(common, Spending::default())?)?, crate::clock::now());
         let shown = CountersView::new(&balances, now);
         print(self.json, &shown, || counters_text(&shown))
     }
 }
 
-pub(super) fn ask_balances(setup: &Setup) -> Result<Balances> {
+pub(super) fn fetch_balances(setup: &Setup) -> Result<Balances> {
     let balances = read_balances(&send(setup, &Request::Quotas, true)?.body)?;
     Ok(balances.with_minute_limit(setup.gateway.minute_limit()?))
 }
 
 /// Parses a response to the quota call, fresh or saved.
-pub(super) fn read_balances(answer: &[u8]) -> Result<Balances, CliError> {
-    Balances::parse(answer).map_err(|why| FailureKind::BadAnswer.error(why))
+pub(super) fn read_balances(response: &[u8]) -> Result<Balances, CliError> {
+    Balances::parse(response).map_err(|why| FailureKind::BadAnswer.error(why))
 }
 
 fn counters_text(shown: &CountersView<'_>) -> String {
@@ -49,7 +49,7 @@ const DAYS_PER_CALL: u8 = 30;
 #[derive(Debug, Args)]
 #[command(after_help = examples("usage"))]
 pub(super) struct UsageArgs {
-    /// Days up to today, which began at 00:00 UTC; the service keeps 60
+    /// Days up to today, which began at 00:00 UTC; the service stores 60
     #[arg(long, value_name = "N", default_value_t = DAYS_PER_CALL, value_parser = clap::value_parser!(u8).range(1..=60))]
     days: u8,
     /// Print JSON
@@ -75,15 +75,15 @@ impl UsageArgs {
         for after in (0..self.days).step_by(DAYS_PER_CALL.into()) {
             let first = before(self.days.min(after + DAYS_PER_CALL) - 1);
             let request = Request::Usage { first, last: before(after) };
-            match runtime.block_on(ask(&setup, &request, true)) {
+            match runtime.block_on(fetch(&setup, &request, true)) {
                 Ok(got) => {
                     let part = UsageDetails::parse(&got.body).map_err(|why| FailureKind::BadAnswer.error(why))?;
                     usage = usage.plus(part);
                 }
-                Err(error) => return say_cost(&setup.gateway).and(Err(error.into())),
+                Err(error) => return print_cost(&setup.gateway).and(Err(error.into())),
             }
         }
-        say_cost(&setup.gateway)?;
+        print_cost(&setup.gateway)?;
         let shown = UsageOutput { first: before(self.days - 1), last, usage: &usage };
         print(self.json, &shown, || usage_text(&usage))
     }

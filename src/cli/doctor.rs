@@ -1,18 +1,18 @@
 //! `behaview doctor`: checks config, key, store and terminal, and gives advice. Sends nothing
 //! except, on request, the free call for the service's counters.
 
-use super::counters::ask_balances;
+use super::counters::fetch_balances;
 use super::*;
 use crate::service::ProxyRoute;
 use crate::service::credential::{Credential, VARIABLES};
 
 /// Maximum clock difference without a remark, in seconds.
-const MOST_BEHIND: i64 = 60;
+const MAX_CLOCK_DIFFERENCE_S: i64 = 60;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("doctor"))]
 pub(super) struct DoctorArgs {
-    /// Ask for the service's counters too, which costs nothing, to see that key, licence, network and clock are right
+    /// Fetch the service's counters too (free), to check key, licence, network and clock
     #[arg(long)]
     online: bool,
     /// Print JSON
@@ -34,7 +34,7 @@ struct Check {
     name: &'static str,
     health: Health,
     found: String,
-    /// Empty if there is nothing to do.
+    /// Empty for a good result.
     advice: String,
     #[serde(skip)]
     kind: FailureKind,
@@ -146,9 +146,9 @@ fn store(folders: &Folders) -> Check {
 
 /// Sends the free request for the quota counters, which tests key, licence, network and clock.
 fn online(common: &Common) -> Vec<Check> {
-    let asked = setup(common, Spending::default()).and_then(|setup| Ok((ask_balances(&setup)?, setup)));
-    let (balances, setup) = match asked {
-        Ok(asked) => asked,
+    let online = setup(common, Spending::default()).and_then(|setup| Ok((fetch_balances(&setup)?, setup)));
+    let (balances, setup) = match online {
+        Ok(online) => online,
         Err(error) => {
             let advice = exit::advice(&error).unwrap_or_default();
             return vec![wrong("online", exit::kind_of(&error), format!("{error:#}"), &advice)];
@@ -163,8 +163,8 @@ fn online(common: &Common) -> Vec<Check> {
         None => "the counters do not show private scanning",
     };
     let clock = match setup.gateway.behind().map(|behind| behind.as_secs()) {
-        None => good("clock", "the service's answer had no time"),
-        Some(behind) if behind.abs() > MOST_BEHIND => {
+        None => good("clock", "the service's response had no time"),
+        Some(behind) if behind.abs() > MAX_CLOCK_DIFFERENCE_S => {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
             odd("clock", found, "set it: the ledger's days depend on it")
         }

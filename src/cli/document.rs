@@ -63,20 +63,20 @@ impl Document {
         Ok(())
     }
 
-    pub(super) fn with_remarks_said(self) -> Self {
-        self.remarks.iter().for_each(super::say);
+    pub(super) fn with_remarks_printed(self) -> Self {
+        self.remarks.iter().for_each(super::warn);
         self
     }
 
     /// Prints how a document that is not a behaviour report can be used nevertheless.
-    pub(super) fn say_if_other(&self) {
+    pub(super) fn warn_if_other(&self) {
         if let Some(kind) = self.reports.iter().find_map(|(_, here)| other_kind(&here.body)) {
             let words = format!(
                 "{} is not a behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
                  indicator in it, and open shows it",
                 text::to_visible(&self.name)
             );
-            super::say(text::own(&words));
+            super::warn(text::own(&words));
         }
     }
 }
@@ -136,9 +136,9 @@ pub(super) fn read_of(path: &Path, all: usize) -> Result<Document> {
         Err(error) if all > 1 => {
             let remarks = vec![text::to_visible(format!("{error:#}")).into()];
             let document = Document { name: name(path), reports: Vec::new(), unread: 1, remarks, places: Vec::new() };
-            Ok(document.with_remarks_said())
+            Ok(document.with_remarks_printed())
         }
-        found => found.map(Document::with_remarks_said),
+        found => found.map(Document::with_remarks_printed),
     }
 }
 
@@ -176,7 +176,7 @@ pub(super) fn body(path: &Path) -> Result<Body> {
         .map_err(|error| FailureKind::BadAnswer.error(format!("{}: {error}", text::path(path))).into())
 }
 
-/// Reads what a path, or `-`, names, up to this many bytes.
+/// Reads a file, or standard input for `-`, of at most `most` bytes.
 pub(super) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
     read_input(path, |_, _| most).map_err(|error| FailureKind::Usage.error(format!("{error:#}")).into())
 }

@@ -55,7 +55,7 @@ failure_kinds! {
     OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
     Partial = 12, "partial result; each failure has its message";
     NotStored = 13, "not stored, and nothing is sent (--offline)";
-    Config = 14, "invalid config; behaview config check says where";
+    Config = 14, "invalid config; behaview config check names each mistake";
 }
 
 impl FailureKind {
@@ -85,17 +85,17 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     if let Some(error) = error.downcast_ref() {
         return usage(error);
     }
-    say(error, log);
+    print_error(error, log);
     ExitCode::from(kind_of(error) as u8)
 }
 
 /// Prints a failure on standard error, escaped, with the id of its log line if that has more details.
-pub(super) fn say(error: &anyhow::Error, log: &Log) {
+pub(super) fn print_error(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
     // Quoted parts were escaped when they were inserted, and are not escaped twice.
     let causes: Vec<_> = error.chain().map(|cause| text::to_visible(cause.to_string()).to_string()).collect();
-    super::say(text::own(&format!("{}{advice}{line}", causes.join(": "))));
+    super::warn(text::own(&format!("{}{advice}{line}", causes.join(": "))));
 }
 
 /// Logs a failure, and returns the line that helps to find its cause: that of the failed call, or
@@ -120,8 +120,8 @@ pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
 }
 
-/// Whether a failure concerns one subject only, so that the next may succeed. A web page in the place of an
-/// answer, such as a login page, would come again.
+/// Whether a failure concerns one subject only, so that the next may succeed. A web page in place of a
+/// response, such as a login page, would be repeated.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
     if let Some(GatewayError::Service { error: ServiceError::Unusable(InvalidResponse::WebPage), .. }) =
         error.downcast_ref()

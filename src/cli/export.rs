@@ -25,7 +25,7 @@ pub(super) struct ExportArgs {
     /// Write the findings: rows that rules mark, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]
     findings: bool,
-    /// Write what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
+    /// Write the indicators: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
     #[arg(long)]
     indicators: bool,
     /// Write the indicators to block only: the file itself, and what findings of high or medium severity name
@@ -38,10 +38,10 @@ pub(super) struct ExportArgs {
     /// Write a new file, which its owner alone can read, instead of standard output; a folder takes a file for each report
     #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
-    /// Write over files that are there
+    /// Overwrite existing files
     #[arg(long, requires = "output")]
     force: bool,
-    /// Ask the service even if the report is stored
+    /// Send the request even if the report is stored
     #[arg(long)]
     refresh: bool,
     #[command(flatten)]
@@ -56,7 +56,7 @@ enum ExportInput {
 fn about() -> String {
     let rows = FORMATS.iter().map(|format| format!("  {:<6} {}\n", format.name, format.about));
     format!(
-        "Formats; without --format the end of the file's name says which:\n{}\n{}",
+        "Formats; without --format the extension of the file selects one:\n{}\n{}",
         rows.collect::<String>(),
         examples("export")
     )
@@ -71,10 +71,10 @@ impl ExportArgs {
         let (wanted, unread) = wanted(&self.identifiers, format, common)?;
         // Checked before anything is paid.
         let files = self.files(&wanted, format)?;
-        let asked: Vec<_> = wanted.iter().filter_map(to_fetch).cloned().collect();
-        let setup = (!asked.is_empty()).then(|| setup(common, self.spending)).transpose()?;
+        let to_send: Vec<_> = wanted.iter().filter_map(to_fetch).cloned().collect();
+        let setup = (!to_send.is_empty()).then(|| setup(common, self.spending)).transpose()?;
         if let Some(setup) = setup.as_ref().filter(|_| self.spending.dry_run) {
-            let requests = asked.into_iter().map(|identifier| Request::Behaviour { identifier }).collect();
+            let requests = to_send.into_iter().map(|identifier| Request::Behaviour { identifier }).collect();
             return print_dry_run(setup, requests, self.refresh, None);
         }
         let (mut sources, runtime) = (Vec::new(), runtime()?);
@@ -92,7 +92,7 @@ impl ExportArgs {
                 }
             }
         });
-        setup.as_ref().map_or(Ok(()), |setup| say_cost(&setup.gateway))?;
+        setup.as_ref().map_or(Ok(()), |setup| print_cost(&setup.gateway))?;
         let is_none = sources.is_empty();
         let written = if is_none { Ok(()) } else { self.write(format, &sources, self.output.as_deref()) };
         fetched.and(written).and(unread)
@@ -105,7 +105,7 @@ impl ExportArgs {
             return Ok(found);
         }
         let known: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
-        fail!(Usage, "which format? --format says, or the end of the file's name; there are {}", known.join(", "))
+        fail!(Usage, "no format: name it by --format or the file's extension; known are {}", known.join(", "))
     }
 
     fn what(&self) -> Part {
@@ -125,7 +125,7 @@ impl ExportArgs {
         let is_folder = |path: &&PathBuf| path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator);
         let Some(folder) = self.output.as_ref().filter(is_folder) else {
             if format.is_raw() && wanted.len() > 1 {
-                fail!(Usage, "raw writes one report as it came: --output FOLDER/ writes a file for each of several");
+                fail!(Usage, "raw writes one report as received: --output FOLDER/ writes a file for each of several");
             }
             self.output.iter().try_for_each(|path| file::check(path, self.force))?;
             return Ok(vec![None; wanted.len()]);
@@ -153,7 +153,7 @@ impl ExportArgs {
     }
 
     async fn fetch(&self, setup: &Setup, identifier: Identifier) -> Result<ExportSource> {
-        let got = ask(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
+        let got = fetch(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store.notes_on(&identifier)?;
         let (origin, received) = (setup.gateway.client.profile().name.to_owned(), Some(got.received));
         Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received, notes })
@@ -161,7 +161,7 @@ impl ExportArgs {
 
     fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> Result<()> {
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
-        problems.iter().for_each(say);
+        problems.iter().for_each(warn);
         let job = |cancel| Export { sources, what: self.what(), rules: &rules, cancel };
         let summary = match path {
             Some(path) => {
@@ -174,7 +174,7 @@ impl ExportArgs {
             }
             None => print_export(format, &job(&Cancel::default()))?,
         };
-        summary.missing_words().iter().for_each(say);
+        summary.missing_words().iter().for_each(warn);
         match summary.cut {
             0 if summary.unread > 0 => fail!(BadAnswer, "not every report could be read; the others were written"),
             0 => Ok(()),
@@ -211,7 +211,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
             Subject::Saved(document) => {
                 match format.is_of_indicators() {
                     true => document.refuse_if_other("it has nothing to share; csv and json write it as it is")?,
-                    false => document.say_if_other(),
+                    false => document.warn_if_other(),
                 }
                 unread = unread.and(document.outcome());
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
@@ -233,7 +233,7 @@ fn stored(file: &Sha256, common: &Common) -> Result<Vec<Identifier>> {
     let (store, service) = store_and_service(common)?;
     let reports = store.reports(&service, file)?;
     if reports.is_empty() {
-        fail!(NotFound, "no report of this file is stored: behaview list SHA256 asks the service for them");
+        fail!(NotFound, "no report of this file is stored: behaview list SHA256 fetches their list");
     }
     Ok(reports.into_iter().map(|report| report.identifier).collect())
 }

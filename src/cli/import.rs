@@ -18,10 +18,10 @@ pub(super) struct ImportArgs {
     /// Files with reports as JSON; - for standard input
     #[arg(required = true)]
     files: Vec<OsString>,
-    /// The file that the reports are of, where their identifiers do not say
+    /// The file of the reports, if their identifiers do not name it
     #[arg(long, value_name = "SHA256")]
     file: Option<String>,
-    /// Store them although others of the same identifiers are stored
+    /// Replace stored reports with the same identifiers
     #[arg(long)]
     replace: bool,
 }
@@ -116,7 +116,7 @@ impl ImportFile<'_> {
             lines.extend(identifiers.map(|id| format!("imported {}", id.text().visible())));
             page = page.map(|page| counted_entries(page, &request));
         } else {
-            // Stored reports are kept, and a page that does not name its request cannot be stored as
+            // Stored reports stay, and a page that does not name its request cannot be stored as
             // its response: import the reports one by one.
             let (reports, errors) = value.reports();
             for report in &reports {
@@ -155,7 +155,7 @@ impl ImportFile<'_> {
                 (true, true) => {
                     fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::Cut))
                 }
-                (true, false) => fail!(BadAnswer, "it gives no identifier, so it answers no question"),
+                (true, false) => fail!(BadAnswer, "it has no identifier, so no request would find it"),
             }
         };
         let (request, shown) = (Request::Behaviour { identifier: identifier.clone() }, identifier.text().visible());
@@ -168,7 +168,7 @@ impl ImportFile<'_> {
             (found, named) => found.or(named.cloned()),
         };
         if file.is_none() {
-            fail!(BadAnswer, "its identifier names no file: --file SHA256 says which it is of");
+            fail!(BadAnswer, "its identifier names no file: --file SHA256 names it");
         }
         parts.iter_mut().for_each(|part| part.file = file.clone());
         let other = |imported: Option<ImportOrigin>| {
@@ -241,7 +241,7 @@ impl ImportSummary {
     /// fault; any other problem is a partial failure.
     fn end(&self) -> Result<()> {
         let refused = (self.refused, format!("{} could not be imported", self.refused));
-        let passed_over = format!("passed over, because they are no reports: {}", self.passed_over);
+        let passed_over = format!("passed over, because they are not reports: {}", self.passed_over);
         let why = [refused, (self.passed_over, passed_over)].into_iter().filter(|(count, _)| *count > 0);
         let why = why.map(|(_, why)| why).collect::<Vec<_>>().join("; ");
         match self {

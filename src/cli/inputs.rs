@@ -11,8 +11,8 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Maximum number of characters of a word that is shown: it may be the key.
-const SHOWN: usize = 15;
+/// Maximum number of characters of an argument that are shown: it may be the key.
+const MAX_SHOWN_CHARS: usize = 15;
 
 // Arguments of commands that may cost something. Not a doc comment: clap would use it as the command's description.
 #[derive(Debug, Clone, Copy, Default, Args)]
@@ -20,7 +20,7 @@ pub(super) struct Spending {
     /// Send nothing that may bring the cost of this run above N
     #[arg(long, value_name = "N")]
     pub(super) max_cost: Option<u64>,
-    /// Say what it would cost, and send nothing
+    /// Print the price, and send nothing
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Print JSON; without it a dry run prints text
@@ -53,23 +53,23 @@ pub(super) fn pane(text: &str) -> Result<Pane, String> {
     let is_meant = |name: &str| name.eq_ignore_ascii_case(text);
     let by_name = Pane::ALL.into_iter().find(|pane| is_meant(pane.name()));
     let by_title = || Pane::ALL.into_iter().find(|pane| is_meant(pane.title()) || is_meant(pane.short()));
-    by_name.or_else(by_title).ok_or_else(|| format!("there are {}", Pane::ALL.map(Pane::name).join(", ")))
+    by_name.or_else(by_title).ok_or_else(|| format!("the panes are {}", Pane::ALL.map(Pane::name).join(", ")))
 }
 
 /// Parses a file's SHA-256, for the commands for scripts.
 pub(super) fn parse_sha256(text: &str) -> Result<Sha256> {
-    Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(format!("{} {}", shown(text), no_hash(text))).into())
+    Sha256::parse(text).ok_or_else(|| FailureKind::Usage.error(format!("{} {}", shown(text), not_a_hash(text))).into())
 }
 
 pub(super) fn shown(text: &str) -> String {
     let text = super::masked(text);
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }
 }
 
-fn no_hash(text: &str) -> String {
+fn not_a_hash(text: &str) -> String {
     let is_hexadecimal = text.trim().bytes().all(|byte| byte.is_ascii_hexdigit());
     let other = match text.trim().len() {
         32 if is_hexadecimal => "an MD5",
@@ -80,7 +80,7 @@ fn no_hash(text: &str) -> String {
 }
 
 /// Maximum size of a list of identifiers, in bytes; a million identifiers are smaller.
-const LONGEST_LIST: u64 = 128 << 20;
+const MAX_LIST_BYTES: u64 = 128 << 20;
 
 pub(super) enum Subject<T> {
     Saved(Document),
@@ -135,9 +135,9 @@ fn in_lower_case(text: &str) -> String {
 /// Reads a document, or text, from standard input.
 fn standard_input() -> Result<Subject<String>> {
     let path = Path::new(STANDARD_INPUT);
-    let bytes = document::saved(path, LONGEST_LIST)?;
+    let bytes = document::saved(path, MAX_LIST_BYTES)?;
     if is_json(&bytes) {
-        return Ok(Subject::Saved(document::of(path, &Body::in_memory(bytes))?.with_remarks_said()));
+        return Ok(Subject::Saved(document::of(path, &Body::in_memory(bytes))?.with_remarks_printed()));
     }
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }
@@ -158,7 +158,7 @@ pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T)
         }
         let Err(error) = work(subject) else { continue };
         if all > 1 {
-            exit::say(&error, common.log());
+            exit::print_error(&error, common.log());
         }
         let is_of_one = exit::is_of_one(&error);
         failed.push(error);

@@ -23,7 +23,7 @@ pub(super) struct LedgerArgs {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct LedgerTime {
-    /// The last run that asked anything
+    /// The last run that sent a request
     #[arg(long)]
     session: bool,
     /// Today, from 00:00 UTC, as without an option
@@ -89,7 +89,7 @@ impl LedgerArgs {
 }
 
 impl LedgerTime {
-    /// The name of the time, and its entries.
+    /// The name of the period, and its entries.
     fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> (&'static str, Vec<LedgerEntry>) {
         let last = entries.last().map(|entry| entry.session.clone());
         let name = match self {
@@ -107,8 +107,8 @@ impl LedgerTime {
     }
 }
 
-/// What the service counted in the time of these entries, the oldest first, and how much of that
-/// this program accounts for; `None` without two readings around any of them.
+/// Compares the service's count during these entries, the oldest first, with the count of this
+/// program; `None` without two readings around any of them.
 fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String)> {
     let window = audit::around(windows, entries.first()?.at, entries.last()?.at)?;
     let (since, until) = (window.since, window.until);
@@ -150,7 +150,7 @@ fn totals(rows: &[LedgerEntry]) -> Vec<LedgerTotal> {
 /// Entries, totals, and the comparison as the last line.
 fn ledger_text(rows: &[LedgerEntry], totals: &[LedgerTotal], compared: Option<&str>) -> String {
     if rows.is_empty() {
-        return "Nothing was asked of the service in this time; behaview ledger --all shows everything.\n".to_owned();
+        return "No request was sent in this time; behaview ledger --all shows everything.\n".to_owned();
     }
     let cells = |row: &LedgerEntry| row.cells().map(|cell| if cell.is_empty() { "-".to_owned() } else { cell });
     let total = |LedgerTotal { unit, state, calls, counts_as, at_least }: &LedgerTotal| {

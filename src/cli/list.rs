@@ -1,7 +1,7 @@
 //! `behaview list`: lists a file's sandboxes.
 
 use super::document::services;
-use super::query::say_if_aside;
+use super::query::warn_if_quarantined;
 use super::*;
 use crate::quota::Plan;
 use crate::report::page::{NO_WAY_ON, Page, PageEntry, PageError, ReportSummary};
@@ -17,7 +17,7 @@ pub(super) struct ListArgs {
     /// Fetch every page that is not stored, not only the first; each costs one request, 100 at most
     #[arg(long)]
     all: bool,
-    /// Ask the service even if the list is stored
+    /// Send the request even if the list is stored
     #[arg(long)]
     refresh: bool,
     /// Format of the output; text on a terminal and json elsewhere, unless given
@@ -44,7 +44,7 @@ const WITH_TIME: usize = 58;
 const WITH_IDENTIFIERS: usize = 160;
 
 /// Maximum number of pages that `--all` fetches in one run.
-const MOST_PAGES: usize = 100;
+const MAX_PAGES: usize = 100;
 
 #[derive(Default, Serialize)]
 struct ListOutput {
@@ -99,7 +99,7 @@ impl ListArgs {
                 document.outcome()
             }
         });
-        asking.map_or(Ok(()), |(setup, _)| say_cost(&setup.gateway))?;
+        asking.map_or(Ok(()), |(setup, _)| print_cost(&setup.gateway))?;
         listed
     }
 
@@ -136,29 +136,29 @@ impl ListArgs {
         loop {
             let is_first = cursor.is_none();
             // Only `--all` requests pages after the first; stored ones are always read.
-            let may_ask = self.all || is_first;
+            let may_send = self.all || is_first;
             let request = Request::Behaviours { file: file.clone(), listing, cursor };
-            let refresh = self.refresh && may_ask;
+            let refresh = self.refresh && may_send;
             let quote = request.clone().quote(&setup.entitled);
             let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
             let got = match stored {
-                Err(GatewayError::NotStored) if !may_ask => return Ok(()),
+                Err(GatewayError::NotStored) if !may_send => return Ok(()),
                 Err(GatewayError::NotStored) => {
                     fetched += 1;
-                    runtime.block_on(ask(setup, &request, refresh))?
+                    runtime.block_on(fetch(setup, &request, refresh))?
                 }
                 stored => stored?,
             };
             let page = match Page::of_file(&got.body, file) {
                 Ok(page) => page,
                 Err(error) => {
-                    say_if_aside(gateway, &quote)?;
+                    warn_if_quarantined(gateway, &quote)?;
                     return Err(error.into());
                 }
             };
             let lost = page.is_lost.then(|| NO_WAY_ON.to_owned());
             let remarks = page.left_out().into_iter().chain(lost);
-            remarks.for_each(|remark| say(format!("{}: {remark}", file.short())));
+            remarks.for_each(|remark| warn(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
             // A service could send pages without an end: after the first only one with a new sandbox has a next.
@@ -169,19 +169,19 @@ impl ListArgs {
             }
             cursor = page.cursor;
             listed.more = cursor.is_some() || page.is_lost;
-            let is_enough = self.all && fetched >= MOST_PAGES;
+            let is_enough = self.all && fetched >= MAX_PAGES;
             if is_enough && listed.more {
                 let words = "pages were fetched, and there are more: --all once more continues behind the stored ones";
-                say(format!("{}: {fetched} {words}", file.short()));
+                warn(format!("{}: {fetched} {words}", file.short()));
             }
             if page.is_lost && self.all {
-                fail!(Partial, "the list goes on where no page can be asked for");
+                fail!(Partial, "the list has another page, but its cursor cannot be requested");
             }
             if cursor.is_none() || is_enough {
                 return Ok(());
             }
             if is_barren {
-                fail!(Partial, "further pages repeat or have nothing new: no further page is asked for");
+                fail!(Partial, "further pages repeat or have nothing new: no further page is requested");
             }
         }
     }
@@ -230,7 +230,7 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     for (id, is_unicode) in odd {
         let id = if is_unicode { Untrusted::from(id).visible() } else { to_visible(id) };
         let id = if id.is_empty() { to_visible("a report without an identifier") } else { id.cut(120) };
-        say(format!("left out, because it would be read as something else: {id}; --format json has it"));
+        warn(format!("left out, because it would be read as something else: {id}; --format json has it"));
     }
     fail!(Partial, "{} of {} are printed", clear.len(), listed.sandboxes.len())
 }
@@ -285,7 +285,7 @@ impl ListOutput {
     }
 }
 
-/// The cells of a row as far as they fit beside each other in so much room.
+/// The cells of a row that fit beside each other in `room` columns.
 fn fitting([sandbox, verdict, score, labels, tags, when, price, identifier]: [String; 8], room: usize) -> [String; 8] {
     let spare = room.saturating_sub(WITH_TIME + 4) / 2;
     let cut = |cell: String| if spare < 9 { String::new() } else { to_visible(cell).cut(spare).to_string() };

@@ -35,7 +35,7 @@ use std::sync::OnceLock;
 pub use app::service;
 pub use exit::exit_codes;
 
-// What the commands share; each begins with `use super::*`.
+// Shared by the commands; each begins with `use super::*`.
 use crate::environment::variable;
 use crate::files;
 use crate::gateway::{Gateway, GatewayError};
@@ -54,10 +54,10 @@ use exit::{CliError, FailureKind};
 use inputs::{AgreedPrice, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
-use query::{Unpriced, ask, cost, print_dry_run, runtime, say_cost, send};
+use query::{Unpriced, cost, fetch, print_cost, print_dry_run, runtime, send};
 use serde::Serialize;
 use serde_json::{Value, json};
-use setup::{Setup, hint, open_for_reading, say, service_of, setup, show_progress, store_and_service};
+use setup::{Setup, hint, open_for_reading, service_of, setup, show_progress, store_and_service, warn};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ fn examples(command: &str) -> &'static str {
     found.unwrap_or_default().trim_end()
 }
 
-/// The words in the place of a command.
+/// Name of the arguments in place of a command.
 const FILES: &str = "sha256";
 
 const ABOUT_FILES: &str = "SHA-256 of privately scanned files, or identifiers of stored reports; \
@@ -129,7 +129,7 @@ struct Common {
     /// Print the result, warnings and errors only: no progress, costs or hints
     #[arg(long, short, global = true)]
     quiet: bool,
-    /// Opened once it is known where.
+    /// Opened when its folder is known.
     #[arg(skip)]
     log: OnceLock<Log>,
 }
@@ -178,9 +178,9 @@ commands! {
     Watch(watch::WatchArgs),
     /// Delete a private file at the service; costs one request
     Delete(calls::DeleteArgs),
-    /// Print which sandbox saw what, of one file, of two or of documents, from stored reports; never asks the service
+    /// Compare what sandboxes saw, in one file, in two or in documents, from stored reports; costs nothing
     Compare(compare::CompareArgs),
-    /// Say what operations cost, by which rule, and whether they fit; costs nothing
+    /// Print the price of operations, its rules, and whether the quota allows them; costs nothing
     Cost(Box<cost::CostArgs>),
     /// Print the service's quota counters: allowed, used and left; costs nothing
     Quota(counters::QuotaArgs),
@@ -192,14 +192,14 @@ commands! {
     Api(calls::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(ledger::LedgerArgs),
-    /// Print which keys do what, with the config's changes applied
+    /// Print the keys of commands, with the config's changes applied
     Keys(about::KeysArgs),
     /// List, remove and import stored reports; costs nothing
     Store(store::StoreArgs),
     /// Print the settings, their origins, and where the files are
     #[command(subcommand)]
     Config(about::ConfigCommand),
-    /// Check what may keep behaview from working, and say what to do
+    /// Check key, config, store and terminal, and give advice
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell
     Completions(about::CompletionsArgs),
@@ -230,7 +230,7 @@ fn masked(message: &str) -> String {
     String::from_utf8_lossy(&crate::service::without_keys(&keys, message.as_bytes())).into_owned()
 }
 
-/// Keeps the key out of core dumps and away from other programs; errors are ignored.
+/// Protects the key from core dumps and other programs; errors are ignored.
 fn keep_key_private() {
     #[cfg(unix)]
     {
@@ -290,7 +290,7 @@ fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
     let mut matches = grammar_with_files().try_get_matches()?;
     let files = matches.remove_many(FILES).into_iter().flatten().collect();
     let mut cli = Cli::from_arg_matches(&matches)?;
-    // clap forgets what stands before a command where the option is repeated behind it.
+    // clap forgets an option before a command if the option is repeated after it.
     let words: Vec<_> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let options = words.iter().zip(words.iter().skip(1)).take_while(|(_, word)| *word != "--");
     let given =
@@ -299,8 +299,8 @@ fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
     Ok((cli, files))
 }
 
-/// clap's answer to words that name a command: its help, or an error with a suggestion.
-fn answer_of_clap(words: &[&str]) -> anyhow::Error {
+/// clap's output for arguments that name a command: its help, or an error with a suggestion.
+fn clap_output(words: &[&str]) -> anyhow::Error {
     match grammar_for_help().try_get_matches_from([&[NAME], words].concat()) {
         Err(error) => error.into(),
         Ok(_) => FailureKind::Usage.error(format!("{} is a command: put it before files", words.concat())).into(),
@@ -344,7 +344,7 @@ impl Common {
         // Short, and practically unique within a day.
         let run = sha2::Sha256::digest(session).get(..3).map(crate::text::hex).unwrap_or_default();
         let log = Log::open(&folders.logs(), config.log_level, &run, !config.is_persistent()).unwrap_or_else(|error| {
-            say(format!("no log is written: {error}"));
+            warn(format!("no log is written: {error}"));
             Log::default()
         });
         self.log.get_or_init(|| log).clone()

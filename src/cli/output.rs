@@ -108,12 +108,12 @@ pub(super) fn visible(text: &str) -> String {
     Untrusted::from(text).visible().into()
 }
 
-/// Columns of the terminal; none where there is none, or its size is not known.
+/// Columns of the terminal; `None` without a terminal, or if its size is unknown.
 pub(super) fn room() -> Option<usize> {
     runtime::terminal_size().map(|(columns, _)| columns.into()).filter(|columns| *columns > 0)
 }
 
-/// Lines that are wider than the terminal, wrapped between words behind their indent; a line with a wider word stays.
+/// Wraps lines that are wider than the terminal, with their indent; a line with a wider word stays.
 pub(super) fn wrapped(text: &str) -> String {
     let room = room().unwrap_or(usize::MAX);
     let line = |line: &str| {
@@ -127,11 +127,11 @@ pub(super) fn wrapped(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Columns that a wide cell keeps as long as columns are left that can be left out.
+/// Minimum width of a wide cell, as long as other columns can be left out.
 const READABLE: usize = 20;
 
-/// A table as text, with the words of wide cells in several rows where the terminal has too few columns. Columns whose heading
-/// begins with `>` are aligned to the right, empty ones left out; those with `-` where there is no room, the last of them first,
+/// Formats a table as text, and wraps wide cells if the terminal is too narrow. Columns whose heading begins with `>`
+/// are aligned to the right. Empty columns are left out; so are those with `-` if they do not fit, the last first,
 /// and named below the table. Cells are escaped already.
 pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let [is_right, is_spare] = ['>', '-'].map(|sign| heading.map(|cell| cell.contains(sign)));
@@ -158,7 +158,7 @@ pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<
         *wide = 0;
         left_out.insert(0, name.as_str());
     }
-    // Words are broken where nothing else is enough.
+    // Breaks words if nothing else is enough.
     let broken = words.map(|word| word.min(READABLE));
     let widths = [readable, words, broken].into_iter().find_map(|least| shrunk(kept, least)).unwrap_or(kept);
     let line = |row: &[String; N]| {

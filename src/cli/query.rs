@@ -2,7 +2,7 @@
 //! and the cost at the end; or prints the price of each call in a dry run.
 
 use super::output::{print, table};
-use super::setup::{Setup, hint, say, show_progress};
+use super::setup::{Setup, hint, show_progress, warn};
 use crate::gateway::{Gateway, GatewayError, Received, StoredAnswer};
 use crate::quota::{Period, Price, SpentUnits, Unit, Units, in_units};
 use crate::request::{Quote, Request};
@@ -21,37 +21,37 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The stored response, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer> {
-    let answer = runtime()?.block_on(ask(setup, request, refresh));
-    say_cost(&setup.gateway)?;
-    Ok(answer?)
+    let response = runtime()?.block_on(fetch(setup, request, refresh));
+    print_cost(&setup.gateway)?;
+    Ok(response?)
 }
 
 /// The stored response, or the service's.
-pub(super) async fn ask(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer, GatewayError> {
+pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
     let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
     if !matches!(stored, Err(GatewayError::NotStored)) {
         return stored;
     }
-    say_before(gateway, &quote, refresh)?;
+    warn_of_earlier_calls(gateway, &quote, refresh)?;
     let meter = Mutex::new(ReceivedMeter::default());
-    let progress = |received| tell(&meter, &received);
+    let progress = |received| show_received(&meter, &received);
     let call =
         async { if refresh { gateway.ask(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
-    let answer = to_its_end(gateway, request, call).await;
+    let response = run_call(gateway, request, call).await;
     if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
         show_progress("", "");
     }
-    if let Some(why) = answer.as_ref().ok().and_then(|answer| answer.remark.as_ref()) {
-        say(format!("the answer {}", to_visible(why)));
+    if let Some(why) = response.as_ref().ok().and_then(|response| response.remark.as_ref()) {
+        warn(format!("the response {}", to_visible(why)));
     }
-    answer
+    response
 }
 
-/// Runs a call to its end. After a signal it waits a moment for the response, then cancels the call, so that the
-/// received bytes are stored and the possible cost is recorded. The signal takes effect after that.
-async fn to_its_end(
+/// Runs a call until it is complete. After a signal it waits a moment for the response, then cancels the call, so that
+/// the received bytes are stored and the possible cost is recorded. The signal takes effect after that.
+async fn run_call(
     gateway: &Gateway,
     request: &Request,
     call: impl Future<Output = Result<StoredAnswer, GatewayError>>,
@@ -65,36 +65,36 @@ async fn to_its_end(
         gateway.cancel(request);
         tokio::time::sleep(STUCK_TIMEOUT).await;
     };
-    let answer = tokio::select! {
+    let response = tokio::select! {
         biased;
-        answer = call => answer,
-        () = end => Err(GatewayError::Internal("the store takes nothing".to_owned())),
+        response = call => response,
+        () = end => Err(GatewayError::Internal("the store accepts no data".to_owned())),
     };
-    if let (true, Err(error)) = (signals.cancel.is_cancelled(), &answer) {
+    if let (true, Err(error)) = (signals.cancel.is_cancelled(), &response) {
         let (what, advice) = (request.label(), error.advice());
-        say(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
+        warn(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }
     signals.drop_deleted().map_err(|error| GatewayError::Internal(error.to_string()))?;
-    answer
+    response
 }
 
 /// Warns before a call, if its response is not stored, of an unreadable one that was paid for.
-pub(super) fn say_if_aside(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
+pub(super) fn warn_if_quarantined(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
     if let Some(aside) = gateway.unreadable(request)? {
         let (what, price) = (request.label(), quote.price().short());
-        say(format!("{what}: {}. To ask for it again costs {price}", aside));
+        warn(format!("{what}: {}. Fetching it again costs {price}", aside));
     }
     Ok(())
 }
 
 /// Prints the outcome of earlier calls for the same request, and the price of repeating it.
-fn say_before(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), StoreError> {
+fn warn_of_earlier_calls(gateway: &Gateway, quote: &Quote, refresh: bool) -> Result<(), StoreError> {
     if !refresh {
-        say_if_aside(gateway, quote)?;
+        warn_if_quarantined(gateway, quote)?;
     }
     if let Some(missing) = gateway.missing(quote.request())? {
-        say(format!("{missing}; asking again costs {}", quote.price().short()));
+        warn(format!("{missing}; asking again costs {}", quote.price().short()));
     }
     Ok(())
 }
@@ -105,8 +105,8 @@ struct ReceivedMeter {
     has_said_wait: bool,
 }
 
-/// Shows what a call waits for: on a terminal how many bytes of a response have arrived.
-fn tell(meter: &Mutex<ReceivedMeter>, received: &Received) {
+/// Shows the progress of a call: its wait or, on a terminal, the number of received bytes.
+fn show_received(meter: &Mutex<ReceivedMeter>, received: &Received) {
     let Ok(mut meter) = meter.lock() else { return };
     match received {
         Received::NotBefore(at) if !meter.has_said_wait => {
@@ -126,7 +126,7 @@ fn tell(meter: &Mutex<ReceivedMeter>, received: &Received) {
 }
 
 /// Prints the cost of this run on standard error; standard output stays clean.
-pub(super) fn say_cost(gateway: &Gateway) -> Result<()> {
+pub(super) fn print_cost(gateway: &Gateway) -> Result<()> {
     let spent = gateway.store.spent(&gateway.session)?;
     let all: SpentUnits = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
@@ -150,9 +150,9 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
 pub(super) type Unpriced = (String, Units);
 
-pub(super) fn print_dry_run(setup: &Setup, asked: Vec<Request>, refresh: bool, remark: Option<Unpriced>) -> Result<()> {
+pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<Unpriced>) -> Result<()> {
     let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
-    for request in asked {
+    for request in batch {
         // An earlier line will have stored its response by then.
         let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));
         calls.push(dry_run_call(setup, request, refresh, is_repeated)?);
@@ -194,7 +194,7 @@ fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: boo
     if !refresh && (is_repeated || gateway.stored(quote.request())?.is_some()) {
         return Ok((quote.request().label(), None));
     }
-    say_before(gateway, &quote, refresh)?;
+    warn_of_earlier_calls(gateway, &quote, refresh)?;
     if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh) {
         quote = quote.of_missing(missing);
     }

@@ -43,7 +43,7 @@ impl SearchArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let how = MatchOptions { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
-        let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("that cannot be sought: {bad}")))?;
+        let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("invalid pattern: {bad}")))?;
         let (mut hits, mut searched, mut unread) = (0_u64, 0, 0);
         let mut print = |group: &HitGroup, document: Option<(&str, Option<&Identifier>)>| {
             let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
@@ -80,7 +80,7 @@ impl SearchArgs {
                     Ok(found) => result = found.iter().try_for_each(|group| print(group, None)),
                     Err(why) => {
                         unread += 1;
-                        say(why);
+                        warn(why);
                     }
                 }
                 if result.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

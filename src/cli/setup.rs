@@ -33,7 +33,7 @@ pub(super) struct Setup {
 pub(super) fn setup(common: &Common, spending: Spending) -> Result<Setup> {
     let (folders, config) = common.config()?;
     let setup = Setup::new(common, &folders, &config, spending)?;
-    setup.remarks.iter().for_each(say);
+    setup.remarks.iter().for_each(warn);
     Ok(setup)
 }
 
@@ -111,7 +111,7 @@ fn open_store(folders: &Folders, config: &Config) -> Result<(Store, Vec<String>)
 /// Opens the store for a command without requests, and prints the outcome of repairs.
 pub(super) fn open_for_reading(folder: &Path) -> Result<Store, StoreError> {
     let store = Store::open(folder)?;
-    store.notice.as_deref().into_iter().for_each(say);
+    store.notice.as_deref().into_iter().for_each(warn);
     Ok(store)
 }
 
@@ -128,7 +128,7 @@ pub(super) fn service_of(profile: &Profile) -> String {
 /// Whether progress, costs and hints are left out.
 pub(super) static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Shows progress in the terminal's last line; with `"\r"` at its end the next words replace it.
+/// Shows progress in the terminal's last line; with `"\r"` at its end the next text replaces it.
 pub(super) fn show_progress(words: &str, end: &str) {
     if !IS_QUIET.load(Ordering::Relaxed) && std::io::stderr().is_terminal() {
         let _ = write!(std::io::stderr(), "\r{}\x1b[K{end}", crate::text::own(words));
@@ -138,12 +138,12 @@ pub(super) fn show_progress(words: &str, end: &str) {
 /// Prints a cost or a hint on standard error, unless `--quiet` leaves it out.
 pub(super) fn hint(words: impl AsRef<str>) {
     if !IS_QUIET.load(Ordering::Relaxed) {
-        say(words);
+        warn(words);
     }
 }
 
 /// Prints a warning on standard error. Errors are ignored: the result matters more than the warning.
-pub(super) fn say(remark: impl AsRef<str>) {
+pub(super) fn warn(remark: impl AsRef<str>) {
     let name = if remark.as_ref().starts_with("behaview") { "" } else { "behaview: " };
     let _ = write!(std::io::stderr(), "{}", wrapped(&format!("{name}{}", remark.as_ref())));
 }

@@ -13,7 +13,7 @@ pub(super) struct ShowArgs {
     /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
-    /// Ask the service even if the report is stored
+    /// Send the request even if the report is stored
     #[arg(long)]
     refresh: bool,
     /// Format of the output
@@ -35,21 +35,21 @@ enum ShowFormat {
 impl ShowArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let reports = read_subjects(&self.identifiers, |text| identifier(text, common), listed)?;
-        let asked = || reports.iter().filter_map(Subject::service).cloned();
+        let requested = || reports.iter().filter_map(Subject::service).cloned();
         let prepare = || anyhow::Ok((setup(common, self.spending)?, runtime()?));
-        let asking = asked().next().map(|_| prepare()).transpose()?;
-        if let Some((setup, _)) = asking.as_ref().filter(|_| self.spending.dry_run) {
-            let requests = asked().map(|identifier| Request::Behaviour { identifier }).collect();
+        let prepared = requested().next().map(|_| prepare()).transpose()?;
+        if let Some((setup, _)) = prepared.as_ref().filter(|_| self.spending.dry_run) {
+            let requests = requested().map(|identifier| Request::Behaviour { identifier }).collect();
             return print_dry_run(setup, requests, self.refresh, None);
         }
         let printer = Printer { format: self.format, printed: Cell::new(0) };
-        let shown = each(common, reports, |report| match (report, &asking) {
+        let shown = each(common, reports, |report| match (report, &prepared) {
             (Subject::Saved(document), _) => printer.print_saved(&document),
             (Subject::Service(_), None) => Ok(()),
             (Subject::Service(identifier), Some((setup, runtime))) => {
                 let (store, service) = (&setup.gateway.store, &setup.gateway.service);
                 let stored = if self.refresh { None } else { store.report(service, &identifier)? };
-                let got = runtime.block_on(ask(setup, &Request::Behaviour { identifier }, self.refresh))?;
+                let got = runtime.block_on(fetch(setup, &Request::Behaviour { identifier }, self.refresh))?;
                 if let Some((imported, received)) = stored.and_then(|stored| Some((stored.imported?, stored.received)))
                 {
                     hint(format!("imported on {} {}", crate::text::moment(received), imported.label()));
@@ -58,7 +58,7 @@ impl ShowArgs {
             }
         });
         let ended = printer.end();
-        asking.map_or(Ok(()), |(setup, _)| say_cost(&setup.gateway))?;
+        prepared.map_or(Ok(()), |(setup, _)| print_cost(&setup.gateway))?;
         ended.and(shown)
     }
 }
@@ -126,7 +126,7 @@ impl Printer {
     }
 
     fn print_saved(&self, document: &Document) -> Result<()> {
-        document.say_if_other();
+        document.warn_if_other();
         document.reports.iter().try_for_each(|(_, here)| self.print(&here.body))?;
         document.outcome()
     }

@@ -17,9 +17,9 @@ pub(super) struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// List what is stored: age, size, notes, expiry at the service, origin
+    /// List the stored items: age, size, notes, expiry at the service, origin
     List(FormatFlags),
-    /// Remove what is stored
+    /// Remove stored items
     Remove(RemoveArgs),
     /// Store reports that a colleague exported, so that a group pays once for all
     Import(import::ImportArgs),
@@ -88,7 +88,7 @@ impl RemoveArgs {
         }
         if let Some(age) = self.older_than {
             let before = now.checked_sub(age);
-            let before = before.map_err(|_| FailureKind::Usage.error("that is longer ago than time goes"))?;
+            let before = before.map_err(|_| FailureKind::Usage.error("the age is too large"))?;
             return Ok(Some(vec![DeletionTarget::Before(before)]));
         }
         let Some(id) = &self.id else { return Ok(None) };

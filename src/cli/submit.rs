@@ -1,37 +1,37 @@
 //! `behaview submit`: uploads a file of this machine for a private scan.
 
 use super::query::check_budget;
-use super::watch::{Polls, most, note, watch};
+use super::watch::{Polls, max_cost, note, watch};
 use super::*;
 use crate::gateway::hash_file;
 use crate::report::analysis::{submitted, upload_address};
 use crate::request::{LONGEST_RETENTION, Password, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::ask_hidden;
 
-const LONGEST_PASSWORD: u64 = 4096;
+const MAX_PASSWORD_BYTES: u64 = 4096;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("submit"))]
 pub(super) struct SubmitArgs {
-    /// The file; up to 650 MB, as the profile says
+    /// The file; up to 650 MB, unless the profile has another limit
     #[arg(value_parser = document::path())]
     file: PathBuf,
     /// The sandbox that runs it
-    #[arg(long, value_name = "NAME", value_parser = something)]
+    #[arg(long, value_name = "NAME", value_parser = non_empty)]
     sandbox: Option<String>,
     /// Whether it has access to the internet; with it, its servers can see that it is run
     #[arg(long, value_name = "YES|NO", value_parser = crate::app::scan::yes_or_no)]
     internet: Option<bool>,
-    /// Days that the file and its reports are kept
+    /// Retention of the file and its reports, in days
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_RETENTION)))]
     keep_days: Option<u8>,
     /// The command line that it is run with
-    #[arg(long, value_name = "WORDS", value_parser = something)]
+    #[arg(long, value_name = "WORDS", value_parser = non_empty)]
     command_line: Option<String>,
-    /// A file whose first line is what it is encrypted with; - for standard input
+    /// A file whose first line is the archive's password; - for standard input
     #[arg(long, value_name = "FILE", value_parser = document::path())]
     password_file: Option<PathBuf>,
-    /// Ask at the terminal what it is encrypted with, and show nothing of it
+    /// Read the archive's password at the terminal, without showing it
     #[arg(long, conflicts_with = "password_file")]
     ask_password: bool,
     /// Watch the scan until its reports are there; each poll costs one request, each page of the list one more
@@ -51,12 +51,12 @@ impl SubmitArgs {
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
         let repeats = scan(None).warning();
         let repeats = repeats.map(|why| format!("{why} Before sending it again, {}.", upload_check_hint(&setup, file)));
-        gateway.scanned_before(file)?.into_iter().for_each(say);
+        gateway.scanned_before(file)?.into_iter().for_each(warn);
         let address = (limit == UploadLimit::Large).then_some(Request::UploadAddress);
         let requests: Vec<_> = address.into_iter().chain([scan(None)]).collect();
         if self.agreed.spending.dry_run {
-            let remark = self.watch.then(|| most(self.polls.pace(&setup), 0));
-            repeats.iter().for_each(say);
+            let remark = self.watch.then(|| max_cost(self.polls.pace(&setup), 0));
+            repeats.iter().for_each(warn);
             return print_dry_run(&setup, requests, true, remark);
         }
         self.agreed.check(repeats.as_deref())?;
@@ -64,20 +64,20 @@ impl SubmitArgs {
             // An upload address is charged even if the upload would then exceed the budget.
             check_budget(&setup, &requests)?;
         }
-        let answer = runtime()?.block_on(async {
+        let response = runtime()?.block_on(async {
             let mut to = None;
             if limit == UploadLimit::Large {
-                let address = upload_address(&ask(&setup, &Request::UploadAddress, true).await?.body);
-                let address = address.ok_or_else(|| FailureKind::BadAnswer.error("the answer names no address"))?;
+                let address = upload_address(&fetch(&setup, &Request::UploadAddress, true).await?.body);
+                let address = address.ok_or_else(|| FailureKind::BadAnswer.error("the response has no address"))?;
                 to = Some(UploadAddress::new(address));
             }
-            anyhow::Ok(ask(&setup, &scan(to), true).await?)
+            anyhow::Ok(fetch(&setup, &scan(to), true).await?)
         });
-        if answer.is_err() || !self.watch {
-            say_cost(gateway)?;
+        if response.is_err() || !self.watch {
+            print_cost(gateway)?;
         }
-        let answer = answer.map_err(|error| with_upload_check(&setup, file, error))?;
-        let scan = submitted(&answer.body).ok_or_else(|| FailureKind::BadAnswer.error("the answer names no scan"))?;
+        let response = response.map_err(|error| with_upload_check(&setup, file, error))?;
+        let scan = submitted(&response.body).ok_or_else(|| FailureKind::BadAnswer.error("the response has no scan"))?;
         let noted = gateway.store.record_file(&gateway.service, file, Some(&submission.name()), gateway.now());
         let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(&setup, file, Some(Some(scan.clone()))));
         if self.watch {
@@ -123,10 +123,10 @@ impl SubmitArgs {
         }
         let text = match &self.password_file {
             Some(path) => {
-                let text = document::read_text(path, LONGEST_PASSWORD)?;
+                let text = document::read_text(path, MAX_PASSWORD_BYTES)?;
                 text.lines().next().unwrap_or_default().to_owned()
             }
-            None if self.ask_password => ask_hidden("Password of the file: ").map_err(unasked)?,
+            None if self.ask_password => ask_hidden("Password of the file: ").map_err(password_error)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| FailureKind::Usage.error("the password is empty"))?))
@@ -139,30 +139,30 @@ fn with_upload_check(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyh
         // Later runs then know that a scan may be in progress. A failure to record it matters less
         // than that of the call.
         let _ = note(setup, file, Some(None));
-        say(format!("it may have arrived all the same. Before sending it again, {}", upload_check_hint(setup, file)));
+        warn(format!("the file may have arrived. Before sending it again, {}", upload_check_hint(setup, file)));
     }
     error
 }
 
 /// How to check, for less than another upload, whether the file has arrived.
 fn upload_check_hint(setup: &Setup, file: &Sha256) -> String {
-    let look = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
-    format!("behaview watch --max-polls 1 {file} finds its scan: {}", look.price().short())
+    let poll = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
+    format!("behaview watch --max-polls 1 {file} finds its scan: {}", poll.price().short())
 }
 
 /// Rejects an empty option: the effect of an empty form field is not documented.
-fn something(typed: &str) -> Result<String, String> {
+fn non_empty(typed: &str) -> Result<String, String> {
     let is_empty = typed.trim().is_empty();
     if is_empty { Err("it is empty; without the option the service decides".to_owned()) } else { Ok(typed.to_owned()) }
 }
 
-fn unasked(error: std::io::Error) -> anyhow::Error {
+fn password_error(error: std::io::Error) -> anyhow::Error {
     match error.kind() {
         std::io::ErrorKind::NotConnected => {
-            FailureKind::Usage.error("no terminal to ask at; --password-file reads the password from a file").into()
+            FailureKind::Usage.error("no terminal for the password; --password-file reads it from a file").into()
         }
         // Ctrl-c as a key of the raw terminal.
         std::io::ErrorKind::Interrupted => exit::SignalExit(2).into(),
-        _ => anyhow::Error::from(error).context("the password could not be asked for"),
+        _ => anyhow::Error::from(error).context("the password could not be read"),
     }
 }

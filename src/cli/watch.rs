@@ -28,7 +28,7 @@ pub(super) struct Polls {
     /// Seconds between two polls; else from the config
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     interval: Option<u32>,
-    /// Most calls; else from the config
+    /// Maximum number of calls; else from the config
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_polls: Option<u32>,
 }
@@ -44,7 +44,7 @@ impl WatchArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let file = parse_sha256(&self.sha256)?;
         let name = |text: String| {
-            Identifier::new(Untrusted::from(text)).ok_or_else(|| FailureKind::Usage.error("that names no scan"))
+            Identifier::new(Untrusted::from(text)).ok_or_else(|| FailureKind::Usage.error("not a scan's identifier"))
         };
         let typed = self.scan.map(name).transpose()?;
         let setup = setup(common, self.spending)?;
@@ -59,7 +59,7 @@ impl WatchArgs {
                 Some(identifier) => Request::PrivateAnalysis { identifier },
                 None => Request::PrivateAnalyses { file },
             };
-            return print_dry_run(&setup, vec![request], true, Some(most(pace, 1)));
+            return print_dry_run(&setup, vec![request], true, Some(max_cost(pace, 1)));
         }
         // A typed identifier may be misspelt, so it is recorded only after the service has confirmed it.
         if !is_typed {
@@ -76,7 +76,7 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 }
 
 /// The maximum cost of watching, in addition to the `named` calls of a dry run.
-pub(super) fn most(pace: PollPace, named: u64) -> Unpriced {
+pub(super) fn max_cost(pace: PollPace, named: u64) -> Unpriced {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
         "Watching makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
@@ -89,7 +89,7 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     let mut watched = ScanWatch::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
     let result = runtime()?.block_on(poll_to_the_end(setup, &mut watched, &mut reports));
-    say_cost(&setup.gateway)?;
+    print_cost(&setup.gateway)?;
     let seen = watched.seen.as_ref();
     let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.label()});
     print_json(&json!({
@@ -106,7 +106,7 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     if result? {
         note(setup, &file, None)?;
         if reports.is_empty() {
-            fail!(NotFound, "the scan is done, and no report of it is listed; behaview list --refresh asks once more");
+            fail!(NotFound, "the scan is done, and no report of it is listed; behaview list --refresh tries again");
         }
         return Ok(());
     }
@@ -126,8 +126,8 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
         let request = watched.request(listing, next_page.take());
         wait(watched, &request.clone().quote(&setup.entitled).price().short(), passed).await;
         let asked_at = passed();
-        let answer = ask(setup, &request, true).await;
-        match &answer {
+        let response = fetch(setup, &request, true).await;
+        match &response {
             // Another program has the same request in flight.
             Err(GatewayError::InFlight) => {
                 watched.defer(asked_at);
@@ -137,17 +137,17 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
             Err(error) if error.is_unsent() => {}
             _ => watched.count(asked_at),
         }
-        let (body, now) = (answer?.body, passed());
+        let (body, now) = (response?.body, passed());
         let Request::Behaviours { file, listing, .. } = request else {
             let seen = Analysis::of(&body);
             if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != watched.file) {
-                fail!(BadAnswer, "the service answers with the scan of another file");
+                fail!(BadAnswer, "the response is about the scan of another file");
             }
             watched.on_poll(seen, now);
             if let Some(seen) = &watched.seen {
                 note(setup, &watched.file, Some(Some(seen.identifier.clone())))?;
             }
-            tell(watched);
+            show_poll(watched);
             continue;
         };
         let page = Page::of_file(&body, &file)?;
@@ -156,7 +156,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
         next_page = page.cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
         if watched.listed(reports.len(), next_page.is_some(), now) {
             if is_cut {
-                hint("the list goes on behind these reports: behaview list --all asks for the rest of it");
+                hint("the list has further pages: behaview list --all fetches them");
             }
             return Ok(true);
         }
@@ -175,7 +175,7 @@ async fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDurat
     }
 }
 
-fn tell(watched: &ScanWatch) {
+fn show_poll(watched: &ScanWatch) {
     let Some(seen) = &watched.seen else {
         return show_progress("the service knows of no scan: its list is fetched", "\n");
     };

@@ -51,7 +51,7 @@ fn rewrite(cli: &CliHarness, sql: &str) {
 #[test]
 fn the_ledger_tells_what_was_asked_and_what_it_cost() {
     let cli = CliHarness::faulty("behaviour:503*1");
-    assert!(text(&cli.run(&["ledger", "--all"])).starts_with("Nothing was asked"));
+    assert!(text(&cli.run(&["ledger", "--all"])).starts_with("No request was sent"));
     json(&cli.run(&["list", &main_file()]));
     assert_eq!(cli.run(&["show", "--refresh", &report()]).status.code(), Some(8));
     let shown = squeezed(&text(&cli.run(&["ledger", "--all"])));
