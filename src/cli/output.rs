@@ -151,16 +151,16 @@ pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<
         }
         Some(widths)
     };
-    let (readable, mut kept, mut left_out) = (words.map(|word| word.max(READABLE)), all, Vec::new());
-    while shrunk(kept, readable).is_none() {
-        let mut columns = kept.iter_mut().zip(&heading).zip(is_spare);
+    let (readable, mut widths, mut left_out) = (words.map(|word| word.max(READABLE)), all, Vec::new());
+    while shrunk(widths, readable).is_none() {
+        let mut columns = widths.iter_mut().zip(&heading).zip(is_spare);
         let Some(((wide, name), _)) = columns.rfind(|((wide, _), is_spare)| **wide > 0 && *is_spare) else { break };
         *wide = 0;
         left_out.insert(0, name.as_str());
     }
     // Breaks words if nothing else is enough.
     let broken = words.map(|word| word.min(READABLE));
-    let widths = [readable, words, broken].into_iter().find_map(|least| shrunk(kept, least)).unwrap_or(kept);
+    let widths = [readable, words, broken].into_iter().find_map(|least| shrunk(widths, least)).unwrap_or(widths);
     let line = |row: &[String; N]| {
         let cells = row.iter().zip(widths).zip(is_right).filter(|((_, wide), _)| *wide > 0);
         let wrap = |cell: &String, wide| if width(cell) > wide { wrap(cell, wide) } else { vec![cell.clone()] };

@@ -94,7 +94,7 @@ fn warn_of_earlier_calls(gateway: &Gateway, quote: &Quote, refresh: bool) -> Res
         warn_if_quarantined(gateway, quote)?;
     }
     if let Some(missing) = gateway.missing(quote.request())? {
-        warn(format!("{missing}; asking again costs {}", quote.price().short()));
+        warn(format!("{missing}; repeating it costs {}", quote.price().short()));
     }
     Ok(())
 }
@@ -102,15 +102,15 @@ fn warn_of_earlier_calls(gateway: &Gateway, quote: &Quote, refresh: bool) -> Res
 #[derive(Default)]
 struct ReceivedMeter {
     updated: Option<Instant>,
-    has_said_wait: bool,
+    has_shown_wait: bool,
 }
 
 /// Shows the progress of a call: its wait or, on a terminal, the number of received bytes.
 fn show_received(meter: &Mutex<ReceivedMeter>, received: &Received) {
     let Ok(mut meter) = meter.lock() else { return };
     match received {
-        Received::NotBefore(at) if !meter.has_said_wait => {
-            meter.has_said_wait = true;
+        Received::NotBefore(at) if !meter.has_shown_wait => {
+            meter.has_shown_wait = true;
             let at = at.strftime("%F %T UTC");
             hint(format!("waits until {at}: more requests a minute are refused (limits.per_minute)"));
         }

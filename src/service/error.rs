@@ -126,7 +126,7 @@ impl ServiceError {
             Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
             Self::TooLong(_) => "The service may have counted the call; max_response_mib in the profile is the limit.",
             Self::Unusable(InvalidResponse::WebPage) => {
-                "Check the network: another program responds in place of the service. Stored reports stay."
+                "Check the network: something answers in the service's place. What is stored stays."
             }
             Self::Unusable(InvalidResponse::Silent(_)) => "Nothing of it is stored.",
             Self::Unusable(_) => "Its bytes stay in the store, unread.",
@@ -231,7 +231,7 @@ impl ApiErrorKind {
             ),
             Self::NotFound => (
                 NOT_FOUND,
-                "Check the hash or the identifier. Private files and reports expire: after a day, unless set otherwise.",
+                "Check what was asked for. Private files and reports expire: after a day, unless set otherwise.",
             ),
             Self::QuotaSpent => (
                 "the quota is spent",

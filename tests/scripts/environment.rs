@@ -195,7 +195,7 @@ fn the_doctor_runs_no_command_and_names_files_that_others_may_read() {
     let official = cli.home.path().join(".vt.toml");
     std::fs::write(&official, "apikey=\"abc\"\n").unwrap();
     set_mode(&official, 0o644);
-    assert!(without_key(&["doctor"]).contains("run chmod 600 on it, and consider the key known"));
+    assert!(without_key(&["doctor"]).contains("run chmod 600 on it, and consider replacing the key"));
 }
 
 #[test]

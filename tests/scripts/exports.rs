@@ -106,7 +106,7 @@ fn indicators_as_text_are_a_defanged_list_and_a_pane_has_its_own_only() {
     let lines = export(&cli, &[id, "--format", "jsonl", "--indicators"]);
     assert!(lines.contains("\"gate.lumen.example\"") && !lines.contains("[.]"));
     let help = text(&cli.run(&["export", "--help"])).replace('\n', " ");
-    assert!(help.contains("that is defanged") && help.contains("the values as they are"), "{help}");
+    assert!(help.contains("is defanged") && help.contains("the unchanged values"), "{help}");
     let network = export(&cli, &[id, "--format", "stix", "--pane", "network"]);
     // All that this pane has is from memory.
     assert!(!network.contains("domain-name--") && !network.contains("windows-registry-key--"));

@@ -127,7 +127,7 @@ fn a_404_is_remembered_with_its_time() {
     assert_eq!((first.status.code(), second.status.code()), (Some(5), Some(0)), "{first:?} {second:?}");
     assert!(!errors(&first).contains("did not have it at"), "{first:?}");
     for output in [dry, second] {
-        assert!(errors(&output).contains("UTC; asking again costs 1 request"), "{output:?}");
+        assert!(errors(&output).contains("UTC; repeating it costs 1 request"), "{output:?}");
     }
     let third = cli.run(&["show", "--refresh", &id]);
     assert!(!errors(&third).contains("did not have it at"), "{third:?}");
