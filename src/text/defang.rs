@@ -1,14 +1,14 @@
-//! Makes addresses safe to pass on: words that a browser, chat client or mail program turns into a link, or opens.
+//! Defangs addresses: words that a browser, chat client or mail program turns into a link, or opens.
 //!
-//! A word is one that has `://` in it, a scheme that opens something, a share of another machine, an address of version 6; or a name
-//! with dots in a place where a host can stand, which
+//! A word is an address if it contains `://`, a scheme that opens a program, a UNC share, or an IPv6 address; or outside of a
+//! path a name with dots that
 //! - ends in a top-level domain that exists, or in letters of another script,
-//! - or begins with `www.`, or stands behind `@`,
+//! - or begins with `www.`, or follows `@`,
 //! - or is four numbers.
 //!
-//! A host can stand anywhere but in a path: behind a backslash, or behind a slash that is not the second of two. A file
-//! `setup.exe` and a class `java.lang.String` are no addresses, for nothing leads there; `payload.zip` alone is one, for there are
-//! hosts in `zip`.
+//! A path begins after a backslash, or after a slash that is not the second of two. A file `setup.exe` and a class
+//! `java.lang.String` are not addresses, because `exe` and `String` are not top-level domains; `payload.zip` is, because
+//! `zip` is one.
 
 use super::escape::{CharRole, reads_as_escape, role};
 use super::untrusted::Visible;
@@ -18,14 +18,14 @@ use std::sync::LazyLock;
 /// Schemes that programs turn into links, and what analysts write instead.
 const SCHEMES: [(&str, &str); 3] = [("https", "hxxps"), ("http", "hxxp"), ("ftp", "fxp")];
 
-/// What joins an address together; browsers take the ideographic full stops as dots too.
+/// Separators in an address; browsers take the ideographic full stops as dots too.
 const JOINTS: [char; 6] = ['.', ':', '@', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
 impl Visible {
-    /// The text of a URL, host or address with its teeth out, for copying.
+    /// Defangs a URL, host or address, for copying.
     ///
     /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`, and every dot, colon and at sign is put in
-    /// brackets: `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`; doing it again changes nothing.
+    /// brackets: `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`. Text that is defanged already does not change.
     pub fn defanged(&self) -> Visible {
         let (scheme, rest) = split_scheme(self.as_str());
         let mut text = scheme.to_owned();
@@ -42,16 +42,16 @@ impl Visible {
             }
             previous = Some(character);
         }
-        // A scheme and its stand-in are equally wide.
+        // A scheme and its harmless form are equally wide.
         Visible::from_parts(text, self.width() + brackets)
     }
 
-    /// The text with every address in it defanged, for copying what may be anything: a path, a command, a host.
+    /// Defangs every address in a text of any kind: a path, a command, a host.
     pub fn disarmed(&self) -> Visible {
         self.disarmed_where(false)
     }
 
-    /// The same for what stands where hosts do: there a name with a dot is a host, though files may be called so too.
+    /// Defangs text from an attribute of hosts: every name with a dot is a host there.
     pub fn disarmed_among_hosts(&self) -> Visible {
         self.disarmed_where(true)
     }
@@ -61,7 +61,7 @@ impl Visible {
         let (mut disarmed, mut added) = (String::with_capacity(self.as_str().len()), 0);
         let mut rest = self.as_str();
         while !rest.is_empty() {
-            let (word, after) = rest.split_at(rest.find(is_border).unwrap_or(rest.len()));
+            let (word, after) = rest.split_at(rest.find(is_separator).unwrap_or(rest.len()));
             if is_address(word, is_among_hosts) {
                 let safe = Visible::from_parts(word.to_owned(), 0).defanged();
                 added += safe.width();
@@ -69,7 +69,7 @@ impl Visible {
             } else {
                 disarmed.push_str(word);
             }
-            let end = after.find(|c: char| !is_border(c)).unwrap_or(after.len());
+            let end = after.find(|c: char| !is_separator(c)).unwrap_or(after.len());
             let (border, next) = after.split_at(end);
             disarmed.push_str(border);
             rest = next;
@@ -78,7 +78,7 @@ impl Visible {
     }
 }
 
-/// The harmless form of a leading scheme, and what follows the scheme.
+/// Splits off a leading scheme; returns its harmless form and the rest.
 fn split_scheme(text: &str) -> (&'static str, &str) {
     let found = SCHEMES.iter().find_map(|(scheme, harmless)| {
         let (start, rest) = text.split_at_checked(scheme.len())?;
@@ -88,37 +88,37 @@ fn split_scheme(text: &str) -> (&'static str, &str) {
     found.unwrap_or(("", text))
 }
 
-/// What stands around words, beside blanks.
-const BORDERS: [char; 12] = ['"', '\'', '`', '<', '>', '(', ')', '{', '}', ',', ';', '|'];
+/// Characters that separate words, beside blanks.
+const SEPARATORS: [char; 12] = ['"', '\'', '`', '<', '>', '(', ')', '{', '}', ',', ';', '|'];
 
-/// The full stop, and what browsers take for one in names.
+/// The full stop, and the characters that browsers treat as one in names.
 const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
-/// What ends a path within a word: a host can stand behind each of these. All else may be in the name of a file.
-const OPENERS: [char; 10] = ['=', '&', '^', '*', '[', ']', ':', '?', '#', '@'];
+/// Characters that end a path within a word: a host can follow. Any other may be in the name of a file.
+const PATH_ENDS: [char; 10] = ['=', '&', '^', '*', '[', ']', ':', '?', '#', '@'];
 
-/// Schemes by which something is opened without `//` behind them; so is all that begins with `ms-`.
-const OPENING: &str = "http https ftp mailto javascript vbscript data file tel sms magnet \
+/// Schemes that open a program without `//`, as does every one that begins with `ms-`.
+const OPENING_SCHEMES: &str = "http https ftp mailto javascript vbscript data file tel sms magnet \
     search search-ms shell mhtml";
 
-/// Top-level labels of examples, of private networks and of networks beside the internet.
-const OTHER_TOPS: &str = "example test invalid localhost local localdomain lan home corp \
+/// Top-level labels of examples, private networks and overlay networks.
+const OTHER_TLDS: &str = "example test invalid localhost local localdomain lan home corp \
     internal intranet i2p bit";
 
 /// The top-level domains that exist, in order.
-static TOPS: LazyLock<Vec<&str>> =
+static TLDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("../../assets/top-level-domains.txt").split_whitespace().collect());
 
-/// Whether a character stands between words.
-fn is_border(c: char) -> bool {
-    c.is_whitespace() || BORDERS.contains(&c)
+/// Whether a character separates words.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || SEPARATORS.contains(&c)
 }
 
-/// Whether a word is an address. Where hosts stand, every name with a dot is one, though files may be called so too.
+/// Whether a word is an address. Among hosts, every name with a dot is one, though it may name a file.
 fn is_address(word: &str, is_among_hosts: bool) -> bool {
     let is_address = |piece: &str| {
         let is_host = |name: &str| is_host(name) || is_among_hosts && last_label(name).chars().any(char::is_alphabetic);
-        leads_to_a_machine(piece) || holds_version_six(piece) || holds_host(piece, &is_host)
+        contains_unc_share(piece) || contains_ipv6(piece) || contains_host(piece, &is_host)
     };
     word.contains("://") || pieces(word).into_iter().any(is_address)
 }
@@ -130,7 +130,7 @@ fn pieces(word: &str) -> Vec<&str> {
     let mut pieces: Vec<_> = escapes
         .filter_map(|(at, _)| {
             let piece = word.get(begin..at);
-            begin = (at + ESCAPE).min(word.len());
+            begin = (at + ESCAPE_COLUMNS).min(word.len());
             piece
         })
         .collect();
@@ -138,21 +138,21 @@ fn pieces(word: &str) -> Vec<&str> {
     pieces
 }
 
-/// Columns of `\x1b`; of `\u{202e}` a border has cut all but the first two away.
-const ESCAPE: usize = 4;
+/// Columns of `\x1b`; the braces of `\u{202e}` are borders, so only two of its columns are in the word.
+const ESCAPE_COLUMNS: usize = 4;
 
-/// Whether what stands behind a backslash is of an escape and not of a path: `\x5c` is a backslash itself, and a letter alone may have
-/// had a brace behind it.
+/// Whether text after a backslash belongs to an escape and not to a path: `\x5c` is a backslash itself,
+/// and a letter alone may have been cut off before a brace.
 fn is_escape(rest: &str) -> bool {
     matches!(rest, "x" | "u") || reads_as_escape(rest.as_bytes()) && !rest.starts_with("x5c")
 }
 
-/// Whether something is opened or a host is named outside of every path.
-fn holds_host(piece: &str, is_host: &dyn Fn(&str) -> bool) -> bool {
+/// Whether a piece has a scheme that opens a program, or a host outside of a path.
+fn contains_host(piece: &str, is_host: &dyn Fn(&str) -> bool) -> bool {
     let (mut is_in_path, mut before, mut rest) = (false, None, piece);
     loop {
-        let (name, after) = rest.split_at(rest.find(|c| !is_of_name(c)).unwrap_or(rest.len()));
-        if !is_in_path && (is_opened(name, after) || hosts(name).any(|name| before == Some('@') || is_host(name))) {
+        let (name, after) = rest.split_at(rest.find(|c| !is_name_character(c)).unwrap_or(rest.len()));
+        if !is_in_path && (opens_program(name, after) || names(name).any(|name| before == Some('@') || is_host(name))) {
             return true;
         }
         let mut letters = after.chars();
@@ -160,30 +160,30 @@ fn holds_host(piece: &str, is_host: &dyn Fn(&str) -> bool) -> bool {
         is_in_path = match border {
             '\\' => true,
             '/' => !(name.is_empty() && before == Some('/')),
-            _ => is_in_path && !OPENERS.contains(&border),
+            _ => is_in_path && !PATH_ENDS.contains(&border),
         };
         before = Some(border).filter(|_| !letters.as_str().is_empty());
         rest = letters.as_str();
     }
 }
 
-fn is_of_name(c: char) -> bool {
+fn is_name_character(c: char) -> bool {
     c.is_alphanumeric()
         || matches!(c, '-' | '_')
         || DOTS.contains(&c)
         || !c.is_ascii() && matches!(role(c), CharRole::Mark(_))
 }
 
-/// Whether a name is a scheme, by which what stands behind it is opened.
-fn is_opened(name: &str, after: &str) -> bool {
+/// Whether a name is a scheme that opens the text after it.
+fn opens_program(name: &str, after: &str) -> bool {
     let scheme = name.trim_start_matches(|c| DOTS.contains(&c) || matches!(c, '-' | '_')).to_ascii_lowercase();
-    let is_known = OPENING.split(' ').any(|known| known == scheme)
+    let is_known = OPENING_SCHEMES.split(' ').any(|known| known == scheme)
         || scheme.strip_prefix("ms-").is_some_and(|rest| !rest.is_empty());
     is_known && after.strip_prefix(':').is_some_and(|rest| !rest.is_empty())
 }
 
-/// The names with dots among characters of names; two dots in a row separate names.
-fn hosts(name: &str) -> impl Iterator<Item = &str> {
+/// Splits a run of name characters into names with dots; two dots in a row separate names.
+fn names(name: &str) -> impl Iterator<Item = &str> {
     let names = name.split("..").map(|name| name.trim_matches(|c| DOTS.contains(&c) || matches!(c, '-' | '_')));
     names.filter(|name| name.contains(DOTS))
 }
@@ -193,26 +193,26 @@ fn is_host(name: &str) -> bool {
     let last = last_label(name).to_lowercase();
     // A part joined by a dash may belong to the surrounding text.
     let first = last.split('-').next().unwrap_or_default();
-    is_top(&last) || is_top(first) || begins_so("www.") || name.split(['-', '_']).any(is_four_numbers)
+    is_tld(&last) || is_tld(first) || begins_so("www.") || name.split(['-', '_']).any(is_ipv4)
 }
 
 fn last_label(name: &str) -> &str {
     name.rsplit(DOTS).next().unwrap_or_default()
 }
 
-fn is_top(label: &str) -> bool {
+fn is_tld(label: &str) -> bool {
     let is_of_another_script = !label.is_ascii() && !label.chars().any(|c| c.is_numeric());
-    let is_known = || TOPS.binary_search(&label).is_ok() || OTHER_TOPS.split(' ').any(|known| known == label);
+    let is_known = || TLDS.binary_search(&label).is_ok() || OTHER_TLDS.split(' ').any(|known| known == label);
     is_of_another_script || label.starts_with("xn--") || is_known()
 }
 
-fn is_four_numbers(name: &str) -> bool {
+fn is_ipv4(name: &str) -> bool {
     let is_number = |label: &str| (1..=3).contains(&label.len()) && label.bytes().all(|digit| digit.is_ascii_digit());
     name.split(DOTS).count() == 4 && name.split(DOTS).all(is_number)
 }
 
-/// Whether it contains an IPv6 address, after another part with a colon or not.
-fn holds_version_six(piece: &str) -> bool {
+/// Whether a piece contains an IPv6 address, also behind a prefix with a colon.
+fn contains_ipv6(piece: &str) -> bool {
     // The unspecified address is two colons, which source code contains as well.
     let is_address = |text: &str| text != "::" && text.parse::<Ipv6Addr>().is_ok();
     let tokens = piece.split(|c: char| !(c.is_alphanumeric() || matches!(c, ':' | '.')));
@@ -226,8 +226,8 @@ fn holds_version_six(piece: &str) -> bool {
     })
 }
 
-/// Whether it contains a share of another machine, which programs open: `\\host.example\share`.
-fn leads_to_a_machine(piece: &str) -> bool {
+/// Whether a piece contains a UNC share, which programs open: `\\host.example\share`.
+fn contains_unc_share(piece: &str) -> bool {
     let begins = |(at, _): &(usize, &str)| {
         let before = piece.get(..*at).and_then(|before| before.chars().next_back());
         before.is_none_or(|before| !before.is_alphanumeric() && !matches!(before, '\\' | ':' | '.' | '_'))
@@ -267,15 +267,15 @@ mod tests {
 
     #[test]
     fn every_top_level_domain_is_a_label_in_lower_case() {
-        for top in TOPS.iter().copied().chain(OTHER_TOPS.split(' ')) {
+        for top in TLDS.iter().copied().chain(OTHER_TLDS.split(' ')) {
             assert!(top.len() >= 2 && top.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'2'), "{top}");
         }
-        assert!(TOPS.len() > 1_300 && TOPS.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(TLDS.len() > 1_300 && TLDS.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
     /// A name with dots that a resolver is asked for.
     fn host() -> impl Strategy<Value = String> {
-        let top = prop::sample::select(TOPS.iter().copied().chain(OTHER_TOPS.split(' ')).collect::<Vec<_>>())
+        let top = prop::sample::select(TLDS.iter().copied().chain(OTHER_TLDS.split(' ')).collect::<Vec<_>>())
             .prop_map(str::to_owned);
         let top = prop_oneof![8 => top, 1 => Just("xn--p1ai".to_owned()), 1 => Just("рф".to_owned())];
         let host = ("[a-z0-9]([a-z0-9_-]{0,6}[a-z0-9])?(\\.[a-z0-9]{1,5}){0,2}", top, any::<bool>());
@@ -303,7 +303,7 @@ mod tests {
         ]
     }
 
-    /// What may stand before a link, and behind it, for it to be one still.
+    /// Text that may surround a link.
     const BEFORE: [&str; 22] = [
         "", "see ", "(", "[", "[x](", "*", "**", "_", "~", "~~", ">", "<", "=", "\"", "'", "`", "“", "«", "→", "x, ",
         "#", "$",

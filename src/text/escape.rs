@@ -1,4 +1,4 @@
-//! The escaper: bytes in, units of the visible form out; and which characters may be shown, by Unicode property.
+//! The escaper: turns bytes into units of the visible form, and decides by Unicode properties what is shown.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::props::{
@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
-/// The most combining marks shown on one base character; further ones are escaped.
-const MARKS: usize = 3;
+/// Maximum of combining marks on one base character; further ones are escaped.
+const MAX_MARKS: usize = 3;
 
 static IS_ASCII: AtomicBool = AtomicBool::new(false);
 
-/// This program's own signs, and the ASCII substitute of each, in as many columns.
+/// This program's own signs, and the ASCII substitute of each, equally wide.
 const SIGNS: &[(&str, &str)] = &[
     ("─┄·–—", "-"),
     ("━═", "="),
@@ -42,22 +42,22 @@ const SIGNS: &[(&str, &str)] = &[
     ("✎", "&"),
 ];
 
-/// Shows ASCII alone from now on: own signs get their stand-ins, everything else from outside is escaped.
+/// Switches to ASCII: own signs get their substitutes, all other characters from outside are escaped.
 pub fn show_ascii_alone() {
     IS_ASCII.store(true, Ordering::Relaxed);
 }
 
-/// Whether ASCII alone is shown.
+/// Whether only ASCII is shown.
 pub fn is_ascii() -> bool {
     IS_ASCII.load(Ordering::Relaxed)
 }
 
-/// What says that something was left out.
+/// The sign for omitted text.
 pub(super) fn ellipsis() -> char {
     if is_ascii() { '>' } else { '…' }
 }
 
-/// Our own words as the terminal can show them, as wide as they were.
+/// Replaces own signs that the terminal cannot show; the width stays.
 pub fn own(text: &str) -> Cow<'_, str> {
     if !is_ascii() || text.is_ascii() { Cow::Borrowed(text) } else { Cow::Owned(in_ascii(text)) }
 }
@@ -76,8 +76,8 @@ fn in_ascii(text: &str) -> String {
 pub(super) enum VisibleUnit<'a> {
     /// A base character and its marks, as they are.
     Shown { text: &'a str, columns: usize },
-    /// A control below U+0080, a backslash or a blank at the end: `\xHH`. A byte that belongs to no character: `\x{HH}`, for a path may have a
-    /// folder `x86`.
+    /// A control below U+0080, a backslash or a blank at the end: `\xHH`. A byte outside of any character: `\x{HH}`,
+    /// because a path may have a folder `x86`.
     Byte(u8),
     /// Any other code point, surrogates included: `\u{H…}`.
     CodePoint(u32),
@@ -114,7 +114,7 @@ impl fmt::Display for VisibleUnit<'_> {
     }
 }
 
-/// The units of a string, in order; none depends on those before it.
+/// Iterator over the units of a string; none depends on those before it.
 #[derive(Clone, Debug)]
 pub(super) struct VisibleUnits<'a> {
     rest: &'a [u8],
@@ -148,7 +148,7 @@ fn first_unit(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     Some(unit.unwrap_or_else(|| escaped(byte, bytes)))
 }
 
-/// The escape for what `bytes`, of which `byte` is the first, start with.
+/// The escape for the start of `bytes`, whose first byte is `byte`.
 fn escaped(byte: u8, bytes: &[u8]) -> VisibleUnit<'_> {
     match code_point(bytes) {
         Some(code) if !byte.is_ascii() => VisibleUnit::CodePoint(code),
@@ -158,7 +158,7 @@ fn escaped(byte: u8, bytes: &[u8]) -> VisibleUnit<'_> {
 
 /// Whether a backslash followed by `after` would read as an escape.
 ///
-/// Nothing else is one: a path through a folder `x64` or `x86` stays as it is.
+/// Only complete escapes count: a path through a folder `x64` or `x86` stays unchanged.
 pub(super) fn reads_as_escape(after: &[u8]) -> bool {
     match after {
         [b'x', b'{', high, low, b'}', ..] => byte(*high, *low).is_some_and(|byte| !byte.is_ascii()),
@@ -178,7 +178,7 @@ fn byte(high: u8, low: u8) -> Option<u8> {
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
-/// The base character that `bytes` start with and its marks, unless it has to be escaped.
+/// The base character at the start of `bytes` and its marks, unless it has to be escaped.
 fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     let base = first_char(bytes)?;
     let CharRole::Base(mut columns) = role(base) else {
@@ -209,7 +209,7 @@ fn is_composed(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok_and(|text| NFC.is_normalized(text))
 }
 
-/// The marks that `bytes` start with, as many as a base may carry, and their widths in columns.
+/// The marks at the start of `bytes`, up to the maximum, and their widths in columns.
 fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     std::iter::from_fn(move || {
         let mark = first_char(bytes)?;
@@ -219,10 +219,10 @@ fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
         bytes = bytes.get(mark.len_utf8()..)?;
         Some((mark, columns))
     })
-    .take(MARKS)
+    .take(MAX_MARKS)
 }
 
-/// The code point that `bytes` start with, in generalised UTF-8.
+/// The code point at the start of `bytes`, in generalised UTF-8.
 fn code_point(bytes: &[u8]) -> Option<u32> {
     match bytes {
         [0xed, b @ 0xa0..=0xbf, c @ 0x80..=0xbf, ..] => Some(0xd000 | u32::from(b & 0x3f) << 6 | u32::from(c & 0x3f)),
@@ -230,7 +230,7 @@ fn code_point(bytes: &[u8]) -> Option<u32> {
     }
 }
 
-/// The character that `bytes` start with, if they are UTF-8 as far as it goes.
+/// The character at the start of `bytes`, if it is valid UTF-8.
 fn first_char(bytes: &[u8]) -> Option<char> {
     let len = match bytes.first()? {
         0x00..=0x7f => 1,
@@ -253,7 +253,7 @@ const SYLLABLE: CodePointMapDataBorrowed<'static, IndicSyllabicCategory> =
 /// Controls, formats, surrogates, private use, unassigned; and every separator, because any other one resembles U+0020.
 const HIDDEN_CATEGORIES: GeneralCategoryGroup = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
 
-/// What draws nothing, turns the direction, or changes its neighbour.
+/// Characters that draw nothing, turn the direction, or change a neighbour.
 const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
     CodePointSetData::new::<DefaultIgnorableCodePoint>(),
     CodePointSetData::new::<BidiControl>(),
@@ -262,7 +262,7 @@ const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
     CodePointSetData::new::<EmojiModifier>(),
 ];
 
-/// What melts into one grapheme with its neighbours without being a mark: conjoining jamo and
+/// Characters other than marks that join a grapheme with their neighbours: conjoining jamo,
 /// letters that act like them, and prepended signs.
 const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
     [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
@@ -289,12 +289,12 @@ pub(super) fn role(character: char) -> CharRole {
     let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
     match (CLUSTER.get(character), character.width()) {
         _ if is_hidden(character) => CharRole::Hidden,
-        // Newer than one of the tables: the library that fills cells would let it stand, or fall, alone.
-        _ if is_mark && !clings(character) => CharRole::Hidden,
+        // Newer than the tables of the library that fills cells, which would give it a cell of its own or none.
+        _ if is_mark && !joins_base(character) => CharRole::Hidden,
         (_, Some(columns)) if is_mark => CharRole::Mark(columns),
-        // Letters that cling to their base, like THAI CHARACTER SARA AM.
+        // Spacing marks, like THAI CHARACTER SARA AM.
         (GraphemeClusterBreak::SpacingMark, Some(columns)) => CharRole::Mark(columns),
-        // Symbols that cling, like the halfwidth voiced sound marks: widths of them differ.
+        // Symbols like the halfwidth voiced sound marks: libraries disagree about their width.
         (GraphemeClusterBreak::Extend, _) => CharRole::Hidden,
         (_, Some(columns @ 1..=2)) => CharRole::Base(columns),
         _ => CharRole::Hidden,
@@ -306,8 +306,8 @@ pub fn is_shown(character: char) -> bool {
     !matches!(role(character), CharRole::Hidden)
 }
 
-/// Whether a mark is one grapheme with its base, to the library that cuts text into cells.
-fn clings(mark: char) -> bool {
+/// Whether the library that cuts text into cells joins a mark with its base.
+fn joins_base(mark: char) -> bool {
     String::from_iter(['a', mark]).graphemes(true).count() == 1
 }
 

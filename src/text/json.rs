@@ -1,14 +1,14 @@
-//! The inside of a JSON string literal: decoded without ever failing, and written so that it holds no control.
+//! Decodes the inside of JSON string literals, without errors, and escapes the controls in JSON.
 
 use super::escape::{VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
-/// The same JSON without controls in its strings: what cannot be seen stands as `\uXXXX`.
+/// Escapes every invisible character in the strings of a JSON text as `\uXXXX`.
 pub fn escaped_json(json: &str) -> String {
     escaped(json, false)
 }
 
-/// The same; in ASCII alone, if that is asked for.
+/// Like [`escaped_json`]; escapes all but ASCII if `is_ascii`.
 pub(super) fn escaped(json: &str, is_ascii: bool) -> String {
     let mut escaped = String::with_capacity(json.len());
     for unit in VisibleUnits::new(json.as_bytes(), is_ascii) {
@@ -17,7 +17,7 @@ pub(super) fn escaped(json: &str, is_ascii: bool) -> String {
                 escaped.push_str(text);
                 continue;
             }
-            // What stands between values, and what begins an escape already.
+            // White space between values, and the backslash of an existing escape.
             VisibleUnit::Byte(byte @ (b'\n' | b'\\' | b' ')) => {
                 escaped.push(char::from(byte));
                 continue;
@@ -45,10 +45,10 @@ pub(super) fn decode(raw: &[u8], decoded: &mut Vec<u8>) {
     decoded.extend_from_slice(rest);
 }
 
-/// Decodes the escape that `raw` starts with and says how many bytes it took. Of a bad escape
-/// only the backslash is taken, as itself.
+/// Decodes the escape at the start of `raw`; returns its length in bytes. Of a bad escape
+/// only the backslash is decoded, as itself.
 fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
-    // The most common by far: a path's separator.
+    // The most common one is the separator of a path.
     let simple = raw.get(1).and_then(|letter| simple_escape(*letter));
     if let Some(simple) = simple {
         decoded.push(simple);
@@ -74,7 +74,7 @@ fn simple_escape(letter: u8) -> Option<u8> {
     })
 }
 
-/// The code point of one `\uXXXX`, or of two that are a surrogate pair, and the bytes they take.
+/// The code point of one `\uXXXX`, or of two that are a surrogate pair, and their length in bytes.
 fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
     let first = code_unit(raw)?;
     let second = raw.get(6..).and_then(code_unit);
@@ -88,7 +88,7 @@ fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
     }
 }
 
-/// The UTF-16 code unit of the `\uXXXX` that `raw` starts with.
+/// The UTF-16 code unit of the `\uXXXX` at the start of `raw`.
 #[inline(always)]
 fn code_unit(raw: &[u8]) -> Option<u16> {
     let digits = raw.strip_prefix(br"\u")?.get(..4)?;
@@ -103,7 +103,7 @@ fn push_generalised_utf8(code: u32, decoded: &mut Vec<u8>) {
     let [_, _, high, low] = code.to_be_bytes();
     match char::from_u32(code) {
         Some(character) => decoded.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
-        // A surrogate as if UTF-8 could write it.
+        // A surrogate, in the three bytes of generalised UTF-8.
         None => decoded.extend([0xe0 | high >> 4, 0x80 | (high & 0x0f) << 2 | low >> 6, 0x80 | low & 0x3f]),
     }
 }

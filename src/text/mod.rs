@@ -1,7 +1,7 @@
-//! A string from outside, and the one way to make it visible.
+//! Strings from outside, and the only way to make them visible.
 //!
 //! Every string in a report was chosen by malware. It stays an [`Untrusted`], which cannot be printed, until the
-//! escaper turns it into a [`Visible`], which is all that screens, exports and errors ever print:
+//! escaper turns it into a [`Visible`]; screens, exports and errors print nothing else:
 //!
 //! ```
 //! use behaview::text::Untrusted;
@@ -13,28 +13,28 @@
 //!
 //! # The visible form
 //! A string is read as *units*: a base character with up to three combining marks, shown as it
-//! is, or one thing that is escaped. An escape is written
+//! is, or one code point or byte that is escaped. An escape is written
 //! - `\xHH` for a control below U+0080;
-//! - `\x{HH}` for a byte that belongs to no character (`HH` from `80`);
+//! - `\x{HH}` for a byte outside of any character (`HH` from `80`);
 //! - `\u{H…}` for any other code point, lone surrogates included;
-//! - `\x5c` for a backslash that would otherwise begin what reads as one of these.
+//! - `\x5c` for a backslash that would otherwise read as the start of one of these.
 //!
 //! No two byte strings share a visible form, and reading the escapes back gives the bytes.
 //!
 //! # Width
-//! A width is a number of terminal columns: the sum over the characters of a visible form. Whatever would make a
-//! terminal library that measures by graphemes come to another sum is escaped, so the two always agree. The width of
-//! the *whole* string in `unicode-width` can be less (it joins an Arabic lam and alef into one column, which a grid of
-//! cells does not), so layouts ask [`Visible::width`].
+//! A width is a number of terminal columns: the sum over the characters of a visible form. Characters for which a
+//! terminal library that measures by graphemes returns another sum are escaped. `unicode-width` can return less for a
+//! *whole* string (it joins an Arabic lam and alef into one column, which a grid of cells does not), so layouts use
+//! [`Visible::width`].
 
 mod defang;
 mod escape;
+mod format;
 mod json;
 mod untrusted;
-mod words;
 
 pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
+pub(crate) use format::{ColumnWidth, names};
+pub use format::{bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, wrap, wrap_cut};
 pub use json::escaped_json;
 pub use untrusted::{Untrusted, Visible, path, to_visible};
-pub(crate) use words::{ColumnWidth, names};
-pub use words::{bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, wrap, wrap_cut};

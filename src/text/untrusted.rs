@@ -1,4 +1,4 @@
-//! A string from outside, kept byte for byte, and its visible form: text that a terminal shows and cannot obey.
+//! A string from outside, byte for byte, and its visible form, which contains no control sequences.
 
 use super::escape::{VisibleUnit, VisibleUnits, ellipsis, is_ascii, reads_as_escape};
 use super::json;
@@ -8,12 +8,12 @@ use std::ops::Range;
 use std::path::Path;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns of the narrowest line: every unit fits in one, `\u{10ffff}` as well.
-const NARROWEST_LINE: usize = 10;
+/// Minimum width of a line, in columns: the longest unit, `\u{10ffff}`, fits.
+const MIN_LINE_COLUMNS: usize = 10;
 
 /// An owned string from outside.
 ///
-/// Holds any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), and bytes that are no text at all.
+/// Contains any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), and bytes that are not text.
 /// It is compared by its bytes, its `Debug` is escaped, and it has no `Display`:
 ///
 /// ```compile_fail
@@ -27,19 +27,19 @@ pub struct Untrusted {
 impl Untrusted {
     /// Decodes the inside of a JSON string literal, and never fails.
     ///
-    /// A bad escape is kept as written, a lone surrogate in generalised UTF-8, and so are bytes that are not UTF-8.
+    /// Bad escapes and bytes that are not UTF-8 stay as written; a lone surrogate becomes generalised UTF-8.
     pub fn from_json(raw: &[u8]) -> Self {
         let mut decoded = Vec::with_capacity(raw.len());
         json::decode(raw, &mut decoded);
         decoded.into()
     }
 
-    /// Decodes as [`Untrusted::from_json`] does, and appends the bytes.
+    /// Appends the decoded bytes; otherwise like [`Untrusted::from_json`].
     pub fn decode_json(raw: &[u8], decoded: &mut Vec<u8>) {
         json::decode(raw, decoded);
     }
 
-    /// The bytes, for searching, comparing and keeping; never for printing.
+    /// The bytes, to search, compare and store; never to print.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -48,32 +48,32 @@ impl Untrusted {
         self.bytes.is_empty()
     }
 
-    /// The string for others to read as data and not on a screen.
+    /// The string for programs that read it as data.
     ///
-    /// In its visible form where its bytes are no Unicode, so that two different ones stay two.
+    /// Bytes that are not Unicode become their visible form, so that different strings stay different.
     pub fn unicode(&self) -> String {
         str::from_utf8(&self.bytes).map_or_else(|_| self.visible().to_string(), str::to_owned)
     }
 
-    /// The string as a JSON literal, its quotes included; none for bytes that are no Unicode.
+    /// The string as a JSON literal with its quotes; `None` for bytes that are not Unicode.
     ///
-    /// What the visible form shows stands as it is, all else as `\uXXXX`: a literal holds no control.
+    /// Characters that the visible form escapes are written as `\uXXXX`.
     pub fn json(&self) -> Option<String> {
         let literal = serde_json::to_string(str::from_utf8(&self.bytes).ok()?).ok()?;
-        // A mark at its beginning would be one of the quote's.
+        // A combining mark at the start would join the quote.
         Some(format!("\"{}", json::escaped(literal.strip_prefix('"')?, is_ascii())))
     }
 
-    /// The text for another program: as it is where all of it can be seen, and else in its visible form.
+    /// The text for another program: unchanged if all of it is visible, otherwise in its visible form.
     ///
-    /// Backslashes and a blank at the end are not escaped, so two texts may come out the same.
+    /// Backslashes and a blank at the end are not escaped, so two texts may have the same result.
     pub fn legible(&self) -> Cow<'_, str> {
         let can_be_seen = |unit| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\' | b' '));
         let seen = VisibleUnits::new(&self.bytes, false).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
         seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
     }
 
-    /// The whole string, in the characters that the terminal has.
+    /// The visible form of the whole string; in ASCII if only that is shown.
     pub fn visible(&self) -> Visible {
         match self.plain() {
             Some(text) => Visible { text: text.to_owned(), columns: text.len() },
@@ -81,7 +81,7 @@ impl Untrusted {
         }
     }
 
-    /// The whole string in ASCII alone: every other character is escaped.
+    /// The visible form in ASCII: every other character is escaped.
     pub fn visible_ascii(&self) -> Visible {
         VisibleUnits::new(&self.bytes, true).into()
     }
@@ -112,8 +112,8 @@ impl Untrusted {
 
     /// The part of the visible form from column `skip` on, at most `columns` wide.
     ///
-    /// A wide character on an edge shows as a space in the column that is inside, so what scrolls
-    /// stays aligned. The work depends on `skip + columns`, not on the length of the string.
+    /// A wide character on an edge shows as a space in the column that is inside, so scrolled
+    /// rows stay aligned. The work depends on `skip + columns`, not on the length of the string.
     pub fn visible_window(&self, skip: usize, columns: usize) -> Visible {
         let end = skip.saturating_add(columns);
         let mut shown = Visible::default();
@@ -136,7 +136,7 @@ impl Untrusted {
     /// No unit is split, and a line also ends after a line feed, which still shows as `\x0a`. All
     /// lines together are the visible form.
     pub fn lines(&self, columns: usize) -> impl Iterator<Item = Visible> {
-        let (mut units, columns) = (self.units(), columns.max(NARROWEST_LINE));
+        let (mut units, columns) = (self.units(), columns.max(MIN_LINE_COLUMNS));
         std::iter::from_fn(move || {
             let mut line = Visible::default();
             let mut ahead = units.clone();
@@ -186,7 +186,7 @@ impl fmt::Debug for Untrusted {
 
 /// Escaped text with its width; only the escaper makes one.
 ///
-/// It holds no control, no invisible character and no line end, and begins with no combining
+/// It contains no control, invisible character or line end, and does not begin with a combining
 /// mark, so it neither moves the cursor nor changes its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visible {
@@ -219,8 +219,8 @@ impl Visible {
             left = rest.unwrap_or(left);
             rest.is_none().then_some(at)
         });
-        let kept = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
-        let mut cut = Visible { text: kept.to_owned(), columns: columns.saturating_sub(1) - left };
+        let start = self.text.get(..end.unwrap_or(self.text.len())).unwrap_or_default();
+        let mut cut = Visible { text: start.to_owned(), columns: columns.saturating_sub(1) - left };
         if columns > 0 {
             cut.push_ellipsis();
         }
@@ -245,7 +245,7 @@ impl Visible {
         self.columns += unit.columns();
     }
 
-    /// Appends those columns of a unit that lie in `part`. An escape can be split; half of a wide
+    /// Appends those columns of a unit that are in `part`. An escape can be split; half of a wide
     /// character cannot be shown and becomes a space.
     fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
         if part == (0..unit.columns()) {
@@ -263,7 +263,7 @@ impl Visible {
         self.columns += columns;
     }
 
-    /// Appends the one-column sign that says something was left out.
+    /// Appends the sign for omitted text, one column wide.
     fn push_ellipsis(&mut self) {
         self.text.push(ellipsis());
         self.columns += 1;
@@ -296,23 +296,23 @@ impl From<Visible> for String {
     }
 }
 
-/// This program's words, with outside text in its visible form already: they are not escaped twice. Where
-/// a character cannot be shown, as in messages of the system, the whole text is escaped.
+/// Text of this program, in which outside text has its visible form already: it is not escaped twice. If a
+/// character cannot be shown, as in messages of the operating system, the whole text is escaped.
 pub fn to_visible(words: impl AsRef<str>) -> Visible {
     let words = words.as_ref();
-    // A blank at the end is the program's own.
+    // A blank at the end is of this program.
     let text = words.trim_end_matches(' ');
     let escaped = Visible::from(VisibleUnits::new(text.as_bytes(), false));
     if escaped.as_str().replace(r"\x5c", r"\") != text {
         return escaped;
     }
-    // Each backslash that was escaped once more takes three columns fewer.
+    // Each backslash was escaped again, in three columns more.
     let more = escaped.as_str().len().saturating_sub(text.len());
     let width = escaped.width() + words.len() - text.len();
     Visible { text: words.to_owned(), columns: width.saturating_sub(more) }
 }
 
-/// A path in its visible form, whatever it is made of.
+/// A path in its visible form, also if it is not UTF-8.
 pub fn path(path: impl AsRef<Path>) -> Visible {
     Untrusted::from(path.as_ref().as_os_str().as_encoded_bytes()).visible()
 }

@@ -1,8 +1,8 @@
-//! This program's own words: numbers, sizes and moments as the screen shows them, how wide words are, and how they wrap.
+//! Formats numbers, sizes and times for people, measures and wraps text, and names the values of enums.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A number with its thousands apart: `1,204`.
+/// A number with commas between its thousands: `1,204`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -20,7 +20,7 @@ pub fn count(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {}", thousands(number), plural(one)) }
 }
 
-/// The name for several of a thing: with "s" or, after a hiss, "es"; of an entry entries.
+/// The plural of a noun: with "s", "es" after a sibilant, "ries" for "ry".
 pub fn plural(one: &str) -> String {
     match one.strip_suffix("ry") {
         Some(stem) => format!("{stem}ries"),
@@ -29,7 +29,7 @@ pub fn plural(one: &str) -> String {
     }
 }
 
-/// How long something lasts: `45 s`, `9 min 30 s`, `2 h 05 min`.
+/// A duration in its two largest units: `45 s`, `9 min 30 s`, `2 h 05 min`.
 pub fn lasting(seconds: u64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -60,29 +60,29 @@ pub fn bytes(size: u64) -> String {
     shown
 }
 
-/// Bytes as two digits each, as a hash is written.
+/// Bytes as two hexadecimal digits each.
 pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A moment to the minute: `2026-11-20 10:00 UTC`.
+/// A time to the minute: `2026-11-20 10:00 UTC`.
 pub fn moment(at: jiff::Timestamp) -> String {
     at.strftime("%F %R UTC").to_string()
 }
 
-/// The known name that a misspelt one is nearest to, if it is near any.
+/// The known name nearest to a misspelt one, if any is near.
 pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, name) = known.map(|name| (strsim::osa_distance(typed, name), name)).min()?;
     (distance <= name.len().div_ceil(4)).then_some(name)
 }
 
-/// The last part of a path: what stands behind its last separator.
+/// The part of a path after its last separator.
 pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }
 
-/// Declares an enum whose values have a name in files, in exports and on the command line; and, where a method is named,
-/// a further word that this gives.
+/// Declares an enum whose values have a name in files, in exports and on the command line; and a second
+/// text if a method for it is named.
 macro_rules! names {
     ($(#[$about:meta])* $type:ident $more:ident { $($(#[$doc:meta])* $value:ident $name:literal $word:literal,)* }) => {
         names! { $(#[$about])* $type { $($(#[$doc])* $value $name,)* } }
@@ -127,7 +127,7 @@ impl ColumnWidth for str {
     }
 }
 
-/// Wraps words in rows of this many columns; a longer word is broken.
+/// Wraps words in rows of `columns`; breaks a longer word.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
     for word in text.split(' ') {
@@ -141,7 +141,7 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
             taken += 1;
         }
         if taken + width > columns {
-            row = broken(word, columns, &mut rows);
+            row = break_word(word, columns, &mut rows);
             taken = row.columns();
         } else {
             row.push_str(word);
@@ -152,21 +152,21 @@ pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// Wraps words in at most this many rows; `…` ends the last one where words had no room.
+/// Wraps words in at most `most` rows; the last one ends with `…` if words are omitted.
 pub fn wrap_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
     let rows = wrap(text, columns);
     if rows.len() <= most {
         return rows;
     }
-    // Narrower by the sign's column.
+    // One column less leaves space for the sign.
     let mut rows = wrap(text, columns.saturating_sub(1).max(1));
     rows.truncate(most);
     rows.last_mut().into_iter().for_each(|row| row.push('…'));
     rows
 }
 
-/// Breaks a word that is longer than a row; gives its end back.
-fn broken(word: &str, columns: usize, rows: &mut Vec<String>) -> String {
+/// Breaks a word that is longer than a row; returns the last piece.
+fn break_word(word: &str, columns: usize, rows: &mut Vec<String>) -> String {
     let (mut row, mut taken) = (String::new(), 0);
     for character in word.chars() {
         let width = character.width().unwrap_or(0);
