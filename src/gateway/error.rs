@@ -5,25 +5,21 @@ use crate::service::error::{ApiError, ServiceError};
 use crate::store::StoreError;
 use jiff::Timestamp;
 
-/// The reason why a request has no answer.
+/// Why a request has no response.
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
     #[error("nothing was sent: the same is in flight already, here or in another behaview")]
     InFlight,
     #[error(
-        "nothing was sent: the same file may have been sent for a scan on {}, and no answer came: it may have arrived, and been charged. Look for its scan before it is sent again",
+        "nothing was sent: the file may have been sent for a scan on {}, without a response, and charged. Check for that scan first",
         crate::text::moment(*.0)
     )]
     SentBefore(Timestamp),
     #[error("nothing was sent: {0}")]
     NotEntitled(&'static str),
-    #[error(
-        "nothing was sent: what it asks for is the key itself, or has it inside. Take another key if it may have been seen"
-    )]
+    #[error("nothing was sent: the request contains the API key. Replace the key if others may have seen it")]
     NamesKey,
-    #[error(
-        "nothing was sent: the answer was stored, and is gone. To ask the service costs the price that is shown now"
-    )]
+    #[error("nothing was sent: the stored response was deleted. A new request costs the price that is shown now")]
     NotStored,
     #[error("nothing was sent: it is not stored, and this run is offline")]
     Offline,
@@ -52,7 +48,7 @@ impl GatewayError {
         Self::Service { error, cost: Settlement::UNSENT, line: None }
     }
 
-    /// Whether the service may have received the request, though no answer confirms it.
+    /// Whether the service may have received the request, though no response confirms it.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
     }
@@ -79,11 +75,11 @@ impl GatewayError {
         }
     }
 
-    /// What the user can do about it, in a sentence or two; may be empty.
+    /// Advice for the user, in a sentence or two; may be empty.
     pub fn advice(&self) -> String {
         match self {
             Self::Service { error, .. } => return error.advice(),
-            Self::InFlight => "Wait for its answer.",
+            Self::InFlight => "Wait for the response.",
             Self::Offline => "Leave --offline out, and `offline` in the config file.",
             Self::Ledger(_) | Self::Store(_) => "Check the disk's free space and the data folder's permissions.",
             Self::OverBudget(_) => "`behaview config show` says what sets the budget.",
@@ -100,8 +96,8 @@ impl GatewayError {
         }
     }
 
-    /// A bug of this program. Its message may quote an answer, and is escaped like one.
-    pub fn bug(words: &impl std::fmt::Display) -> Self {
-        Self::Internal(crate::text::Untrusted::from(words.to_string()).visible_cut(300).to_string())
+    /// A bug of this program. Its message may quote a response, so it is escaped.
+    pub fn bug(message: &impl std::fmt::Display) -> Self {
+        Self::Internal(crate::text::Untrusted::from(message.to_string()).visible_cut(300).to_string())
     }
 }

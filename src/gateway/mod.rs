@@ -1,12 +1,12 @@
 //! The only way to the service, for the screen and for scripts.
 //!
 //! ```text
-//! stored? ── yes ──> the answer, free
+//! stored? ── yes ──> the response, free
 //!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> read them
 //!            ─> settle ─> hand over
 //! ```
 //! So a killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
-//! the free quota details are stored too, and settle the entries whose cost the answers leave open.
+//! the free quota details are stored too: they settle the entries whose cost the responses leave open.
 
 mod error;
 mod reading;
@@ -41,15 +41,15 @@ pub use streaming::Received;
 /// Interval of the checks whether the limit of requests a minute allows a call.
 const RATE_CHECK: Duration = Duration::from_secs(1);
 
-/// From here on this machine's clock counts as wrong.
+/// Difference to the service's clock from which on this machine's clock counts as wrong.
 const WRONG_CLOCK: SignedDuration = audit::QUIET;
 
-/// Sends requests to the service, and records each request, its cost and its answer.
+/// Sends requests to the service, and records each request, its cost and its response.
 pub struct Gateway {
     pub store: Arc<Store>,
     /// For its settings; only the gateway sends.
     pub client: Client,
-    /// Digest of the service's address; its answers are stored under it.
+    /// Digest of the service's address; its responses are stored under it.
     pub service: String,
     /// Name of this run of the program in the ledger.
     pub session: String,
@@ -64,10 +64,10 @@ pub struct Gateway {
     state: Mutex<RunState>,
 }
 
-/// What one run learns and does.
+/// The state of one run of the program.
 #[derive(Default)]
 struct RunState {
-    /// The licence and so on, as the counters show them.
+    /// The entitlements that the counters show.
     entitled: Option<Entitlements>,
     /// How far this machine's clock was behind the service's at the last response, and its time then.
     clocks: Option<(SignedDuration, Timestamp)>,
@@ -78,7 +78,7 @@ struct RunState {
 /// Source of the time, so that a test can stop it.
 pub type Clock = fn() -> Timestamp;
 
-/// Callback for the progress of an answer.
+/// Callback for the progress of a response.
 pub type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 impl Gateway {
@@ -117,7 +117,7 @@ impl Gateway {
         self.state().clocks.map(|(behind, _)| behind)
     }
 
-    /// Compares this machine's clock with the date of a response that has just come.
+    /// Compares this machine's clock with the date of a response just received.
     fn note_date(&self, theirs: Timestamp) {
         let now = (self.clock)();
         self.state().clocks = Some((now.duration_until(theirs), now));
@@ -154,7 +154,7 @@ impl Gateway {
         }
     }
 
-    /// The stored answer, or else the service's.
+    /// Returns the stored response, or else requests it.
     pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredAnswer, GatewayError> {
         match self.get_stored(quote) {
             Err(GatewayError::NotStored) => self.ask_logged(quote, progress, false).await,
@@ -162,21 +162,21 @@ impl Gateway {
         }
     }
 
-    /// The stored answer. Sends nothing if none is stored.
+    /// Returns the stored response; never sends a request.
     pub fn get_stored(&self, quote: &Quote) -> Result<StoredAnswer, GatewayError> {
         let stored = self.stored(quote.request())?.ok_or(GatewayError::NotStored)?;
         self.log.write(Level::Debug, "stored", &[("what", &self.logged(quote))]);
         Ok(stored)
     }
 
-    /// Asks the service, even if an answer is stored.
+    /// Sends the request, even if a response is stored.
     ///
-    /// Once started, the future must run to its end: the answer may be paid for.
+    /// Once started, the future must run to its end: the response may be paid for.
     pub async fn ask(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredAnswer, GatewayError> {
         self.ask_logged(quote, progress, true).await
     }
 
-    /// Asks once at a time, and logs the request, its duration and its outcome.
+    /// Sends a request unless it is in flight; logs it with its duration and outcome.
     async fn ask_logged(
         &self,
         quote: &Quote,
@@ -200,7 +200,7 @@ impl Gateway {
         let (level, outcome) = match &result {
             Ok(answer) => (Level::Info, format!("answered with {} bytes", answer.body.len())),
             Err(error) if self.store.is_persistent => (Level::Error, error.to_string()),
-            // The service's own words may name a file.
+            // The error may quote the service, which may name a file.
             Err(_) => (Level::Error, "failed".to_owned()),
         };
         let id =
@@ -221,13 +221,13 @@ impl Gateway {
         Ok(in_flight.entry(request.clone()).or_default().clone())
     }
 
-    /// Description of a request in the log: only its operation if nothing is kept on disk.
+    /// Description of a request in the log: only its operation if responses are not stored on disk.
     fn logged(&self, quote: &Quote) -> String {
         let operation = quote.price().operation.kind.name();
         if self.store.is_persistent { quote.request().label() } else { operation.to_owned() }
     }
 
-    /// Asks the service, unless another program has stored the answer meanwhile.
+    /// Sends a request, unless another program has stored its response meanwhile.
     async fn ask_unless(
         &self,
         quote: &Quote,
@@ -245,10 +245,10 @@ impl Gateway {
             Request::Quotas | Request::Usage { .. } => None,
             _ => Some(self.reserve(&whole, progress, cancel).await?),
         };
-        // No other program can reserve the same request from here on: what is not stored now is not in flight.
-        let looks = !is_refresh && call.is_some();
-        if let Some(stored) = looks.then(|| self.stored(request).ok()).flatten().flatten() {
-            self.settle(call, Settlement::UNSENT, "not sent: another program had got the answer")?;
+        // No other program can reserve the same request from here on: if no response is stored now, none is in flight.
+        let may_be_stored = !is_refresh && call.is_some();
+        if let Some(stored) = may_be_stored.then(|| self.stored(request).ok()).flatten().flatten() {
+            self.settle(call, Settlement::UNSENT, "not sent: another program has stored the response")?;
             return Ok(stored);
         }
         let mut taken = self.send(request, progress, cancel).await;
@@ -258,7 +258,7 @@ impl Gateway {
         self.settle_by_outcome(call, &whole, taken)
     }
 
-    /// Asks about several hashes one by one, until one fails: each is stored, priced and settled by itself.
+    /// Sends one request for each hash until one fails; each is stored, priced and settled alone.
     async fn ask_each(
         &self,
         parts: Vec<(FileHash, Request)>,
@@ -270,7 +270,7 @@ impl Gateway {
         let (mut answers, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
         let stored = |part| if is_refresh { Ok(None) } else { self.stored(part) };
         let stored = parts.iter().map(|(_, part)| stored(part)).collect::<Result<Vec<_>, _>>()?;
-        // What was stored when the price was shown may be gone.
+        // A response that was stored when the price was shown may have been deleted.
         let to_ask = stored.iter().filter(|stored| stored.is_none()).count() as u64;
         if quote.price().verdict.units.max.is_some_and(|agreed| to_ask > agreed) {
             return Err(GatewayError::NotStored);
@@ -365,7 +365,7 @@ impl Gateway {
         settled.inspect_err(|why| drop(self.log.write(Level::Error, "not settled", &[("why", why)])))
     }
 
-    /// Settles a call by its outcome, and gives its answer, or its error with the cost.
+    /// Settles a call by its outcome; returns its response, or its error with the cost.
     fn settle_by_outcome(
         &self,
         call: Option<RecordedCall>,
@@ -373,7 +373,7 @@ impl Gateway {
         taken: Result<StoredAnswer, ServiceError>,
     ) -> Result<StoredAnswer, GatewayError> {
         let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
-        let is_settled = self.settle(call, cost, &outcome_words(&taken, (self.clock)()));
+        let is_settled = self.settle(call, cost, &outcome_label(&taken, (self.clock)()));
         if is_settled.is_err() {
             cost.state = State::Reserved;
         }
@@ -385,18 +385,18 @@ impl Gateway {
         Ok(answer)
     }
 
-    /// Sends a request, and stores and reads the answer.
+    /// Sends a request, and stores and reads the response.
     async fn send(
         &self,
         request: &Request,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
     ) -> Result<StoredAnswer, ServiceError> {
-        // A cancellation that came while the call was recorded still keeps it from being sent.
+        // A cancellation while the call was recorded still prevents sending.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
         let body = self.gather(request, progress, cancel).await?;
-        // A purge by age goes by this machine's clock too.
+        // A purge by age uses this machine's clock too.
         let received = (self.clock)();
         if let Some(before) = before {
             self.note_reading(before, self.now(), &body);
@@ -427,11 +427,11 @@ impl Gateway {
     }
 
     /// Reads the counters before a call that needs a licence, once in a run, and before one that may
-    /// cost more than a request: if its answer is lost, only readings show its cost.
+    /// cost more than a request: if its response is lost, only readings show its cost.
     async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
-        // No budget allows a call without a known limit.
+        // A budget never allows a call without a known limit.
         let may_cost_more = quote.price().verdict.units.max.map_or(!self.budget.is_set(), |most| most > 1);
-        // This machine's clock alone opens no new day of the budget.
+        // This machine's clock alone does not start a new day of the budget.
         let is_today = |seen| !Period::Daily.is_renewed(seen, (self.clock)());
         let knows_day = || self.state().clocks.is_some_and(|(_, seen)| is_today(seen));
         let needs_date = self.budget.daily.is_some() && !quote.price().is_free() && !knows_day();
@@ -448,7 +448,7 @@ impl Gateway {
         }
     }
 
-    /// Whether the counters of this run show the licence, once they were read.
+    /// Whether the counters show the licence; `None` until they are read.
     fn licence(&self) -> Option<Option<bool>> {
         self.state().entitled.as_ref().map(|shown| shown.private_scanning.is_granted())
     }
@@ -473,7 +473,7 @@ impl Gateway {
         let balances = Balances::read(&answer);
         self.state().entitled = Some(Entitlements::from_balances(&balances));
         let mut look = QuotaSnapshot { received, ..before };
-        // Of the other periods the end is not documented.
+        // The end of the other periods is not documented.
         for period in [Period::Daily, Period::Monthly] {
             look.readings.extend([Holder::User, Holder::Group].into_iter().filter_map(|holder| {
                 let side = balances.counter(Unit::Request, period)?.side(holder)?;
@@ -486,7 +486,7 @@ impl Gateway {
     }
 }
 
-fn outcome_words(taken: &Result<StoredAnswer, ServiceError>, now: Timestamp) -> String {
+fn outcome_label(taken: &Result<StoredAnswer, ServiceError>, now: Timestamp) -> String {
     match taken {
         Ok(_) => ANSWERED.to_owned(),
         Err(ServiceError::Refused(refusal)) if refusal.reason == ApiErrorKind::TooFast => {

@@ -1,4 +1,4 @@
-//! Reads an answer: checks it against its request, finds its reports, and derives the outcome of the call.
+//! Reads a response: checks it against its request, finds its reports, and derives the outcome of the call.
 
 use super::StoredAnswer;
 use crate::quota::{Outcome, Units};
@@ -11,13 +11,13 @@ use crate::request::{Artifact, Request};
 use crate::service::error::{InvalidResponse, ServiceError, has_error};
 use crate::store::{NewAnswer, ResponsePart, Store};
 
-/// Number of leading bytes by which the type of a body is recognized.
-const LOOK: usize = 512;
+/// Number of leading bytes that identify the type of a body.
+const SNIFFED_BYTES: usize = 512;
 
-/// Members of which an element of API v2 has at least one.
-const OF_V2: [&str; 5] = ["response_code", "submissions", "resource", "sha256", "md5"];
+/// An element of API v2 has at least one of these members.
+const V2_MEMBERS: [&str; 5] = ["response_code", "submissions", "resource", "sha256", "md5"];
 
-/// The outcome of a call, by which the rules settle its price.
+/// The outcome of a call, from which the rules derive its cost.
 pub(super) fn outcome(request: &Request, taken: &Result<StoredAnswer, ServiceError>) -> Outcome {
     match (request, taken) {
         (Request::V2Submissions { .. }, Ok(answer)) => Outcome::Items(submissions(&answer.body)),
@@ -31,7 +31,7 @@ pub(super) fn outcome(request: &Request, taken: &Result<StoredAnswer, ServiceErr
     }
 }
 
-/// Number of submissions that an answer returns (specification §8.2); without a maximum if the answer
+/// Number of submissions that a response returns (specification §8.2); without a maximum if the response
 /// lacks the number, or gives it twice.
 fn submissions(body: &[u8]) -> Units {
     let answer = Raw::new(body.trim_ascii_end());
@@ -42,7 +42,7 @@ fn submissions(body: &[u8]) -> Units {
         };
         match (&*all(b"submissions"), &*all(b"response_code")) {
             ([found], _) if found.kind() == Kind::Array => Some(found.elements().count() as u64),
-            // A hash that the service does not know, or has in its queue, has no submissions to return.
+            // A hash that is unknown to the service, or in its queue, has no submissions to return.
             ([], [code]) if matches!(code.content(), b"0" | b"-2") => Some(0),
             _ => None,
         }
@@ -53,11 +53,11 @@ fn submissions(body: &[u8]) -> Units {
     Units { min: each.into_iter().flatten().sum(), max }
 }
 
-/// The remark on an answer that is not stored, because it is not final.
+/// The remark on a response that is not stored, because it is not final.
 pub(super) const PENDING: &str = "is not final, so it is not stored: to ask again later costs again";
 
-/// Whether the service has not finished what every part of an answer is about: a file that is
-/// queued for a scan (`response_code` -2 of API v2), an analysis that runs.
+/// Whether every part of a response is about unfinished work: a file that is queued for a scan
+/// (`response_code` -2 of API v2), an analysis that runs.
 pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
     match request {
         Request::V2Reports { .. } | Request::V2Submissions { .. } => {
@@ -73,14 +73,14 @@ pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
     }
 }
 
-/// The remark on an answer that is broken JSON; it was read tolerantly.
+/// The remark on a response that is broken JSON; it was read tolerantly.
 pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
     let is_sound = body.is_empty() || matches!(request, Request::Artifact { .. }) || is_valid(body);
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
-/// Reads an answer whose bytes are stored, and moves it to its place if it is usable. Returns a
-/// remark if the store could not record this.
+/// Reads a response whose bytes are stored, and moves it to its place if it is usable. Returns a
+/// remark if the store failed to move it.
 pub(super) fn read_stored(
     store: &Store,
     request: &Request,
@@ -88,17 +88,17 @@ pub(super) fn read_stored(
     body: &Body,
 ) -> Result<Option<String>, ServiceError> {
     let read = find_parts(request, body);
-    // One that cannot be moved is read again at the next request for it.
+    // A response that cannot be moved is read again at the next request for it.
     let why = store.move_read(new, read.as_deref().unwrap_or_default(), read.is_ok()).err();
-    let remark = |why| format!("could not be noted as read, so it is read again when it is next wanted: {why}");
+    let remark = |why| format!("could not be recorded as read, so it is read again at the next request: {why}");
     read.map(|_| why.map(remark))
 }
 
-/// Checks a body against its request, and returns the parts of it that are stored by themselves.
+/// Checks a body against its request; returns the parts that are stored separately.
 pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, ServiceError> {
     let unusable = |why: InvalidResponse| Err(ServiceError::Unusable(why));
     if let Request::Artifact { artifact, .. } = request {
-        // Something between here and the service may have answered.
+        // A proxy may have answered.
         return match () {
             () if body.is_empty() => unusable(InvalidResponse::Cut),
             () if *artifact != Artifact::Html && is_page(body) => unusable(InvalidResponse::WebPage),
@@ -133,7 +133,7 @@ pub fn find_parts(request: &Request, body: &Body) -> Result<Vec<ResponsePart>, S
 fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
     let unusable = ServiceError::Unusable;
     // A document may be a bare array of reports; the service's lists come in an envelope.
-    if body.window(0..LOOK).trim_ascii_start().starts_with(b"[") {
+    if body.window(0..SNIFFED_BYTES).trim_ascii_start().starts_with(b"[") {
         return Err(unusable(InvalidResponse::WrongType("a list of sandboxes")));
     }
     let page = Page::of(body).map_err(|_| unusable(InvalidResponse::WrongType("a list of sandboxes")))?;
@@ -147,7 +147,7 @@ fn page_of(body: &Body, file: &Sha256) -> Result<Page, ServiceError> {
 }
 
 fn other_than_json(body: &Body) -> ServiceError {
-    ServiceError::Unusable(match body.window(0..LOOK) {
+    ServiceError::Unusable(match body.window(0..SNIFFED_BYTES) {
         start if is_page(start) => InvalidResponse::WebPage,
         start if start.trim_ascii().is_empty() => InvalidResponse::Empty,
         _ => InvalidResponse::NotJson,
@@ -156,13 +156,13 @@ fn other_than_json(body: &Body) -> ServiceError {
 
 /// Whether bytes start like a web page, or other markup. HTML further inside may be part of a capture.
 fn is_page(bytes: &[u8]) -> bool {
-    let start = bytes.get(..LOOK.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
+    let start = bytes.get(..SNIFFED_BYTES.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
     let rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();
     let marks = ["<html", "<!doctype html", "<head", "<title", "<body", "<!--", "<?xml"];
     marks.iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }
 
-/// Whether an answer names no other file: no other hash of this length.
+/// Whether a response names only this file: no other hash of this length.
 fn is_about(file: &FileHash, answer: Raw<'_>) -> bool {
     let data = answer.member("data");
     let objects = answer.each().into_iter().chain(data).chain(data.and_then(|data| data.member("attributes")));
@@ -171,7 +171,7 @@ fn is_about(file: &FileHash, answer: Raw<'_>) -> bool {
     hashes.all(|named| named == *file || named.as_str().len() != file.as_str().len())
 }
 
-/// Checks that an answer is of the asked type, about what was asked, and without an error.
+/// Checks that a response has the requested type and subject, and no error.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
     let answer = Raw::new(body);
     let data = answer.member("data");
@@ -187,12 +187,12 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             "that analysis",
         ),
         Request::FileAnalyses { .. } => (is_list, "a list of analyses"),
-        // Each hash is asked about by itself.
+        // Each hash has a request of its own.
         Request::V2Reports { files } | Request::V2Submissions { files } => {
             let is_asked = files.iter().all(|file| is_about(file, answer));
-            let is_of_v2 = |one: &Raw<'_>| OF_V2.iter().any(|name| one.member(name).is_some());
+            let is_of_v2 = |one: &Raw<'_>| V2_MEMBERS.iter().any(|name| one.member(name).is_some());
             let each = answer.each();
-            (is_asked && !each.is_empty() && each.iter().all(is_of_v2), "an answer of API v2 about that hash")
+            (is_asked && !each.is_empty() && each.iter().all(is_of_v2), "a response of API v2 about that hash")
         }
         Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
         Request::UploadAddress => (upload_address(body).is_some(), "an address to upload to"),
@@ -205,8 +205,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             let is_failed = has_error(answer) || data.is_some_and(has_error);
             (answer.kind() == Kind::Object && !is_failed || body.trim_ascii().is_empty(), "a deletion")
         }
-        // These answers have no required content, so a web page would pass for one.
-        _ => (!is_page(body), "an answer of the service's"),
+        // These responses have no required content, so a web page would be accepted.
+        _ => (!is_page(body), "a response of the service"),
     };
     if !is_fit || has_error(body) {
         return Err(ServiceError::Unusable(match request.storage_key() {

@@ -1,5 +1,5 @@
-//! Finds answers in the store, also those that a killed program left unread; joins answers about
-//! hashes; and looks for earlier calls of the same request.
+//! Finds responses in the store, also those that a killed program left unread, joins responses about
+//! hashes, and finds earlier calls of the same request.
 
 use super::{Gateway, GatewayError, StoredAnswer, find_parts, hash_file};
 use crate::report::Body;
@@ -15,7 +15,7 @@ use jiff::{SignedDuration, Timestamp};
 const MISSING: SignedDuration = SignedDuration::from_hours(1);
 
 impl Gateway {
-    /// A warning of an unreadable answer to a request, or of an unreadable list of its file, if no other is stored.
+    /// Warns of an unreadable response to a request, or list of its file, if no other is stored.
     pub fn unreadable(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(key) = request.storage_key() else { return Ok(None) };
         let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
@@ -41,7 +41,7 @@ impl Gateway {
         Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 
-    /// The stored answer, which costs nothing; also one that a killed program left unread.
+    /// The stored response, also one that a killed program left unread.
     pub fn stored(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
         let Some(key) = request.storage_key() else { return Ok(None) };
         self.read_unread(Request::holding_file(&key).as_ref())?;
@@ -59,7 +59,7 @@ impl Gateway {
         self.store.answer(&self.service, &key)
     }
 
-    /// For a request about several hashes, those without a readable stored answer; `None` for all or none.
+    /// Of a request about several hashes, those without a readable stored response; `None` for all or none.
     pub fn missing_hashes(&self, request: &Request) -> Option<Vec<FileHash>> {
         let parts = request.by_hash()?;
         let all = parts.len();
@@ -68,7 +68,7 @@ impl Gateway {
         Some(missing.collect::<Vec<_>>()).filter(|missing| (1..all).contains(&missing.len()))
     }
 
-    /// Reads the answers that a killed program left unread, of those that may be about a file.
+    /// Reads the responses about a file that a killed program may have left unread.
     pub fn read_unread(&self, file: Option<&Sha256>) -> Result<(), StoreError> {
         self.store.read_again(&self.service, file, |new| {
             let request = Request::of_storage_key(new.key)?;
@@ -76,7 +76,7 @@ impl Gateway {
         })
     }
 
-    /// When the same request was sent without an answer, except by this entry: it may have arrived,
+    /// When the same request was sent without a response, except by this entry: it may have arrived,
     /// and been charged. All private scans of a file count as the same.
     pub fn unanswered(&self, request: &Request, except: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
@@ -87,10 +87,10 @@ impl Gateway {
         self.store.unanswered(self.whose(), (&start, &claim), except)
     }
 
-    /// A warning if the same was published before without an answer.
+    /// Warns if the same was published before without a response.
     pub fn published_before(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let mut request = request.clone();
-        // Its hash shows whether a file was sent before. A call says why one cannot be sent.
+        // The hash shows whether the file was sent before. An unreadable file fails later, with its reason.
         if let Request::V2Scan { path, file } = &mut request {
             *file = hash_file(path, self.client.profile().largest(UploadLimit::Direct)).ok();
         }
@@ -106,7 +106,7 @@ impl Gateway {
         sent.filter(|_| sent > submission.sent).map_or(Ok(()), |sent| Err(GatewayError::SentBefore(sent)))
     }
 
-    /// A warning if the file was scanned before, or a scan of it is in progress.
+    /// Warns if the file was scanned before, or a scan of it is in progress.
     pub fn scanned_before(&self, file: &Sha256) -> Result<Option<String>, StoreError> {
         let stored = self.store.reports(&self.service, file)?.len() as u64;
         let scan = self.store.pending_scan(&self.service, file)?;
@@ -119,7 +119,7 @@ impl Gateway {
     }
 }
 
-/// One answer about several hashes. Names those that are missing, and why.
+/// Joins responses about several hashes; the remark names those that are missing, and why.
 pub(super) fn joined(answers: &[StoredAnswer], missing: &[FileHash], why: Option<&GatewayError>) -> StoredAnswer {
     let elements: Vec<_> =
         answers.iter().flat_map(|answer| Raw::new(&answer.body).each()).map(|one| one.bytes()).collect();

@@ -1,6 +1,6 @@
-//! Receives an answer into memory, and hands over the bytes of a report while they arrive.
+//! Receives a response into memory, and hands over the bytes of a report while they arrive.
 //!
-//! What has arrived before the end of the answer is only displayed: an answer counts once its bytes
+//! Bytes before the end of the response are only displayed: a response counts once its bytes
 //! are stored and have been read to their end.
 
 use super::{Gateway, OnProgress};
@@ -18,23 +18,23 @@ use tokio_util::sync::CancellationToken;
 /// How often progress is reported.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
-/// Progress of an answer.
+/// Progress of a response.
 #[derive(Debug, Clone)]
 pub enum Received {
-    /// More bytes of the answer or, during an upload, of the file.
+    /// More bytes of the response or, during an upload, of the file.
     Bytes {
         /// So far, decompressed.
         bytes: u64,
         total: Option<u64>,
     },
-    /// A report of which the first bytes have arrived: the others follow in this body.
+    /// A report whose first bytes have arrived; the others follow in this body.
     Begun(Body),
     /// Nothing is sent yet: the limit of requests a minute allows it at this moment.
     NotBefore(Timestamp),
 }
 
 impl Gateway {
-    /// Sends a request and receives its answer.
+    /// Sends a request and receives its response.
     pub(super) async fn gather(
         &self,
         request: &Request,
@@ -72,23 +72,23 @@ impl Gateway {
     }
 }
 
-/// Joins the pieces of an answer, and reports progress.
+/// Joins the chunks of a response, and reports progress.
 struct Gatherer<'a> {
     gateway: &'a Gateway,
     progress: OnProgress<'a>,
     arrived: Mutex<Arrived>,
 }
 
-/// What has arrived so far of an answer.
+/// The received part of a response.
 #[derive(Default)]
 struct Arrived {
     bytes: Vec<u8>,
     total: Option<u64>,
-    /// Bytes of an upload, and its length: its progress matters more than that of its short answer.
+    /// Bytes of an upload, and its length: its progress matters more than that of its short response.
     sent: Option<(u64, u64)>,
     /// The progress that was reported last.
     reported: (u64, Option<u64>),
-    /// How many bytes were handed over, and to where.
+    /// How many bytes were handed over, and the body that takes the others.
     shown: usize,
     rest: Option<BodyFiller>,
 }
@@ -107,7 +107,7 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Hands over what has arrived. That copies all of it: a large report has to grow by an eighth.
+    /// Hands over the received bytes. Copies all of them, so a large report has to grow by an eighth first.
     fn show(&self) {
         let mut arrived = self.arrived();
         let Arrived { bytes, shown, rest, .. } = &mut *arrived;
@@ -136,8 +136,8 @@ impl Sink for &Gatherer<'_> {
         self.report();
     }
 
-    fn take(&mut self, piece: &[u8]) {
-        self.arrived().bytes.extend_from_slice(piece);
+    fn take(&mut self, chunk: &[u8]) {
+        self.arrived().bytes.extend_from_slice(chunk);
     }
 
     fn sent(&mut self, bytes: u64, total: u64) {

@@ -140,7 +140,7 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
     let entries = late.store.entries(late.whose()).unwrap();
     let told: Vec<_> = entries.iter().filter(|entry| entry.session == "late").collect();
     assert_eq!(told.len(), 1);
-    assert_eq!(told[0].outcome.as_deref(), Some("not sent: another program had got the answer"));
+    assert_eq!(told[0].outcome.as_deref(), Some("not sent: another program has stored the response"));
     assert_eq!(told[0].state, State::Unsent);
 }
 

@@ -193,7 +193,7 @@ fn what_was_shown_as_stored_is_never_asked_for() {
     tui.delete_stored("");
     tui.keys("enter");
     assert_eq!(tui.calls(Endpoint::File), 1);
-    tui.assert_shows("Nothing was sent: the answer was stored, and is gone");
+    tui.assert_shows("Nothing was sent: the stored response was deleted");
     tui.assert_gone("0, stored since");
     tui.assert_shows("1 request: enter ask");
     tui.keys("enter");
