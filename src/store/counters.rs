@@ -1,4 +1,4 @@
-//! Readings of the service's counters, and what they show of the ledger's entries.
+//! Stores readings of the service's counters, and settles the ledger's entries by them.
 
 use super::Result;
 use super::ledger::{Account, entries, integer};
@@ -10,8 +10,8 @@ use jiff::SignedDuration;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
-/// Time after which a reading is deleted: it explains no call of this month any more.
-const OUTDATED: SignedDuration = SignedDuration::from_hours(100 * 24);
+/// Age at which a reading is deleted: it explains no call of this month any more.
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(100 * 24);
 
 /// The entries of a profile `?1` at a service `?2`, and the one for lost entries.
 const OF_PROFILE: &str = "(profile = ?1 AND service = ?2 OR profile = '')";
@@ -23,15 +23,15 @@ impl Store {
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    pub fn record_snapshot(&self, whose: Account<'_>, session: &str, look: &QuotaSnapshot) -> Result<()> {
+    pub fn record_snapshot(&self, whose: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> Result<()> {
         self.write(|transaction| {
-            write(transaction, whose, session, look)?;
+            write(transaction, whose, session, snapshot)?;
             let audited = || compared(transaction, whose);
             let (_, all) = audited()?;
             // A call that one window settles is certain for the others; each is settled and lowered once.
             for _ in 0..2 * all.len() {
-                let (looks, calls) = audited()?;
-                let windows = audit::final_windows(&looks, &calls, Unit::Request);
+                let (snapshots, calls) = audited()?;
+                let windows = audit::final_windows(&snapshots, &calls, Unit::Request);
                 let mut settled = windows.iter().map(|window| settle(transaction, window));
                 match settled.find(|settled| !matches!(settled, Ok(0))) {
                     Some(settled) => drop(settled?),
@@ -40,8 +40,8 @@ impl Store {
             }
             // A call that was lowered and is raised again stays so until the next reading: too high before too low.
             for _ in 0..all.len() {
-                let (looks, calls) = audited()?;
-                let Some((call, units, why)) = audit::too_low(&looks, &calls, Unit::Request) else { break };
+                let (snapshots, calls) = audited()?;
+                let Some((call, units, why)) = audit::too_low(&snapshots, &calls, Unit::Request) else { break };
                 correct(transaction, call, Some(units), &why)?;
             }
             Ok(())
@@ -52,8 +52,8 @@ impl Store {
     pub fn entries(&self, whose: Account<'_>) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [whose.profile, whose.service]))?;
-        let (looks, calls) = self.read(|connection| compared(connection, whose))?;
-        let evidence = audit::evidence(&looks, &calls, Unit::Request);
+        let (snapshots, calls) = self.read(|connection| compared(connection, whose))?;
+        let evidence = audit::evidence(&snapshots, &calls, Unit::Request);
         for entry in &mut found {
             entry.counted = entry.counted.take().or_else(|| evidence.get(&entry.number).cloned());
         }
@@ -62,22 +62,22 @@ impl Store {
 
     /// Predicted and counted costs in the times between readings of the request counters.
     pub fn windows(&self, whose: Account<'_>) -> Result<Vec<Window>> {
-        let (looks, calls) = self.read(|connection| compared(connection, whose))?;
-        Ok(audit::windows(&looks, &calls, Unit::Request))
+        let (snapshots, calls) = self.read(|connection| compared(connection, whose))?;
+        Ok(audit::windows(&snapshots, &calls, Unit::Request))
     }
 }
 
-/// Writes a reading. Of those with no call in between, the first of each five minutes stay, and
-/// the last: the others add nothing.
-fn write(connection: &Connection, whose: Account<'_>, session: &str, look: &QuotaSnapshot) -> rusqlite::Result<()> {
+/// Writes a reading. Of readings without a call in between, only the first of each five minutes
+/// and the last stay.
+fn write(connection: &Connection, whose: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> rusqlite::Result<()> {
     let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO counters (look, asked, at, session, profile, service, account, after, unit, period, holder, used,
                                allowed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
-    let (asked, at) = (look.asked.as_millisecond(), look.received.as_millisecond());
-    for reading in &look.readings {
+    let (asked, at) = (snapshot.asked.as_millisecond(), snapshot.received.as_millisecond());
+    for reading in &snapshot.readings {
         insert.execute(params![
             number,
             asked,
@@ -85,8 +85,8 @@ fn write(connection: &Connection, whose: Account<'_>, session: &str, look: &Quot
             session,
             whose.profile,
             whose.service,
-            look.account,
-            look.after,
+            snapshot.account,
+            snapshot.after,
             reading.unit.name(),
             reading.period.name(),
             reading.holder.name(),
@@ -99,13 +99,13 @@ fn write(connection: &Connection, whose: Account<'_>, session: &str, look: &Quot
                   account = ?3 AND after = ?4 AND look < ?5 AND look NOT IN
                       (SELECT MIN(look) FROM counters WHERE profile = ?1 AND service = ?2 AND account = ?3
                        AND after = ?4 GROUP BY asked / 300000))";
-    let outdated = asked - OUTDATED.as_secs() * 1000;
-    let values = params![whose.profile, whose.service, look.account, look.after, number, outdated];
+    let outdated = asked - MAX_AGE.as_secs() * 1000;
+    let values = params![whose.profile, whose.service, snapshot.account, snapshot.after, number, outdated];
     connection.execute(delete, values).map(drop)
 }
 
 /// Settles the calls of a window, if its finding allows that; returns their number. A contradiction
-/// lowers the cost of all calls if the counter did not rise, otherwise only of a call that is alone.
+/// lowers the cost of all calls if the counter did not rise, otherwise only that of a single call.
 fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     let finding = window.finding();
     let units = match finding {
@@ -120,7 +120,7 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     Ok(calls.len())
 }
 
-/// Corrects the cost of a call by the evidence of the counters; without units to its maximum.
+/// Corrects the cost of a call by the evidence of the counters: to its maximum if `units` is `None`.
 fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &str) -> rusqlite::Result<()> {
     let state = if units == Some(0) { State::Free } else { State::Charged };
     let mut update = connection.prepare_cached(
@@ -137,20 +137,20 @@ fn compared(connection: &Connection, whose: Account<'_>) -> rusqlite::Result<(Ve
          WHERE profile = ?1 AND service = ?2 ORDER BY look",
     )?;
     let mut rows = select.query([whose.profile, whose.service])?;
-    let mut looks = BTreeMap::<i64, QuotaSnapshot>::new();
+    let mut snapshots = BTreeMap::<i64, QuotaSnapshot>::new();
     while let Some(row) = rows.next()? {
         let (asked, received) = (moment(row.get(1)?), moment(row.get(2)?));
-        let look = QuotaSnapshot { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
+        let found = QuotaSnapshot { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
         let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
         let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
         let (used, allowed) = (units(8)?, units(9)?);
-        // Another counter is known to a newer program only.
+        // Only a newer program knows another counter.
         let known = Unit::named(&unit).zip(Period::named(&period)).zip(Holder::named(&holder));
         let reading = known.map(|((unit, period), holder)| CounterReading { unit, period, holder, used, allowed });
-        looks.entry(row.get(0)?).or_insert(look).readings.extend(reading);
+        snapshots.entry(row.get(0)?).or_insert(found).readings.extend(reading);
     }
-    let first = looks.values().map(|look| look.after).min().unwrap_or(i64::MAX);
+    let first = snapshots.values().map(|snapshot| snapshot.after).min().unwrap_or(i64::MAX);
     let which = format!("WHERE {OF_PROFILE} AND id > ?3 ORDER BY id");
     let entries = entries(connection, &which, params![whose.profile, whose.service, first])?;
-    Ok((looks.into_values().collect(), entries.iter().filter_map(LedgerEntry::call).collect()))
+    Ok((snapshots.into_values().collect(), entries.iter().filter_map(LedgerEntry::call).collect()))
 }

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashMap};
 pub type EarlierFile = (String, String, Timestamp);
 
 /// Margin of a purge by age: a file that was opened within it before the limit stays.
-const WORKED_ON: SignedDuration = SignedDuration::from_hours(24);
+const OPENED_MARGIN: SignedDuration = SignedDuration::from_hours(24);
 
 impl Store {
     /// Everything that is stored, newest first. A list page is an entry of its own only if
@@ -54,7 +54,7 @@ impl Store {
             }
         }
         found.iter().filter_map(StoredItem::report).for_each(|report| drop(notes.remove(report)));
-        found.extend(notes.into_iter().map(|(identifier, notes)| alone(identifier, &notes)));
+        found.extend(notes.into_iter().map(|(identifier, notes)| notes_alone(identifier, &notes)));
         found.sort_by_cached_key(|thing| (Reverse(thing.received), thing.file.clone(), thing.what.clone()));
         Ok((found, lists))
     }
@@ -92,7 +92,7 @@ impl Store {
         })
     }
 
-    /// Deletes what a deletion names, unless that is not the same any more; returns whether it did.
+    /// Carries out a deletion unless its items have changed; returns whether it did.
     pub fn purge(&self, deletion: &Deletion) -> Result<bool> {
         let (all, lists) = self.inventory_and_lists()?;
         if !deletion.is_still(&all) {
@@ -145,7 +145,7 @@ impl Store {
                 DeletionTarget::File(service, named) => {
                     (of == service || service == IMPORTED) && named.as_str() == file
                 }
-                DeletionTarget::Before(moment) => is_meant(of) && *opened < *moment - WORKED_ON && !is_left(file),
+                DeletionTarget::Before(moment) => is_meant(of) && *opened < *moment - OPENED_MARGIN && !is_left(file),
                 DeletionTarget::Report(..) | DeletionTarget::Answer(_) | DeletionTarget::DownTo(_) => false,
             })
         });
@@ -154,7 +154,7 @@ impl Store {
 }
 
 /// Notes as an entry of their own, if their report is not stored.
-fn alone(identifier: Identifier, notes: &[Note]) -> StoredItem {
+fn notes_alone(identifier: Identifier, notes: &[Note]) -> StoredItem {
     StoredItem {
         service: String::new(),
         profile: String::new(),

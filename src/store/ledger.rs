@@ -1,8 +1,8 @@
 //! The ledger: every call is recorded before it is sent, and settled afterwards.
 //!
 //! ```text
-//! reserved ──> charged n        an answer came
-//!          ├─> free             an answer came, known to cost nothing
+//! reserved ──> charged n        a response was received
+//!          ├─> free             a response was received, known to cost nothing
 //!          ├─> unsent           nothing left this machine
 //!          └─> unknown ──> charged n, free      others count as charged until counters settle it
 //! ```
@@ -26,10 +26,10 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Outcome of a call that was answered.
+/// Outcome of a call with a response.
 pub const ANSWERED: &str = "answered";
 
-/// Start of the outcome of a call that was refused because of its rate.
+/// Start of the outcome of a call that was refused by the rate limit.
 const TOO_FAST: &str = "too fast";
 
 const OF_SESSION: &str = "WHERE session = ?1";
@@ -39,7 +39,7 @@ const ABANDONED: SignedDuration = SignedDuration::from_hours(1);
 
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
-/// How long a refusal because of the rate teaches a limit.
+/// How long a refusal by the rate limit counts as evidence of the limit.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 const CALLS: &str = "calls";
@@ -113,7 +113,7 @@ impl LedgerEntry {
         }
     }
 
-    /// If it was refused because of its rate: until when the service wants a pause, where it says so.
+    /// If the rate limit refused it: the end of the pause, if the service named one.
     fn pause(&self) -> Option<Option<Timestamp>> {
         let rest = self.outcome.as_deref()?.strip_prefix(TOO_FAST)?;
         Some(rest.strip_prefix(" until ").and_then(|rest| rest.split_once(": ")?.0.parse().ok()))
@@ -203,7 +203,7 @@ impl Store {
     pub fn settle(&self, call: RecordedCall, settlement: Settlement, outcome: &str, now: Timestamp) -> Result<()> {
         let state = settlement.state;
         let certain = Some(settlement.units.min).filter(|units| *units > 0 || state != State::Unknown);
-        // The service's own words may name a file.
+        // The outcome may quote the service, which may name a file.
         let outcome = if self.is_persistent { outcome } else { state.name() };
         let update = "UPDATE ledger SET state = ?1, settled = ?2, settled_at = ?3, outcome = ?4 WHERE id = ?5";
         self.write(|transaction| {
@@ -282,9 +282,9 @@ impl Store {
     }
 
     /// The most requests that the service accepts in 60 seconds, and how many were sent in the last 60: as `known`
-    /// by the config, or else as the refusals of the last hour show.
+    /// from the config, or else from the refusals of the last hour.
     ///
-    /// The service accepted the requests of the 60 seconds before a refusal, so that many are the limit, or one if
+    /// The service accepted the requests of the 60 seconds before a refusal, so their number is the limit, or one if
     /// there were none. A single request that was refused after none shows nothing, because others caused it.
     pub fn minute_limit(&self, whose: Account<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
         let hour = self.read(|connection| requests(connection, whose, now))?;
@@ -332,7 +332,7 @@ impl Store {
         (start, claim): (&[u8], &[u8]),
         except: Option<i64>,
     ) -> Result<Option<Timestamp>> {
-        // If nothing is kept, the ledger contains only the digest of a claim.
+        // If responses are not stored, the ledger contains only the digest of a claim.
         let which = "WHERE state <> 'unsent' AND id IS NOT ?4
                      AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)
                           AND (substr(key, 1, length(?2)) = ?2 OR key = ?3)) ORDER BY id DESC LIMIT 1";
@@ -417,8 +417,8 @@ fn since(connection: &Connection, whose: Account<'_>, moment: Timestamp) -> rusq
     entries(connection, &which, params![whose.profile, whose.service, whose.owner, moment.as_millisecond()])
 }
 
-/// The calls of the last 60 seconds, newest first. After a pause that the service named, those
-/// before it count no longer.
+/// The calls of the last 60 seconds, newest first. A pause that the service named ends the count
+/// of the calls before it.
 fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerEntry> {
     let counts = move |entry: &&LedgerEntry| {
         let is_over = entry.pause().flatten().is_some_and(|until| until <= now);
@@ -456,14 +456,14 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     Ok(None)
 }
 
-/// The outcome of a call that was refused because of its rate, with the end of the pause that the service wants.
+/// The outcome of a call that the rate limit refused, with the end of the pause that the service named.
 pub fn too_fast(refusal: &impl fmt::Display, until: Option<Timestamp>) -> String {
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
     format!("{TOO_FAST}{until}: {refusal}")
 }
 
-/// The sums of entries, each unit by itself, as budgets count them. One without a known limit
-/// counts as one unit, and leaves its sum open.
+/// Sums entries by unit, as budgets count them. An entry without a known limit counts as one
+/// unit, and leaves its sum open.
 fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, SpentUnits> {
     let mut sums = BTreeMap::<Unit, SpentUnits>::new();
     for entry in entries {
@@ -480,7 +480,7 @@ fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, SpentUnits> {
     sums
 }
 
-/// Records that entries may be lost, at any cost. The entry counts with every profile.
+/// Records that entries of any cost may be lost. The record counts for every profile.
 pub(super) fn note_lost(connection: &Connection, now: Timestamp) -> rusqlite::Result<()> {
     let transaction = connection.unchecked_transaction()?;
     transaction.execute(

@@ -30,12 +30,12 @@ use std::path::PathBuf;
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
-/// Why the store could not do something, and what to do about it.
+/// Errors of the store, each with advice.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("the records of the store at {path}: {why}{}", advice(why))]
     Database { path: PathBuf, why: rusqlite::Error },
-    #[error("the store at {path} cannot be written: {why}. Nothing is asked without it: make it writable")]
+    #[error("the store at {path} cannot be written: {why}. No request is sent without it: make it writable")]
     File { path: PathBuf, why: io::Error },
     #[error(
         "the records of the store at {path} were written by a newer behaview (schema {found}, here {known}): update it"
@@ -43,7 +43,7 @@ pub enum StoreError {
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("{0} in the store is a link or not a regular file: remove it")]
     NoFile(PathBuf),
-    /// Report data is on disk, although none is to be stored there.
+    /// Report data is on disk, although the configuration forbids it.
     #[error(
         "reports are not to be stored on disk (store.persist = false), but the store at {path} still has {what}: behaview store remove --all --yes deletes that"
     )]
@@ -52,7 +52,7 @@ pub enum StoreError {
 
 fn advice(why: &rusqlite::Error) -> &'static str {
     match why.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ". The next start brings back the last copy",
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ". The next start restores the last copy",
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ". Another program writes to it: try again",
         _ => ". Check the disk, and the permissions of the file and its folder",
     }

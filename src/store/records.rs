@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-const NEWEST: i64 = 2;
+const SCHEMA: i64 = 2;
 
-/// How long a write waits for another program's.
-const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a write waits for that of another program.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 
-const COPIED_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+const COPY_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The tables of calls: `owner` is a digest of service and API key. Rows of one reading of the
 /// counters share the number `look`, and come `after` an entry of the ledger.
@@ -158,22 +158,22 @@ fn restored(folder: &Path) -> Result<(Connection, Option<String>)> {
     let (connection, notice) = match found {
         Some(connection) => (connection, None),
         None => {
-            let notice = bring_back(folder)?;
+            let notice = restore_records(folder)?;
             let why = io::Error::from(io::ErrorKind::InvalidData);
             (checked(&path)?.ok_or(StoreError::File { path, why })?, Some(notice))
         }
     };
     let age = copied_at(folder).map(|at| Timestamp::now().duration_since(at));
-    if age.is_none_or(|age| age.is_negative() || age.unsigned_abs() >= COPIED_EVERY) {
+    if age.is_none_or(|age| age.is_negative() || age.unsigned_abs() >= COPY_INTERVAL) {
         // A copy that fails is retried at the next start.
         let _ = make_copy(&connection, folder);
     }
     Ok((connection, notice))
 }
 
-/// Replaces damaged records with the last copy or, without a sound one, with new ones. Either gets
-/// an open entry before it is moved into place: a kill at any step makes no ledger too low.
-fn bring_back(folder: &Path) -> Result<String> {
+/// Replaces damaged records with the last copy or, without a sound one, with new ones. Both get
+/// an open entry before they are moved into place, so a kill at any step cannot make the ledger too low.
+fn restore_records(folder: &Path) -> Result<String> {
     let (path, now) = (database(folder), crate::clock::now());
     let failed = |why| StoreError::File { path: path.clone(), why };
     let new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -184,13 +184,13 @@ fn bring_back(folder: &Path) -> Result<String> {
         None => {
             new.as_file().set_len(0).map_err(failed)?;
             let made = checked(new.path())?.ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))?;
-            (made, "there is no sound copy, so they begin again".to_owned())
+            (made, "no copy is sound, so new records were created".to_owned())
         }
     };
     note_lost(&connection, now).map_err(|why| StoreError::Database { path: path.clone(), why })?;
     drop(connection);
     let name = format!("records.damaged-{}.db", now.strftime("%Y%m%dT%H%M%S%3fZ"));
-    // SQLite would roll it back into the new database.
+    // SQLite would roll the journal back into the new database.
     let _ = fs::rename(folder.join("records.db-journal"), folder.join(format!("{name}-journal")));
     let mut kept = String::new();
     if !is_empty(&path) {
@@ -202,7 +202,7 @@ fn bring_back(folder: &Path) -> Result<String> {
     new.persist(&path).map_err(|error| failed(error.error))?;
     sync(folder).map_err(failed)?;
     Ok(format!(
-        "The records (ledger, notes, earlier files) were damaged{kept}; {source}. One open entry in the ledger stands for \
+        "The records (ledger, notes, earlier files) were damaged{kept}; {source}. One open entry in the ledger represents \
          calls that may be missing. Stored reports are not affected."
     ))
 }
@@ -221,15 +221,15 @@ fn checked(path: &Path) -> Result<Option<Connection>> {
         let connection = connect(path)?;
         // Version 1 had no privileges.
         if is_new || version(&connection)? == 1 {
-            let schema = format!("BEGIN IMMEDIATE; {CALLS} {WORK} PRAGMA user_version = {NEWEST}; COMMIT");
+            let schema = format!("BEGIN IMMEDIATE; {CALLS} {WORK} PRAGMA user_version = {SCHEMA}; COMMIT");
             connection.execute_batch(&schema)?;
         }
         let found = version(&connection)?;
-        let is_sound = found > NEWEST || is_sound(&connection)?;
+        let is_sound = found > SCHEMA || is_sound(&connection)?;
         Ok((found, is_sound.then_some(connection)))
     };
     match open() {
-        Ok((found, Some(_))) if found > NEWEST => Err(StoreError::Newer { path: path.into(), found, known: NEWEST }),
+        Ok((found, Some(_))) if found > SCHEMA => Err(StoreError::Newer { path: path.into(), found, known: SCHEMA }),
         Ok((_, connection)) => Ok(connection),
         Err(why) if is_damage(&why) => Ok(None),
         Err(why) => Err(StoreError::Database { path: path.to_owned(), why }),
@@ -244,7 +244,7 @@ fn is_damage(why: &rusqlite::Error) -> bool {
     code != ErrorCode::SystemIoFailure && !refusals.contains(&code)
 }
 
-/// Whether the database is intact: its pages, the columns of the ledger, and the checksums.
+/// Whether the pages, the columns of the ledger and the checksums are intact.
 fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     let _ = entries(connection, "LIMIT 1", [])?;
@@ -258,7 +258,7 @@ fn version(connection: &Connection) -> rusqlite::Result<i64> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, access)?;
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(WRITE_TIMEOUT)?;
     // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the rollback journal.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
@@ -277,7 +277,7 @@ fn make_copy(connection: &Connection, folder: &Path) -> io::Result<()> {
     sync(folder)
 }
 
-/// Refuses to start if report data is on disk although nothing is to be kept.
+/// Refuses to start if report data is on disk although the configuration forbids it.
 fn check_empty(connection: &Connection, folder: &Path) -> Result<()> {
     let path = database(folder);
     let rows = "SELECT (SELECT COUNT(*) FROM note) + (SELECT COUNT(*) FROM file)";

@@ -1,4 +1,4 @@
-//! Response files: in the data folder, or in memory if nothing is kept. Each has a zstd frame with
+//! Response files: in the data folder, or in memory without persistence. Each has a zstd frame with
 //! its header, and one with its bytes, each with a checksum.
 
 use crate::files;
@@ -16,7 +16,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Name in place of a service for imports, which belong to none.
+/// Name in place of a service for imports, which do not belong to one.
 pub const IMPORTED: &str = "imported";
 
 pub(super) const REPORTS: &str = "reports";
@@ -46,14 +46,14 @@ pub(super) struct EscapedBytes(String);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ResponseHeader {
     pub(super) key: EscapedBytes,
-    /// Name of the profile that asked; it is only shown.
+    /// Name of the profile that sent the request; it is only shown.
     pub(super) profile: String,
     pub(super) file: Option<String>,
     /// Milliseconds since 1970.
     pub(super) received: i64,
     /// Number of bytes, uncompressed.
     pub(super) length: u64,
-    /// From which file it was imported, and by whom.
+    /// The file that it was imported from, and the user.
     pub(super) imported: Option<[EscapedBytes; 2]>,
     /// The identifiers of the reports that came with a list page.
     pub(super) reports: Vec<EscapedBytes>,
@@ -88,7 +88,7 @@ pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
     format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
 }
 
-/// The name of an unread file, which has its place and the time of its receipt in it.
+/// The name of an unread file, which contains its place and the time of its receipt.
 pub(super) fn unread(place: &str, received: Timestamp) -> String {
     let name = place.strip_prefix(REPORTS).unwrap_or(place).trim_matches('/').replace('/', "_");
     format!("{UNREAD}/{}_{}{ENDING}", name.trim_end_matches(ENDING), received.as_millisecond())
@@ -108,7 +108,7 @@ pub(super) fn moment(milliseconds: i64) -> Timestamp {
 }
 
 impl ReportFiles {
-    /// Header and bytes of a file; `None` if it is missing or damaged, and so unread.
+    /// Header and bytes of a file; `None` if it is missing, or damaged and moved to the unread ones.
     pub(super) fn load(&self, name: &str) -> io::Result<Option<(ResponseHeader, Vec<u8>)>> {
         self.read(name, whole)
     }
@@ -152,12 +152,12 @@ impl ReportFiles {
             // An error with an OS code concerns the disk, any other one the file: its bytes, or its kind.
             Err(why) if why.raw_os_error().is_some() => Err(why),
             _ if name.starts_with(UNREAD) => Ok(None),
-            _ => self.set_aside(name).map(|()| None),
+            _ => self.quarantine(name).map(|()| None),
         }
     }
 
     /// Moves a damaged file to the unread ones.
-    fn set_aside(&self, name: &str) -> io::Result<()> {
+    fn quarantine(&self, name: &str) -> io::Result<()> {
         if let Self::Folder(folder) = self
             && let path = folder.join(name)
             && path.symlink_metadata().is_ok_and(|about| about.is_file())
@@ -337,7 +337,7 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>, left: &mut Vec<Pat
         let Ok(name) = entry.file_name().into_string() else { continue };
         let is_left = name.starts_with(".tmp") || name.starts_with("records.damaged-");
         let name = format!("{folder}/{name}");
-        // The temporary file of a killed program has another extension. Whatever has this one is in
+        // The temporary file of a killed program has another extension. An entry with this one takes
         // the place of a response, even a pipe or a folder.
         if name.ends_with(ENDING) {
             found.push(name);

@@ -27,7 +27,7 @@ const REPORT: &[u8] = b"behaviour ";
 #[derive(Debug, Clone, Copy)]
 pub struct NewAnswer<'a> {
     pub service: &'a str,
-    /// Name of the profile that asked.
+    /// Name of the profile that sent the request.
     pub profile: &'a str,
     pub key: &'a [u8],
     pub received: Timestamp,
@@ -35,14 +35,14 @@ pub struct NewAnswer<'a> {
     pub imported: Option<&'a ImportOrigin>,
 }
 
-/// An answer that was paid for, or was free.
+/// A response that was paid for, or was free.
 #[derive(Debug, Clone)]
 pub struct StoredAnswer {
     pub received: Timestamp,
     pub body: Body,
-    /// Why it may be lost when the program ends, or incomplete, in words that follow its name.
+    /// Why it may be lost when the program ends, or incomplete: text that follows its name.
     pub remark: Option<String>,
-    /// Whether it lacks some of the hashes that were asked about, each in a call of its own.
+    /// Whether it lacks some of the requested hashes, each of which has a call of its own.
     pub is_partial: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct StoredReport {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponsePart {
     pub key: Vec<u8>,
-    /// The file it is of, if that is known.
+    /// Its file, if known.
     pub file: Option<Sha256>,
     pub range: Range<usize>,
 }
@@ -90,7 +90,7 @@ impl StoredReport {
         self.report_files.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(gone)
     }
 
-    /// Like [`Self::body`]; of a large report only the first bytes, and what takes the rest.
+    /// Like [`Self::body`]; of a large report only the first bytes, and a filler for the rest.
     pub fn begin(&self) -> io::Result<(Body, Option<BodyFiller>)> {
         if self.length <= LARGE {
             return Ok((self.body()?, None));
@@ -99,14 +99,14 @@ impl StoredReport {
         Ok((body, Some(rest)))
     }
 
-    /// Reads what [`Self::begin`] has left.
+    /// Reads the bytes that [`Self::begin`] has left.
     pub fn finish(&self, rest: BodyFiller) -> io::Result<Body> {
         self.bytes().map(|bytes| rest.finish(bytes))
     }
 }
 
 fn gone() -> io::Error {
-    io::Error::new(io::ErrorKind::NotFound, "it was deleted meanwhile, or its file was damaged")
+    io::Error::new(io::ErrorKind::NotFound, "it was deleted, or its file is damaged")
 }
 
 impl ResponsePart {
@@ -136,7 +136,7 @@ impl ResponsePart {
 }
 
 impl Store {
-    /// Stores a response's bytes before anything reads them.
+    /// Stores the bytes of a response before they are read.
     pub fn keep(&self, new: &NewAnswer<'_>) -> Result<()> {
         // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.report_files.header(&place(new.service, new.key)).ok().flatten()?.file();
@@ -174,8 +174,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Moves a response that was read to its place. Its parts go to places of their own. One that is
-    /// not usable stays among the unread ones.
+    /// Moves a response that was read to its place, and its parts to places of their own. An unusable
+    /// one stays among the unread ones.
     pub fn move_read(&self, new: &NewAnswer<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
         let (unread, request) = (unread_name(new), Request::of_storage_key(new.key));
         let mut distinguishing_fact = parts.to_vec();
@@ -218,7 +218,7 @@ impl Store {
         self.stored(self.report_files.write(&place, &header, &page, replaces)).map(drop)
     }
 
-    /// Whether a part may replace the stored one: not a report that is less. `None` if another file
+    /// Whether a part may replace the stored one: an abstract of a report may not. `None` if another file
     /// lists that one under the same identifier: the part stays within its page.
     fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<Option<bool>> {
         let Some(identifier) = part.identifier() else { return Ok(Some(true)) };
@@ -324,8 +324,8 @@ impl Store {
         Ok(true)
     }
 
-    /// The time of the newest unread response to a request, or of any page of the same list, if no other
-    /// is in its place.
+    /// The time of the newest unread response to a request, or to one for any page of the same list, if
+    /// its place is empty.
     pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>> {
         let mut found = self.find_unread(&match Request::of_storage_key(key) {
             Some(Request::Behaviours { file, .. }) => {

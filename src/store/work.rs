@@ -1,4 +1,4 @@
-//! What belongs to the user's work: notes, opened files, and the user's privileges.
+//! Records of the user's work: notes, opened files, scans, and the user's privileges.
 
 use super::Result;
 use super::ledger::Account;
@@ -14,7 +14,7 @@ use rusqlite::{OptionalExtension, Params, Row, params};
 
 impl Store {
     /// Writes a note, and replaces one whose text is `known`; returns whether it did. Any other note
-    /// in its place was written meanwhile, and stays.
+    /// in its place was written meanwhile by another program, and stays.
     pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool> {
         let (is_item, attribute, item) = item_columns(&note.about);
         let values = params![
@@ -83,7 +83,7 @@ impl Store {
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 
-    /// Records a scan of a file that is in progress, or that none is any more.
+    /// Records a scan of a file in progress; `None` if it has ended.
     pub fn record_scan(&self, service: &str, file: &Sha256, scan: Option<&PendingScan>) -> Result<()> {
         let identifier = scan.and_then(|scan| scan.identifier.as_ref()).map(|identifier| identifier.as_bytes());
         let since = scan.map(|scan| scan.since.as_millisecond());
@@ -126,7 +126,7 @@ impl Store {
         found.into_iter().flatten().map(count).collect()
     }
 
-    /// Records the privileges of a user: the call for them is paid.
+    /// Records the privileges of a user, because the call for them is paid.
     pub fn note_privileges(&self, whose: Account<'_>, found: &Entitlements) -> Result<()> {
         let (premium_api, premium_intelligence) =
             (found.premium_api.is_granted(), found.premium_intelligence.is_granted());
@@ -139,7 +139,7 @@ impl Store {
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 
-    /// The entitlements by the privileges that were read last with this profile or key.
+    /// The entitlements from the privileges that were read last with this profile or key.
     pub fn privileges(&self, whose: Account<'_>) -> Result<Entitlements> {
         let select = "SELECT premium_api, premium_intelligence, at FROM privileges
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
