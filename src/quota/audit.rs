@@ -1,7 +1,7 @@
 //! Reconciles predicted with counted units: compares the calls made between two readings of a counter with its rise.
 //!
 //! ```text
-//!      look A          our calls          quiet      look B
+//!    reading A         our calls          quiet    reading B
 //! ───────┼──────────────■────■─■─────────────────────────┼──────> time
 //!   counter: 7                                       counter: 10      it rose by 3
 //! ```
@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum lag of a counter and difference between clocks. A reading is final only after this much time without calls.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
-/// Time after a call before the counters may lower what it cost by its answer: they may lag for
+/// Time after a call before the counters may lower the cost that its response showed: they may lag for
 /// longer than a few minutes.
-const LATE: SignedDuration = SignedDuration::from_mins(60);
+const MAX_LAG: SignedDuration = SignedDuration::from_mins(60);
 
 /// A call in the ledger; its text is safe to show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -50,7 +50,7 @@ pub struct LedgerEntry {
     pub outcome: Option<String>,
     /// Evidence from the service's counters.
     pub counted: Option<String>,
-    /// For a call of a killed program, no later than any program can have waited for it.
+    /// For a call of a killed program, the latest time to which a program waits.
     #[serde(skip)]
     pub settled_at: Option<Timestamp>,
     #[serde(skip)]
@@ -95,7 +95,7 @@ pub struct AuditedCall {
     pub account: Option<String>,
     /// Its known cost; a range if it is uncertain, then possibly nothing.
     pub charge: Units,
-    /// The most that it may have cost whatever its outcome says; at least one.
+    /// The maximum that it may have cost regardless of its outcome; at least one.
     pub most: u64,
 }
 
@@ -147,7 +147,7 @@ impl Window {
             _ if !self.is_final => Finding::Unclear,
             (Some(0), _) => Finding::Free,
             (Some(rest), Some(all)) if unsure > 0 && rest == all => Finding::Charged(None),
-            // Which of several calls cost the rest is not known, and another window may hold only some of them.
+            // The rest may be the cost of any of several calls, and another window may contain only some of them.
             (Some(rest), None) if unsure == 1 => Finding::Charged(Some(rest)),
             (None, _) => Finding::Contradicted,
             _ => Finding::Unclear,
@@ -163,8 +163,8 @@ impl Window {
         match self.finding() {
             Finding::Confirmed if self.calls.len() < 2 => format!("{rose}, as predicted"),
             Finding::Confirmed => format!("{rose} for {} calls together, as predicted", self.calls.len()),
-            Finding::Free => format!("{rose}: what was not known cost nothing"),
-            Finding::Charged(_) => format!("{predicted}: what was not known counts as charged"),
+            Finding::Free => format!("{rose}: the unsure calls cost nothing"),
+            Finding::Charged(_) => format!("{predicted}: the unsure calls count as charged"),
             Finding::Contradicted => format!("{predicted}: a price is too high"),
             Finding::Unclear if self.rose == self.certain => rose,
             Finding::Unclear => {
@@ -176,12 +176,12 @@ impl Window {
 
 /// The windows between consecutive readings, for one unit. Skips readings during a call of this program.
 ///
-/// `looks` are in the order in which they were recorded, `calls` in the order of their numbers.
+/// `snapshots` are in the order in which they were recorded, `calls` in the order of their numbers.
 /// Both belong to one profile.
-pub fn windows(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
+pub fn windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
     let mut found = Vec::new();
-    for looks in by_account(looks, calls).values() {
-        let pairs = looks.iter().zip(looks.iter().skip(1));
+    for positions in by_account(snapshots, calls).values() {
+        let pairs = positions.iter().zip(positions.iter().skip(1));
         found.extend(pairs.filter_map(|(first, second)| window(first, second, calls, unit)));
     }
     let proven = proven(&found);
@@ -190,7 +190,7 @@ pub fn windows(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Ve
     found
 }
 
-/// The windows around the calls from `first` to `last` as one; it goes on while the counter lags behind them.
+/// The windows around the calls from `first` to `last` as one; extends while the counter lags behind them.
 pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<Window> {
     let mut windows = windows.iter().filter(|window| window.until >= first);
     let mut whole = windows.next().filter(|window| window.since <= last)?.clone();
@@ -213,12 +213,12 @@ pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<W
 ///
 /// The app reads the counters after each paid call, too soon for a final result. So a window with a
 /// late end reaches back over such readings.
-pub fn final_windows(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
-    let proven = proven(&windows(looks, calls, unit));
+pub fn final_windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Vec<Window> {
+    let proven = proven(&windows(snapshots, calls, unit));
     let mut found = Vec::new();
-    for looks in by_account(looks, calls).values() {
+    for positions in by_account(snapshots, calls).values() {
         let mut firsts: Vec<&SnapshotPosition<'_>> = Vec::new();
-        for second in looks {
+        for second in positions {
             if second.is_quiet {
                 // The shortest window comes first: it contains the fewest calls of others.
                 found.extend(firsts.drain(..).rev().filter_map(|first| window(first, second, calls, unit)));
@@ -227,16 +227,16 @@ pub fn final_windows(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit)
         }
     }
     found.retain(|window| proven.contains(&window.account) || counts(window));
-    found.retain(|window| window.finding() != Finding::Contradicted || is_lasting(window, looks, calls, unit));
+    found.retain(|window| window.finding() != Finding::Contradicted || is_lasting(window, snapshots, calls, unit));
     found
 }
 
-/// What the readings show of each call, by its number: what the next reading or a later one decides,
-/// or else what the next one left open.
-pub fn evidence(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
-    let mut windows: Vec<_> = final_windows(looks, calls, unit).into_iter().rev().collect();
-    windows.extend(self::windows(looks, calls, unit));
-    // The last one stays.
+/// The evidence of the readings for each call, by its number: the finding of the next reading that
+/// decides, or else the open one of the next reading.
+pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
+    let mut windows: Vec<_> = final_windows(snapshots, calls, unit).into_iter().rev().collect();
+    windows.extend(self::windows(snapshots, calls, unit));
+    // The map keeps the last finding of a call.
     windows.sort_by_key(|window| window.finding() != Finding::Unclear);
     let words = |window: &Window| {
         let words = window.label();
@@ -247,11 +247,11 @@ pub fn evidence(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> B
 
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they
 /// cost. A counter that lagged has caught up by then with them, if not with later calls.
-fn is_lasting(window: &Window, looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> bool {
-    let by_account = by_account(looks, calls);
-    let Some(looks) = by_account.get(&*window.account) else { return false };
-    let first = looks.iter().find(|first| first.look.received == window.since);
-    let last = looks.last().filter(|last| window.until.duration_until(last.look.asked) >= LATE);
+fn is_lasting(window: &Window, snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> bool {
+    let by_account = by_account(snapshots, calls);
+    let Some(positions) = by_account.get(&*window.account) else { return false };
+    let first = positions.iter().find(|first| first.reading.received == window.since);
+    let last = positions.last().filter(|last| window.until.duration_until(last.reading.asked) >= MAX_LAG);
     let whole = first.zip(last).and_then(|(first, last)| self::window(first, last, calls, unit));
     whole.is_some_and(|whole| whole.rose < window.certain)
 }
@@ -266,7 +266,7 @@ fn counts(window: &Window) -> bool {
 }
 
 /// Readings outside all calls, by account.
-fn by_account<'a>(looks: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<&'a str, Vec<SnapshotPosition<'a>>> {
+fn by_account<'a>(all: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<&'a str, Vec<SnapshotPosition<'a>>> {
     // For each position among the calls: when all earlier ones had ended, when the next one began.
     let (mut over, mut begin) = (vec![Timestamp::MIN], vec![Timestamp::MAX]);
     for call in calls {
@@ -277,13 +277,13 @@ fn by_account<'a>(looks: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap
     }
     begin.reverse();
     let mut found: BTreeMap<&str, Vec<SnapshotPosition<'_>>> = BTreeMap::new();
-    for look in looks {
-        let calls = calls.partition_point(|call| call.number <= look.after);
+    for reading in all {
+        let calls = calls.partition_point(|call| call.number <= reading.after);
         let Some((over, begin)) = over.get(calls).zip(begin.get(calls)) else { continue };
-        let looks = found.entry(&look.account).or_default();
+        let positions = found.entry(&reading.account).or_default();
         // Otherwise a call was in flight, or numbers and clock disagree.
-        if *over < look.asked && *begin > look.received {
-            looks.push(SnapshotPosition { look, calls, is_quiet: over.duration_until(look.asked) >= QUIET });
+        if *over < reading.asked && *begin > reading.received {
+            positions.push(SnapshotPosition { reading, calls, is_quiet: over.duration_until(reading.asked) >= QUIET });
         }
     }
     found
@@ -296,7 +296,7 @@ fn window(
     unit: Unit,
 ) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
-    let (is_quiet, first, second) = (second.is_quiet, first.look, second.look);
+    let (is_quiet, first, second) = (second.is_quiet, first.reading, second.reading);
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
         return None;
     }
@@ -319,17 +319,17 @@ fn window(
 }
 
 /// The last call that the counters show to have cost more than it was settled at: its number, its
-/// cost, and the evidence. A rise later than an hour after a call is not of that call.
-pub fn too_low(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
-    let by_account = by_account(looks, calls);
-    let mut pairs = by_account.values().flat_map(|looks| (0..calls.len()).rev().map(move |at| (looks, at)));
-    pairs.find_map(|(looks, at)| {
+/// cost, and the evidence. A rise more than an hour after a call is not caused by it.
+pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
+    let by_account = by_account(snapshots, calls);
+    let mut pairs = by_account.values().flat_map(|positions| (0..calls.len()).rev().map(move |at| (positions, at)));
+    pairs.find_map(|(positions, at)| {
         let call = calls.get(at)?;
         let settled = call.charge.exact().filter(|settled| *settled < call.most)?;
-        let first = looks.iter().rfind(|look| look.calls <= at)?;
-        let is_late = |look: &SnapshotPosition<'_>| call.until.duration_until(look.look.asked) >= LATE;
-        let mut later = looks.iter().filter(|look| look.calls > at && look.is_quiet);
-        let second = later.clone().find(|look| is_late(look)).or_else(|| later.next_back())?;
+        let first = positions.iter().rfind(|position| position.calls <= at)?;
+        let is_late = |late: &SnapshotPosition<'_>| call.until.duration_until(late.reading.asked) >= MAX_LAG;
+        let mut later = positions.iter().filter(|later| later.calls > at && later.is_quiet);
+        let second = later.clone().find(|later| is_late(later)).or_else(|| later.next_back())?;
         let window = window(first, second, calls, unit)?;
         let rest = window.rose.checked_sub(window.certain.checked_add(window.unsure?)?).filter(|rest| *rest > 0)?;
         let (rose, certain) = (window.rose, window.certain);
@@ -338,7 +338,7 @@ pub fn too_low(looks: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Op
     })
 }
 
-/// By how much the user's counters rose; `None` unless all counters that span the time agree.
+/// The rise of the user's counters; `None` unless all counters that span the time agree.
 fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64> {
     let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
         let (before, after) = (first.used(unit, *period)?, second.used(unit, *period)?);
@@ -348,7 +348,7 @@ fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64
     rises.all(|other| other == Some(rise)).then_some(rise)
 }
 
-/// Whether both readings lie in one period, with a margin for different clocks.
+/// Whether both readings are in one period, with a margin for different clocks.
 fn spans(period: Period, first: &QuotaSnapshot, second: &QuotaSnapshot) -> bool {
     let before = first.asked.checked_sub(QUIET);
     let after = second.received.checked_add(QUIET);
@@ -365,7 +365,7 @@ impl QuotaSnapshot {
 
 /// A reading and its position among the calls.
 struct SnapshotPosition<'a> {
-    look: &'a QuotaSnapshot,
+    reading: &'a QuotaSnapshot,
     /// How many calls ended before it.
     calls: usize,
     /// Whether the last of them ended long enough before it.

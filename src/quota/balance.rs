@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A limit from which on a counter is practically unlimited; the service shows such figures for "unlimited".
+/// Limit from which a counter is practically unlimited; the service shows such numbers for "unlimited".
 const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
 
 /// The counters with a known meaning: name, unit, period (§8.1.3). The name of a minute limit of
@@ -103,7 +103,7 @@ impl Counter {
 /// A part of a response that could not be parsed; the rest is still used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReservedUnits {
-    /// Its position: an untrusted string, to be escaped before it is shown.
+    /// Its position: an untrusted string, escaped before it is shown.
     pub name: String,
     pub why: &'static str,
 }
@@ -248,7 +248,7 @@ impl Balances {
     }
 
     /// The limit of a unit that is exhausted first for this holder; among exhausted limits the one
-    /// that resets last. That of a minute is none: beyond it, calls wait. `None` if no limit is known.
+    /// that resets last. Ignores limits of a minute: beyond them, calls wait. `None` if no limit is known.
     pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
         let is_one = |limit: &Limit| limit.holder == holder && (limit.period != Period::Minute || limit.allowed == 0);
         let limits = self.limits(unit).into_iter().filter(is_one);

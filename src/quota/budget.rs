@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::iter::Sum;
 
-/// What may cost more units than this needs confirmation, unless the user sets another limit.
+/// A call that may cost more units needs confirmation; the user can set another limit.
 pub const CONFIRM_ABOVE: u64 = 3;
 
 /// The spending limits, in units; `None` is unlimited.
@@ -159,7 +159,7 @@ impl fmt::Display for OverBudget {
             Some(spent) => write!(f, "{} of the {limit} {span} is left", thousands(self.limit.saturating_sub(spent))),
             None => write!(
                 f,
-                "what is left of the {limit} {span} is not known: an answer was lost. \
+                "the rest of the {limit} {span} is not known: a response was lost. \
                  `behaview quota` (free), five minutes after it, settles that"
             ),
         }
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(Budget::default().exceeded(&open, spent(u64::MAX), spent(u64::MAX)), None);
         let lost = SpentUnits { is_open: true, ..spent(0) };
         let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
-        assert!(words.contains("what is left of the 3 that this run may spend is not known"), "{words}");
+        assert!(words.contains("the rest of the 3 that this run may spend is not known"), "{words}");
         let (three, two) = (spent(3), SpentUnits { unsure: 2, ..spent(0) });
         let maybe = SpentUnits { unsure: 1, ..spent(0) };
         for (requests, scans, words) in [

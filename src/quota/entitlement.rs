@@ -68,8 +68,8 @@ impl Entitlement {
 pub struct Uploads(Arc<BTreeMap<String, bool>>);
 
 impl Uploads {
-    /// Whether a look-up of a file follows an upload that was new to the service; `None` if the
-    /// response to the upload was lost.
+    /// Whether a file was new to the service when it was uploaded; `None` if the response to the
+    /// upload was lost.
     pub fn has_new(&self, sha256: &str) -> Option<bool> {
         match self.0.get(sha256) {
             None => Some(false),
@@ -113,7 +113,7 @@ impl Entitlements {
         }
     }
 
-    /// Parses the body of `GET /users/{id}`, of which the privileges are read: the user object holds the key.
+    /// Reads the privileges in the body of `GET /users/{id}`; the user object also contains the key.
     pub fn parse(body: &[u8], at: Timestamp) -> Result<Self, &'static str> {
         let user = serde_json::from_slice(body).map_err(|_| "the response is not a user object")?;
         Ok(Self::of_user(&user, at))

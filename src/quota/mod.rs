@@ -5,7 +5,7 @@
 //!              ├─ price() ── RULES ──> Price ── settle(outcome) ──> Settlement
 //!  Entitlements┘                         │
 //!                                        v
-//!  Balances (what the service counts) ─ Plan::forecast ──> fits, or is short of what, until when
+//!  Balances (the service's counters)  ─ Plan::forecast ──> fits, or is short of what, until when
 //! ```
 //!
 //! | word | meaning |
@@ -14,11 +14,11 @@
 //! | [`Choice`] | one row of [`OPTIONS`]: an option that gives operations a number, in the planner and on the command line |
 //! | [`Entitlements`] | the licences and features of the user, as far as known |
 //! | [`PriceRule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
-//! | [`Units`] | an amount of one unit, from the least to the most: of a price, a sum, or what a call cost |
+//! | [`Units`] | an amount of one unit, from minimum to maximum: of a price, a sum, or a cost |
 //! | [`Price`] | the units of one pool, before the call, with the rule and the assumptions behind them |
-//! | [`Settlement`] | what a call cost, as the ledger records it and errors say it |
-//! | [`Balances`] | the service's own counters, for the user and the group |
-//! | [`Plan`] | several operations added up, to be compared with the balances |
+//! | [`Settlement`] | the cost of a call, as in the ledger and in errors |
+//! | [`Balances`] | the service's counters, for the user and the group |
+//! | [`Plan`] | several operations, whose sum is compared with the balances |
 //! | [`Budget`] | the spending limits of the user |
 //! | [`audit::Window`] | the time between two readings of a counter: predicted and counted units |
 //!

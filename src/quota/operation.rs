@@ -57,7 +57,7 @@ operations! {
 }
 
 impl Kind {
-    /// Whether it lies under `/private`, and so needs the private scanning licence (§4.1).
+    /// Whether its path is under `/private`, so that it needs the private scanning licence (§4.1).
     pub fn is_private(self) -> bool {
         self.name().starts_with("private-")
     }

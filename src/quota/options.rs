@@ -1,11 +1,11 @@
-//! The options that set an operation's numbers, and the parser of the amounts typed behind its name.
+//! The options that set an operation's numbers, and the parser of the amounts typed after its name.
 //! The planner and `behaview cost` share both; the manual shows the options.
 
 use super::{Kind, Numbers};
 use crate::text::thousands;
 
-/// The highest number accepted; the price of a higher one could overflow.
-const MOST: u64 = 1_000_000_000;
+/// Maximum accepted number; the price of a higher one could overflow.
+const MAX_NUMBER: u64 = 1_000_000_000;
 
 /// An option of operations.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Choice {
 #[derive(Debug)]
 enum Value {
     Count(fn(&mut Numbers, u64)),
-    /// A number for each file, of which the sum counts.
+    /// Numbers, one for each file; their sum counts.
     Counts(fn(&mut Numbers, u64)),
     Answer(fn(&mut Numbers, bool)),
     /// No value: the option is a flag.
@@ -141,32 +141,32 @@ fn number(word: &str) -> Result<u64, String> {
     let is_grouped = word.split(',').skip(1).all(|group| group.len() == 3) && !word.starts_with(',');
     let digits = word.replace(',', "");
     let is_number = is_grouped && !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
-    match digits.parse().ok().filter(|number| *number <= MOST) {
+    match digits.parse().ok().filter(|number| *number <= MAX_NUMBER) {
         _ if !is_number => Err(format!("{word} is not a number")),
-        None => Err(format!("{word} is more than {}", thousands(MOST))),
+        None => Err(format!("{word} is more than {}", thousands(MAX_NUMBER))),
         Some(number) => Ok(number),
     }
 }
 
-/// The amounts typed behind an operation's name.
+/// The amounts typed after an operation's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amount {
     pub numbers: Numbers,
     /// A file that lists hashes, which the caller counts.
     pub list: Option<String>,
-    /// The words that set the other numbers.
+    /// The typed options for the other numbers.
     pub others: String,
 }
 
 impl Amount {
-    /// Parses words. Each number may follow its option or stand alone; without words the count is one.
+    /// Parses words: numbers with or without their option. Without words the count is one.
     pub fn read(kind: Kind, words: &[String]) -> Result<Self, String> {
         let mut amount = Self { numbers: Numbers::default(), list: None, others: String::new() };
         let (mut seen, mut words) = (Vec::<&str>::new(), words.iter());
         while let Some(word) = words.next() {
             let (choice, own) = meant(kind, word)?;
             if choice.sets.iter().any(|number| seen.contains(number)) {
-                return Err(format!("{word}: it is said already how many"));
+                return Err(format!("{word}: this number is given twice"));
             }
             seen.extend(choice.sets);
             let next = choice.value_name().filter(|_| own.is_none()).and_then(|_| words.next());
@@ -184,7 +184,7 @@ impl Amount {
 }
 
 /// The option of a word and the word's own value. The option may be left out for a count, for the
-/// submissions of files, for a file behind `@`, and for the state of a ruleset.
+/// submissions of files, for a file after `@`, and for the state of a ruleset.
 fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), String> {
     let (name, value) = match (word, word.split_once('='), word.strip_prefix('@')) {
         ("active", ..) => ("--active", Some("yes")),

@@ -82,7 +82,7 @@ impl Plan {
         Self { prices: operations.into_iter().map(|operation| price(&operation, entitled)).collect() }
     }
 
-    /// The plan of fetching this many reports.
+    /// The plan to fetch `count` reports.
     pub fn of_reports(count: usize, entitled: &Entitlements) -> Self {
         let numbers = Numbers { calls: count as u64, ..Numbers::default() };
         Self::of([Operation { kind: Kind::PrivateBehaviour, numbers }], entitled)
@@ -192,7 +192,7 @@ impl ForecastLine {
     }
 
     /// The limit as the end of a sentence: "left to the group today".
-    fn left_words(&self) -> String {
+    fn left_label(&self) -> String {
         format!("left to the {} {}", self.limit.holder.name(), self.limit.period.current())
     }
 }
@@ -215,26 +215,26 @@ impl Forecast {
             }
             (Fit::Perhaps, Some(line)) => {
                 let left = line.unit.count(line.limit.remaining);
-                format!("fits if it takes no more than the {left} {}", line.left_words())
+                format!("fits if it takes no more than the {left} {}", line.left_label())
             }
             (Fit::Fits, Some(line)) => {
-                format!("fits; {} {}", line.unit.count(line.at_worst.unwrap_or(line.at_best)), line.left_words())
+                format!("fits; {} {}", line.unit.count(line.at_worst.unwrap_or(line.at_best)), line.left_label())
             }
             _ => {
-                let words: Vec<_> = self.totals.iter().filter_map(|total| self.short_words(*total, now)).collect();
-                if words.is_empty() { "what is left is not known".to_owned() } else { words.join("; ") }
+                let words: Vec<_> = self.totals.iter().filter_map(|total| self.short_label(*total, now)).collect();
+                if words.is_empty() { "the remaining quota is not known".to_owned() } else { words.join("; ") }
             }
         }
     }
 
     /// The missing units, by limit, and when the last of them fits within all limits of the unit.
-    fn short_words(&self, UnitTotal { unit, units: needed }: UnitTotal, now: Timestamp) -> Option<String> {
+    fn short_label(&self, UnitTotal { unit, units: needed }: UnitTotal, now: Timestamp) -> Option<String> {
         let lines = || self.lines.iter().filter(|line| line.unit == unit);
         let short = || lines().filter(|line| line.fit == Fit::Short);
         if lines().next().is_none() {
-            return Some(format!("how many {} are left is not known", unit.plural()));
+            return Some(format!("the remaining {} are not known", unit.plural()));
         }
-        let words = short().map(|line| format!("{} more than are {}", line.short.words(unit), line.left_words()));
+        let words = short().map(|line| format!("{} more than are {}", line.short.words(unit), line.left_label()));
         let words = Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())?;
         let ready = ready_at(lines().map(|line| &line.limit), needed.max.unwrap_or(needed.min), now);
         let about = if short().all(|line| line.reset_is_assumed) { "about " } else { "" };

@@ -136,7 +136,7 @@ impl Period {
         began.unwrap_or(Timestamp::MIN)
     }
 
-    /// Whether a counter read at `read` was reset before `now`, because `now` lies in a later
+    /// Whether a counter read at `read` was reset before `now`, because `now` is in a later
     /// period. Returns false if the clock was set back since then.
     pub fn is_renewed(self, read: Timestamp, now: Timestamp) -> bool {
         self.began(read) < self.began(now)

@@ -1,4 +1,4 @@
-//! The price of an operation: the rule that applies, its units, its assumptions, and its settlement after the call.
+//! Prices an operation by the rule that applies, explains the price, and settles it after the call.
 
 use super::rules::{GENERAL, Verdict, charged, general};
 use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit};
@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// An amount of one unit: of a price, of a sum of prices, or of what a call cost.
+/// An amount of one unit: of a price, of a sum of prices, or of the cost of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Units {
     pub min: u64,
@@ -64,14 +64,14 @@ impl fmt::Display for Units {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChargedItem {
     pub name: &'static str,
-    pub words: &'static str,
+    pub label: &'static str,
 }
 
 /// An upload of a file (§8.2.2).
-pub(super) const SUBMISSION: ChargedItem = ChargedItem { name: "submission", words: "submission that is returned" };
+pub(super) const SUBMISSION: ChargedItem = ChargedItem { name: "submission", label: "submission that is returned" };
 
 /// A call that loads items of a graph (§8.6.2).
-pub(super) const LOAD: ChargedItem = ChargedItem { name: "call", words: "call that loads its items" };
+pub(super) const LOAD: ChargedItem = ChargedItem { name: "call", label: "call that loads its items" };
 
 names! {
     /// Whether a price is documented or assumed.
@@ -96,7 +96,7 @@ pub struct Price {
     pub notes: Vec<&'static str>,
     /// Numbers of further rules that result in the same price.
     pub agreeing: Vec<&'static str>,
-    /// When the user object was read, if the price depends on what it says.
+    /// When the user object was read, if the price depends on it.
     pub user_read: Option<Timestamp>,
 }
 
@@ -133,10 +133,10 @@ impl Price {
         }
     }
 
-    /// The units that it takes, in the words of a sentence.
+    /// The units that it takes, as part of a sentence.
     pub fn amount(&self) -> String {
         match self.verdict.each {
-            Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.words),
+            Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.label),
             None => self.verdict.units.words(self.verdict.unit),
         }
     }
@@ -162,7 +162,7 @@ impl Price {
         sentences
     }
 
-    /// What a call cost by its outcome: within the price, or zero if it was never sent.
+    /// Derives the cost of a call from its outcome: within the price, or zero if it was never sent.
     pub fn settle(&self, outcome: Outcome) -> Settlement {
         let Units { min, max } = self.verdict.units;
         let units = match outcome {
@@ -204,7 +204,7 @@ impl Serialize for Price {
 names! {
     /// State of a call in the ledger.
     State {
-        /// It cost the settled units, by its answer or by the counters.
+        /// It cost the settled units, by its response or by the counters.
         Charged "charged",
         Free "free",
         Unsent "unsent",
@@ -222,8 +222,8 @@ pub enum Outcome {
     Unsent,
     /// It was answered, and the response does not narrow the price.
     Answered,
-    /// The response contains this many of the items that are charged one by one; without a maximum
-    /// if it does not say for all that was asked about.
+    /// The number of items in the response that are charged one by one; without a maximum if the
+    /// response omits the number of some.
     Items(Units),
     /// It was answered, and its subject (the analysis requested or the file uploaded) existed
     /// before (`true`) or did not.
@@ -247,11 +247,11 @@ impl Settlement {
     /// A call that did not leave this machine.
     pub const UNSENT: Self = Self { state: State::Unsent, unit: Unit::Request, units: Units::NOTHING };
 
-    /// A call of which nothing is known.
+    /// A call with an unknown outcome.
     pub const UNKNOWN: Self = Self { state: State::Unknown, units: Units { min: 0, max: None }, ..Self::UNSENT };
 }
 
-/// What it cost, as a sentence.
+/// The cost, as a sentence.
 impl fmt::Display for Settlement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.state, self.units.max) {

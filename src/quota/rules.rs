@@ -83,7 +83,7 @@ rules! {
     "8.3.1" "Searches by a user with intelligence quota and without premium API are taken from intelligence quota."
         [V3Search] => Intelligence, search_by_intelligence;
     "8.3.2" "Searches by a user with premium API are taken from API quota as usual."
-        [V3Search] => Api, |_, n, entitled| (purse(entitled) == PayingPool::Api).then(|| requests(n.calls));
+        [V3Search] => Api, |_, n, entitled| (paying_pool(entitled) == PayingPool::Api).then(|| requests(n.calls));
     "8.3.3" "Quota details and usage details take nothing."
         [V3Quotas, V3Usage] => None, |_, _, _| Some(free(Unit::Request));
     "8.3.4" "Feeds take nothing, nor do file downloads by links that a feed gave."
@@ -101,7 +101,7 @@ rules! {
             (_, Some(false)) => None,
             (_, None) => Some(up_to(
                 n.calls,
-                "Nothing if the file was new to the service when it was uploaded; the answer to that was lost.",
+                "Nothing if the file was new to the service when it was uploaded; that response was lost.",
             )),
         };
     "8.3.7" "Scanning a public file again takes one request, as any call."
@@ -118,7 +118,7 @@ rules! {
     "8.4.3" "Enterprise endpoints take API quota where premium API is bought, otherwise intelligence quota."
         [V3Search, V3Download] => Intelligence, |kind, n, entitled| {
             let unit = if kind == V3Search { Unit::Search } else { Unit::Download };
-            Some(match purse(entitled) {
+            Some(match paying_pool(entitled) {
                 PayingPool::Api => requests(n.calls),
                 PayingPool::Intelligence => takes(unit, n.calls),
                 PayingPool::Neither => refused(unit, "neither premium API nor premium intelligence"),
@@ -150,7 +150,7 @@ rules! {
 }
 
 fn search_by_intelligence(_: Kind, numbers: &Numbers, entitled: &Entitlements) -> Option<Verdict> {
-    (purse(entitled) == PayingPool::Intelligence).then(|| takes(Unit::Search, numbers.calls))
+    (paying_pool(entitled) == PayingPool::Intelligence).then(|| takes(Unit::Search, numbers.calls))
 }
 
 /// The rule for everything without an exception.
@@ -183,7 +183,7 @@ enum PayingPool {
 
 /// Treats an unknown premium API as not bought, because intelligence quota is the smaller of the
 /// two pools; except if the user has no premium intelligence to pay from.
-fn purse(entitled: &Entitlements) -> PayingPool {
+fn paying_pool(entitled: &Entitlements) -> PayingPool {
     match (entitled.premium_api.is_granted(), entitled.premium_intelligence.is_granted()) {
         (Some(true), _) | (None, Some(false)) => PayingPool::Api,
         (Some(false), Some(false)) => PayingPool::Neither,

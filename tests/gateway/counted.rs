@@ -192,7 +192,7 @@ async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters
     let careful = run("careful", &scene.harness.store(), &scene.harness.demo)
         .with_budget(Budget { daily: Some(1_000), ..Budget::default() });
     let refused = harness::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
-    assert!(refused.to_string().contains("what is left of the 1,000"), "{refused}");
+    assert!(refused.to_string().contains("the rest of the 1,000"), "{refused}");
     scene.look_later().await;
     let spent = scene.gateway.spent().unwrap();
     assert_eq!((spent.is_open, spent.total()), (false, scene.harness.charged()));

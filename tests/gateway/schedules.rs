@@ -335,7 +335,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     let entries = scene.harness.entries();
     add(&sum.open, entries.iter().filter(|entry| entry.at_least).count() as u64);
     let by_counters = |entry: &&LedgerEntry| {
-        entry.counted.as_ref().is_some_and(|to_visible| to_visible.contains("what was not known"))
+        entry.counted.as_ref().is_some_and(|to_visible| to_visible.contains("the unsure calls"))
             && matches!(entry.state, State::Free | State::Charged)
     };
     add(&sum.explained, entries.iter().filter(by_counters).count() as u64);

@@ -231,7 +231,7 @@ fn what_may_fit_or_is_not_limited_by_anything_known_does_not_fit_for_certain() {
     let balances = saved(598, 9_000, None);
     for (operation, words) in [
         ("v2-file-submissions", "fits if it takes no more than the 598 requests left to the user today"),
-        ("retrohunt", "how many jobs are left is not known"),
+        ("retrohunt", "the remaining jobs are not known"),
     ] {
         let output = with_balances(&[operation], &balances);
         assert_eq!(output.status.code(), Some(10), "{output:?}");
@@ -313,12 +313,12 @@ fn mistakes_are_named() {
             &["v2-file-scan", "--known", "maybe"],
             "invalid value 'maybe' for '--known <yes|no>': maybe is neither yes nor no",
         ),
-        (&["v2-file-report", "--hashes", "1", "--hashes-from", "-"], "it is said already how many"),
+        (&["v2-file-report", "--hashes", "1", "--hashes-from", "-"], "this number is given twice"),
         (&["v3-file", "--balances", "--balances-from", "-"], "cannot be used with"),
         (&["v2-file-report", "--hashes-from", "-", "--balances-from", "-"], "read once only"),
         (&["v2-file-report", "--hashes-from", "/nonexistent/file"], "/nonexistent/file cannot be opened"),
         (&["v3-file", "v3-file"], "behaview cost plan"),
-        (&["v3-file", "3", "--calls", "4"], "it is said already how many"),
+        (&["v3-file", "3", "--calls", "4"], "this number is given twice"),
         (&["v3-analysis", "3"], "v3-analysis does not take 3; it takes --exists yes|no"),
         (&["plan"], "a plan has items"),
         (&["plan", "--calls", "3", "v3-file"], "--calls: in a plan the numbers belong into its items"),

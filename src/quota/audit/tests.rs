@@ -126,14 +126,14 @@ fn what_is_in_doubt_makes_no_window() {
         found(&looks, &[call])
     };
     let nothing: [Finding; 0] = [];
-    assert_eq!(other(|_, call| call.from = at(1)), nothing, "under way at the first look");
-    assert_eq!(other(|_, call| call.until = at(1_000)), nothing, "under way at the second look");
-    assert_eq!(other(|_, call| call.account = None), nothing, "somebody's call");
+    assert_eq!(other(|_, call| call.from = at(1)), nothing, "in flight at the first reading");
+    assert_eq!(other(|_, call| call.until = at(1_000)), nothing, "in flight at the second reading");
+    assert_eq!(other(|_, call| call.account = None), nothing, "a call of another account");
     assert_eq!(other(|looks, _| looks[1].account = "you".to_owned()), nothing, "another key");
     assert_eq!(other(|looks, _| looks[1].after = 0), nothing, "the clock was set");
     assert_eq!(other(|looks, _| looks[1] = look(43_000, 1, 7)), [Finding::Free], "before midnight");
     assert_eq!(other(|looks, _| looks[1] = look(30 * 86_400, 1, 7)), nothing, "another month");
-    assert_eq!(other(|looks, _| looks[1].readings[0].used = 0), [Finding::Free], "nobody knows when an hour ends");
+    assert_eq!(other(|looks, _| looks[1].readings[0].used = 0), [Finding::Free], "the end of an hour is not known");
     assert_eq!(other(|looks, _| looks[1].readings.clear()), nothing, "counters that are not shown");
     assert_eq!(other(|looks, _| looks[1].readings[1].used = 8), nothing, "counters that disagree");
 }

@@ -114,7 +114,7 @@ fn every_pool_that_is_short_is_named_and_so_is_the_one_that_nobody_knows() {
          to the user today; complete after 2026-11-21 00:00 UTC; 2 rules more than are left to the user this month; \
          complete after 2026-12-01 00:00 UTC"
     );
-    let unknown = "how many requests are left is not known";
+    let unknown = "the remaining requests are not known";
     assert!(words(&operations, &rows[2..]).contains(&format!(": {unknown}; 2 rules more")));
     let fitting = [("intelligence_hunting_rules", Some((10, 0)), None)];
     assert_eq!(words(&operations, &fitting), format!("600 hashes and 3 rules: {unknown}"));
