@@ -1,11 +1,11 @@
-//! How far a private scan is: what the service says of each sandbox that runs the file.
+//! The progress of a private scan, by sandbox.
 
 use super::identifier::{Identifier, Sha256};
 use super::json::{Kind, Raw};
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
 
-const MOST_SANDBOXES: usize = 200;
+const MAX_SANDBOXES: usize = 200;
 
 /// A private scan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub struct Analysis {
     pub began: Option<Timestamp>,
 }
 
-/// A scan that was started or polled from here and has not been seen to end.
+/// A scan that this program started or polled, and whose end it has not seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingScan {
-    /// What the service calls it, as far as that is known.
+    /// Its identifier at the service, if known.
     pub identifier: Option<Identifier>,
-    /// Since when it is known.
+    /// When it was first seen.
     pub since: Timestamp,
 }
 
 impl PendingScan {
-    /// How long a scan counts as running. After a few days it has failed, or its file has expired.
+    /// How long a scan counts as running. Later it has failed, or its file has expired.
     pub const LONGEST: SignedDuration = SignedDuration::from_hours(72);
 
     pub fn is_pending(&self, now: Timestamp) -> bool {
@@ -38,15 +38,15 @@ impl PendingScan {
 /// One sandbox's run of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxRun {
-    /// The sandbox, or the report that it will make.
+    /// The sandbox, or the identifier of its report.
     pub name: Untrusted,
     pub progress: Progress,
-    /// How much of it is done, if the service reports it: at most 100.
+    /// The finished part in per cent, if the service reports it; at most 100.
     pub percent: Option<u8>,
     pub message: Option<Untrusted>,
 }
 
-/// Whether something is done.
+/// The status of a scan or of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
     Queued,
@@ -89,7 +89,7 @@ impl SandboxRun {
 }
 
 impl Analysis {
-    /// Reads an answer about one scan, or about several: the first of them.
+    /// Parses a response about one scan, or the first of several.
     pub fn of(answer: &[u8]) -> Option<Self> {
         let answer = Raw::new(answer);
         let data = answer.member("data")?;
@@ -114,15 +114,15 @@ impl Analysis {
     }
 }
 
-/// Each sandbox by its name, or a list of them.
+/// Parses the runs: an object by sandbox, or a list.
 fn runs(status: Raw<'_>) -> Vec<SandboxRun> {
     let named = |status: Raw<'_>| {
         let name = ["sandbox_name", "name", "id"].into_iter().find_map(|name| status.member(name));
         run(name.map(Raw::text).unwrap_or_default(), status)
     };
     match status.kind() {
-        Kind::Array => status.elements().take(MOST_SANDBOXES).filter_map(named).collect(),
-        _ => status.members().take(MOST_SANDBOXES).filter_map(|(name, status)| run(name, status)).collect(),
+        Kind::Array => status.elements().take(MAX_SANDBOXES).filter_map(named).collect(),
+        _ => status.members().take(MAX_SANDBOXES).filter_map(|(name, status)| run(name, status)).collect(),
     }
 }
 
@@ -140,12 +140,12 @@ fn identifier(one: Raw<'_>) -> Option<Identifier> {
     Identifier::new(one.member("id").filter(|id| id.kind() == Kind::Text)?.text())
 }
 
-/// The scan that an answer to an upload names.
+/// The scan in a response to an upload.
 pub fn submitted(answer: &[u8]) -> Option<Identifier> {
     identifier(Raw::new(answer).member("data")?)
 }
 
-/// The address that an answer names for an upload.
+/// The upload address in a response.
 pub fn upload_address(answer: &[u8]) -> Option<Untrusted> {
     let data = Raw::new(answer).member("data").filter(|data| data.kind() == Kind::Text)?;
     Some(data.text()).filter(|text| !text.is_empty())

@@ -1,5 +1,5 @@
-//! MITRE ATT&CK: techniques and tactics by their names, from the table in `assets/attack.tsv`, and the service's answer that has
-//! the techniques of a file by their tactics.
+//! MITRE ATT&CK: names of techniques and tactics from `assets/attack.tsv`, and the service's response with the techniques of
+//! a file by tactic.
 
 use super::attributes::{Attribute, TREE_TECHNIQUES};
 use super::body::Body;
@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Technique {
     name: &'static str,
-    /// Its tactics, that which says most first.
+    /// Its tactics, the most important one first.
     tactics: &'static str,
 }
 
@@ -37,7 +37,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 impl Technique {
-    /// The technique of an identifier such as `T1547.001`, or the tactic of `TA0003`; none that the table does not know.
+    /// The technique of an identifier such as `T1547.001`, or the tactic of `TA0003`; `None` if the table has none.
     pub fn of(id: &[u8]) -> Option<&'static Self> {
         TABLE.techniques.get(std::str::from_utf8(id).ok()?.trim())
     }
@@ -48,12 +48,12 @@ impl Technique {
         if name == tactics { format!("the tactic {name}") } else { format!("{name} · {tactics}") }
     }
 
-    /// The tactic that says most of it.
+    /// Its most important tactic.
     fn tactic(&self) -> &'static str {
         self.tactics.split(',').next().unwrap_or_default()
     }
 
-    /// The place of its tactic in the order of the matrix.
+    /// The position of its tactic in the matrix.
     fn place(&self) -> Option<usize> {
         TABLE.tactics.iter().position(|(tactic, _)| *tactic == self.tactic())
     }
@@ -67,7 +67,7 @@ pub(super) fn title(id: &str) -> String {
     }
 }
 
-/// The subject of a rule with these techniques, by the first that is known; process injection is one of its own.
+/// The subject of a rule, by the first known technique; process injection is a subject of its own.
 pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
     if attack.iter().any(|id| id.starts_with("T1055")) {
         return Some("injection");
@@ -76,12 +76,12 @@ pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
     TABLE.tactics.get(place).map(|(_, subject)| *subject)
 }
 
-/// The place of a technique's tactic in the order of the matrix; techniques that are not known come last.
+/// The position of a technique's tactic in the matrix; unknown techniques come last.
 pub(super) fn rank(id: &Untrusted) -> usize {
     Technique::of(id.as_bytes()).and_then(Technique::place).unwrap_or(usize::MAX)
 }
 
-/// Says beside a row of a technique which tactic it serves, and behind its identifier what it is called.
+/// Labels a technique's row with its tactic, and adds the name after the identifier.
 pub(super) fn annotate(row: &mut Row) {
     let mut values = row.pieces.iter().enumerate();
     let named = values.find_map(|(at, piece)| match piece {
@@ -94,8 +94,8 @@ pub(super) fn annotate(row: &mut Row) {
     row.pieces.insert(at, Piece::Known(format!(" {}{gap}", technique.name).into()));
 }
 
-/// Makes rows of the techniques in an answer of the service to `behaviour_mitre_trees`: a section for each sandbox, in which a
-/// technique stands once, however many tactics it serves.
+/// Makes rows of the techniques in a response to `behaviour_mitre_trees`: a section for each sandbox, in which a
+/// technique is listed once, also if it has several tactics.
 pub(super) fn arrange(body: &Body, index: &mut Index) {
     let bytes = body.so_far();
     let is_tree =

@@ -1,21 +1,20 @@
-//! The table of report attributes, `assets/attributes.tsv`: the pane and the form in which each is shown, when two of its
-//! values are the same, and which indicators its values contain. An attribute without a line in the
-//! table goes whole to the pane "Other".
+//! The table of report attributes, `assets/attributes.tsv`: pane, form, comparison and indicators of each. An attribute
+//! without a line in the table is shown in the pane "Other".
 
 use super::indicators::Kind;
 use crate::text::names;
 use std::sync::LazyLock;
 
-/// The techniques that the service's answer to `behaviour_mitre_trees` names for a sandbox; no report has a member of this name.
+/// The techniques in the response to `behaviour_mitre_trees`; reports have no member of this name.
 pub(in crate::report) const TREE_TECHNIQUES: &str = "behaviour_mitre_trees";
 
-/// What a row of a technique is labelled whose tactic is not known.
+/// Label of a technique with an unknown tactic.
 const TECHNIQUE: &str = "technique";
 
-/// The flat list of processes, which is made a tree where a report has none.
+/// The flat list of processes, which becomes a tree if a report has none.
 pub(in crate::report) const PROCESS_LIST: &str = "processes_list";
 
-/// The member of a record whose value is a password: shown where it is asked for, by an export of data.
+/// The member of a record whose value is a password: only exports of data contain it.
 pub const PASSWORD: &str = "auth_pass";
 
 /// Members of a record that are the text of a program or of a rule: useful only as written, so no address in them is defanged.
@@ -50,7 +49,7 @@ macro_rules! panes {
             }
         }
 
-        /// The title of a pane, as a literal that others can be made of.
+        /// The title of a pane, as a literal for `concat!`.
         macro_rules! title {
             $(($pane) => {
                 $title
@@ -83,15 +82,14 @@ panes! {
 pub struct Attribute {
     pub name: &'static str,
     pub pane: Pane,
-    /// What happened to the thing, or what it is, in a word beside the row.
+    /// The label beside its rows: what happened to the item, or its kind.
     pub label: &'static str,
-    /// What its values look like when they are as documented.
+    /// The documented form of its values.
     pub shape: ValueShape,
-    /// When two of its values are one item of a comparison.
+    /// How a comparison matches its values.
     pub sameness: Sameness,
-    /// Groups of fields that identify a record: every present field of a group counts; the next group is used only when the group
-    /// before has none.
-    pub told_by: Vec<Vec<&'static str>>,
+    /// Groups of fields that identify a record: all present fields of the first group that has any.
+    pub key_groups: Vec<Vec<&'static str>>,
     /// Members of its values that contain indicators. Other members are not searched: a version
     /// number is not an address.
     pub holds: Vec<IndicatorSource>,
@@ -121,10 +119,10 @@ impl Sameness {
     }
 }
 
-/// Where in the values of an attribute something stands that others can look for.
+/// A member of an attribute's values that contains indicators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndicatorSource {
-    /// Name of the member that holds it, at any depth below the row; empty for the row itself.
+    /// Name of the member, at any depth below the row; empty for the row itself.
     pub member: &'static str,
     pub meaning: ValueMeaning,
     /// Whether the sample left it behind. A file that was only opened or deleted is not a trace.
@@ -148,33 +146,33 @@ impl IndicatorSource {
     }
 }
 
-/// What a value is known to be by its place.
+/// The kind of a value, known from its member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueMeaning {
     Is(Kind),
-    /// A module: its path, or its name alone, which leads nowhere.
+    /// A module: its path, or only its name, which is not an indicator.
     Module,
-    /// Words in which hashes, URLs, addresses and paths may stand; a path by itself is what they are about.
+    /// Text that may contain hashes, URLs, addresses and paths; a path alone is its subject.
     Words,
-    /// The same where a path by itself is what something was done to, and no trace of who did it.
+    /// Text in which a path alone names the target, not a trace of the sample.
     Others,
-    /// Words where hexadecimal digits are binary data, and no hash.
+    /// Text in which hexadecimal digits are binary data, not a hash.
     Data,
-    /// A command line of which only the texts that it hides are searched.
+    /// A command line; only its hidden texts are searched.
     Encoded,
 }
 
-/// Where the traffic came from that network rules saw.
+/// The member with the source address of an alert.
 pub const ORIGIN: &str = "src_ip";
 
-/// Where it went.
+/// The member with its destination address.
 pub const DESTINATION: &str = "dest_ip";
 
-/// What the values of an attribute look like when they are as documented. A value of another kind is shown all the same.
+/// The documented form of an attribute's values. A value of another form is shown as well.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ValueShape {
     Value,
-    /// A moment, in seconds since 1970.
+    /// A time, in seconds since 1970.
     Moment,
     Strings,
     /// A list of objects, a row each; the fields to show in the row, in order.
@@ -183,7 +181,7 @@ pub enum ValueShape {
 }
 
 impl ValueShape {
-    /// The shape of this name, or else that of a record with these fields.
+    /// The shape with this name, or else a record with these fields.
     fn named(name: &'static str) -> Self {
         match name {
             "value" => Self::Value,
@@ -206,13 +204,13 @@ pub struct RecordField {
 /// The role of a field in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldRole {
-    /// What the thing is, or something of it.
-    Said,
+    /// A detail of the item.
+    Plain,
     /// The subject of the row. If no present field has this role, the first shown value is the subject.
     About,
-    /// How severe it is: rows are shown by it.
+    /// Its severity, which orders the rows.
     Severity,
-    /// What it was seen by: values at any depth, one after another.
+    /// The evidence: values at any depth, joined.
     Evidence,
 }
 
@@ -225,7 +223,7 @@ impl RecordField {
                 Some("*") => FieldRole::About,
                 Some("!") => FieldRole::Severity,
                 Some("?") => FieldRole::Evidence,
-                _ => FieldRole::Said,
+                _ => FieldRole::Plain,
             };
             Self { before, name: name.trim_start_matches(['*', '!', '?']), role }
         };
@@ -256,10 +254,10 @@ impl Attribute {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
 
-    /// An attribute by its line of the table; none for a remark.
+    /// Parses a line of the table; `None` for a comment.
     fn from_line(line: &'static str) -> Option<Self> {
         let columns: Vec<_> = line.split('\t').map(|column| if column == "-" { "" } else { column }).collect();
-        let [name, pane, label, shape, sameness, told_by, holds] = columns.try_into().ok()?;
+        let [name, pane, label, shape, sameness, key_groups, holds] = columns.try_into().ok()?;
         let pane = Pane::named(pane)?;
         Some(Self {
             name,
@@ -267,7 +265,7 @@ impl Attribute {
             label,
             shape: ValueShape::named(shape),
             sameness: Sameness::named(sameness).unwrap_or(Sameness::of(pane)),
-            told_by: told_by.split_terminator('|').map(|group| group.split(' ').collect()).collect(),
+            key_groups: key_groups.split_terminator('|').map(|group| group.split(' ').collect()).collect(),
             holds: holds.split_whitespace().map(IndicatorSource::from_word).collect::<Option<_>>()?,
         })
     }
@@ -298,7 +296,7 @@ mod tests {
     fn every_record_that_is_compared_says_which_thing_it_is() {
         for known in ATTRIBUTES.iter() {
             let is_record = matches!(known.shape, ValueShape::Records(_));
-            assert_eq!(!known.told_by.is_empty(), is_record && known.sameness != Sameness::Never, "{}", known.name);
+            assert_eq!(!known.key_groups.is_empty(), is_record && known.sameness != Sameness::Never, "{}", known.name);
         }
     }
 

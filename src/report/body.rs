@@ -1,30 +1,30 @@
-//! The bytes of an answer as received, the key masked, in memory.
+//! The bytes of a response in memory, with the key redacted.
 
 use bytes::Bytes;
 use std::ops::{Deref, Range};
 use std::sync::{Arc, OnceLock};
 
-/// The largest body that is indexed, in bytes: row starts are 32-bit offsets.
+/// Maximum size of an indexed body, in bytes: row starts are 32-bit offsets.
 pub const LARGEST: usize = u32::MAX as usize;
 
-/// Bytes that are worked on between two questions whether the result is still wanted.
+/// Bytes that are processed between two checks for cancellation.
 pub const WINDOW: usize = 256 * 1024;
 
-/// From this size on, in bytes, the first rows are shown before all bytes are read.
+/// Size from which the first rows are shown before all bytes are read, in bytes.
 pub const LARGE: u64 = 1 << 20;
 
-/// A range of an answer's bytes. Clones and slices share the memory.
+/// A range of a response's bytes. Clones and slices share the memory.
 ///
-/// The first bytes of a large report are shown while the others are still coming: [`Body::so_far`] and
-/// [`Body::window`] never wait, everything else waits for the end.
+/// The first bytes of a large report are shown while the others arrive: [`Body::so_far`] and
+/// [`Body::window`] never wait, all other methods wait for the end.
 #[derive(Clone, Default)]
 pub struct Body {
     bytes: Bytes,
-    /// What takes the place of this body, once more bytes are here; none if these are all.
+    /// Replaces this body once more bytes have arrived; `None` if it is complete.
     longer: Option<Arc<OnceLock<Body>>>,
 }
 
-/// What fills a body that is being read. Dropped before the end, it leaves the body cut.
+/// Appends the remaining bytes of a body. If it is dropped before the end, the body stays cut.
 pub struct BodyFiller(Body);
 
 impl Body {
@@ -32,13 +32,13 @@ impl Body {
         Self { bytes: bytes.into(), longer: None }
     }
 
-    /// A body of which only the first bytes are here.
+    /// A body with only its first bytes, and the filler for the rest.
     pub fn begun(first: Vec<u8>) -> (Self, BodyFiller) {
         let body = Self { bytes: first.into(), longer: Some(Arc::default()) };
         (body.clone(), BodyFiller(body))
     }
 
-    /// This body with the bytes that are here by now, once there are that many, or all.
+    /// Waits for this many bytes, or all; returns the body with the bytes so far.
     pub fn wait_for(&self, length: usize) -> &Self {
         let mut latest = self;
         while let Some(place) = &latest.longer {
@@ -53,7 +53,7 @@ impl Body {
         self.wait_for(0).longer.is_none()
     }
 
-    /// The bytes that are here.
+    /// The received bytes.
     pub fn so_far(&self) -> &[u8] {
         &self.wait_for(0).bytes
     }
@@ -63,14 +63,14 @@ impl Body {
         Self { bytes: all.slice(cut(all, part)), longer: None }
     }
 
-    /// The bytes of a range, cut to those that are here.
+    /// The bytes of a range, cut to the received ones.
     pub fn window(&self, part: Range<usize>) -> &[u8] {
         let bytes = self.so_far();
         bytes.get(cut(bytes, part)).unwrap_or_default()
     }
 
     fn set_longer(&self, longer: Self) {
-        // It is set once: this takes the value away.
+        // Each place is set only once.
         let _ = self.longer.as_ref().map(|place| place.set(longer));
     }
 
@@ -80,13 +80,13 @@ impl Body {
 }
 
 impl BodyFiller {
-    /// Hands over the bytes that are here by now, the first ones among them.
+    /// Replaces the bytes by the ones received so far, which include the first.
     pub fn grow(&mut self, bytes: Vec<u8>) {
         let longer = Body { bytes: bytes.into(), longer: Some(Arc::default()) };
         std::mem::replace(&mut self.0, longer.clone()).set_longer(longer);
     }
 
-    /// Hands over all bytes, the first ones among them.
+    /// Completes the body with all of its bytes, which include the first.
     pub fn finish(mut self, bytes: Vec<u8>) -> Body {
         let whole = Body::in_memory(bytes);
         std::mem::take(&mut self.0).set_longer(whole.clone());

@@ -10,7 +10,7 @@
 //! | `\REGISTRY\MACHINE\a` | `HKLM\a` |
 //! | `<PATH_SAMPLE.EXE>`, `<Full path to file>` | [`SAMPLE`] |
 //!
-//! [`spell_out`] keeps the case and everything that no row names; `fold` makes of it the key by which two values are one.
+//! [`spell_out`] keeps the case and everything that no row names; `fold` derives the key by which two values are equal.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
@@ -18,12 +18,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// A hive of the registry by its names.
+/// A registry hive with its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hive {
     pub short: &'static str,
     pub long: &'static str,
-    /// Where the system's kernel has it, if it has it as a whole.
+    /// Its path in the kernel, if it has a single one.
     pub kernel: Option<&'static str>,
 }
 
@@ -38,20 +38,20 @@ pub const HIVES: [Hive; 5] = [
 /// The sample itself, where a sandbox names it by a placeholder.
 pub const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
 
-/// Folders by which the system's own volume is known, whatever its number.
+/// Folders that identify the system's volume.
 const OF_SYSTEM_VOLUME: [&str; 4] = [r"Windows\", r"Users\", "Program Files", "ProgramData"];
 
 struct Notation {
-    /// As it is written, in small letters.
+    /// Its text in lower case.
     text: String,
     meaning: Cow<'static, str>,
-    /// Whether it counts only where a path or key begins.
+    /// Whether it matches only at the start of a path or key.
     begins: bool,
-    /// Whether it counts only where a folder's or hive's name ends.
+    /// Whether it matches only at the end of a folder's or hive's name.
     ends: bool,
 }
 
-/// Every notation, and what finds them.
+/// Every notation, and the automaton that finds them.
 struct Notations {
     all: Vec<Notation>,
     finder: Option<AhoCorasick>,
@@ -94,9 +94,9 @@ static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
     Notations { all, finder }
 });
 
-/// Spells out every notation that a text holds: a path, a key, or a command line with several.
+/// Spells out every notation in a path, a key or a command line.
 ///
-/// Case, users' names and everything else stay. `C:` is taken for the system's drive.
+/// All other text stays, with its case and users' names. `C:` is assumed to be the system's drive.
 pub fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
     let Notations { all, finder } = &*NOTATIONS;
     let (mut spelled, mut done) = (Vec::new(), 0);
@@ -126,9 +126,9 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Makes the text in small letters that `out` has from `start` on the key by which two paths, registry keys or command lines
-/// are one thing: spelled out, with `*` for the user's name, the current user's hive for that of a logged-in user, and the
-/// current control set for any.
+/// Turns the lower-case text of `out` from `start` on into the key by which two paths, registry keys or command lines are
+/// equal: spelled out, with `*` for the user's name, the current user's hive for that of a logged-in user, and the current
+/// control set for any.
 pub(crate) fn fold(out: &mut Vec<u8>, start: usize) {
     if let Cow::Owned(mut spelled) = spell_out(out.get(start..).unwrap_or_default()) {
         spelled.make_ascii_lowercase();
@@ -162,7 +162,7 @@ fn fold_key(out: &mut Vec<u8>, start: usize) {
 /// Users that are the same on every machine.
 const KNOWN_USERS: &[&[u8]] = &[b"public", b"default", b"all users", b"*"];
 
-/// Puts `*` in the place of the name after each `\users\`.
+/// Replaces the name after each `\users\` by `*`.
 fn hide_user(out: &mut Vec<u8>, start: usize) {
     static USERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(br"\users\"));
     if out.get(start..).and_then(|text| USERS.find(text)).is_none() {
@@ -181,7 +181,7 @@ fn hide_user(out: &mut Vec<u8>, start: usize) {
     out.extend_from_slice(rest);
 }
 
-/// Puts other bytes in the place of some that are there.
+/// Replaces a range of bytes by others.
 pub(crate) fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
     drop(out.splice(place, other.iter().copied()));
 }

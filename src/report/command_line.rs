@@ -1,4 +1,4 @@
-//! Command lines: where the program ends and its arguments begin, and the texts that are hidden in them.
+//! Splits command lines into program and arguments, and decodes the texts hidden in them.
 
 use crate::text::Untrusted;
 use base64::Engine;
@@ -8,7 +8,7 @@ use memchr::memmem::{self, Finder};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// How the name of a program's file ends.
+/// Extensions of program files.
 pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".bat", b".cmd"];
 
 /// The program of a command line, without quotation marks.
@@ -58,18 +58,18 @@ pub fn split(line: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// How often a decoded text is decoded again.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
-/// The most of a line that is looked at, and of decoded texts that are taken from it, in bytes.
-const MOST_DECODED: usize = 256 * 1024;
+/// Maximum length of a line that is searched, and of the texts decoded from it, in bytes.
+const MAX_DECODED: usize = 256 * 1024;
 
-/// What a decoded text takes of that at least, so that there are few of them.
-const LEAST_TAKEN: usize = 1024;
+/// Minimum that a decoded text counts of it, which limits the number of texts.
+const MIN_COUNTED: usize = 1024;
 
-/// The shortest Base64 that is decoded: four letters of UTF-16 take eleven.
-const SHORTEST: usize = 8;
+/// Minimum length of Base64: four letters of UTF-16 take eleven.
+const MIN_BASE64: usize = 8;
 
-/// PowerShell's option, which it takes by any of its beginnings.
+/// PowerShell's option, which it accepts by any prefix.
 const ENCODED_COMMAND: &[u8] = b"encodedcommand";
 
 const FROM_BASE64: &[u8] = b"frombase64string";
@@ -82,15 +82,15 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// What a command line hides, each text before those that are hidden in it: encoded commands, Base64 in a script, and
-/// the line without the carets and quotes that the shell takes out of its words. Nothing of most lines.
+/// Decodes the texts hidden in a command line, each before those hidden in it: encoded commands, Base64 in a script,
+/// and the line without the carets and quotes that the shell removes from its words. Empty for most lines.
 pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
-    let (mut found, mut room) = (Vec::new(), MOST_DECODED);
+    let (mut found, mut room) = (Vec::new(), MAX_DECODED);
     let mut level = hidden(line);
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let mut below = Vec::new();
         for text in level {
-            let Some(left) = room.checked_sub(text.len().max(LEAST_TAKEN)) else { return found };
+            let Some(left) = room.checked_sub(text.len().max(MIN_COUNTED)) else { return found };
             room = left;
             below.extend(hidden(&text));
             found.push(Untrusted::from(text));
@@ -102,7 +102,7 @@ pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
 
 /// The texts that a line hides directly.
 fn hidden(line: &[u8]) -> Vec<Vec<u8>> {
-    let line = line.get(..MOST_DECODED).unwrap_or(line);
+    let line = line.get(..MAX_DECODED).unwrap_or(line);
     if let Some(plain) = without_noise(line) {
         return vec![plain];
     }
@@ -112,7 +112,7 @@ fn hidden(line: &[u8]) -> Vec<Vec<u8>> {
     commands.chain(strings).filter_map(text).collect()
 }
 
-/// The Base64 of an encoded command whose option begins here, with any of the dashes that PowerShell takes.
+/// The Base64 of an encoded command whose option begins here, with any dash that PowerShell accepts.
 fn encoded_command(line: &[u8], at: usize) -> Option<&[u8]> {
     let before = at.checked_sub(1).and_then(|before| line.get(before));
     if before.is_some_and(|byte| !byte.is_ascii_whitespace() && !b"\"'".contains(byte)) {
@@ -125,28 +125,28 @@ fn encoded_command(line: &[u8], at: usize) -> Option<&[u8]> {
     let is_option = !name.is_empty() && is_beginning || name.eq_ignore_ascii_case(b"ec");
     let (gap, rest) = word(rest, |byte| byte.is_ascii_whitespace() || b"\"':".contains(byte));
     let (base64, _) = word(rest, is_base64);
-    (is_option && !gap.is_empty() && base64.len() >= SHORTEST).then_some(base64)
+    (is_option && !gap.is_empty() && base64.len() >= MIN_BASE64).then_some(base64)
 }
 
-/// The Base64 that `FromBase64String` is given, if the digits of that name stand here.
+/// The argument of `FromBase64String`, if the digits of that name are here.
 fn base64_string(line: &[u8], digits: usize) -> Option<&[u8]> {
     let start = digits.checked_sub(b"frombase".len())?;
     let name = line.get(start..start + FROM_BASE64.len())?;
     let (gap, rest) = word(line.get(start + name.len()..)?, |byte| b"( '\"".contains(byte));
     let (base64, _) = word(rest, is_base64);
-    (name.eq_ignore_ascii_case(FROM_BASE64) && gap.contains(&b'(') && base64.len() >= SHORTEST).then_some(base64)
+    (name.eq_ignore_ascii_case(FROM_BASE64) && gap.contains(&b'(') && base64.len() >= MIN_BASE64).then_some(base64)
 }
 
 fn is_base64(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
 }
 
-/// The first bytes as far as they are of a kind, and what follows.
+/// Splits off the leading bytes that satisfy `is_part`.
 fn word(text: &[u8], is_part: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len()))
 }
 
-/// The text that Base64 encodes, in UTF-16 or UTF-8; none where that is no text.
+/// The text that Base64 encodes, in UTF-16 or UTF-8; `None` if it is not text.
 fn text(base64: &[u8]) -> Option<Vec<u8>> {
     let whole = base64.len() - usize::from(base64.len() % 4 == 1);
     let bytes = BASE64.decode(base64.get(..whole)?).ok()?;
@@ -161,8 +161,8 @@ fn text(base64: &[u8]) -> Option<Vec<u8>> {
     (readable > text.len() / 2 && !text.contains('\0')).then(|| text.into_bytes())
 }
 
-/// A line without the carets and quotes of its noisy words, such as `v^s^s` and `d"e"lete`; none where it has none.
-/// A word with one quote, or with a mark that parts names from values, is as it is meant.
+/// A line without the carets and quotes of its noisy words, such as `v^s^s` and `d"e"lete`; `None` if it has none.
+/// A word with one quote, or with a separator of names and values, stays unchanged.
 fn without_noise(line: &[u8]) -> Option<Vec<u8>> {
     let is_mark = |byte: &u8| matches!(byte, b'^' | b'"');
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric();
@@ -254,10 +254,10 @@ mod tests {
         }
         let mut deep = "end of it".to_owned();
         (0..12).for_each(|_| deep = format!("powershell -e {}", base64(&deep, false)));
-        assert_eq!(hides(&deep).len(), DEEPEST);
+        assert_eq!(hides(&deep).len(), MAX_DEPTH);
         for noise in ["^\"", "-e AAAAAAAA ", "a^", "FromBase64String('QUJDREVGR0g=')"] {
-            let long = noise.repeat(MOST_DECODED);
-            assert!(hides(&format!("a{long}b")).iter().map(String::len).sum::<usize>() <= MOST_DECODED);
+            let long = noise.repeat(MAX_DECODED);
+            assert!(hides(&format!("a{long}b")).iter().map(String::len).sum::<usize>() <= MAX_DECODED);
         }
     }
 }

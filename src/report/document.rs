@@ -1,9 +1,9 @@
-//! A saved document, and the reports at any place in it.
+//! Reads a saved document, and finds the reports at any place in it.
 //!
 //! A document is one JSON value or several, one after another. A value is a report (specification
 //! §2.1: bare, in an envelope, or flat as the official command line prints it), a page of a list, or
-//! something else that holds reports a few levels down. Words that are no JSON are refused with their
-//! place; lone surrogates, control characters and depth are read, for reports have them.
+//! something else that contains reports a few levels down. Words that are not JSON are refused with their
+//! place; lone surrogates, control characters and any depth are accepted, because reports contain them.
 
 use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
@@ -16,13 +16,13 @@ use memchr::{memchr_iter, memrchr};
 use std::io::{self, Read};
 use std::ops::Range;
 
-/// How deep reports are searched for: integrations wrap them in two or three levels.
-const DEEPEST: usize = 8;
+/// Maximum depth of reports: integrations wrap them in two or three levels.
+const MAX_DEPTH: usize = 8;
 
 /// Largest size of a document once unpacked, in bytes.
 pub const LARGEST_UNPACKED: u64 = 1 << 30;
 
-/// Size up to which a value is checked to be JSON by its letter, in bytes: that takes longer than to read it.
+/// Maximum size of a value that is strictly validated as JSON, in bytes: that takes longer than to read it.
 const LARGEST_CHECKED: usize = 16 << 20;
 
 /// A report of a document.
@@ -30,12 +30,12 @@ const LARGEST_CHECKED: usize = 16 << 20;
 pub struct FoundReport {
     pub identifier: Option<Identifier>,
     pub body: Body,
-    /// JSON pointer to it within its value (RFC 6901); empty where it is the value itself, or stands
-    /// where the service puts it.
+    /// JSON pointer to it within its value (RFC 6901); empty for the value itself, and for
+    /// the place where the service puts it.
     pub pointer: Untrusted,
 }
 
-/// Why a document, or a part of it, gives no report.
+/// Why a document, or a part of it, contains no report.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     #[error("it is empty")]
@@ -57,22 +57,22 @@ pub enum DocumentError {
     ErrorResponse(String),
     #[error("the report {0} is cut short, and left out")]
     CutReport(String),
-    #[error("it is cut short: what comes before its end is read")]
+    #[error("it is cut short: only the part before the cut is read")]
     Cut,
-    /// A remark: all of it is read.
-    #[error("it is not valid JSON: it is read as far as that is clear")]
+    /// A remark: the whole document is read.
+    #[error("it is not valid JSON: it is read as far as possible")]
     Invalid,
     #[error("it is cut short before its first report")]
     CutBeforeReports,
-    #[error("the list holds no report, only identifiers")]
+    #[error("the list contains no report, only identifiers")]
     OnlyIdentifiers,
-    #[error("the list holds neither reports nor their identifiers")]
+    #[error("the list contains neither reports nor their identifiers")]
     NoReports,
     #[error("the list is empty")]
     EmptyList,
 }
 
-/// The JSON of a document: gzip and zstd are unpacked, UTF-16 becomes UTF-8. All are known by their first bytes.
+/// Decodes a document to JSON: gzip, zstd and UTF-16 are recognized by their first bytes.
 pub fn decoded(body: Body) -> Result<Body, DocumentError> {
     match &*body {
         [0x1f, 0x8b, ..] => unpacked(flate2::read::MultiGzDecoder::new(&*body)),
@@ -85,7 +85,7 @@ pub fn decoded(body: Body) -> Result<Body, DocumentError> {
     }
 }
 
-/// Whether bytes begin as a document that [`decoded`] unpacks or converts.
+/// Whether bytes begin like a document that [`decoded`] unpacks or converts.
 pub fn is_encoded(bytes: &[u8]) -> bool {
     matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
@@ -116,7 +116,7 @@ pub struct DocumentValue {
     pub is_cut: bool,
 }
 
-/// The values of a document, in their order; of a document that is one value all bytes belong to it.
+/// The values of a document, in order; a single value has all of the bytes.
 pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
     let spans = spans(body);
     let is_single = spans.len() == 1;
@@ -131,7 +131,7 @@ pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
     spans.into_iter().map(value).collect()
 }
 
-/// The reports of all values of a document, and what keeps others from being read.
+/// The reports of all values of a document, and the errors of the others.
 pub fn reports(body: &Body) -> (Vec<FoundReport>, Vec<DocumentError>) {
     let (mut reports, mut problems) = (Vec::new(), Vec::new());
     for value in values(body) {
@@ -149,11 +149,11 @@ pub fn begins_as_report(first: &[u8]) -> Option<Identifier> {
     report.identifier().filter(|_| report.is_behaviour() && !report.index.is_page)
 }
 
-/// Where a value stands.
+/// The byte range of a value.
 struct ValueSpan {
     range: Range<usize>,
     is_cut: bool,
-    /// Offset of the first word inside of it that is no JSON.
+    /// Offset of the first word inside of it that is not JSON.
     bad_word: Option<usize>,
 }
 
@@ -197,15 +197,15 @@ fn spans(body: &Body) -> Vec<ValueSpan> {
     }
     if start.is_none() {
         let end = found.last().map_or(0, |last| last.range.end);
-        let is_said = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
-        let is_more = body.window(end..body.len()).iter().any(is_said);
+        let is_content = |byte: &u8| !byte.is_ascii_whitespace() && *byte != b',';
+        let is_more = body.window(end..body.len()).iter().any(is_content);
         start = Some(end).filter(|_| is_more);
     }
     found.extend(start.map(|start| ValueSpan { range: start..body.len(), is_cut: depth > 0, bad_word }));
     found
 }
 
-/// Whether a word is one of JSON's, or one of the three that common writers add to them.
+/// Whether a word is a JSON literal, or one of the three that common writers add.
 fn is_json_word(body: &Body, at: usize) -> bool {
     let bytes = body.window(at..at + 64);
     let end = bytes.iter().position(|byte| is_delimiter(*byte)).unwrap_or(bytes.len());
@@ -228,8 +228,8 @@ fn is_page(body: &Body) -> Option<bool> {
 }
 
 impl DocumentValue {
-    /// Its reports, and what keeps others from being read. A value that is something else altogether
-    /// is handed over as it is, to be shown in the pane of what no table names.
+    /// Its reports, and the errors of the others. A value of any other kind counts as a report, whose
+    /// members are shown in the pane "Other".
     pub fn reports(&self) -> (Vec<FoundReport>, Vec<DocumentError>) {
         if !self.is_page && read_until_known(&self.body).is_behaviour() {
             return (vec![self.whole()], self.problem().into_iter().collect());
@@ -258,7 +258,7 @@ impl DocumentValue {
     }
 
     fn whole(&self) -> FoundReport {
-        // Its identifier may stand behind everything else.
+        // The identifier may be the last member.
         let identifier = read_until(&self.body, |report| report.index.id.is_some()).identifier();
         FoundReport { identifier, body: self.body.clone(), pointer: Untrusted::default() }
     }
@@ -273,7 +273,7 @@ impl DocumentValue {
     }
 }
 
-/// Reads a value as a report, only until something shows that it is one.
+/// Reads a value as a report until its kind is known.
 pub fn read_until_known(body: &Body) -> Report {
     read_until(body, Report::is_behaviour)
 }
@@ -292,7 +292,7 @@ fn read_until(body: &Body, is_enough: impl Fn(&Report) -> bool) -> Report {
     report
 }
 
-/// A search through a value that is no report itself.
+/// A search for reports inside of a value.
 struct Search<'a> {
     value: &'a DocumentValue,
     found: Vec<FoundReport>,
@@ -303,7 +303,7 @@ impl Search<'_> {
     fn enter(&mut self, value: Raw<'_>, way: &mut Vec<Step>) {
         match value.kind() {
             Kind::Object => self.enter_object(value, way),
-            Kind::Array if way.len() < DEEPEST => {
+            Kind::Array if way.len() < MAX_DEPTH => {
                 for (place, element) in value.elements().enumerate() {
                     way.push(Step::Element(place));
                     self.enter(element, way);
@@ -319,10 +319,10 @@ impl Search<'_> {
         if envelope.is_report() {
             return self.push(object, envelope.identifier(), way);
         }
-        if let Some(error) = envelope.error_words() {
+        if let Some(error) = envelope.error_text() {
             return self.errors.push(DocumentError::ErrorResponse(error));
         }
-        if way.len() >= DEEPEST {
+        if way.len() >= MAX_DEPTH {
             return;
         }
         for (name, value) in object.pairs() {

@@ -1,6 +1,6 @@
 //! Finds rows by their text or by their label: each row's leaves are decoded and matched, in batches, several at a time.
 //!
-//! The field names of a record that the table knows are the format's own words, and are no leaves; every other name is.
+//! Field names of a record in the table belong to the format and are not leaves; every other name is.
 
 use super::index::SectionForm;
 use super::json::{Event, Kind, Raw, Scanner};
@@ -11,10 +11,10 @@ use crate::text::Untrusted;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::{ControlFlow, Range};
 
-/// Most bytes that a compiled expression takes.
-const LARGEST: usize = 2 * 1024 * 1024;
+/// Maximum size of a compiled expression, in bytes.
+const MAX_COMPILED: usize = 2 * 1024 * 1024;
 
-/// How words are meant.
+/// How a pattern is interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MatchOptions {
     pub is_regex: bool,
@@ -26,7 +26,7 @@ pub struct MatchOptions {
 pub struct Pattern(Regex);
 
 impl Pattern {
-    /// The pattern of these words; why they are none, in words, where they are no regular expression.
+    /// Compiles a pattern; the error says why the text is not a regular expression.
     pub fn new(words: &str, how: MatchOptions) -> Result<Self, String> {
         if words.is_empty() {
             return Err("nothing is typed".to_owned());
@@ -34,8 +34,8 @@ impl Pattern {
         let expression = if how.is_regex { words.to_owned() } else { regex::escape(words) };
         let regex = RegexBuilder::new(&expression)
             .case_insensitive(!how.is_case_sensitive)
-            .size_limit(LARGEST)
-            .dfa_size_limit(LARGEST)
+            .size_limit(MAX_COMPILED)
+            .dfa_size_limit(MAX_COMPILED)
             .build()
             .map_err(|error| reason(&error))?;
         Ok(Self(regex))
@@ -47,14 +47,14 @@ impl Pattern {
 
     fn is_in(&self, label: &Label) -> bool {
         match label {
-            // What may match nothing at all is not found where nothing stands.
+            // A pattern that matches the empty text does not find empty labels.
             Label::Known("") => false,
             Label::Known(word) => self.is_match(word.as_bytes()),
             Label::Named(name) => self.is_match(name.as_bytes()),
         }
     }
 
-    /// Byte ranges of its matches in a text that is our own or made visible.
+    /// Byte ranges of its matches in a visible text.
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let found = self.0.find_iter(text.as_bytes()).map(|found| found.range());
         found.filter(|found| !found.is_empty()).collect()
@@ -64,7 +64,7 @@ impl Pattern {
         let bytes = report.body.window(report.extent(number, row));
         let are_names_data = section.attribute.is_none();
         match (section.form, bytes.first()) {
-            // Most rows are a string by itself.
+            // Most rows are single strings.
             (SectionForm::Array, Some(b'"')) => self.is_in_json(Raw::new(bytes).content_alone()),
             (SectionForm::Object | SectionForm::Loose, _) => {
                 let (name, value) = split_member(bytes);
@@ -81,7 +81,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a leaf of a value matches; the names of its own members count where they are data, those further in always.
+    /// Whether a leaf of a value matches; nested names always count, its own only if they are data.
     fn is_in_leaf(&self, value: &[u8], are_names_data: bool) -> bool {
         let (mut is_found, mut depth) = (false, 0_usize);
         Scanner::default().feed(value, &mut |at, event| match event {
@@ -97,7 +97,7 @@ impl Pattern {
         is_found
     }
 
-    /// Whether it matches a text that is written as JSON, given without the quotes.
+    /// Whether it matches a JSON string, given without its quotes.
     fn is_in_json(&self, text: &[u8]) -> bool {
         match memchr::memchr(b'\\', text) {
             None => self.is_match(text),
@@ -116,14 +116,14 @@ fn reason(error: &regex::Error) -> String {
     }
 }
 
-/// Bytes of the first batches, which are small so that the first hits come at once, and of those that follow.
-const FIRST_BATCHES: usize = 128 * 1024;
-const BATCHES: usize = 2 * 1024 * 1024;
+/// Bytes of the first batches, which are small so that the first hits are early, and of later ones.
+const FIRST_BATCH_BYTES: usize = 128 * 1024;
+const BATCH_BYTES: usize = 2 * 1024 * 1024;
 
-/// How many batches are small.
-const SMALL: usize = 8;
+/// Number of first batches.
+const FIRST_BATCHES: usize = 8;
 
-/// Where is searched.
+/// The part of a report that is searched.
 #[derive(Debug, Clone, Default)]
 pub struct SearchScope {
     pub pane: Option<Pane>,
@@ -131,7 +131,7 @@ pub struct SearchScope {
     pub from: usize,
 }
 
-/// Searches a report on some threads, and hands each batch of rows to `sink` in the order of the body; it says whether to go on.
+/// Searches a report on several threads; `sink` takes each batch of rows in order, and returns whether to continue.
 pub fn search(
     report: &Report,
     pattern: &Pattern,
@@ -140,7 +140,7 @@ pub fn search(
     cancel: &Cancel,
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
 ) {
-    // Offset of the first row, number, section, and whether the word beside its rows matches: then all of them are hits.
+    // Offset of the first row, number, section, and whether the label of its rows matches: then all of them are hits.
     let mut sections: Vec<(usize, usize, &Section, bool)> = (0..)
         .zip(&report.index.sections)
         .filter(|(_, section)| scope.pane.is_none_or(|pane| section.pane() == pane))
@@ -153,7 +153,7 @@ pub fn search(
     let end = sections.iter().map(|(_, number, ..)| report.section_end(*number)).max().unwrap_or(0);
     let (end, mut batches) = (end.min(report.searchable()), Vec::new());
     while start < end {
-        let batch = start..end.min(start + if batches.len() < SMALL { FIRST_BATCHES } else { BATCHES });
+        let batch = start..end.min(start + if batches.len() < FIRST_BATCHES { FIRST_BATCH_BYTES } else { BATCH_BYTES });
         start = batch.end;
         batches.push(batch);
     }

@@ -3,10 +3,10 @@
 use crate::text::Untrusted;
 use std::collections::HashSet;
 
-/// Lines of a list that are no hashes and are named; the others are counted.
-const NAMED: usize = 5;
+/// Maximum of invalid lines that an error names; the others are counted.
+const MAX_NAMED: usize = 5;
 
-/// What the service calls a sandbox report: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or anything else.
+/// The identifier of a sandbox report: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or anything else.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identifier(Untrusted);
 
@@ -15,13 +15,13 @@ pub struct Identifier(Untrusted);
 pub struct IdentifierParts {
     /// SHA-256 of the file, in lower case.
     pub file: Option<Sha256>,
-    /// Name of the sandbox; the whole identifier where the shape is another.
+    /// Name of the sandbox; the whole identifier if it has another shape.
     pub sandbox: Untrusted,
-    /// When it ran, in seconds since 1970; none where it ends in a number that is no moment.
+    /// When it ran, in seconds since 1970; `None` if its number is not a time.
     pub when: Option<i64>,
 }
 
-/// Whether a number of seconds since 1970 can be the moment of a run: from 2001 until 2100.
+/// Whether seconds since 1970 can be the time of a run: from 2001 until 2100.
 pub fn is_moment(seconds: i64) -> bool {
     (1_000_000_000..4_102_444_800).contains(&seconds)
 }
@@ -54,7 +54,7 @@ impl Identifier {
         IdentifierParts { file, sandbox: Untrusted::from(sandbox), when: number.filter(|seconds| is_moment(*seconds)) }
     }
 
-    /// The most bytes of one that is typed: an address has room for three times as many, whatever letters they are.
+    /// Maximum length of a typed one, in bytes: percent-encoded, it still fits in an address.
     pub const LONGEST: usize = 16 * 1024;
 
     /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too long for an address.
@@ -107,7 +107,7 @@ impl Sha256 {
         &self.0
     }
 
-    /// First and last digits, for places without room.
+    /// First and last digits, for narrow places.
     pub fn short(&self) -> String {
         let (head, tail) = (self.0.get(..8).unwrap_or_default(), self.0.get(60..).unwrap_or_default());
         format!("{head}…{tail}")
@@ -141,17 +141,17 @@ impl FileHash {
     }
 }
 
-/// How many hashes there are in a list, as people keep them in files.
+/// The number of hashes in a list, such as a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Hashes {
     /// All of them: each is charged, repeated or not (§8.2).
     pub count: u64,
-    /// Those that stood in the list before.
+    /// Those that repeat an earlier one.
     pub repeated: u64,
 }
 
 impl Hashes {
-    /// Counts hashes that are apart by line ends, blanks or commas.
+    /// Counts hashes separated by line ends, blanks or commas.
     pub fn of(list: &[u8]) -> Result<Self, String> {
         let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
         let (mut found, mut seen, mut wrong) = (Self::default(), HashSet::new(), Vec::new());
@@ -166,9 +166,9 @@ impl Hashes {
                 found.repeated += u64::from(!seen.insert(hash));
             }
         }
-        let more = wrong.len().saturating_sub(NAMED);
+        let more = wrong.len().saturating_sub(MAX_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        wrong.truncate(NAMED);
+        wrong.truncate(MAX_NAMED);
         match wrong.is_empty() {
             true => Ok(found),
             false => Err(format!("no MD5, SHA-1 or SHA-256: {}{more}", wrong.join(", "))),

@@ -1,7 +1,7 @@
-//! Where the rows of a report start, found in one pass over bytes that may still be arriving.
+//! Finds the starts of a report's rows in one pass, while the bytes arrive.
 //!
-//! It distinguishes envelopes, bare objects, summaries and list pages on the way (specification §2.1). An index is made of batches, so that the first rows can be shown while the last bytes are read. A row costs four bytes, a
-//! process ten.
+//! Distinguishes envelopes, bare objects, summaries and list pages (specification §2.1). An index grows by batches, so that
+//! the first rows are shown while the last bytes are read. A row costs four bytes, a process ten.
 
 use super::attributes::{ATTRIBUTES, Attribute, Pane, ValueShape};
 use super::body::LARGEST;
@@ -9,7 +9,7 @@ use super::json::{Event, Scanner};
 use super::tree::Depths;
 use crate::text::Untrusted;
 
-/// What a body holds, and where.
+/// The structure of a body: its sections and members, with their offsets.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     /// The report's attributes and their sibling members, in the order of the bytes.
@@ -34,7 +34,7 @@ pub struct Index {
 pub struct Section {
     pub name: Untrusted,
     pub attribute: Option<&'static Attribute>,
-    /// Place of that row in the table, after all of them where there is none.
+    /// Position of its attribute in the table; after all of them if it is unknown.
     pub rank: usize,
     pub form: SectionForm,
     /// Whether it is a sibling of `attributes`, as `links` and `relationships` are. In a report
@@ -50,7 +50,7 @@ pub struct Section {
     pub(super) end: u32,
 }
 
-/// What an attribute's value turned out to be, whatever the table says of it.
+/// The actual form of an attribute's value, which may differ from the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionForm {
     /// One string, number or word: one row.
@@ -88,7 +88,7 @@ impl Section {
         self.len() == 0
     }
 
-    /// Whether it is a list of as many rows as the service seems to cut lists to.
+    /// Whether it has as many rows as a list that the service has cut.
     pub fn is_perhaps_cut(&self) -> bool {
         self.form == SectionForm::Array && self.end().is_some() && matches!(self.len(), 300 | 500)
     }
@@ -97,17 +97,17 @@ impl Section {
         self.starts.get(row).copied()
     }
 
-    /// The first row that starts at this offset of the body or after it; the number of rows where none does.
+    /// The first row that starts at or after an offset of the body; the number of rows if none does.
     pub fn row_from(&self, at: usize) -> usize {
         self.starts.partition_point(|start| (*start as usize) < at)
     }
 
-    /// Offset after the last row; none while it is not known.
+    /// Offset after the last row; `None` while unknown.
     pub fn end(&self) -> Option<u32> {
         Some(self.end).filter(|end| *end > 0)
     }
 
-    /// How deep each process stands; nothing for other forms.
+    /// The depth of each process; empty for other forms.
     pub fn depths(&self) -> &Depths {
         &self.depths
     }
@@ -118,7 +118,7 @@ impl Section {
     }
 }
 
-/// What an indexer found since it was last asked.
+/// The new part of an index, since the last batch.
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// Whether the first section continues the last section of the previous batch.
@@ -168,7 +168,7 @@ impl Index {
         self.is_cut = batch.found.is_cut;
     }
 
-    /// The index of a whole body; of a larger one than can be indexed, of its beginning.
+    /// Indexes a whole body, or the beginning of one that is too large.
     pub fn of(bytes: &[u8]) -> Self {
         let mut indexer = Indexer::default();
         indexer.feed(bytes.get(..LARGEST).unwrap_or(bytes));
@@ -178,10 +178,10 @@ impl Index {
     }
 }
 
-/// The most attributes that get a section each: a report has about a hundred. What comes after them is a row each, shown raw.
+/// Maximum number of sections: a report has about a hundred. Each further attribute becomes a row, shown raw.
 const MOST_SECTIONS: usize = 1_024;
 
-/// Where in the document an open container stands.
+/// The role of an open container in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContainerRole {
     Root,
@@ -214,7 +214,7 @@ struct SectionBuilder {
     has_document: bool,
     has_data: bool,
     has_attributes: bool,
-    /// Whether a section is open that the last batch has taken along.
+    /// Whether the open section is part of the last batch.
     continues: bool,
     /// Number of sections in earlier batches, without the open one.
     taken: usize,
@@ -291,7 +291,7 @@ impl SectionBuilder {
             Some(ContainerRole::Deep) | None => {}
             Some(_) => {
                 self.name.clear();
-                // A name that is written with escapes is the same name.
+                // A name may be written with escapes.
                 match name.contains(&b'\\') {
                     true => self.name.extend_from_slice(Untrusted::from_json(name).as_bytes()),
                     false => self.name.extend_from_slice(name),
@@ -301,7 +301,7 @@ impl SectionBuilder {
         }
     }
 
-    /// Notes a value that starts, and says what place it opens; `object` is none for a value that opens nothing.
+    /// Records the start of a value; returns the role of its container. `object` is `None` for other values.
     #[inline(always)]
     fn enter(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         match self.places.last() {
@@ -346,7 +346,7 @@ impl SectionBuilder {
                 (self.found.is_attributed, self.has_attributes) = (true, true);
                 return ContainerRole::Attributes;
             }
-            // The official command line writes both with a line before them, and the attributes beside them.
+            // The official command line writes `_id` and `_type`, with the attributes beside them.
             (b"id" | b"_id", None) => self.found.id = self.found.id.or(Some(at)),
             (b"type" | b"_type", None) => self.found.kind = self.found.kind.or(Some(at)),
             _ => {}

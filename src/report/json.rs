@@ -1,16 +1,16 @@
-//! JSON as it comes from outside: a scanner that finds where values start, and a reader for one small value.
+//! Lenient JSON: a scanner that finds where values start, and a reader for one small value.
 //!
 //! Both continue where a strict parser stops: a broken value never affects its neighbours. Neither recurses, so depth
-//! costs one byte per level. A strict parser does not work here: it refuses a whole report for one lone surrogate,
-//! stops at a depth that real process trees reach, and keeps one of two members of the same name.
+//! costs one byte per level. A strict parser does not work here: it rejects a whole report for one lone surrogate,
+//! stops at a depth that real process trees reach, and drops one of two members of the same name.
 
 use crate::text::Untrusted;
 use memchr::{memchr, memchr_iter};
 
-/// The longest member name that is kept, in bytes; longer names are truncated.
-const LONGEST_NAME: usize = 4096;
+/// Maximum length of a member name, in bytes; longer names are truncated.
+const MAX_NAME: usize = 4096;
 
-/// What a scanner found, in the order of the bytes.
+/// An event of a scanner, in the order of the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A member's name, as written between its quotes.
@@ -21,9 +21,9 @@ pub enum Event<'a> {
     Close,
     /// A string starts; the offset is that of its opening quote.
     Text,
-    /// A number, `true`, `false`, `null`, or a word that is no JSON at all.
+    /// A number, `true`, `false`, `null`, or a word that is not JSON.
     Word {
-        /// Whether it begins as `null` alone does.
+        /// Whether its first letter is that of `null`.
         is_null: bool,
     },
 }
@@ -119,15 +119,15 @@ impl Scanner {
     }
 
     fn starts_word(&mut self, at: u64, first: u8, sink: &mut impl FnMut(u64, Event<'_>)) {
-        // A byte order mark before the first value is no value.
+        // A byte order mark before the first value is ignored.
         if !(at < 3 && self.open.is_empty() && matches!(first, 0xef | 0xbb | 0xbf)) {
             sink(at, Event::Word { is_null: first == b'n' });
             self.state = ScanState::Word;
         }
     }
 
-    /// Bytes from inside of a text, as far as something stands behind it that is no further text. Most of a report is text
-    /// behind text with one separator between: such a step is taken here.
+    /// Scans bytes inside of a text, and further texts that follow it. Most of a report is text after text with one separator
+    /// between them.
     #[inline(always)]
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         let (mut name, mut escaped, mut rest) = (name, escaped, bytes);
@@ -159,7 +159,7 @@ impl Scanner {
 
     fn keep_name(&mut self, name: bool, bytes: &[u8]) {
         if name {
-            let room = LONGEST_NAME.saturating_sub(self.name.len()).min(bytes.len());
+            let room = MAX_NAME.saturating_sub(self.name.len()).min(bytes.len());
             self.name.extend_from_slice(bytes.get(..room).unwrap_or_default());
         }
     }
@@ -174,15 +174,15 @@ impl Scanner {
     }
 }
 
-/// Where the text that `bytes` go on with ends; `escaped` says that a backslash stands before them.
+/// The closing quote of the text that `bytes` continue; `escaped` says that a backslash precedes them.
 ///
-/// Quotes are looked for, and backslashes only before them: paths are full of backslashes.
+/// Searches for quotes, and for backslashes only before them, because paths are full of backslashes.
 #[inline(always)]
 fn closing_quote(bytes: &[u8], escaped: bool) -> Option<usize> {
     memchr_iter(b'"', bytes).find(|at| !is_escaped(bytes, *at, escaped))
 }
 
-/// Whether an odd number of backslashes stands before a place.
+/// Whether an odd number of backslashes precedes an offset.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     let before = bytes.get(..at).unwrap_or_default();
@@ -190,13 +190,13 @@ fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     (run % 2 == 1) != (run == at && escaped)
 }
 
-/// Whether bytes are one value by the letter of RFC 8259, which nothing else here asks for; strings may hold any bytes.
+/// Whether bytes are one value as in RFC 8259, with any bytes in strings. All other functions are lenient.
 pub fn is_valid(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
 }
 
-/// What ends a number or a word.
+/// Whether a byte ends a number or a word.
 pub(crate) fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')
 }
@@ -207,16 +207,16 @@ pub enum Kind {
     Object,
     Array,
     Text,
-    /// A number, `true`, `false`, `null`, or a word that is no JSON.
+    /// A number, `true`, `false`, `null`, or a word that is not JSON.
     Word,
 }
 
-/// One value, as written, with whatever follows it.
+/// One value, as written, and the bytes after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a>(&'a [u8]);
 
 impl<'a> Raw<'a> {
-    /// The first value in `bytes`; separators before it are passed over, bytes after it are left unread.
+    /// The first value in `bytes`; skips separators before it, and does not read the bytes after it.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(trim_start(bytes))
     }
@@ -241,7 +241,7 @@ impl<'a> Raw<'a> {
         self.0.len()
     }
 
-    /// Whether its end is there: bytes that were cut short end inside of a value.
+    /// Whether it is complete: bytes that were cut short end inside of a value.
     pub fn is_whole(self) -> bool {
         match self.kind() {
             Kind::Object | Kind::Array => container_end(self.0).is_some(),
@@ -258,7 +258,7 @@ impl<'a> Raw<'a> {
         Untrusted::from_json(self.content())
     }
 
-    /// What stands between a string's quotes, still escaped; other values as written.
+    /// A string's content, still escaped; other values as written.
     pub fn content(self) -> &'a [u8] {
         if self.kind() != Kind::Text {
             return self.bytes();
@@ -267,11 +267,11 @@ impl<'a> Raw<'a> {
         self.0.get(1..end).unwrap_or_default()
     }
 
-    /// The same of a value that nothing but separators come after: a string ends with the last quote.
+    /// Like [`Self::content`], for a value that only separators follow: a string ends with the last quote.
     pub fn content_alone(self) -> &'a [u8] {
         let value = self.0.trim_ascii_end();
         match value.strip_suffix(b",").unwrap_or(value) {
-            // An escaped quote ends no string.
+            // An escaped quote does not end a string.
             [b'"', content @ .., b'"'] if content.last() != Some(&b'\\') => content,
             _ => self.content(),
         }
@@ -284,23 +284,23 @@ impl<'a> Raw<'a> {
         std::str::from_utf8(bare).ok()?.parse().ok()
     }
 
-    /// An object's members in order; none for another kind.
+    /// An object's members in order; empty for another kind.
     pub fn members(self) -> impl Iterator<Item = (Untrusted, Raw<'a>)> {
         self.pairs().map(|(name, value)| (name.text(), value))
     }
 
-    /// An object's members in order, their names as written; none for another kind.
+    /// An object's members in order, their names as written; empty for another kind.
     pub fn pairs(self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
         members(self.inside(Kind::Object))
     }
 
-    /// An array's elements in order; none for another kind.
+    /// An array's elements in order; empty for another kind.
     pub fn elements(self) -> impl Iterator<Item = Raw<'a>> {
         let mut rest = self.inside(Kind::Array);
         std::iter::from_fn(move || next_value(&mut rest))
     }
 
-    /// An array's elements; any other value by itself.
+    /// An array's elements; any other value as the only one.
     pub fn each(self) -> Vec<Self> {
         if self.kind() == Kind::Array { self.elements().collect() } else { vec![self] }
     }
@@ -345,7 +345,7 @@ fn trim_start(bytes: &[u8]) -> &[u8] {
     start.and_then(|start| bytes.get(start..)).unwrap_or_default()
 }
 
-/// Length of the value that `bytes` start with; all of them where it does not end.
+/// Length of the value at the start of `bytes`; all of them if it is cut.
 fn end_of(bytes: &[u8]) -> usize {
     let end = match bytes.first() {
         Some(b'"') => text_end(bytes),
@@ -355,7 +355,7 @@ fn end_of(bytes: &[u8]) -> usize {
     end.unwrap_or(bytes.len())
 }
 
-/// Length of the string that `bytes` start with, its quotes included; none where it does not end.
+/// Length of the string at the start of `bytes`, with its quotes; `None` if it is cut.
 #[inline(always)]
 pub(super) fn text_end(bytes: &[u8]) -> Option<usize> {
     closing_quote(bytes.get(1..)?, false).map(|end| end + 2)

@@ -1,13 +1,13 @@
-//! A behaviour report in memory: its bytes as received, an index of where its rows start, and the tables that say what they mean.
+//! A behaviour report in memory: its bytes, an index of its rows, and the tables that give them meaning.
 //!
 //! ```text
 //! Body (bytes) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)
 //!                                 │
-//!                ATTRIBUTES (where each is shown, how it compares, what to look for in it)
+//!                ATTRIBUTES (pane, comparison and indicators of each)
 //! ```
 //!
-//! Nothing here stores the report as values: a row is decoded when it is shown, so a report of a million rows costs a few bytes a
-//! row beside its own. Reading a row cannot fail.
+//! A report is not stored as values: a row is decoded when it is shown, so a million rows cost a few bytes each beside the
+//! report's own. Reading a row cannot fail.
 
 pub mod analysis;
 pub mod attack;

@@ -1,4 +1,4 @@
-//! What an analyst wrote about a report, or about one thing in it.
+//! An analyst's notes on reports and on the items in them.
 
 use super::identifier::{Identifier, Sha256};
 use super::rows::{Report, Row, RowPlace};
@@ -6,34 +6,34 @@ use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// The most bytes of an item's text that identify it; the rest is ignored.
-const TELLING: usize = 4096;
+/// Maximum of bytes of an item's text that identify it; the rest is ignored.
+const MAX_ITEM_BYTES: usize = 4096;
 
-/// The longest note that is taken, in bytes.
+/// Maximum length of a note, in bytes.
 pub const LONGEST: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     pub about: NoteSubject,
-    /// The file whose report it is, if that is known.
+    /// The file of the report, if known.
     pub file: Option<Sha256>,
-    /// The words: typed or pasted, and so not to be trusted more than anything pasted.
+    /// The text. It may be pasted, so it is untrusted.
     pub text: Untrusted,
-    /// When they were written last.
+    /// When it was last written.
     pub written: Timestamp,
 }
 
-/// What a note is about.
+/// The subject of a note.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NoteSubject {
     pub identifier: Identifier,
-    /// The thing in it; none for the report itself.
+    /// The item in it; `None` for the report itself.
     pub item: Option<Item>,
 }
 
-/// A thing in a report, by what it says and not by its place: fetched again, the report has it still, wherever it stands.
+/// An item in a report, identified by its text, so that it is found again after the report is fetched again.
 ///
-/// Rows of an attribute that read the same are one item.
+/// Rows of an attribute with the same text are one item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Item {
     /// The attribute that lists it.
@@ -50,7 +50,7 @@ impl Item {
 }
 
 fn distinctive_part(text: &[u8]) -> &[u8] {
-    text.get(..TELLING).unwrap_or(text)
+    text.get(..MAX_ITEM_BYTES).unwrap_or(text)
 }
 
 impl NoteSubject {
@@ -86,7 +86,7 @@ impl Notes {
 
     /// The note on a row that has been decoded.
     pub fn on_row(&self, report: &Report, section: usize, row: &Row) -> Option<&Note> {
-        // Most reports have none: their rows are not looked up.
+        // Most reports have no notes, so their rows are not decoded.
         if self.items.is_empty() { None } else { self.on_item(&report.item(section, row)?) }
     }
 
@@ -105,7 +105,7 @@ impl FromIterator<Note> for Notes {
 }
 
 impl Report {
-    /// The first row that shows an item; none if the report no longer has it.
+    /// The first row that shows an item; `None` if the report no longer has it.
     pub fn find_item(&self, item: &Item) -> Option<RowPlace> {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
         let mut text = Vec::new();

@@ -1,6 +1,6 @@
-//! A page of a list: its entries, those that came with their report, and where the next page is.
+//! Parses a page of a list: its entries, the reports in it, and the cursor of the next page.
 //!
-//! The list operation promises identifiers (specification §4.1) and brings whole reports along when it can; both are read,
+//! The list operation promises identifiers (specification §4.1), and often contains whole reports; both are read,
 //! entry by entry.
 
 use super::attributes::Attribute;
@@ -12,24 +12,24 @@ use crate::text::{Untrusted, count};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode, percent_encode};
 use std::ops::Range;
 
-/// The longest cursor that an address can carry, in percent-encoded bytes.
-const LONGEST_CURSOR: usize = 56 * 1024;
+/// Maximum length of a cursor in an address, in percent-encoded bytes.
+const MAX_CURSOR: usize = 56 * 1024;
 
-/// The most entries that one page is read for: a service sends tens.
-const MOST_ENTRIES: usize = 100_000;
+/// Maximum of entries that are read from a page: a service sends tens.
+const MAX_ENTRIES: usize = 100_000;
 
 /// Whether a report is only an abstract of the stored one: a run never loses attributes, nor most of their content.
-pub fn is_abstract(brought: &[u8], stored: &[u8]) -> bool {
+pub fn is_abstract(received: &[u8], stored: &[u8]) -> bool {
     let attributes = |report: &[u8]| {
         let document = Raw::new(report);
         let attributes = document.member("data").unwrap_or(document).member("attributes");
         attributes.map_or(0, |attributes| attributes.pairs().count())
     };
-    let is_shorter = brought.len() < stored.len();
-    is_shorter && (brought.len() < stored.len() / 4 || attributes(brought) < attributes(stored))
+    let is_shorter = received.len() < stored.len();
+    is_shorter && (received.len() < stored.len() / 4 || attributes(received) < attributes(stored))
 }
 
-/// The members of an object that say whether it is a report, or takes the place of one.
+/// The members of an object that identify it as a report, or as a response without one.
 #[derive(Default)]
 pub(super) struct Envelope<'a> {
     id: Option<Raw<'a>>,
@@ -76,8 +76,8 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The service's error, in words: an object of `code` and `message`.
-    pub(super) fn error_words(&self) -> Option<String> {
+    /// The service's error as text: an object of `code` and `message`.
+    pub(super) fn error_text(&self) -> Option<String> {
         let word = |name| Some(self.error?.member(name)?.text().visible_cut(200).to_string());
         match (word("code"), word("message")) {
             (Some(code), Some(message)) => Some(format!("{code}: {message}")),
@@ -86,16 +86,16 @@ impl<'a> Envelope<'a> {
     }
 }
 
-/// What a list says of a report.
+/// Summary of a report in a list.
 #[derive(Debug, Default)]
 pub struct ReportSummary {
-    /// The sandbox by its own name.
+    /// The name of the sandbox.
     pub sandbox: Option<Untrusted>,
-    /// When it ran, in seconds since 1970, for identifiers that do not say.
+    /// When it ran, in seconds since 1970, for identifiers without a time.
     pub ran: Option<i64>,
-    /// The first verdict, without the service's `_VERDICT` behind it.
+    /// The first verdict, without the suffix `_VERDICT`.
     pub verdict: Option<Untrusted>,
-    /// How sure the sandbox is of it, as a number from 0 to 100.
+    /// The confidence of the sandbox, from 0 to 100.
     pub score: Option<u64>,
     pub labels: Vec<Untrusted>,
     pub tags: Vec<Untrusted>,
@@ -119,7 +119,7 @@ impl ReportSummary {
         }
     }
 
-    /// The verdict, and how sure the sandbox is of it.
+    /// The verdict, and its confidence.
     pub fn label(&self) -> Option<Untrusted> {
         let score = self.score.map(|score| format!(" {score}")).unwrap_or_default();
         self.verdict.as_ref().map(|verdict| Untrusted::from([verdict.as_bytes(), score.as_bytes()].concat()))
@@ -130,19 +130,19 @@ impl ReportSummary {
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     pub entries: Vec<PageEntry>,
-    /// Entries that gave no identifier, and so cannot be asked for.
+    /// Entries without an identifier, which cannot be requested.
     pub nameless: usize,
-    /// Entries whose type is that of something else than a behaviour report, and were left out.
+    /// Number of omitted entries of another type.
     pub others: usize,
-    /// Entries that name another file than the one asked about, and were left out.
+    /// Number of omitted entries of another file.
     pub foreign: usize,
-    /// What the service says in place of reports that it could not send, by entry.
+    /// Errors of the service in place of reports, by entry.
     pub errors: Vec<String>,
-    /// Opaque word that asks for the next page; none on the last.
+    /// Opaque token for the next page; `None` on the last.
     pub cursor: Option<Untrusted>,
-    /// Whether there are more pages and no way to them: the cursor is too long, the key, or missing in the address of the next page.
+    /// Whether more pages cannot be requested: the cursor is too long, the key, or missing in the next address.
     pub is_lost: bool,
-    /// How many entries the service says there are over all pages.
+    /// Number of entries on all pages, by the service.
     pub count: Option<u64>,
 }
 
@@ -152,12 +152,12 @@ pub struct PageEntry {
     pub identifier: Identifier,
     /// Its byte range in the page's body.
     pub range: Range<usize>,
-    /// The report, if it came with the page: it is paid for already.
+    /// The report, if the page contains it: it is paid for.
     pub report: Option<Body>,
     pub verdict: Option<Untrusted>,
 }
 
-/// Why a body is no page.
+/// Why a body is not a page.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
     #[error("it is not JSON")]
@@ -178,8 +178,8 @@ impl Page {
             Kind::Array => Some(document),
         };
         let list = list.filter(|list| list.kind() == Kind::Array).ok_or(PageError::NotAList)?;
-        let mut page = Self { nameless: list.elements().skip(MOST_ENTRIES).count(), ..Self::default() };
-        list.elements().take(MOST_ENTRIES).for_each(|entry| page.add(body, entry));
+        let mut page = Self { nameless: list.elements().skip(MAX_ENTRIES).count(), ..Self::default() };
+        list.elements().take(MAX_ENTRIES).for_each(|entry| page.add(body, entry));
         let to_visible = |object: &str, name: &str| {
             let value = document.member(object)?.member(name).filter(|value| value.bytes() != b"null")?;
             Some(value.text()).filter(|text| !text.is_empty())
@@ -201,8 +201,8 @@ impl Page {
         }
         let has_content = envelope.attributes.is_some_and(|attributes| attributes.pairs().next().is_some());
         let has_report = has_content || envelope.has_attribute || envelope.has_sandbox;
-        self.errors.extend(envelope.error_words().filter(|_| !has_report));
-        // An entry that is a word by itself is an identifier; one that is a number names nothing.
+        self.errors.extend(envelope.error_text().filter(|_| !has_report));
+        // An entry that is a string is an identifier; a number is not.
         let alone = Some(entry).filter(|entry| entry.kind() == Kind::Text).map(Raw::text).and_then(Identifier::new);
         let Some(identifier) = alone.or_else(|| envelope.identifier()) else {
             self.nameless += 1;
@@ -215,12 +215,12 @@ impl Page {
         self.entries.push(PageEntry { identifier, range, report, verdict });
     }
 
-    /// Reads a page that was asked for as one of this file's.
+    /// Parses a page of this file's list.
     pub fn of_file(body: &Body, file: &Sha256) -> Result<Self, PageError> {
         Ok(Self::of(body)?.without_others(file))
     }
 
-    /// The same page without what names another file: a service that mixes files up costs its mistakes, and not the page.
+    /// Removes the entries of another file; the other entries of the page stay usable.
     pub fn without_others(mut self, file: &Sha256) -> Self {
         let listed = self.entries.len();
         self.entries.retain(|entry| entry.identifier.parts().file.is_none_or(|named| named == *file));
@@ -228,7 +228,7 @@ impl Page {
         self
     }
 
-    /// Says which entries are not shown, if there are any.
+    /// A message about omitted entries and errors, if any.
     pub fn left_out(&self) -> Option<String> {
         let left_out = self.passed_over().map(|(_, why)| format!("Left out of the list: {why}."));
         let failed = self.errors.first().map(|first| {
@@ -239,7 +239,7 @@ impl Page {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// How many entries are no reports that can be shown, and why, in words; none where there are none.
+    /// The number of entries that are not shown, and why; `None` without any.
     pub fn passed_over(&self) -> Option<(u64, String)> {
         let left_out = [
             (self.nameless, "entry", "without an identifier"),
@@ -253,13 +253,13 @@ impl Page {
     }
 }
 
-/// Whether a `type` is that of a behaviour report: the service has two words for it.
+/// Whether a `type` is that of a behaviour report: the service has two names for it.
 pub fn is_behaviour(kind: &Untrusted) -> bool {
     kind.as_bytes().ends_with(b"file_behaviour")
 }
 
-/// Why no page is asked for behind one that leads nowhere.
-pub const NO_WAY_ON: &str = "There are more pages, but no usable cursor: no further page is asked for.";
+/// Message for a page without a usable cursor.
+pub const NO_WAY_ON: &str = "There are more pages, but no usable cursor: no further page is requested.";
 
 /// The cursor in the query of a page's address. The rest of the address is ignored and never requested.
 pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
@@ -271,10 +271,10 @@ pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
 }
 
-/// Whether a cursor fits in an address, where each byte may take three, and is no redacted key.
+/// Whether a cursor fits in an address, percent-encoded, and is not a redacted key.
 fn is_carried(cursor: &Untrusted) -> bool {
     let is_redacted = memchr::memmem::find(cursor.as_bytes(), &[b'*'; 16]).is_some();
-    !is_redacted && percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= LONGEST_CURSOR
+    !is_redacted && percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= MAX_CURSOR
 }
 
 #[cfg(test)]

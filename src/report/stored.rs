@@ -20,12 +20,12 @@ pub struct RecentFile {
     pub scan: Option<PendingScan>,
 }
 
-/// A thing that is stored.
+/// An item in the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredItem {
     /// The service that sent it. Imports have a value of their own; notes alone have an empty one.
     pub service: String,
-    /// The profile that asked or imported; it is only shown.
+    /// The profile that sent the request or imported; it is only shown.
     pub profile: String,
     pub what: StoredContent,
     pub file: Option<Sha256>,
@@ -67,23 +67,23 @@ pub enum StoredContent {
     Report(Identifier),
     /// Notes on a report that is not stored: it was deleted by hand, or never fetched.
     Notes(Identifier),
-    /// Any other response: a list, an artifact, the answer to another question, or one that is not read.
+    /// Any other response: a list, an artifact, a response to another request, or one that is not read.
     Answer {
         /// A short name, to delete it by.
         id: String,
         /// Its file in the store.
         place: String,
-        /// What it is stored under.
+        /// The key under which it is stored.
         key: Untrusted,
-        /// Whether it does not count as stored: it is damaged, does not answer its question, or has just come.
+        /// Whether it does not count as stored: it is damaged, does not match its request, or was just received.
         is_unread: bool,
-        /// The report that it was kept beside, if it is an artifact.
+        /// Its report, if it is an artifact.
         beside: Option<Identifier>,
     },
 }
 
 impl StoredItem {
-    /// The report that it is; none for any other answer.
+    /// The report; `None` for any other response.
     pub fn report(&self) -> Option<&Identifier> {
         match &self.what {
             StoredContent::Report(identifier) => Some(identifier),
@@ -91,7 +91,7 @@ impl StoredItem {
         }
     }
 
-    /// What deletes it alone.
+    /// The target that deletes only this item.
     pub fn purge(&self) -> DeletionTarget {
         match &self.what {
             StoredContent::Report(report) | StoredContent::Notes(report) => {
@@ -110,7 +110,7 @@ impl StoredItem {
         !matches!(self.what, StoredContent::Notes(_))
     }
 
-    /// The report that its notes are on; none for any other answer.
+    /// The report of its notes; `None` for any other response.
     pub fn noted(&self) -> Option<&Identifier> {
         match &self.what {
             StoredContent::Report(identifier) | StoredContent::Notes(identifier) => Some(identifier),
@@ -118,7 +118,7 @@ impl StoredItem {
         }
     }
 
-    /// Whether the service still has it; none if it is not a report.
+    /// Whether the service still has it; `None` if it is not a report.
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
         let sent = Some(self.received).filter(|_| !self.is_import());
         self.report().map(|identifier| Retention::of(identifier, sent, now))
@@ -135,7 +135,7 @@ pub enum DeletionTarget {
     /// A report that a service sent with its artifacts, or one that was imported, or the notes alone.
     Report(String, Identifier),
     Answer(String),
-    /// Everything that is stored of a file from a service.
+    /// All responses of a service about a file.
     File(String, Sha256),
     Before(Timestamp),
     /// The oldest items, until at most this many bytes are left in the store.
@@ -166,22 +166,22 @@ impl DeletionTarget {
     }
 }
 
-/// What to delete, and what that comes to.
+/// A deletion: its targets, and its effects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deletion {
     pub what: Vec<DeletionTarget>,
-    /// The service of which alone it is, if it is not of all.
+    /// The only service whose items are deleted; `None` for all.
     pub service: Option<String>,
     pub things: Vec<StoredItem>,
-    /// The files of which something is left.
+    /// The files with remaining items.
     pub left: BTreeSet<Sha256>,
-    /// The reports whose notes are deleted: those of which nothing is left.
+    /// The reports without remaining items, whose notes are deleted.
     pub noted: BTreeSet<Identifier>,
     pub notes: u64,
 }
 
 impl Deletion {
-    /// The items that are deleted of all that are stored, newest first.
+    /// Selects the items to delete among all stored ones, newest first.
     pub fn of(what: Vec<DeletionTarget>, service: Option<&str>, stored: &[StoredItem]) -> Self {
         let mut by_age: Vec<_> = stored.iter().collect();
         by_age.sort_by_key(|thing| std::cmp::Reverse(thing.received));
@@ -210,7 +210,7 @@ impl Deletion {
         (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
     }
 
-    /// Whether it is the same of the store as it is now: nothing came since, was deleted or changed.
+    /// Whether it has the same effects now: no item was added, deleted or changed since.
     pub fn is_still(&self, stored: &[StoredItem]) -> bool {
         let named = |deletion: &Self| {
             let each = |thing: &StoredItem| {
@@ -232,63 +232,63 @@ pub struct ImportOrigin {
 }
 
 impl ImportOrigin {
-    /// The same in words that are safe to show.
+    /// The origin as text that is safe to show.
     pub fn label(&self) -> String {
         let from = self.from.visible_cut(60);
         if self.by.is_empty() { format!("from {from}") } else { format!("from {from} by {}", self.by.visible_cut(30)) }
     }
 }
 
-/// How long the service keeps private files and their reports, unless another time was chosen at upload.
+/// How long the service stores private files and their reports, by default.
 ///
-/// A report does not say which was chosen, so more than these two bounds is not known.
-const USUAL: SignedDuration = SignedDuration::from_hours(24);
+/// A report does not contain the retention chosen at upload, so only these two bounds are known.
+const DEFAULT_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 
-/// The longest that can be chosen.
-const LONGEST: SignedDuration = SignedDuration::from_hours(28 * 24);
+/// Maximum retention that can be chosen at upload.
+const MAX_RETENTION: SignedDuration = SignedDuration::from_hours(28 * 24);
 
 /// Whether the service still has a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Retention {
     /// The identifier does not say when the sandbox ran.
     Unknown,
-    /// Gone since then at the latest.
+    /// Deleted by then at the latest.
     Gone(Timestamp),
-    /// Gone since then, unless a longer retention was chosen.
+    /// Deleted then, unless a longer retention was chosen.
     Unless(Timestamp),
-    /// Still there then, when it came from the service: longer than usual.
+    /// The service still had it then, longer than by default.
     Had(Timestamp),
     /// Available until then at least, unless it is deleted by hand.
     Until(Timestamp),
 }
 
 impl Retention {
-    /// Of a report, by the time in its identifier; the service had it still when it sent it, if that is known.
+    /// The retention of a report, by the time in its identifier and the time when the service sent it.
     pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
         let ran = identifier.parts().when;
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
         let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);
         let had = |time| sent.is_some_and(|sent| sent >= after(time));
         match now {
-            // An installation may keep for longer still.
-            now if now >= after(LONGEST) && !had(LONGEST) => Self::Gone(after(LONGEST)),
-            // One that came later has a longer retention, and which one is not known.
-            now if now >= after(USUAL) => match sent {
-                Some(sent) if had(USUAL) => Self::Had(sent),
-                _ => Self::Unless(after(USUAL)),
+            // An installation may store longer.
+            now if now >= after(MAX_RETENTION) && !had(MAX_RETENTION) => Self::Gone(after(MAX_RETENTION)),
+            // A report that was sent later has a longer, unknown retention.
+            now if now >= after(DEFAULT_RETENTION) => match sent {
+                Some(sent) if had(DEFAULT_RETENTION) => Self::Had(sent),
+                _ => Self::Unless(after(DEFAULT_RETENTION)),
             },
-            _ => Self::Until(after(USUAL)),
+            _ => Self::Until(after(DEFAULT_RETENTION)),
         }
     }
 
     pub fn label(self) -> String {
         let at = crate::text::moment;
         match self {
-            Self::Gone(when) => format!("the service deleted it by {}: what is stored is the only one", at(when)),
+            Self::Gone(when) => format!("the service deleted it by {}: the stored copy is the only one", at(when)),
             Self::Unless(end) => format!("unless a longer retention was chosen the service deleted it on {}", at(end)),
             Self::Had(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
             Self::Until(when) => format!("the service has it until {} at least", at(when)),
-            Self::Unknown => "how long the service has it is not known".to_owned(),
+            Self::Unknown => "its retention at the service is not known".to_owned(),
         }
     }
 

@@ -9,11 +9,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The longest process list that is made a tree, and the largest body that is copied for it, in bytes.
-const MOST: usize = 100_000;
-const LARGEST: usize = 64 * 1024 * 1024;
+/// Maximum length of a process list that becomes a tree, and of the body that is copied for it, in bytes.
+const MAX_PROCESSES: usize = 100_000;
+const MAX_BODY: usize = 64 * 1024 * 1024;
 
-/// How deep each row of a tree stands, parents before their children.
+/// The depth of each row of a tree, parents before their children.
 #[derive(Debug, Clone, Default)]
 pub struct Depths(Vec<u16>);
 
@@ -55,16 +55,16 @@ impl Depths {
         self.0.get(..row)?.iter().rposition(|above| *above < depth)
     }
 
-    /// The row after the last one that stands below this one in the tree.
+    /// The row after the last descendant of this one.
     pub fn end_of(&self, row: usize) -> usize {
         let Some(depth) = self.get(row) else { return row };
         let below = self.after(row + 1);
         row + 1 + below.iter().position(|below| *below <= depth).unwrap_or(below.len())
     }
 
-    /// Whether another child of the same parent follows, at each depth from 1 to the row's own: what the guide lines show.
+    /// The guide lines of a row: whether a sibling follows, at each depth from 1 to the row's.
     ///
-    /// The search stops after `reach` rows, where a line is drawn as if it went on.
+    /// The search stops after `reach` rows, where a line is drawn as if a sibling followed.
     pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
         guides(self.get(row).unwrap_or_default(), self.after(row + 1).iter().copied().take(reach))
     }
@@ -78,7 +78,7 @@ impl Depths {
     }
 }
 
-/// The guides of a row that stands so deep, by the depths of the rows after it.
+/// The guides of a row of this depth, by the depths of the rows after it.
 fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
     let (mut found, mut open) = (vec![false; usize::from(depth)], depth);
     for depth in later {
@@ -95,7 +95,7 @@ fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
     found
 }
 
-/// The parents of rows that are asked for in order: each row of the tree is read once, however many siblings there are.
+/// Finds the parents of rows in order, and reads each row of the tree only once.
 #[derive(Debug, Default)]
 pub(crate) struct Parents {
     /// The next row to read.
@@ -119,24 +119,24 @@ impl Parents {
     }
 }
 
-/// Which rows of a tree are folded and which are kept, and so which rows are visible.
+/// The folded and the selected rows of a tree, which decide the visible rows.
 ///
 /// A row is identified by its place, because process identifiers repeat. The visible rows are
 /// computed again after each change.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
-    /// Whether every row with children is folded, with the exception of some.
+    /// Whether rows with children are folded by default.
     is_all: bool,
-    /// Rows that are folded; where all are, those that are not.
+    /// The exceptions from the default.
     turned: BTreeSet<u32>,
-    /// The only rows that are shown, each with those above it in the tree, in order; none while all are.
+    /// The only rows that are shown, with their ancestors, in order; `None` for all.
     kept: Option<Vec<u32>>,
-    /// The visible rows, in order; none while all are.
+    /// The visible rows, in order; `None` for all.
     visible: Option<Arc<Vec<u32>>>,
 }
 
 impl Folds {
-    /// These rows are folded; what that hides is found by [`Folds::refresh`], once there are rows.
+    /// Folds these rows; [`Folds::refresh`] hides their children once the tree is known.
     pub fn of(rows: &[u32]) -> Self {
         Self { turned: rows.iter().copied().collect(), ..Self::default() }
     }
@@ -154,7 +154,7 @@ impl Folds {
         self.visible.as_ref().map_or_else(|| depths.len(), |visible| visible.len())
     }
 
-    /// The row that stands at a visible position.
+    /// The row at a visible position.
     pub fn row(&self, position: usize) -> usize {
         let found = self.visible.as_ref().and_then(|visible| visible.get(position));
         found.map_or(position, |row| *row as usize)
@@ -209,13 +209,13 @@ impl Folds {
         self.is_all || !self.turned.is_empty()
     }
 
-    /// Shows only these rows, given in order, and those above them in the tree; none shows all.
+    /// Shows only these rows, given in order, and their ancestors; `None` shows all.
     pub fn keep(&mut self, rows: Option<&[u32]>, depths: &Depths) {
         self.kept = rows.map(|rows| with_ancestors(rows, depths));
         self.refresh(depths);
     }
 
-    /// Whether the row has children that are kept; folded ones count.
+    /// Whether the row has selected children; folded ones count.
     pub fn has_children(&self, row: usize, depths: &Depths) -> bool {
         let Some(kept) = &self.kept else { return depths.has_children(row) };
         let after = kept.partition_point(|kept| *kept as usize <= row);
@@ -223,7 +223,7 @@ impl Folds {
         matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
     }
 
-    /// As [`Depths::guides`], among the visible rows.
+    /// Like [`Depths::guides`], among the visible rows.
     pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
         let Some((visible, depth)) = self.visible.as_ref().zip(depths.get(row)) else {
             return depths.guides(row, reach);
@@ -232,7 +232,7 @@ impl Folds {
         guides(depth, later.filter_map(|row| depths.get(*row as usize)))
     }
 
-    /// Finds the visible rows again, after rows were added.
+    /// Recomputes the visible rows after rows were added.
     pub fn refresh(&mut self, depths: &Depths) {
         self.visible = (self.any() || self.kept.is_some()).then(|| match &self.kept {
             Some(kept) => self.unhidden(kept.iter().copied(), depths),
@@ -240,7 +240,7 @@ impl Folds {
         });
     }
 
-    /// Those of some rows that no folded row hides.
+    /// The rows that are not below a folded row.
     fn unhidden(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Arc<Vec<u32>> {
         let (mut visible, mut folded) = (Vec::new(), None);
         for row in rows {
@@ -255,7 +255,7 @@ impl Folds {
     }
 }
 
-/// Rows in order, with every row that stands above one of them in the tree.
+/// Rows in order, with their ancestors.
 fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
     let end = rows.last().map_or(0, |last| *last as usize + 1);
     let depths = depths.rows().get(..end).unwrap_or(depths.rows());
@@ -279,7 +279,8 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let has_tree = index.sections.iter().any(|section| section.form == SectionForm::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
     let list = index.sections.iter_mut().find(|section| section.form == SectionForm::Array && is_list(&section.name));
-    let list = list.filter(|list| index.is_complete && !has_tree && list.len() <= MOST && body.len() <= LARGEST)?;
+    let list =
+        list.filter(|list| index.is_complete && !has_tree && list.len() <= MAX_PROCESSES && body.len() <= MAX_BODY)?;
     let (first, end) = (list.start(0)?, list.end()?);
     let bytes = body.window(first as usize..end as usize);
     let starts = (0..list.len()).filter_map(|row| usize::try_from(list.start(row)?.checked_sub(first)?).ok());
@@ -299,7 +300,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
         let element = elements.get(*row).cloned().unwrap_or_default();
         written.extend_from_slice(bytes.get(element).unwrap_or_default());
     }
-    // What parted them was as long or longer; what stands behind the last keeps its place.
+    // The separators were not shorter; the bytes after the last element keep their offset.
     let last = elements.last().map_or(0, |last| last.end);
     written.resize(last, b' ');
     written.extend_from_slice(bytes.get(last..).unwrap_or_default());
@@ -310,7 +311,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     Some(Body::in_memory(whole))
 }
 
-/// The row of each process's parent: the last process before it that has the number, or else the first after it.
+/// The row of each process's parent: the last process with that number before it, or else the first after it.
 fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
     let number = |row: usize, name: &str| {
         let raw = Raw::new(elements.get(row).and_then(|element| bytes.get(element.clone())).unwrap_or_default());
@@ -406,7 +407,7 @@ mod fold_tests {
         ]
     }
 
-    /// The rows that nothing folded stands above and, where only some are kept, that stand at or above one of them.
+    /// The rows without a folded ancestor and, if only some are selected, at or above one of them.
     fn naive(folds: &Folds, kept: Option<&[u32]>, depths: &Depths) -> Vec<usize> {
         let above = |row: usize| std::iter::successors(Some(row), |row| depths.parent(*row));
         let is_kept = |row: usize| {

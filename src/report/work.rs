@@ -1,4 +1,4 @@
-//! Work on several threads, and how it is cancelled.
+//! Runs work on several threads, and cancels it.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -25,7 +25,7 @@ impl Cancel {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Asked now and then by what takes long.
+    /// Fails if the work is cancelled. Long work calls it regularly.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.is_cancelled() { Err(Cancelled) } else { Ok(()) }
     }
@@ -37,8 +37,8 @@ impl From<Cancelled> for io::Error {
     }
 }
 
-/// Works on some items at a time, each on a thread of its own, and hands over the results in the order of the items, until `sink`
-/// has enough.
+/// Works on some items at a time, each on its own thread. `sink` takes the results in the order of the items, until it has
+/// enough.
 pub(crate) fn in_rounds<I: Sync, T: Send>(
     items: &[I],
     threads: usize,

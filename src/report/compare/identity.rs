@@ -1,7 +1,6 @@
-//! What counts as the same item in two reports: a key of what happened, and of the thing in a form that does not depend on the
-//! sandbox.
+//! The key by which rows of two reports are the same item, in a form that does not depend on the sandbox.
 //!
-//! | what | the same when |
+//! | rows | the same item when |
 //! |---|---|
 //! | everything | the pane and the word beside the row are the same: a file opened here and written there are two items |
 //! | files, registry, modules, command lines | their [normal form](crate::report::canonical) is; the value that was set may differ |
@@ -33,35 +32,37 @@ pub(super) struct EqualityRule {
     /// A hash of the pane and of the word beside the row.
     kind: u64,
     sameness: Sameness,
-    told_by: &'static [Vec<&'static str>],
+    key_groups: &'static [Vec<&'static str>],
     /// The fields that a record's row shows.
     fields: &'static [RecordField],
     form: SectionForm,
-    /// Whether a registry value's name stands apart from its key.
+    /// Whether a registry value's name is separate from its key.
     has_named_values: bool,
     /// Whether its rows are a summary's techniques.
     has_techniques: bool,
 }
 
-/// Fields that are a sandbox's own.
-const OWN: &[&str] = &["process_id", "stage", "file_name"];
+/// Fields that are specific to a sandbox.
+const SANDBOX_FIELDS: &[&str] = &["process_id", "stage", "file_name"];
 
 impl EqualityRule {
-    /// The way for a section; none where its rows are not compared.
+    /// The rule for a section; `None` if its rows are not compared.
     pub(super) fn of(section: &Section, registry: ValueMember, keys: &impl BuildHasher) -> Option<Self> {
-        let known = section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.told_by.as_slice()));
-        let (label, sameness, told_by) = known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
+        let known =
+            section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.key_groups.as_slice()));
+        let (label, sameness, key_groups) =
+            known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
         let kind = keys.hash_one((section.pane() as u8, label));
         let fields = match section.attribute.map(|known| &known.shape) {
             Some(ValueShape::Records(fields)) => fields.as_slice(),
             _ => &[],
         };
-        // Where the report itself stands at the service.
+        // The address of the report itself at the service.
         let is_address = known.is_none() && section.form == SectionForm::Object && label == b"links";
         (sameness != Sameness::Never && !is_address).then_some(Self {
             kind,
             sameness,
-            told_by,
+            key_groups,
             fields,
             form: section.form,
             has_named_values: registry == ValueMember::Name && section.name.as_bytes() == b"registry_keys_set",
@@ -69,44 +70,44 @@ impl EqualityRule {
         })
     }
 
-    /// The hash of a row's key, and the hash of its other fields (0 if it has none). `room` is a
-    /// buffer for both; it is cleared first.
-    pub(super) fn hash(&self, bytes: &[u8], room: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
-        room.clear();
-        let key = self.key(bytes, room);
-        let hash = hash(self.kind, room, keys);
-        (hash, key.map_or(0, |key| self.told(Raw::new(bytes), key, room, keys)))
+    /// The hash of a row's key, and the hash of its other fields (0 if it has none). `buffer` is
+    /// cleared first.
+    pub(super) fn hash(&self, bytes: &[u8], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
+        buffer.clear();
+        let key = self.key(bytes, buffer);
+        let hash = hash(self.kind, buffer, keys);
+        (hash, key.map_or(0, |key| self.hash_details(Raw::new(bytes), key, buffer, keys)))
     }
 
     /// The hash of the fields that a record's row shows, without the members of its key.
-    fn told(&self, raw: Raw<'_>, key: &[&str], room: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
-        let is_own = |name: &str| key.contains(&name) || OWN.contains(&name);
-        let mut told = 0_u64;
+    fn hash_details(&self, raw: Raw<'_>, key: &[&str], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
+        let is_own = |name: &str| key.contains(&name) || SANDBOX_FIELDS.contains(&name);
+        let mut details = 0_u64;
         for (place, field) in (0..).zip(self.fields) {
             if field.role == FieldRole::Evidence || is_own(field.name) {
                 continue;
             }
             let Some(value) = raw.member(field.name) else { continue };
             for value in value.each() {
-                room.clear();
-                add(value, if field.name == "process_name" { Sameness::Program } else { self.sameness }, room);
-                if field.role == FieldRole::Severity && room.starts_with(SEVERITY) {
-                    put(room, 0..SEVERITY.len(), b"");
+                buffer.clear();
+                add(value, if field.name == "process_name" { Sameness::Program } else { self.sameness }, buffer);
+                if field.role == FieldRole::Severity && buffer.starts_with(SEVERITY) {
+                    put(buffer, 0..SEVERITY.len(), b"");
                 }
-                if !room.is_empty() && value.bytes() != b"null" {
-                    told = told.wrapping_add(hash(place, room, keys));
+                if !buffer.is_empty() && value.bytes() != b"null" {
+                    details = details.wrapping_add(hash(place, buffer, keys));
                 }
             }
         }
-        told
+        details
     }
 
-    /// Whether what stands before a process's children says what it is.
-    pub(super) fn is_told_by(&self, head: &[u8]) -> bool {
+    /// Whether the members before a process's children identify it.
+    pub(super) fn is_identified_by(&self, head: &[u8]) -> bool {
         self.form != SectionForm::Processes || Raw::new(head).member("name").is_some()
     }
 
-    /// Adds a row's key to `out`; gives the members that it is made of, where it is that of a record.
+    /// Appends a row's key to `out`; returns its members if the row is a record.
     fn key(&self, bytes: &[u8], out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
         if matches!(self.form, SectionForm::Object | SectionForm::Loose) {
             let (name, value) = split_member(bytes);
@@ -137,7 +138,7 @@ impl EqualityRule {
         None
     }
 
-    /// Adds the key of a record that has the fields which say what it is; gives their names.
+    /// Appends the key of a record that has identifying fields; returns their names.
     fn record_key(&self, raw: Raw<'_>, out: &mut Vec<u8>) -> Option<&'static [&'static str]> {
         if let Some(key) = raw.member("key").filter(|_| self.has_named_values) {
             add(key, self.sameness, out);
@@ -148,7 +149,7 @@ impl EqualityRule {
             out.push(0);
             return Some(&["key", "value"]);
         }
-        for group in self.told_by {
+        for group in self.key_groups {
             let mut members = group.iter().filter_map(|name| raw.member(name)).peekable();
             if members.peek().is_some() {
                 for value in members {
@@ -162,7 +163,7 @@ impl EqualityRule {
     }
 }
 
-/// What stands before the words for severity where the service wrote them, in small letters.
+/// The service's prefix of severities, in lower case.
 const SEVERITY: &[u8] = b"impact_severity_";
 
 fn hash(kind: u64, text: &[u8], keys: &impl BuildHasher) -> u64 {
@@ -172,7 +173,7 @@ fn hash(kind: u64, text: &[u8], keys: &impl BuildHasher) -> u64 {
     hasher.finish()
 }
 
-/// Adds a value in the form in which it is compared.
+/// Appends a value in the form in which it is compared.
 fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
     match (value.kind(), sameness) {
@@ -182,14 +183,14 @@ fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
     normalise(sameness, out, start);
 }
 
-/// Adds a text, given as it is written between quotes.
+/// Appends a text, given as written between quotes.
 fn add_text(content: &[u8], sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
     Untrusted::decode_json(content, out);
     normalise(sameness, out, start);
 }
 
-/// Brings what `out` holds from `start` on into the form in which it is compared.
+/// Normalizes `out` from `start` on for the comparison.
 fn normalise(sameness: Sameness, out: &mut Vec<u8>, start: usize) {
     if sameness != Sameness::Exact {
         out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
@@ -205,7 +206,7 @@ fn normalise(sameness: Sameness, out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Folders in which a program is known by its name.
+/// Folders in which the name identifies a program.
 const SYSTEM: &[&[u8]] = &[
     br"c:\windows\",
     br"c:\windows\system32\",
@@ -216,8 +217,8 @@ const SYSTEM: &[&[u8]] = &[
     b"/usr/bin/",
 ];
 
-/// How folders begin in which samples are laid, and programs installed.
-const LAID: &[&[u8]] = &[
+/// Prefixes of folders with samples and installed programs.
+const PLACED: &[&[u8]] = &[
     br"%samplepath%\",
     br"c:\users\*\desktop\",
     br"c:\users\*\downloads\",
@@ -226,11 +227,11 @@ const LAID: &[&[u8]] = &[
     br"c:\program files (x86)\",
 ];
 
-/// Programs of the system whose names others like to take.
-const TAKEN: &str = "cmd conhost csrss dllhost explorer lsass powershell rundll32 services smss \
+/// Programs of the system whose names malware imitates.
+const IMITATED: &str = "cmd conhost csrss dllhost explorer lsass powershell rundll32 services smss \
     spoolsv svchost taskhostw winlogon wscript";
 
-/// Leaves the program's file name where the folder says no more, and else its path; arguments count with the command lines.
+/// Reduces a program to its file name, or to its path if the folder distinguishes it; drops arguments.
 fn program(out: &mut Vec<u8>, start: usize) {
     let program = command_line::program(out.get(start..).unwrap_or_default());
     out.truncate(start + program.end);
@@ -239,11 +240,11 @@ fn program(out: &mut Vec<u8>, start: usize) {
     let text = out.get(start..).unwrap_or_default();
     let name = last_part(text);
     let folder = text.get(..text.len() - name.len()).unwrap_or_default();
-    let is_taken = || TAKEN.split(' ').any(|taken| name.strip_suffix(b".exe") == Some(taken.as_bytes()));
-    let is_laid = || LAID.iter().any(|laid| folder.starts_with(laid)) && !is_taken();
+    let is_imitated = || IMITATED.split(' ').any(|imitated| name.strip_suffix(b".exe") == Some(imitated.as_bytes()));
+    let is_placed = || PLACED.iter().any(|placed| folder.starts_with(placed)) && !is_imitated();
     // A command line may leave out the ending of a program of Windows.
     let is_bare = !name.is_empty() && !text.contains(&b'/') && !name.contains(&b'.') && !name.starts_with(b"<");
-    if SYSTEM.contains(&folder) || is_laid() {
+    if SYSTEM.contains(&folder) || is_placed() {
         put(out, start..start + folder.len(), b"");
     }
     if is_bare {

@@ -1,9 +1,9 @@
-//! Which report saw what: rows are items, columns are reports, and a bit for each.
+//! Compares reports: a matrix of items and reports, one bit each.
 //!
 //! ```text
 //! bodies ── a thread each ──> hashes of keys, row by row ── one after another ──> items (a bit a report) ── sort ──> Matrix
 //! ```
-//! Only hashes are kept, four bytes a row and some forty an item; the text of an item is decoded when it is looked at.
+//! It stores only hashes, four bytes a row and some forty an item; the text of an item is decoded when it is shown.
 
 mod identity;
 
@@ -21,7 +21,7 @@ use identity::EqualityRule;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
-/// The most reports that are compared at once: a bit each.
+/// Maximum number of compared reports: a bit each.
 pub const MOST_COLUMNS: usize = 64;
 
 /// Items against reports.
@@ -42,7 +42,7 @@ struct Column {
     items: Vec<u32>,
 }
 
-/// One thing that at least one report saw.
+/// One item that at least one report saw.
 #[derive(Debug, Clone, Copy)]
 pub struct ComparedItem {
     /// A bit for each report that saw it, the first report's lowest.
@@ -60,7 +60,7 @@ pub struct ComparedItem {
 }
 
 names! {
-    /// Which items are wanted by who saw them, from all to ever narrower choices.
+    /// Selects items by the reports that saw them.
     #[derive(Default)]
     Only {
         #[default]
@@ -86,23 +86,23 @@ impl Only {
     /// Whether an item is selected. `sides` are the bits of the groups that are compared, `here` is the number of a report.
     fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
         let (seen, other) = (item.seen, item.other);
-        // Whether, where both saw it, `these` have details that `rest` lacks.
-        let tell_more = |these: u64, rest: u64| these & other != 0 || rest & !other == 0;
+        // Whether `these` have details that `rest` lacks, if both saw it.
+        let has_more = |these: u64, rest: u64| these & other != 0 || rest & !other == 0;
         let is_everywhere = || sides.iter().all(|side| seen & side != 0);
         let here = || sides.iter().copied().find(|side| side >> here & 1 == 1).unwrap_or(0);
         match self {
             Self::Any => true,
             Self::All => is_everywhere(),
             Self::Some => other != 0 || !is_everywhere(),
-            Self::Here => seen & here() != 0 && tell_more(seen & here(), seen & !here()),
-            Self::NotHere => seen & here() == 0 || seen & !here() != 0 && tell_more(seen & !here(), seen & here()),
+            Self::Here => seen & here() != 0 && has_more(seen & here(), seen & !here()),
+            Self::NotHere => seen & here() == 0 || seen & !here() != 0 && has_more(seen & !here(), seen & here()),
         }
     }
 }
 
 type ByHash = HashMap<u64, u32, RandomState>;
 
-/// What one thread made of one report: its column, and for each row the hash of its key and the hash of its other fields.
+/// One report's column, and for each row the hash of its key and the hash of its other fields.
 type HashedReport = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
@@ -122,7 +122,7 @@ impl Matrix {
         &self.items
     }
 
-    /// Credits each report with the techniques of its findings that its sandbox does not name: a technique is one item.
+    /// Adds to each report the techniques of its findings that its sandbox does not name, as one item each.
     pub fn with_techniques(mut self, rules: &Rules, cancel: &Cancel) -> Result<Self, Cancelled> {
         let of =
             |item: &ComparedItem| self.column(item.column.into())?.report.section(item.section as usize)?.attribute;
@@ -149,7 +149,7 @@ impl Matrix {
         Ok(self.sorted())
     }
 
-    /// What the rules find of an item that the sandbox of a report, or of any, does not name.
+    /// The technique that rules find in a report, or in any, though its sandbox does not name it.
     pub fn technique(&self, item: &ComparedItem, column: Option<usize>) -> Option<&Row> {
         let item = Some(item).filter(|item| item.pane == Pane::Techniques)?;
         let mut seen = self.techniques.get(&(item.column, item.section, item.row))?.iter();
@@ -160,7 +160,7 @@ impl Matrix {
         !self.techniques.is_empty()
     }
 
-    /// How a report saw an item, as a sign.
+    /// The sign for how a report saw an item.
     pub fn sign(&self, item: &ComparedItem, column: usize) -> &'static str {
         let is = |bits: u64| bits >> column & 1 == 1;
         match self.column(column) {
@@ -173,8 +173,8 @@ impl Matrix {
     }
 
     /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
-    /// differ. Of a process the row has no identifier and no time, which are those of one run; where
-    /// the item covers several, it has the program alone.
+    /// differ. The row of a process omits identifier and time, which belong to one run; if
+    /// the item covers several, it has only the program.
     pub fn row(&self, item: &ComparedItem) -> Row {
         let by_rules = || self.technique(item, None).cloned().unwrap_or_default();
         let Some(Column { report, .. }) = self.column(item.column.into()) else { return by_rules() };
@@ -194,7 +194,7 @@ impl Matrix {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
     }
 
-    /// Whether a report may have seen an item all the same: it does not list it, and its list was perhaps cut by the service.
+    /// Whether a report may have seen an item that it does not list, because the service perhaps cut its list.
     pub fn is_perhaps_unlisted(&self, item: &ComparedItem, column: usize) -> bool {
         let is_cut = |(section, _): &(usize, usize), report: &Report| {
             report.section(*section).is_some_and(|found| order(found) == item.order && found.is_perhaps_cut())
@@ -215,7 +215,7 @@ impl Matrix {
         lists.into_iter().any(|(column, list)| column.report.section(list).is_some_and(Section::is_perhaps_cut))
     }
 
-    /// Where a report saw an item: section and row of each time, `most` at the most.
+    /// Where a report saw an item: section and row, at most `most` of them.
     pub fn places(&self, item: usize, column: usize, most: usize) -> Vec<(usize, usize)> {
         let Some(column) = self.column(column) else { return Vec::new() };
         let rows = column.items.iter().enumerate().filter(|(_, found)| **found as usize == item);
@@ -236,7 +236,7 @@ impl Matrix {
         counts
     }
 
-    /// The items of a pane, or of all, that are wanted by who saw them.
+    /// Selects items of a pane, or of all, by the reports that saw them.
     pub fn select(&self, pane: Option<Pane>, only: Only, sides: &[u64], here: usize) -> Vec<u32> {
         let wanted = |item: &ComparedItem| pane.is_none_or(|pane| pane == item.pane) && only.wants(item, sides, here);
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
@@ -255,7 +255,7 @@ impl Matrix {
             let is_first = (item.section as usize, item.row as usize) == (row.place.section, row.place.row);
             if item.column == number && is_first || item.other != 0 {
                 text.clear();
-                row.told().push_text(&mut text);
+                row.in_line().push_text(&mut text);
                 text.make_ascii_lowercase();
                 if is_in(&text) {
                     found.push(place);
@@ -269,7 +269,7 @@ impl Matrix {
 
     /// Calls `look` with every row of the items whose details differ: item number, report number, row.
     pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) {
-        // Nothing cancels it.
+        // It is never cancelled.
         let _ = self.each_row(&Cancel::default(), &mut |number, item, row| {
             if self.items.get(item as usize).is_some_and(|item| item.other != 0) {
                 look(item, number.into(), row.decoded());
@@ -277,7 +277,7 @@ impl Matrix {
         });
     }
 
-    /// Hands over every row, with the report's number and the item's.
+    /// Calls `look` with every row, its report's number and its item's number.
     fn each_row(&self, cancel: &Cancel, look: &mut dyn FnMut(u8, u32, RowBytes<'_>)) -> Result<(), Cancelled> {
         for (number, column) in (0_u8..).zip(&self.columns) {
             let Some(column) = column else { continue };
@@ -291,7 +291,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Its items in the order of panes and attributes; those of one attribute by tactic and severity, or as they came.
+    /// Its items in the order of panes and attributes; those of one attribute by tactic and severity, or in the order of the reports.
     fn sorted(mut self) -> Self {
         let mut sorted: Vec<_> = (0_u32..).zip(std::mem::take(&mut self.items)).collect();
         sorted.sort_by_key(|(_, item)| item.order);
@@ -327,19 +327,19 @@ fn hash(body: &Body, keys: &RandomState) -> HashedReport {
         };
         sections.push((section, hashes.len()));
         for row in report.each_row(section) {
-            let own = if way.is_told_by(row.bytes) { row.bytes.into() } else { row.own() };
+            let own = if way.is_identified_by(row.bytes) { row.bytes.into() } else { row.own() };
             hashes.push(way.hash(&own, &mut room, keys));
         }
     }
     (Column { report, sections, items: Vec::new() }, hashes)
 }
 
-/// Reports whose hashes have been given items, one after another.
+/// The joined reports, whose rows have items.
 #[derive(Default)]
 struct JoinedReports {
     matrix: Matrix,
     /// For each item, the sum of the detail hashes from the first report that saw it.
-    told: Vec<u64>,
+    details: Vec<u64>,
     by_hash: ByHash,
 }
 
@@ -348,17 +348,17 @@ impl JoinedReports {
         let number = u8::try_from(self.matrix.columns.len()).unwrap_or(u8::MAX);
         let column = hashed.map(|(mut column, hashes)| {
             if self.by_hash.is_empty() {
-                // What one report saw, the others mostly saw as well.
+                // Most items are seen by every report.
                 self.by_hash.reserve(hashes.len());
             }
             self.find_items(number, &mut column, &hashes);
-            self.hold_against_first(number, &column.items, &hashes);
+            self.compare_with_first(number, &column.items, &hashes);
             column
         });
         self.matrix.columns.push(column);
     }
 
-    /// Finds the item of each row, which is new where no report before saw it.
+    /// Finds the item of each row, or adds a new one.
     fn find_items(&mut self, number: u8, column: &mut Column, hashes: &[(u64, u64)]) {
         let (items, mut hashes) = (&mut self.matrix.items, hashes.iter());
         for (section, _) in &column.sections {
@@ -381,21 +381,21 @@ impl JoinedReports {
         }
     }
 
-    /// Marks items whose details differ from the first report that saw them: without order, repeated ones once.
-    fn hold_against_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
-        let (mut known, mut told) = (ByHash::default(), vec![0_u64; self.matrix.items.len()]);
+    /// Marks items whose details differ from the first report that saw them, regardless of order and repetition.
+    fn compare_with_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
+        let (mut known, mut details) = (ByHash::default(), vec![0_u64; self.matrix.items.len()]);
         for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
-            if let Some(sum) = told.get_mut(*item as usize)
+            if let Some(sum) = details.get_mut(*item as usize)
                 && known.insert(key ^ tells, 0).is_none()
             {
                 *sum = sum.wrapping_add(*tells);
             }
         }
         // Items that this report is the first to see: later reports are compared with it.
-        self.told.extend_from_slice(told.get(self.told.len()..).unwrap_or_default());
+        self.details.extend_from_slice(details.get(self.details.len()..).unwrap_or_default());
         for item in rows {
             let at = *item as usize;
-            if let Some(item) = self.matrix.items.get_mut(at).filter(|_| self.told.get(at) != told.get(at)) {
+            if let Some(item) = self.matrix.items.get_mut(at).filter(|_| self.details.get(at) != details.get(at)) {
                 item.other |= 1 << number;
             }
         }

@@ -1,13 +1,13 @@
-//! Indicators of several reports, each once, with what every report says of it.
+//! Merges the indicators of several reports, each once, with its sightings.
 
 use super::super::work::Cancel;
-use super::{Indicator, Indicators, Kind, KnownNumbers, MOST, is_same, refusal};
+use super::{Indicator, Indicators, Kind, KnownNumbers, MAX_INDICATORS, is_same, refusal};
 use crate::report::rules::Severity;
 use crate::text::{Untrusted, Visible};
 use std::io;
 use std::iter::once;
 
-/// What one report says of an indicator.
+/// An indicator's rows, rule and severity in one report.
 #[derive(Debug, Clone)]
 pub struct Sighting {
     /// The number of the report among those that are merged.
@@ -15,13 +15,13 @@ pub struct Sighting {
     pub indicator: Indicator,
     /// The number of the rule that marks it.
     pub rule: Option<u16>,
-    /// Its severity; noise only where all its rows are.
+    /// Its severity; noise only if all of its rows are.
     pub severity: Option<Severity>,
-    /// Why it is not to block; none where it is.
+    /// Why it should not be blocked; `None` if it should.
     pub not_to_block: Option<&'static str>,
 }
 
-/// An indicator, as each of the reports that name it has it.
+/// An indicator with its sighting in each report.
 #[derive(Debug, Clone)]
 pub struct MergedIndicator {
     pub first: Sighting,
@@ -51,13 +51,13 @@ impl MergedIndicator {
         self.sightings().map(|sighting| sighting.indicator.seen).sum()
     }
 
-    /// The severity that matters most; noise only where every report has nothing else.
+    /// The highest severity; noise only if every report has only noise.
     pub fn severity(&self) -> Option<Severity> {
         let marked = self.sightings().filter_map(|sighting| sighting.severity).min();
         marked.filter(|mark| *mark < Severity::Noise || self.sightings().all(|sighting| sighting.severity.is_some()))
     }
 
-    /// The number of the rule that matters most.
+    /// The number of the most severe rule.
     pub fn rule(&self) -> Option<u16> {
         let marked = self.sightings().filter(|sighting| sighting.rule.is_some());
         marked.min_by_key(|sighting| sighting.severity)?.rule
@@ -67,7 +67,7 @@ impl MergedIndicator {
         self.sightings().any(|sighting| sighting.not_to_block.is_none())
     }
 
-    /// Why it is not to block, as the first report has it; none where it is.
+    /// Why it should not be blocked, by the first report; `None` if it should.
     pub fn not_to_block(&self) -> Option<&'static str> {
         self.first.not_to_block.filter(|_| !self.is_to_block())
     }
@@ -87,7 +87,7 @@ pub struct Merging {
 }
 
 impl Merging {
-    /// Takes in what a report names; an error where all of them name more than is gathered.
+    /// Adds the indicators of a report; fails if all of them have too many.
     pub fn add(
         &mut self,
         found: Indicators,
@@ -95,7 +95,7 @@ impl Merging {
         evaluate: impl Fn(Indicator) -> Sighting,
     ) -> io::Result<()> {
         self.count += found.found.len();
-        if self.count > MOST {
+        if self.count > MAX_INDICATORS {
             return Err(refusal("the reports name"));
         }
         for (count, indicator) in found.found.into_iter().enumerate() {
@@ -115,7 +115,7 @@ impl Merging {
         Ok(())
     }
 
-    /// By kind, within a kind those to block first; else in the order of the reports.
+    /// Sorts by kind, within a kind those to block first, otherwise in the order of the reports.
     pub fn sorted(mut self) -> Vec<MergedIndicator> {
         self.found.sort_by_key(|found| (found.kind(), !found.is_to_block()));
         self.found

@@ -1,9 +1,9 @@
-//! What a report holds that others can look for: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys, mutexes;
-//! each with the rows where it was seen.
+//! Collects indicators from a report, with their rows: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys,
+//! mutexes and more.
 
+mod extract;
 mod merged;
 mod servers;
-mod words;
 
 pub use merged::{MergedIndicator, Merging, Sighting};
 pub(super) use servers::is_of_the_internet;
@@ -24,18 +24,17 @@ use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 use std::io;
 
-/// How many of its rows an indicator keeps; all of them are counted.
-const MOST_PLACES: usize = 16;
+/// Maximum of rows that an indicator stores; all of them are counted.
+const MAX_PLACES: usize = 16;
 
-/// The most indicators that are gathered at once, at some 250 bytes each: a report of nothing but short rows would take fifty times
-/// its size.
-pub const MOST: usize = 4_000_000;
+/// Maximum number of indicators, at some 250 bytes each: a report of short rows would take fifty times its size.
+pub const MAX_INDICATORS: usize = 4_000_000;
 
-/// Where an indicator that no row names was seen.
+/// The place of an indicator that no row names.
 pub const ITSELF: &str = "the file itself";
 
 names! {
-    /// What kind of thing an indicator is, in the order in which they are shown.
+    /// The kind of an indicator, in the order in which they are shown.
     Kind {
         /// SHA-256, SHA-1 or MD5 of a file.
         Hash "hash",
@@ -44,7 +43,7 @@ names! {
         Url "url",
         Mail "mail",
         Path "path",
-        /// What a file is, in the words of the service.
+        /// File type, as the service names it.
         FileType "type",
         Key "key",
         Mutex "mutex",
@@ -56,19 +55,19 @@ names! {
         Ja3s "ja3s",
         /// JA4 of a TLS client.
         Ja4 "ja4",
-        /// String from memory, often a fragment: STIX and MISP carry it only where this kind is asked for.
+        /// String from memory, often a fragment: STIX and MISP contain it only if this kind is selected.
         Memory "memory",
     }
 }
 
 impl Kind {
-    /// Whether a program that sees one may open it or make a link of it.
+    /// Whether programs may open it, or turn it into a link.
     pub fn is_live(self) -> bool {
         matches!(self, Self::Host | Self::Address | Self::Url | Self::Mail | Self::Memory)
     }
 }
 
-/// A thing to look for elsewhere, with the rows that name it.
+/// An indicator, with the rows that name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indicator {
     pub kind: Kind,
@@ -80,36 +79,36 @@ pub struct Indicator {
     pub own: Vec<RowPlace>,
     /// How many rows name it in all.
     pub seen: u64,
-    /// In how many of its rows it is all that is named.
+    /// In how many of its rows it is the only indicator.
     pub alone: u64,
-    /// Whether one of these times says that the sample left it behind.
+    /// Whether a row shows that the sample left it behind.
     pub is_left: bool,
-    /// Whether it was only seen in what command lines hide.
+    /// Whether only hidden texts of command lines name it.
     pub is_decoded: bool,
-    /// The row whose mark matters most, and the one of those that name nothing else.
+    /// The row with the most severe mark, and the one among rows that name nothing else.
     marked: [Option<(Severity, RowPlace)>; 2],
-    /// The last row that names it, by its number among all: a row counts once, however often it names it.
+    /// The number of the last row that names it: a row counts once, even if it names it twice.
     last: u64,
 }
 
 impl Indicator {
-    /// One that was not seen yet.
+    /// An indicator without rows.
     fn new(kind: Kind, value: Untrusted) -> Self {
         let (places, own) = (Vec::new(), Vec::new());
         let (is_left, is_decoded) = (false, false);
         Self { kind, value, places, own, seen: 0, alone: 0, is_left, is_decoded, marked: [None; 2], last: 0 }
     }
 
-    /// The row whose mark matters most, of all that name it. A command line names the system's own files beside those it does harm
-    /// with, and numbers that look like a hash, so that of these only their own rows count, unless the sample left them behind. Of a
-    /// host or an address no words count, nor a URL that names it.
+    /// The row with the most severe mark. For files and hashes only their own rows count, unless the sample left them behind: a
+    /// command line also names files of the system, and numbers that resemble a hash. For hosts and addresses, text and URLs that
+    /// name them do not count.
     pub fn marked(&self) -> Option<RowPlace> {
         let [any, own] = self.marked;
         let marked = if !matches!(self.kind, Kind::Path | Kind::Hash) || self.is_left { any } else { own };
         marked.map(|(_, place)| place)
     }
 
-    /// Why it is not worth sharing in a blocklist; none where it is neither common to all networks nor shared by many files.
+    /// Why it does not belong in a blocklist, because it is common to networks or files; `None` if it does.
     pub fn why_common(&self) -> Option<&'static str> {
         let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is not plain text") };
         match self.kind {
@@ -130,7 +129,7 @@ impl Indicator {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indicators {
     found: Vec<Indicator>,
-    /// How many of the rows that were looked through name none.
+    /// Number of searched rows without an indicator.
     pub without: u64,
 }
 
@@ -160,7 +159,7 @@ impl Indicators {
         Ok(collector.sorted())
     }
 
-    /// With the file itself before the other hashes, where no row names it.
+    /// Adds the file itself before the other hashes, if no row names it.
     pub fn with_sample(mut self, sample: Option<&Sha256>) -> Self {
         let value = sample.map(|sample| Untrusted::from(sample.as_str()));
         let new = value.filter(|value| !self.of_kind(Kind::Hash).iter().any(|found| found.value == *value));
@@ -175,25 +174,25 @@ impl Indicators {
     }
 }
 
-/// A hash as it is kept, whatever its letters are like; none where the text is no hash.
+/// A hash in lower case; `None` if the text is not a hash.
 pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
     let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
-    words::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
+    extract::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
 }
 
-/// Why no more is gathered.
+/// The error for too many indicators.
 fn refusal(who_names: &str) -> io::Error {
-    let most = count(MOST as u64, "thing");
+    let most = count(MAX_INDICATORS as u64, "thing");
     let instead = "the rows of the panes can be written as CSV or JSON lines";
     io::Error::other(format!("{who_names} more than {most} to look for; {instead}"))
 }
 
-/// What makes two values one thing.
+/// The key by which two values are one indicator.
 pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
     Untrusted::from(compared(kind, value).into_owned())
 }
 
-/// A value as it is compared: to Windows capitals of paths and keys are the same as small letters.
+/// A value in the form in which it is compared: Windows ignores the case of paths and keys.
 fn compared(kind: Kind, value: &Untrusted) -> Cow<'_, [u8]> {
     let value = value.as_bytes();
     let end = value.iter().rposition(|byte| !is_padding(char::from(*byte))).map_or(0, |last| last + 1);
@@ -212,12 +211,12 @@ fn spelled(text: &str) -> Cow<'_, str> {
     if text.contains('<') { spell_out_str(text) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a character at the end of a value is no part of it: sandboxes copy strings with the NUL behind them.
+/// Whether a character at the end of a value is padding: sandboxes copy strings with their NUL.
 fn is_padding(character: char) -> bool {
     character == ' ' || character.is_ascii_control()
 }
 
-/// What a string from memory is, where it is something whole.
+/// The kind of a string from memory, if it is a complete indicator.
 pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
     let is_url = || servers::server(text).is_some_and(servers::is_server);
     let is_host = || servers::host(text).is_some_and(|host| is_plain_host(host.as_bytes()));
@@ -230,12 +229,12 @@ pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
     }
 }
 
-/// Whether a way to a value goes by a member of this name.
+/// Whether the path to a value contains a member of this name.
 fn is_named(way: &[Step], wanted: &str) -> bool {
     way.iter().any(|step| matches!(step, Step::Member(name) if name.as_bytes() == wanted.as_bytes()))
 }
 
-/// The members of an alert that name no machine worth finding.
+/// The members of an alert whose machine is not an indicator.
 ///
 /// A resolver only receives queries, which is harmless; the machine that ran the sample starts most of the traffic and receives
 /// the rest.
@@ -250,12 +249,12 @@ fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
     if is_others(ORIGIN) && !is_others(DESTINATION) {
         return &[DESTINATION];
     }
-    // A server of the sample's may listen on this port as well, but is hardly asked for names by connections.
+    // A server of the sample may use this port too, but TCP is rarely used for queries.
     let is_query = is("dest_port", "53") && !is("protocol", "tcp") && !is("proto", "tcp");
     if is_query { &[ORIGIN, DESTINATION] } else { &[ORIGIN] }
 }
 
-/// Whether a hash is that of a file without bytes, or none at all.
+/// Whether a hash is that of an empty file, or not of any file.
 fn is_of_no_file(hash: &str) -> bool {
     const EMPTY: [&str; 3] = [
         "d41d8cd98f00b204e9800998ecf8427e",
@@ -272,33 +271,33 @@ struct IndicatorRow {
     place: RowPlace,
     mark: Option<Severity>,
     is_left: bool,
-    /// Whether the value is the thing itself, and not words that name it.
+    /// Whether the value is the indicator itself, and not text that mentions it.
     is_itself: bool,
     /// Whether it is one of several that a list within the row names.
     is_listed: bool,
     is_decoded: bool,
 }
 
-/// What has been found so far.
+/// The indicators found so far.
 #[derive(Default)]
 struct Collector {
     found: Vec<Indicator>,
     known: KnownNumbers,
-    /// The row that is looked through, by its number among all, from 1 on.
+    /// The number of the current row, from 1 on.
     row: u64,
-    /// The first two indicators that the row names: more say no more.
+    /// The first two indicators of the row; more are not needed.
     named: Vec<usize>,
     without: u64,
     /// Whether the row says that its strings are from memory.
     is_memory: bool,
     /// The name that the row resolves, and the addresses that it resolves to.
     looked_up: (Option<usize>, Vec<usize>),
-    /// Addresses by their numbers, each with a name that leads to it.
+    /// Numbers of addresses, each with that of a name that resolves to it.
     resolved: HashSet<(usize, usize)>,
 }
 
 impl Collector {
-    /// Takes in what a row names; an error where more was found than is gathered.
+    /// Adds the indicators of a row; fails if there are too many.
     fn take(
         &mut self,
         row: &Record<'_>,
@@ -333,7 +332,7 @@ impl Collector {
                     ValueMeaning::Module => self.module(&value.text(), seen),
                     ValueMeaning::Words | ValueMeaning::Others | ValueMeaning::Data => {
                         let text = value.text();
-                        self.words(&text, seen, source.meaning);
+                        self.add_from_text(&text, seen, source.meaning);
                         self.decoded(&text, seen);
                     }
                     ValueMeaning::Encoded => self.decoded(&value.text(), seen),
@@ -348,7 +347,7 @@ impl Collector {
         self.named.clear();
         let (name, addresses) = std::mem::take(&mut self.looked_up);
         self.resolved.extend(name.into_iter().flat_map(|name| addresses.iter().map(move |address| (*address, name))));
-        if self.found.len() <= MOST {
+        if self.found.len() <= MAX_INDICATORS {
             return Ok(());
         }
         Err(refusal("it names"))
@@ -366,7 +365,7 @@ impl Collector {
             Kind::Mail => servers::mail(plain),
             Kind::Certificate => hash(&Untrusted::from(plain.replace(':', ""))),
             Kind::Ja3 | Kind::Ja3s => hash(text).filter(|hash| hash.as_bytes().len() == 32),
-            Kind::Path if !plain.is_empty() => Some(Untrusted::from(words::unprefixed(&spelled(plain)))),
+            Kind::Path if !plain.is_empty() => Some(Untrusted::from(extract::unprefixed(&spelled(plain)))),
             Kind::Key if !plain.is_empty() => Some(Untrusted::from(plain)),
             Kind::Ja4 | Kind::FileType | Kind::Memory => Some(Untrusted::from(plain)),
             Kind::Path | Kind::Key | Kind::Mutex => Some(text.clone()),
@@ -374,7 +373,7 @@ impl Collector {
         self.add(kind, value.filter(|value| !value.is_empty()), seen);
     }
 
-    /// A URL, and the host or address in it, of which the URL's mark says nothing: much lies on one machine.
+    /// Adds a URL, and its host or address, to which the mark does not apply: one machine serves many URLs.
     fn url(&mut self, plain: &str, seen: IndicatorRow) {
         if let Some(server) = servers::server(plain)
             .filter(|server| servers::is_server(server))
@@ -385,28 +384,28 @@ impl Collector {
         }
     }
 
-    /// A module that was loaded by its path: mere names say nothing of where it is.
+    /// Adds a module with a path; a mere name does not show where it is.
     fn module(&mut self, text: &Untrusted, seen: IndicatorRow) {
-        let plain = words::unprefixed(std::str::from_utf8(text.as_bytes()).unwrap_or_default());
-        if words::is_path(plain) {
+        let plain = extract::unprefixed(std::str::from_utf8(text.as_bytes()).unwrap_or_default());
+        if extract::is_path(plain) {
             self.known_as(Kind::Path, &Untrusted::from(plain), seen);
         }
     }
 
-    /// What stands out in the texts that a command line hides.
+    /// Adds the indicators in the hidden texts of a command line.
     fn decoded(&mut self, text: &Untrusted, seen: IndicatorRow) {
         for hidden in command_line::decoded(text.as_bytes()) {
-            self.words(&hidden, IndicatorRow { is_decoded: true, ..seen }, ValueMeaning::Others);
+            self.add_from_text(&hidden, IndicatorRow { is_decoded: true, ..seen }, ValueMeaning::Others);
         }
     }
 
-    /// What stands out among words, whatever it is.
-    fn words(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: ValueMeaning) {
+    /// Adds the indicators of any kind in a text.
+    fn add_from_text(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: ValueMeaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         // Placeholders in angle brackets would split the path that contains them.
         let plain = &*spelled(plain);
-        for (kind, word) in words::named(plain) {
-            // Binary data in hexadecimal digits is no hash of a file.
+        for (kind, word) in extract::named(plain) {
+            // Binary data in hexadecimal digits is not a hash of a file.
             if kind == Kind::Hash && meaning == ValueMeaning::Data {
                 continue;
             }
@@ -414,9 +413,9 @@ impl Collector {
                 self.known_as(Kind::Memory, &Untrusted::from(word), seen);
                 continue;
             }
-            // A program that is named by its path alone, say of those that were started, is what the row is about.
-            let is_itself = meaning == ValueMeaning::Words && kind == Kind::Path && word == words::unprefixed(plain);
-            // What waits pings a resolver, and what tests its connection asks anybody.
+            // A path alone, such as that of a started program, is the subject of the row.
+            let is_itself = meaning == ValueMeaning::Words && kind == Kind::Path && word == extract::unprefixed(plain);
+            // Pings for a delay, and tests of the connection, use public machines.
             let mark = seen.mark.filter(|_| !matches!(kind, Kind::Host | Kind::Address));
             self.known_as(kind, &Untrusted::from(word), IndicatorRow { is_itself, mark, ..seen });
         }
@@ -443,7 +442,7 @@ impl Collector {
                 add_place(&mut indicator.own, seen.place);
             }
             let counts = [true, seen.is_itself];
-            // Addresses that a name leads to serve other names as well.
+            // An address that a name resolves to serves other names as well.
             let mark = seen.mark.filter(|_| kind != Kind::Address || !seen.is_listed);
             for (marked, _) in indicator.marked.iter_mut().zip(counts).filter(|(_, counts)| *counts) {
                 let mark = mark.filter(|mark| marked.is_none_or(|(known, _)| *mark < known));
@@ -452,7 +451,7 @@ impl Collector {
         }
     }
 
-    /// The place of an indicator, which is new if it was not seen yet.
+    /// The number of an indicator; adds it if it is new.
     fn number_of(&mut self, kind: Kind, value: Untrusted) -> usize {
         let (next, found, new) = (self.found.len(), &self.found, Indicator::new(kind, value));
         let is_same = |known: usize| found.get(known).is_some_and(|known| is_same(known, &new));
@@ -463,10 +462,10 @@ impl Collector {
         number
     }
 
-    /// By kind; within a kind the order of the report stays.
+    /// Sorts by kind; within a kind the order of the report stays.
     fn sorted(self) -> Indicators {
         let mut found = self.found;
-        // An address serves other names as well: only where all are marked is it.
+        // An address is marked only if all names that resolve to it are.
         let mut pairs: Vec<_> = self.resolved.into_iter().collect();
         pairs.sort();
         for names in pairs.chunk_by(|one, other| one.0 == other.0) {
@@ -482,17 +481,17 @@ impl Collector {
     }
 }
 
-/// Whether both are one thing.
+/// Whether both are the same indicator.
 fn is_same(one: &Indicator, other: &Indicator) -> bool {
     one.kind == other.kind && compared(one.kind, &one.value) == compared(other.kind, &other.value)
 }
 
-/// The number of each indicator, by a hash of what it is; by the next hash where two have one.
+/// The number of each indicator, by its hash; on a collision by the next free hash.
 #[derive(Default)]
 struct KnownNumbers(HashMap<u64, u32>);
 
 impl KnownNumbers {
-    /// The number of an indicator; `next` where none that is known is the same.
+    /// The number of an indicator; `next` if it is new.
     fn number_of(&mut self, kind: Kind, value: &Untrusted, next: usize, is_same: impl Fn(usize) -> bool) -> usize {
         let mut hash = self.0.hasher().hash_one((kind, compared(kind, value)));
         while let Some(known) = self.0.get(&hash).and_then(|known| usize::try_from(*known).ok()) {
@@ -506,11 +505,11 @@ impl KnownNumbers {
     }
 }
 
-/// Adds a row to the first ones, once.
+/// Adds a row to the stored ones, once.
 fn add_place(places: &mut Vec<RowPlace>, place: RowPlace) {
-    if places.len() < MOST_PLACES && places.last() != Some(&place) {
+    if places.len() < MAX_PLACES && places.last() != Some(&place) {
         if places.is_empty() {
-            // Most are named once.
+            // Most indicators have one row.
             places.reserve_exact(1);
         }
         places.push(place);

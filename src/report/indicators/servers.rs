@@ -1,22 +1,22 @@
-//! Host names and IP addresses: how reports write them, and whether they are public.
+//! Parses host names and IP addresses as reports write them, and finds those that are not public.
 
 use super::Kind;
 use crate::text::Untrusted;
 use std::net::{IpAddr, Ipv6Addr};
 use url::Host;
 
-/// Whether a text is an address, with a port or without.
+/// Whether a text is an IP address, with or without a port.
 pub(super) fn is_address(text: &str) -> bool {
     without_port(text).parse::<IpAddr>().is_ok()
 }
 
-/// An address of another machine, with a port or without.
+/// Parses the address of another machine, with or without a port.
 pub(super) fn address(text: &str) -> Option<Untrusted> {
     let found = without_port(text).parse::<IpAddr>().ok().filter(|found| is_of_a_machine(found.to_canonical()));
     found.map(|address| Untrusted::from(address.to_string()))
 }
 
-/// Whether one other machine can have an address: not this one, all or several, a netmask, or a number that no registry allocates.
+/// Whether another machine can have an address: not loopback, broadcast, multicast, a netmask or unallocated.
 fn is_of_a_machine(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -27,39 +27,39 @@ fn is_of_a_machine(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an address of version 6 lies in a block that a registry allocates from, or in that of documentation.
+/// Whether an IPv6 address is in an allocated block, or in that of documentation.
 fn is_allocated(address: Ipv6Addr) -> bool {
     let first = address.segments()[0];
     matches!(first, 0x2001 | 0x2003 | 0x2400..=0x241f | 0x2600..=0x263f | 0x2800..=0x280f)
         || matches!(first, 0x2a00..=0x2a1f | 0x2c00..=0x2c0f | 0x3fff)
 }
 
-/// Whether an address of version 6 is one of the own network.
+/// Whether an IPv6 address belongs to the local network.
 fn is_local(address: Ipv6Addr) -> bool {
     let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
-    // Where a network translates addresses for itself.
+    // The prefix for address translation within a network (RFC 8215).
     let is_translated = address.segments().starts_with(&[0x64, 0xff9b, 1]);
     address.is_unique_local() || address.is_unicast_link_local() || is_site_local || is_translated
 }
 
-/// Name servers that anybody may ask.
+/// Public name servers.
 const RESOLVERS: &str = "8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 149.112.112.112 208.67.222.222 \
     208.67.220.220 4.2.2.1 4.2.2.2 77.88.8.8 94.140.14.14 114.114.114.114 223.5.5.5 \
     2001:4860:4860::8888 2001:4860:4860::8844 2606:4700:4700::1111 2620:fe::fe";
 
-/// Whether a text can be a server: an address, or a name of letters, digits, dashes and dots once it is asked for.
+/// Whether a text can be a server: an address, or a name of letters, digits, dashes and dots in ASCII form.
 pub(super) fn is_server(text: &str) -> bool {
     let name = text.strip_suffix('.').unwrap_or(text);
     is_address(text) || name.split('.').all(is_label)
 }
 
-/// Whether a text can stand between the dots of a name.
+/// Whether a text can be a label of a host name.
 fn is_label(label: &str) -> bool {
     let fits = |c: char| !c.is_ascii() && c.is_alphanumeric() || c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     (1..=63).contains(&label.len()) && label.chars().all(fits)
 }
 
-/// A host as a resolver takes it: in lower case, letters of other scripts as it is asked for them.
+/// A host in the form for a resolver: in lower case, other scripts in Punycode.
 pub(super) fn host(text: &str) -> Option<Untrusted> {
     let text = without_port(text).trim_end_matches('.');
     let fits = text.len() <= 253 && text.contains('.') && text.split('.').all(is_label);
@@ -71,10 +71,10 @@ pub(super) fn host(text: &str) -> Option<Untrusted> {
     fits.then(|| Untrusted::from(asked_for()))
 }
 
-/// A mail address, without what stands before it.
+/// A mail address, without a prefix.
 pub(super) fn mail(text: &str) -> Option<Untrusted> {
     let text = text.trim_start_matches("mailto:");
-    // A miner's user and its mail address, a path and a file's name: what stands before a slash is something else.
+    // Miners write user and mail address with a slash between them; paths have slashes too.
     let text = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let (user, domain) = text.rsplit_once('@')?;
     let is_user = !user.is_empty() && user.chars().all(|c| c.is_alphanumeric() || ".!#$%&*+?^_~-".contains(c));
@@ -93,14 +93,14 @@ pub(super) fn server(url: &str) -> Option<&str> {
     (is_scheme && !server.is_empty() && !url.contains(char::is_whitespace)).then_some(server)
 }
 
-/// The server before a path, where a URL has lost its scheme.
+/// The server before a path, in a URL without its scheme.
 pub(super) fn server_without_scheme(url: &str) -> Option<&str> {
     let (server, _) = url.split_once('/')?;
     let fits = address(server).is_some() || host(server).is_some();
     (fits && !url.contains(char::is_whitespace)).then_some(server)
 }
 
-/// A server without its port and the brackets around version 6.
+/// A server without its port and the brackets of IPv6.
 pub(super) fn without_port(server: &str) -> &str {
     let inside = server.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
     inside.unwrap_or_else(|| match server.split_once(':') {
@@ -110,7 +110,7 @@ pub(super) fn without_port(server: &str) -> &str {
     })
 }
 
-/// Why a URL, a name or an address leads to no public host; none where it does.
+/// Why a URL, name or address does not lead to a public host; `None` if it does.
 pub(super) fn why_common(kind: Kind, value: &str) -> Option<&'static str> {
     match kind {
         Kind::Url => server(value).map_or(Some(NO_HOST), why_no_server),
@@ -125,14 +125,14 @@ pub fn is_plain_host(value: &[u8]) -> bool {
     ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
-/// Ends of names that every network, or none, gives its own machines.
+/// Endings of names that are local to a network.
 const LOCAL_ENDS: [&str; 9] =
     ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
 
-/// What a name is that no resolver of the internet knows.
+/// The reason for a name that public resolvers do not know.
 const NO_HOST: &str = "it is not a public host";
 
-/// Why a host is not public, or one that every network may have. It is parsed as browsers do, which accept `127.1` and
+/// Why a host is not public, or common to all networks. It is parsed as browsers do, which accept `127.1` and
 /// `0x7f.1` as addresses.
 fn why_no_server(server: &str) -> Option<&'static str> {
     match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
@@ -147,7 +147,7 @@ fn is_name_of_the_internet(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
 }
 
-/// Whether an address is public, and not one that every network uses.
+/// Whether an address is public, and not a public resolver.
 pub(in crate::report) fn is_of_the_internet(address: IpAddr) -> bool {
     why_not_of_the_internet(address).is_none()
 }

@@ -191,11 +191,11 @@ fn of_the_machines_of_an_alert_the_other_one_counts() {
 #[test]
 fn urls_within_urls_are_looked_at_once_each() {
     let text = "http://a.b/=".repeat(100_000);
-    let found = words::named(&text);
+    let found = extract::named(&text);
     assert_eq!(found.len(), 100_000);
     assert_eq!((found[0].1.len(), found[1].1.len()), (text.len(), 12));
     for (word, times) in [(r"\\a\bc ", 1), (r"C:\a b\c ", 1)] {
-        assert_eq!(words::named(&word.repeat(100_000)).len(), 100_000 * times, "{word}");
+        assert_eq!(extract::named(&word.repeat(100_000)).len(), 100_000 * times, "{word}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! A report's rows, decoded one at a time when they are looked at.
+//! A report's rows, decoded one at a time when they are shown.
 
 mod pieces;
 pub mod records;
@@ -13,7 +13,7 @@ use super::json::{Kind, Raw, members};
 use super::note::Item;
 use super::tree;
 use crate::text::{ColumnWidth, Untrusted};
-use pieces::{RowLength, pieces, tell};
+use pieces::{RowLength, pieces, push_member};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use std::sync::Arc;
 pub use pieces::{Line, ValueMember, lines};
 pub(super) use pieces::{compact, split_member};
 
-/// How much is read of a process that lists its children more than once.
-const MOST_AFTER_CHILDREN: usize = 16 * 1024;
+/// Maximum of bytes that are read after the children of a process, which may be listed twice.
+const MAX_AFTER_CHILDREN: usize = 16 * 1024;
 
-/// How many bytes of a row are decoded to show it in a line; a longer row is decoded whole only when it is opened.
+/// Maximum of bytes of a row that are decoded for one line; a longer row is decoded whole when it is opened.
 const PREVIEW: usize = 16 * 1024;
 
-/// How many bytes of a row are decoded when it is opened.
+/// Maximum of bytes of a row that are decoded when it is opened.
 const WHOLE_ROW: usize = 8 * 1024 * 1024;
 
 /// A report: its bytes, and where its rows start. Clones share both.
@@ -36,7 +36,7 @@ pub struct Report {
     pub body: Body,
     /// Where the rows start, as far as the bytes have been read.
     pub index: Arc<Index>,
-    /// What `value` is in the registry values that were set.
+    /// The meaning of `value` in the registry values that were set.
     pub registry: ValueMember,
 }
 
@@ -47,12 +47,12 @@ pub struct RowPlace {
     pub row: usize,
 }
 
-/// A row as it is handed over with all the others.
+/// The bytes of a row, when all rows of a section are read.
 #[derive(Clone, Copy)]
 pub struct RowBytes<'a> {
     report: &'a Report,
     pub place: RowPlace,
-    /// Its first bytes, up to 8 MiB of them: of a process those before its first child.
+    /// Its first bytes, up to 8 MiB; of a process those before its first child.
     pub bytes: &'a [u8],
 }
 
@@ -62,12 +62,12 @@ impl<'a> RowBytes<'a> {
         self.report.decode(self.place, self.bytes.get(..PREVIEW).unwrap_or(self.bytes), RowLength::InALine)
     }
 
-    /// The row in a line, from all that is handed over of it.
-    pub fn told(&self) -> Row {
+    /// The row in one line, from all of these bytes.
+    pub fn in_line(&self) -> Row {
         self.report.decode(self.place, self.bytes, RowLength::InALine)
     }
 
-    /// All that is the row's own, as JSON: a process may go on behind its children.
+    /// The row as JSON without children: members of a process may follow them.
     pub fn own(&self) -> Cow<'a, [u8]> {
         let section = self.report.section(self.place.section);
         match section.and_then(|section| section.tail(self.place.row)) {
@@ -80,18 +80,18 @@ impl<'a> RowBytes<'a> {
 /// One row, as shown in a pane.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
-    /// What happened to the thing, or what it is.
+    /// What happened to the item, or its kind.
     pub label: Label,
     /// The row's text, in pieces.
     pub pieces: Vec<Piece>,
 }
 
-/// The word beside a row.
+/// The label beside a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Label {
     /// From the table of attributes.
     Known(&'static str),
-    /// The attribute's own name, where the table has none.
+    /// The attribute's name, if the table has no label.
     Named(Untrusted),
 }
 
@@ -111,7 +111,7 @@ impl Default for Label {
 }
 
 impl Section {
-    /// The word beside each of its rows.
+    /// The label beside each of its rows.
     pub(super) fn label(&self) -> Label {
         self.attribute.map_or_else(|| Label::Named(self.name.clone()), |known| Label::Known(known.label))
     }
@@ -120,12 +120,12 @@ impl Section {
 /// A piece of a row's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
-    /// From the report: what the row is about.
+    /// From the report: the subject of the row.
     Value(Untrusted),
     /// From the report: a detail of the subject.
     Detail(Untrusted),
     Own(Cow<'static, str>),
-    /// From our tables, and no part of the row's text: notes stay with the row when a table changes.
+    /// From our tables, and not part of the row's text, so that notes still match when a table changes.
     Known(Cow<'static, str>),
 }
 
@@ -137,7 +137,7 @@ impl Piece {
         }
     }
 
-    /// What the row is about, if this piece is that.
+    /// The subject of the row, if this piece is that.
     pub fn value(&self) -> Option<&Untrusted> {
         match self {
             Self::Value(text) => Some(text),
@@ -153,7 +153,7 @@ impl Row {
         text
     }
 
-    /// Its label and its text, with what is from outside as `shown` makes it.
+    /// Its label and its text, with outside text converted by `shown`.
     pub fn words(&self, shown: impl Fn(&Untrusted) -> String) -> (String, String) {
         let label = match &self.label {
             Label::Known(word) => (*word).to_owned(),
@@ -176,7 +176,7 @@ impl Row {
         }
     }
 
-    /// What the row is about, if it begins with that: a process's name.
+    /// The subject, if the row begins with it: a process's name.
     pub fn name(&self) -> Option<&Untrusted> {
         self.pieces.first()?.value()
     }
@@ -191,14 +191,14 @@ impl Report {
         Self::new(body.clone(), Index::of(body))
     }
 
-    /// A report whose rows have been found.
+    /// A report with a complete index.
     pub fn new(body: Body, index: Index) -> Self {
         let mut report = Self { body, index: Arc::new(index), registry: ValueMember::default() };
         report.complete();
         report
     }
 
-    /// Makes what depends on several attributes, once all are known: a tree of a list of processes, and the registry's model.
+    /// Derives data from several attributes: the tree of a list of processes, and the registry's model.
     fn complete(&mut self) {
         if !self.index.is_complete {
             return;
@@ -214,7 +214,7 @@ impl Report {
         }
     }
 
-    /// The values of an attribute, one a row.
+    /// The values of an attribute, one per row.
     pub fn values(&self, attribute: &str) -> impl Iterator<Item = Untrusted> {
         let sections = (0..).zip(&self.index.sections);
         let sections =
@@ -223,14 +223,14 @@ impl Report {
         places.map(|place| compact(Raw::new(&self.record(place).value)))
     }
 
-    /// Adds the next batch. Other holders of the index keep their version of it.
+    /// Adds the next batch. Clones of the index stay unchanged.
     pub fn absorb(&mut self, batch: Batch) {
         self.body = self.body.wait_for(0).clone();
         Arc::make_mut(&mut self.index).absorb(batch);
         self.complete();
     }
 
-    /// Offset of the body up to which rows are known whole, and so can be searched.
+    /// Offset of the body up to which rows are complete, so that they can be searched.
     pub fn searchable(&self) -> usize {
         let last = |section: &Section| section.starts.last().map(|start| *start as usize);
         match self.index.is_complete {
@@ -247,31 +247,31 @@ impl Report {
         self.header(self.index.kind)
     }
 
-    /// Whether anything says that it is a behaviour report: its type, or an attribute of one. What calls itself a file is none: a
-    /// file has tags as well.
+    /// Whether it is a behaviour report, by its type or by an attribute. The type of a file excludes it, because files have tags
+    /// as well.
     pub fn is_behaviour(&self) -> bool {
         let kind = self.kind().unwrap_or_default();
         let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());
         is_of("behaviour") || !is_of("file") && self.has_attribute()
     }
 
-    /// Whether an attribute of a behaviour report is among what it says.
+    /// Whether it has an attribute of a behaviour report.
     pub fn has_attribute(&self) -> bool {
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         self.index.sections.iter().any(is_known)
     }
 
-    /// Whether nothing of it can be read: it is no JSON, or a list.
+    /// Whether it has no readable content: it is not JSON, or a list.
     pub fn is_unread(&self) -> bool {
         self.index.is_complete && (!self.index.is_json || self.index.is_page && self.index.sections.is_empty())
     }
 
-    /// Whether it could be read to its end.
+    /// Whether it was read to its end.
     pub fn is_sound(&self) -> bool {
         !self.is_unread() && !self.index.is_cut
     }
 
-    /// Whether it is known whole, and is not a behaviour report.
+    /// Whether it is complete, and not a behaviour report.
     pub fn is_of_another_kind(&self) -> bool {
         self.index.is_complete && self.index.is_json && !self.index.is_cut && !self.is_behaviour()
     }
@@ -297,7 +297,7 @@ impl Report {
         self.index.sections.get(section)
     }
 
-    /// The tree of processes with its section's number, where there is one.
+    /// The tree of processes with its section's number, if any.
     pub fn tree(&self) -> Option<(usize, &Section)> {
         (0..).zip(&self.index.sections).find(|(_, section)| section.form == SectionForm::Processes)
     }
@@ -306,12 +306,12 @@ impl Report {
         self.decode(RowPlace { section, row }, self.row_bytes(section, row, PREVIEW), RowLength::InALine)
     }
 
-    /// Decodes a row in a line from up to 8 MiB of it.
+    /// Decodes a row for one line, from up to 8 MiB of it.
     pub fn row_in_line(&self, place: RowPlace) -> Row {
         self.decode(place, self.row_bytes(place.section, place.row, WHOLE_ROW), RowLength::InALine)
     }
 
-    /// Decodes a row with everything that it says, up to 8 MiB of it.
+    /// Decodes a row with all of its members, up to 8 MiB of it.
     pub fn whole_row(&self, place: RowPlace) -> Row {
         let bytes = self.row_bytes(place.section, place.row, WHOLE_ROW);
         let mut row = self.decode(place, bytes, RowLength::Whole);
@@ -321,11 +321,11 @@ impl Report {
         row
     }
 
-    fn decode(&self, place: RowPlace, bytes: &[u8], told: RowLength) -> Row {
+    fn decode(&self, place: RowPlace, bytes: &[u8], length: RowLength) -> Row {
         let Some(found) = self.section(place.section) else { return Row::default() };
         let pieces = match found.form {
-            SectionForm::Processes => self.process(place, bytes, told),
-            _ => pieces(found, bytes, self.registry, told),
+            SectionForm::Processes => self.process(place, bytes, length),
+            _ => pieces(found, bytes, self.registry, length),
         };
         let mut row = Row { label: found.label(), pieces };
         if found.attribute.is_some_and(Attribute::is_technique) {
@@ -352,7 +352,7 @@ impl Report {
         Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
 
-    /// A row's value taken apart, a line a leaf.
+    /// The leaves of a row's value, a line each.
     pub fn lines(&self, section: usize, row: usize) -> Vec<Line> {
         let Some(found) = self.section(section) else { return Vec::new() };
         let bytes = self.row_bytes(section, row, WHOLE_ROW);
@@ -381,7 +381,7 @@ impl Report {
         }
     }
 
-    /// Offset after a section's last row: everything from there on belongs to others.
+    /// Offset after a section's last row.
     pub(super) fn section_end(&self, section: usize) -> usize {
         let next = || {
             let later = self.index.sections.iter().skip(section + 1);
@@ -392,7 +392,7 @@ impl Report {
         end.map_or(here, |end| (end as usize).min(here))
     }
 
-    /// Offsets of the bytes that a row begins in, up to the next row's: of a process those before its first child.
+    /// Offsets of a row up to the next one; of a process up to its first child.
     pub(super) fn extent(&self, section: usize, row: usize) -> Range<usize> {
         self.extent_before(section, row, self.section_end(section))
     }
@@ -410,8 +410,8 @@ impl Report {
         };
         let end = self.section_end(section);
         let next = found.start(found.row_from(tail)).map_or(end, |next| next as usize);
-        // Where it lists its children more than once, more of it stands behind them.
-        self.body.window(tail..next.max(tail + MOST_AFTER_CHILDREN).min(end))
+        // If it lists its children twice, more members follow them.
+        self.body.window(tail..next.max(tail + MAX_AFTER_CHILDREN).min(end))
     }
 
     fn row_bytes(&self, section: usize, row: usize, limit: usize) -> &[u8] {
@@ -419,7 +419,7 @@ impl Report {
         self.body.window(extent.start..extent.end.min(extent.start + limit))
     }
 
-    fn process(&self, place: RowPlace, bytes: &[u8], told: RowLength) -> Vec<Piece> {
+    fn process(&self, place: RowPlace, bytes: &[u8], length: RowLength) -> Vec<Piece> {
         if Raw::new(bytes).kind() != Kind::Object {
             return vec![Piece::Value(compact(Raw::new(bytes)))];
         }
@@ -430,28 +430,28 @@ impl Report {
         };
         let name = value("name");
         if name.is_none() && bytes.len() == PREVIEW {
-            // Something long stands before the name.
-            return self.process(place, self.row_bytes(place.section, place.row, WHOLE_ROW), told);
+            // A long member precedes the name.
+            return self.process(place, self.row_bytes(place.section, place.row, WHOLE_ROW), length);
         }
         // An empty name is a value as well, but is not visible.
         let is_seen = name.as_ref().is_some_and(|name| !name.is_empty());
         let mut pieces: Vec<_> = name.map(Piece::Value).into_iter().collect();
         pieces.extend((!is_seen).then(|| Piece::Own("(no name)".into())));
-        // The unit of the offset is the sandbox's own.
+        // The unit of the offset depends on the sandbox.
         for (before, member) in [("  ", "process_id"), ("  +", "time_offset")] {
             pieces
                 .extend(value(member).into_iter().flat_map(|value| [Piece::Own(before.into()), Piece::Detail(value)]));
         }
-        for (name, value) in members.into_iter().filter(|_| told == RowLength::Whole) {
+        for (name, value) in members.into_iter().filter(|_| length == RowLength::Whole) {
             let name = name.text();
             if !matches!(name.as_bytes(), b"name" | b"process_id" | b"time_offset") {
-                tell(&mut pieces, name, value);
+                push_member(&mut pieces, name, value);
             }
         }
         pieces
     }
 
-    /// A process's members without its children: those before them, and those after.
+    /// A process's members before and after its children.
     pub(super) fn own_members<'a>(
         &'a self,
         place: RowPlace,
@@ -464,9 +464,9 @@ impl Report {
     }
 }
 
-/// What stands at the end of a row of which no more is read.
+/// The text at the end of a truncated row.
 fn truncation_mark() -> String {
-    format!("(the row goes on: only its first {} are shown)", crate::text::bytes(WHOLE_ROW as u64))
+    format!("(the row is longer: only its first {} are shown)", crate::text::bytes(WHOLE_ROW as u64))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a row says: the fields that the table names for a record, or else its value in one line or taken apart.
+//! The text of a row: the fields that the table names for a record, or else its value in one line or by leaf.
 
 use super::Piece;
 use super::records::{Step, leaves};
@@ -8,7 +8,7 @@ use crate::report::index::{Section, SectionForm};
 use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 
-/// What the member `value` of `registry_keys_set` is.
+/// The meaning of the member `value` of `registry_keys_set`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ValueMember {
     /// The report names no sandbox, or is of several.
@@ -16,12 +16,12 @@ pub enum ValueMember {
     Unclear,
     /// The data; the key ends with the value's name.
     Data,
-    /// The value's name, under the key; the data is not given.
+    /// The value's name, under the key; the data is missing.
     Name,
 }
 
 impl ValueMember {
-    /// What it is in the reports of a sandbox.
+    /// Its meaning in the reports of a sandbox.
     pub(super) fn of(sandbox: &Untrusted) -> Self {
         let sandbox = String::from_utf8_lossy(sandbox.as_bytes()).to_lowercase();
         let gives_name = ["lastline", "sndbox", "orcas"].iter().any(|name| sandbox.contains(name));
@@ -33,16 +33,16 @@ impl ValueMember {
     }
 }
 
-/// The most values of evidence that a line shows; further ones are counted.
-const EVIDENCE: usize = 8;
+/// Maximum of values of evidence in a line; further ones are counted.
+const MAX_EVIDENCE: usize = 8;
 
-/// What stands before a field that is one of several.
-const BETWEEN: &str = " · ";
+/// Separator between fields.
+const SEPARATOR: &str = " · ";
 
-/// How much of a row is shown.
+/// How much of a row is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowLength {
-    /// What a line has room for; the rest is counted.
+    /// As much as fits in a line; the rest is counted.
     InALine,
     Whole,
 }
@@ -54,36 +54,36 @@ impl RowLength {
 }
 
 /// Adds a member with its name.
-pub(super) fn tell(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
+pub(super) fn push_member(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
     let is_secret = name.as_bytes() == PASSWORD.as_bytes();
     let value = if is_secret { Piece::Own(HIDDEN.into()) } else { Piece::Detail(RowLength::Whole.value(value)) };
-    pieces.extend([Piece::Own(BETWEEN.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
+    pieces.extend([Piece::Own(SEPARATOR.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
 }
 
 /// The pieces of a row that is not a process.
-pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, told: RowLength) -> Vec<Piece> {
+pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, length: RowLength) -> Vec<Piece> {
     let shape = section.attribute.map(|attribute| &attribute.shape);
     if let (Some(technique), Some(ValueShape::Records(fields))) = (section.technique(bytes), shape) {
-        return record_pieces(Raw::new(&technique), fields, told);
+        return record_pieces(Raw::new(&technique), fields, length);
     }
     if matches!(section.form, SectionForm::Object | SectionForm::Loose) {
-        return member_pieces(bytes, told);
+        return member_pieces(bytes, length);
     }
     let raw = Raw::new(bytes);
     match shape {
         Some(ValueShape::Moment) => {
             // Some sandboxes write another number where they have no date.
-            let no_date = || vec![Piece::Own("no date given: ".into()), Piece::Value(told.value(raw))];
+            let no_date = || vec![Piece::Own("no date given: ".into()), Piece::Value(length.value(raw))];
             let shown = raw.integer().map(|seconds| moment(seconds).map_or_else(no_date, |when| vec![when]));
-            shown.unwrap_or_else(|| vec![Piece::Value(told.value(raw))])
+            shown.unwrap_or_else(|| vec![Piece::Value(length.value(raw))])
         }
         Some(ValueShape::Records(_))
             if registry == ValueMember::Name && section.name.as_bytes() == b"registry_keys_set" =>
         {
-            record_pieces(raw, &NAMED_VALUE, told)
+            record_pieces(raw, &NAMED_VALUE, length)
         }
-        Some(ValueShape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, told),
-        _ => vec![Piece::Value(told.value(raw))],
+        Some(ValueShape::Records(fields)) if raw.kind() == Kind::Object => record_pieces(raw, fields, length),
+        _ => vec![Piece::Value(length.value(raw))],
     }
 }
 
@@ -92,9 +92,9 @@ fn moment(seconds: i64) -> Option<Piece> {
     Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
 }
 
-/// The fields that the table names, in its order; the others behind them, or their number.
-fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], told: RowLength) -> Vec<Piece> {
-    // A member that is null says nothing.
+/// The fields that the table names, in its order, then the others or their number.
+fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength) -> Vec<Piece> {
+    // Members that are null are not shown.
     let members: Vec<_> = raw.members().filter(|(_, value)| value.bytes() != b"null").collect();
     let to_visible = |field: &RecordField| {
         let found = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes());
@@ -108,12 +108,12 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], told: RowLength) 
         let Some(value) = to_visible(field) else { continue };
         // Skip an empty first value, unless the separator before the next shows that one is missing.
         let next = || fields.iter().skip(n + 1).find(|next| to_visible(next).is_some());
-        if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == BETWEEN) {
+        if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == SEPARATOR) {
             continue;
         }
-        let is_said = |piece: &Piece| matches!(piece, Piece::Value(to_visible) if *to_visible == compact(value));
-        // A signature is often called by its identifier: once is enough.
-        if field.name == "id" && pieces.iter().any(is_said) {
+        let is_shown = |piece: &Piece| matches!(piece, Piece::Value(to_visible) if *to_visible == compact(value));
+        // The name of a signature is often its identifier, which is then shown once.
+        if field.name == "id" && pieces.iter().any(is_shown) {
             continue;
         }
         if !pieces.is_empty() {
@@ -123,22 +123,24 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], told: RowLength) 
         pieces.push(match field.role {
             FieldRole::Severity => Piece::Detail(severity_word(compact(value))),
             FieldRole::Evidence => {
-                Piece::Detail(evidence(value, if told == RowLength::Whole { usize::MAX } else { EVIDENCE }))
+                Piece::Detail(evidence(value, if length == RowLength::Whole { usize::MAX } else { MAX_EVIDENCE }))
             }
             // The first shown value is the row's subject, unless a field has that role.
-            _ if about.map_or(has_value, |about| about != field) => Piece::Detail(told.value(value)),
-            FieldRole::Said | FieldRole::About => Piece::Value(told.value(value)),
+            _ if about.map_or(has_value, |about| about != field) => Piece::Detail(length.value(value)),
+            FieldRole::Plain | FieldRole::About => Piece::Value(length.value(value)),
         });
-        has_value |= matches!(field.role, FieldRole::Said | FieldRole::About);
+        has_value |= matches!(field.role, FieldRole::Plain | FieldRole::About);
     }
     let named = |name: &Untrusted| fields.iter().any(|field| field.name.as_bytes() == name.as_bytes());
     if pieces.is_empty() {
-        return vec![Piece::Value(told.value(raw))];
+        return vec![Piece::Value(length.value(raw))];
     }
     let others = members.iter().filter(|(name, _)| !named(name));
     match others.clone().count() {
         0 => {}
-        _ if told == RowLength::Whole => others.for_each(|(name, value)| tell(&mut pieces, name.clone(), *value)),
+        _ if length == RowLength::Whole => {
+            others.for_each(|(name, value)| push_member(&mut pieces, name.clone(), *value))
+        }
         more => pieces.push(Piece::Own(format!(" · {more} more").into())),
     }
     pieces
@@ -158,25 +160,25 @@ fn before(pieces: &mut Vec<Piece>, field: &RecordField) -> &'static str {
     field.before
 }
 
-/// `name: value` of an object that is no record.
-fn member_pieces(bytes: &[u8], told: RowLength) -> Vec<Piece> {
+/// `name: value` of an object that is not a record.
+fn member_pieces(bytes: &[u8], length: RowLength) -> Vec<Piece> {
     let (name, value) = split_member(bytes);
-    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(told.value(value))]
+    vec![Piece::Detail(name.text()), Piece::Own(": ".into()), Piece::Value(length.value(value))]
 }
 
-/// What the service puts before its words.
+/// The prefix of the severity in the service's data.
 const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
 
 /// The severity words, the most severe first; several mean the same. Unknown words come last.
 const SEVERITIES: [&[&str]; 5] =
     [&["critical"], &["high"], &["medium", "moderate"], &["low"], &["info", "informational", "information"]];
 
-/// The word without what the service puts before it.
+/// Removes the prefix of a severity.
 fn severity_word(text: Untrusted) -> Untrusted {
     text.as_bytes().strip_prefix(PREFIX).map(Untrusted::from).unwrap_or(text)
 }
 
-/// Place of a severity among the words for it, the most severe first.
+/// Rank of a severity, the most severe first.
 pub(super) fn severity_rank(text: Untrusted) -> usize {
     let word = severity_word(text);
     let is_one = |words: &&[&str]| words.iter().any(|known| word.as_bytes().eq_ignore_ascii_case(known.as_bytes()));
@@ -184,8 +186,8 @@ pub(super) fn severity_rank(text: Untrusted) -> usize {
 }
 
 impl Section {
-    /// A technique of a summary or of the service's trees as one record: the number, the greatest severity, every
-    /// description and reference; none for any other row. In a summary the row is a member: the
+    /// A technique of a summary or of the service's trees as one record: number, highest severity, every
+    /// description and reference; `None` for any other row. In a summary the row is a member: the
     /// number with a list of observations.
     pub(in crate::report) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
         let (id, seen) = match (self.attribute?.name, self.form) {
@@ -230,8 +232,8 @@ fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
             return;
         }
         let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
-        let is_told = !matches!(name, b"" | b"value");
-        joined.extend([before, if is_told { name } else { b"" }, if is_told { b"=" } else { b"" }].concat());
+        let is_named = !matches!(name, b"" | b"value");
+        joined.extend([before, if is_named { name } else { b"" }, if is_named { b"=" } else { b"" }].concat());
         joined.extend_from_slice(value.text().as_bytes());
     });
     if count > most {
@@ -240,15 +242,15 @@ fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     Untrusted::from(joined)
 }
 
-/// How many nested values are joined in a line before the rest is counted.
-const JOINED: usize = 8;
+/// Maximum of nested values in a line; further ones are counted.
+const MAX_JOINED: usize = 8;
 
 /// One line of a value that is shown whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub depth: usize,
     pub name: Option<Untrusted>,
-    /// The value; none for an object or array, whose content follows.
+    /// The value; `None` for an object or array, whose content follows.
     pub value: Option<Untrusted>,
 }
 
@@ -258,9 +260,9 @@ pub(in crate::report) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
     (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
 }
 
-/// A value in one line: strings as they are, flat arrays joined, everything deeper as written.
+/// A value in one line: strings decoded, flat arrays joined, deeper values as written.
 pub(in crate::report) fn compact(raw: Raw<'_>) -> Untrusted {
-    joined(raw, JOINED)
+    joined(raw, MAX_JOINED)
 }
 
 /// Like [`compact`], with at most `most` values of a flat array, and the rest counted.
@@ -272,7 +274,7 @@ fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
     }
 }
 
-/// The elements of a flat array, the rest counted; none of an empty one, or of one that is not flat.
+/// The elements of a flat array, the rest counted; `None` if it is empty or not flat.
 fn side_by_side(raw: Raw<'_>, most: usize) -> Option<Untrusted> {
     let elements: Vec<_> = raw.elements().take(most.saturating_add(1)).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
@@ -304,7 +306,7 @@ fn squeezed(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().filter(keep).copied().collect()
 }
 
-/// A value taken apart, a line a leaf, a line for each object and array.
+/// The leaves of a value, a line each, and a line for each object and array.
 pub fn lines(bytes: &[u8]) -> Vec<Line> {
     let (mut found, mut name, mut depth) = (Vec::new(), None, 0_usize);
     let mut scanner = Scanner::default();

@@ -1,4 +1,4 @@
-//! A row as the JSON that it is made of, whole; and JSON taken apart into its leaves.
+//! A whole row as JSON, and the leaves of JSON.
 
 use super::pieces::split_member;
 use super::{Report, RowPlace};
@@ -7,12 +7,12 @@ use crate::report::json::{Event, Kind, Raw, Scanner};
 use crate::text::Untrusted;
 use std::borrow::Cow;
 
-/// A row, whole.
+/// The JSON of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Name of the member, where the row is one of an object.
+    /// Name of the member, if the row is a member of an object.
     pub member: Option<Untrusted>,
-    /// The value as written; of a process all but its children.
+    /// The value as written; of a process without its children.
     pub value: Cow<'a, [u8]>,
 }
 
@@ -26,7 +26,7 @@ pub enum Step {
 }
 
 impl Report {
-    /// A row, whole, whatever its length.
+    /// The JSON of a row, of any length.
     pub fn record(&self, place: RowPlace) -> Record<'_> {
         let Some(section) = self.section(place.section) else { return Record::default() };
         let bytes = self.body.window(self.extent(place.section, place.row));
@@ -42,7 +42,7 @@ impl Report {
         }
     }
 
-    /// A process with what stands before its children and after them.
+    /// The record of a process, joined from the members before and after its children.
     fn process_record<'a>(&'a self, place: RowPlace, bytes: &'a [u8]) -> Record<'a> {
         let mut record = Record { member: None, value: Raw::new(bytes).bytes().into() };
         if Raw::new(bytes).kind() == Kind::Object {
@@ -54,12 +54,12 @@ impl Report {
     }
 }
 
-/// Takes a value apart: each string, number and word, and each empty object and array, with the way to it.
+/// Visits each string, number and word, and each empty object and array, with its path.
 ///
-/// No recursion, and nothing is left out: names that stand twice lead to two leaves.
+/// Does not recurse, and visits every leaf: two members of one name are two leaves.
 pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
     let (mut way, mut name) = (Vec::new(), Untrusted::default());
-    // Of each open container whether it is an object, how many values it has had, and its offset.
+    // For each open container: whether it is an object, its number of values so far, and its offset.
     let mut open: Vec<(bool, usize, usize)> = Vec::new();
     Scanner::default().feed(bytes, &mut |at, event| {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -72,7 +72,7 @@ pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
                 way.pop();
             }
             Event::Open { .. } | Event::Text | Event::Word { .. } => {
-                // The way to the value at the top is a step as well, which keeps the balance.
+                // The top value has a step too, so that steps and containers match.
                 let count = open.last_mut().map_or(0, |(_, count, _)| std::mem::replace(count, *count + 1));
                 way.push(match open.last() {
                     Some((true, ..)) => Step::Member(std::mem::take(&mut name)),
@@ -89,7 +89,7 @@ pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
     });
 }
 
-/// A way as one text, such as `resolved_ips/0`: steps with `/` between them; `~` and `/` inside of a name stand as `~0` and
+/// A path as text, such as `resolved_ips/0`: steps separated by `/`; `~` and `/` inside of a name become `~0` and
 /// `~1` (RFC 6901).
 pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
     let mut text = Vec::new();

@@ -16,7 +16,7 @@ pub struct RowSet {
 impl RowSet {
     pub const EMPTY: Self = Self { sections: BTreeMap::new() };
 
-    /// Adds a row. Rows that come in the order of their section cost nothing to add; one that is in already stays once.
+    /// Adds a row, if it is not in the set. Rows in the order of their section are appended in constant time.
     pub fn insert(&mut self, section: usize, row: u32) {
         let rows = self.sections.entry(section).or_default();
         match rows.last() {
@@ -75,7 +75,7 @@ impl FromIterator<(usize, u32)> for RowSet {
 }
 
 impl Report {
-    /// What orders a row in its section: its tactic, then its severity; none where it stays as it came.
+    /// The sort key of a row: its tactic, then its severity; `None` if the order of the report stays.
     pub(in crate::report) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
         let attribute = self.section(section)?.attribute?;
         let (severity, bytes) = (attribute.severity()?, self.row_bytes(section, row, WHOLE_ROW));
@@ -86,7 +86,7 @@ impl Report {
     }
 }
 
-/// Sections whose rows have an order of their own: techniques by tactic, then the most severe first, then as they came.
+/// Sections with sorted rows: techniques by tactic, then the most severe first, then in the order of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     /// For each section the position of each row.

@@ -1,4 +1,4 @@
-//! Judging rows by the rules.
+//! Evaluates the rules on the rows of a report.
 
 use super::{FoundTechnique, Rule, Rules, Severity};
 use crate::report::index::SectionForm;
@@ -13,15 +13,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-/// What the rules make of a report.
+/// The result of the rules for a report.
 #[derive(Debug, Default)]
 pub struct Marks {
-    /// The rules that mark rows, of each row the most severe first.
+    /// Notable rows with their rules, the most severe first in each row.
     notable: BTreeSet<(RowPlace, Mark)>,
-    /// Rows that are noise, and nothing else.
+    /// Rows that are only noise.
     noise: RowSet,
     order: Arc<Order>,
-    /// The programs that ran of those that a rule names.
+    /// The programs named by rules that ran.
     ran: BTreeSet<Vec<u8>>,
     techniques: Vec<FoundTechnique>,
 }
@@ -48,7 +48,7 @@ impl Marks {
         self.notable.iter().map(|(place, (_, rule))| (place.section, place.row, *rule))
     }
 
-    /// The order of rows that say themselves how severe they are.
+    /// The order of rows with a severity.
     pub fn order(&self) -> &Arc<Order> {
         &self.order
     }
@@ -58,23 +58,23 @@ impl Marks {
     }
 }
 
-/// A rule that marks a row, by its number: the lesser the more it matters.
+/// A rule that marks a row, by severity and number; the least is the most severe.
 pub(super) type Mark = (Severity, u16);
 
 /// The values of one row that rules are evaluated on.
 struct RowValues<'a> {
     /// The row's text, as [`spell`] writes it.
     text: &'a [u8],
-    /// The texts that the row hides, written likewise.
+    /// The hidden texts of the row, in the same spelling.
     decoded: &'a [Vec<u8>],
-    /// The parent's file name in lower case; none if the row is not a process.
+    /// The parent's file name in lower case; `None` if the row is not a process.
     parent: Option<&'a [u8]>,
-    /// The programs that ran of those that a rule names.
+    /// The programs named by rules that ran.
     ran: &'a BTreeSet<Vec<u8>>,
 }
 
 impl Rules {
-    /// Judges every row of a report.
+    /// Evaluates every row of a report.
     pub fn evaluate(&self, report: &Report, cancel: &Cancel) -> Result<Marks, Cancelled> {
         let order = Arc::new(Order::of(report, cancel)?);
         let mut marks = Marks { order, ran: self.ran(report, cancel)?, ..Marks::default() };
@@ -85,7 +85,7 @@ impl Rules {
             let (mut text, mut above) = (Vec::new(), Vec::new());
             for found in report.each_row(number) {
                 cancel.check()?;
-                let (place, row) = (found.place, found.told());
+                let (place, row) = (found.place, found.in_line());
                 text.clear();
                 row.push_text(&mut text);
                 let hidden = decoded(section, &text, sample.as_ref());
@@ -117,7 +117,7 @@ impl Rules {
         let crowd = crowd.into_iter().filter(|(((_, number), _), (each, _))| is_enough(*number, each.len()));
         let crowd = crowd.flat_map(|((mark, _), (_, places))| places.into_iter().map(move |place| (place, mark)));
         marks.notable.extend(crowd.chain(trail.rows()));
-        // Rows that say the same count once, as they do among the findings.
+        // Rows with the same text count once, as among the findings.
         let (mut rows, state) = (BTreeMap::<Mark, HashSet<u64>>::new(), RandomState::new());
         for (place, mark) in &marks.notable {
             rows.entry(*mark).or_default().insert(state.hash_one(report.row(place.section, place.row).text()));
@@ -126,7 +126,7 @@ impl Rules {
         Ok(marks)
     }
 
-    /// The programs that ran of those that a rule names.
+    /// Finds the programs named by rules that ran.
     fn ran(&self, report: &Report, cancel: &Cancel) -> Result<BTreeSet<Vec<u8>>, Cancelled> {
         let named: BTreeSet<&[u8]> =
             self.rules.iter().flat_map(|rule| rule.unless_runs.iter().map(String::as_bytes)).collect();
@@ -135,14 +135,14 @@ impl Rules {
             if section.attribute.is_some_and(|known| ["processes_tree", "processes_created"].contains(&known.name)) {
                 for found in report.each_row(number) {
                     cancel.check()?;
-                    ran.extend(Some(program(&found.told())).filter(|program| named.contains(program.as_slice())));
+                    ran.extend(Some(program(&found.in_line())).filter(|program| named.contains(program.as_slice())));
                 }
             }
         }
         Ok(ran)
     }
 
-    /// Every rule that marks one row, the one that matters most first.
+    /// Every rule that marks one row, the most severe first.
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let place = RowPlace { section, row };
@@ -160,12 +160,12 @@ impl Rules {
     }
 }
 
-/// The sample's own hash, as the report's identifier has it.
+/// The sample's hash from the report's identifier.
 fn sample(report: &Report) -> Option<Regex> {
     Regex::new(report.identifier()?.parts().file?.as_str()).ok()
 }
 
-/// The texts that a row hides, where it is a command line, as [`spell`] writes them.
+/// The hidden texts of a command line, as [`spell`] writes them.
 fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8>> {
     if !matches!(section.pane(), Pane::Commands | Pane::Processes) {
         return Vec::new();
@@ -178,8 +178,8 @@ fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8
     spelled.collect()
 }
 
-/// Brings a row to the form that the rules are written for: small letters, one notation for folders and hives, and one name for
-/// the sample.
+/// Converts a row to the spelling of the rules: lower case, one notation for folders and hives, and one name for the
+/// sample.
 fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
     text.make_ascii_lowercase();
     if let Cow::Owned(spelled) = canonical::spell_out(text) {
@@ -192,8 +192,7 @@ fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
     }
 }
 
-/// Rows that count only if there are many of their kind: by rule and the common part (`same`) the distinct parts (`each`) and
-/// the places.
+/// Rows that count only in numbers: by rule and common part (`same`), the distinct parts (`each`) and the places.
 type CountedRows = BTreeMap<(Mark, Vec<u8>), (BTreeSet<Vec<u8>>, Vec<RowPlace>)>;
 
 fn add_to_crowd(crowd: &mut CountedRows, mark: Mark, rule: &Rule, place: RowPlace, text: &[u8]) {
@@ -206,20 +205,20 @@ fn add_to_crowd(crowd: &mut CountedRows, mark: Mark, rule: &Rule, place: RowPlac
     }
 }
 
-/// Attributes whose rows begin with an address that was reached, or was to be.
+/// Attributes whose rows begin with the address of a connection, real or planned.
 const CONNECTIONS: [&str; 2] = ["ip_traffic", "memory_pattern_ips"];
 
-/// Connections, and the addresses that marked rows name or whose names are marked.
+/// Connections, and the addresses in marked rows or of marked names.
 #[derive(Default)]
 struct RelatedRows {
     named: BTreeMap<IpAddr, Mark>,
-    /// Addresses that were asked for by names; none where one of the names is not marked.
+    /// Addresses with the mark of their names; `None` if one of the names is not marked.
     asked: BTreeMap<IpAddr, Option<Mark>>,
     connections: Vec<(IpAddr, RowPlace)>,
 }
 
 impl RelatedRows {
-    /// Takes the address of a connection, and those in the JSON of a marked row or of a name that was asked for.
+    /// Adds the address of a connection, and those in the JSON of a marked row or of a DNS lookup.
     fn add<'a>(
         &mut self,
         attribute: &str,
@@ -264,9 +263,9 @@ impl RelatedRows {
 struct RuleEvaluator<'a> {
     rules: &'a Rules,
     applies: Vec<bool>,
-    /// Those of them that no text calls.
+    /// Rules without texts, which are evaluated on every row.
     uncalled: Vec<u16>,
-    /// Numbers of the texts that the row holds, in order; its room is kept for the next.
+    /// Numbers of the texts in the row, in order; a buffer that is reused.
     hits: Vec<usize>,
 }
 
@@ -280,7 +279,7 @@ impl<'a> RuleEvaluator<'a> {
         Self { rules, applies: rules.rules.iter().map(is_for).collect(), uncalled, hits: Vec::new() }
     }
 
-    /// The rules that mark a row, for what it says or for what it hides, in order.
+    /// The rules that mark a row by its text or by its hidden texts, in order.
     fn rules(&mut self, row: &RowValues<'_>) -> Vec<(Mark, &'a Rule)> {
         let mut found = self.rules_of_text(row);
         for text in row.decoded {
@@ -313,7 +312,7 @@ impl<'a> RuleEvaluator<'a> {
 }
 
 impl Rule {
-    /// Whether all that it says is so of a row with these texts.
+    /// Whether all conditions of the rule hold for a row with these texts.
     fn holds(&self, hits: &[usize], row: &RowValues<'_>) -> bool {
         let mut first = self.first;
         let mut is_there = |texts: &[String]| {
@@ -360,7 +359,7 @@ fn is_near(text: &[u8], names: &[String]) -> bool {
     })
 }
 
-/// The program that a process runs: its name without its folder, in small letters.
+/// The program of a process: its name without folder, in lower case.
 fn program(process: &Row) -> Vec<u8> {
     let line = process.name().map(Untrusted::as_bytes).unwrap_or_default();
     last_part(command_line::split(line).0).to_ascii_lowercase()

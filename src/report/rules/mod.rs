@@ -20,14 +20,14 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 pub use evaluate::Marks;
 
-/// The most rules; their numbers have 16 bits.
-const MOST_RULES: usize = u16::MAX as usize;
+/// Maximum number of rules; their numbers have 16 bits.
+const MAX_RULES: usize = u16::MAX as usize;
 
-/// The most regular expressions of a file: compiling one takes time.
-const MOST_REGEXES: usize = 1_000;
+/// Maximum number of regular expressions in a file: compiling one takes time.
+const MAX_REGEXES: usize = 1_000;
 
-/// Names for everything that is started, and for everything that is left on the disk.
-const SEVERAL: [(&str, &[&str]); 2] = [
+/// Names of groups of attributes: all that start programs, and all that leave files on the disk.
+const GROUPS: [(&str, &[&str]); 2] = [
     ("commands", &["command_executions", "processes_created", "processes_tree", "processes_injected"]),
     ("files", &["files_written", "files_dropped", "files_copied"]),
 ];
@@ -38,18 +38,18 @@ const SHIPPED: &[(&str, &str)] = &[
 ];
 
 names! {
-    /// How notable a row is; it has a sign, so that it does not rest on colour.
+    /// How notable a row is, with a sign for terminals without colour.
     #[derive(Deserialize)]
     Severity sign {
         High "high" "!",
         Medium "medium" "*",
         Low "low" "+",
-        /// Not at all: any machine does so by itself.
+        /// Not notable: every machine does it.
         Noise "noise" "~",
     }
 }
 
-/// What rules are about, in the order in which findings are read.
+/// The subjects of rules, in the order of the findings.
 pub const SUBJECTS: [&str; 9] = [
     "persistence",
     "injection",
@@ -59,7 +59,7 @@ pub const SUBJECTS: [&str; 9] = [
     "discovery",
     "command and control",
     "impact",
-    // What the sandbox itself makes of the file.
+    // The verdict of the sandbox.
     "verdict",
 ];
 
@@ -73,7 +73,7 @@ pub struct Rule {
     pub why: String,
     #[serde(default)]
     pub attack: Vec<String>,
-    /// One of [`SUBJECTS`]: as written, or else that of its techniques; empty where none is known.
+    /// One of [`SUBJECTS`], from its file or its techniques; empty if unknown.
     #[serde(default)]
     pub subject: String,
     #[serde(default)]
@@ -105,7 +105,7 @@ pub struct Rule {
     first: usize,
 }
 
-/// A regular expression, compiled when a row first reaches it: most reports reach few, and all of them take as long as a report.
+/// A regular expression, compiled on first use: most reports use few, and to compile all takes as long as a report.
 #[derive(Debug, Deserialize)]
 #[serde(from = "String")]
 struct Expression {
@@ -122,7 +122,7 @@ impl From<String> for Expression {
 impl Expression {
     /// # Errors
     ///
-    /// What is wrong with it; [`Rule::check`] has refused such a rule.
+    /// The error of the expression; [`Rule::check`] has refused such a rule.
     fn regex(&self) -> Result<&Regex, String> {
         let compile = || RegexBuilder::new(&self.source).case_insensitive(true).build();
         let compiled = self.compiled.get_or_init(|| compile().map_err(|error| error.to_string()));
@@ -135,14 +135,14 @@ impl Expression {
 }
 
 impl Rule {
-    /// What it sees and why that matters, in a sentence or two.
+    /// Its name and its reason, in a sentence or two.
     pub fn label(&self) -> String {
         let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
         let subject = if self.subject.is_empty() { String::new() } else { format!(" · {}", self.subject) };
         format!("{}. {} (rule {}{subject}{attack})", self.name, self.why, self.id)
     }
 
-    /// The heading that it stands under.
+    /// The heading of its subject.
     pub fn subject_name(&self) -> &str {
         if self.subject.is_empty() { "other" } else { &self.subject }
     }
@@ -162,8 +162,8 @@ impl Rule {
         format!("{} {} {persists} {techniques}", self.severity.name(), self.label())
     }
 
-    /// Replaces the names for several attributes, finds the subject, and refuses a rule that can mark nothing. The expressions of
-    /// shipped rules are compiled when they are needed; a test compiles them all.
+    /// Expands groups of attributes, finds the subject, and refuses a rule that cannot mark a row. The expressions of shipped
+    /// rules are compiled on first use; a test compiles them all.
     fn check(&mut self, is_shipped: bool) -> Result<(), String> {
         for expression in self.regex.iter().chain(&self.unless).filter(|_| !is_shipped) {
             expression.regex()?;
@@ -171,16 +171,16 @@ impl Rule {
         if self.subject.is_empty() {
             self.subject = attack::subject(&self.attack).unwrap_or_default().to_owned();
         } else if !SUBJECTS.contains(&self.subject.as_str()) {
-            return Err(format!("there is no subject {}; there are {}", self.subject, SUBJECTS.join(", ")));
+            return Err(format!("unknown subject {}; known are {}", self.subject, SUBJECTS.join(", ")));
         }
-        for (name, several) in SEVERAL {
+        for (name, several) in GROUPS {
             if self.attributes.iter().any(|written| written == name) {
                 self.attributes.retain(|written| written != name);
                 self.attributes.extend(several.iter().map(|name| (*name).to_owned()));
             }
         }
         if let Some(unknown) = self.attributes.iter().find(|name| Attribute::named(name.as_bytes()).is_none()) {
-            return Err(format!("there is no attribute {unknown}"));
+            return Err(format!("unknown attribute {unknown}"));
         }
         let names = || self.regex.iter().filter_map(|it| it.regex().ok()).flat_map(Regex::capture_names).flatten();
         let has = |wanted: &str| names().any(|name| name == wanted);
@@ -189,7 +189,7 @@ impl Rule {
         }
         let texts = [&self.attributes, &self.any, &self.all, &self.program, &self.near];
         if texts.iter().all(|texts| texts.is_empty()) && self.regex.is_none() {
-            return Err("the rule says nothing of what it looks for".to_owned());
+            return Err("the rule has no condition: add any, all, program or regex".to_owned());
         }
         // Every row contains the empty text.
         if self.any.iter().any(String::is_empty) {
@@ -209,7 +209,7 @@ struct RuleFile {
 #[derive(Debug)]
 pub struct FoundTechnique {
     pub id: Untrusted,
-    /// The highest of its rules.
+    /// The highest severity of its rules.
     pub severity: Severity,
     /// The names of the rules that mark rows, the most severe first, and the rows, each by a hash of its text.
     rules: Vec<String>,
@@ -219,7 +219,7 @@ pub struct FoundTechnique {
 }
 
 impl FoundTechnique {
-    /// It as a row beside those of the sandbox.
+    /// The technique as a row beside those of the sandbox.
     pub fn row(&self) -> Row {
         let by = format!(" {} ({})", self.label(), count(self.rows.len() as u64, "row"));
         let mut row = Row { pieces: vec![Piece::Value(self.id.clone()), Piece::Own(by.into())], ..Row::default() };
@@ -231,7 +231,7 @@ impl FoundTechnique {
     pub fn credit(&self, row: &mut Row) {
         let is_it = |piece: &Piece| matches!(piece, Piece::Value(id) if id.as_bytes() == self.id.as_bytes());
         let Some(at) = row.pieces.iter().position(is_it) else { return };
-        // Behind the technique's name.
+        // After the technique's name.
         let words =
             if row.pieces.len() > at + 2 { format!(" {} ·", self.label()) } else { format!(" · {}", self.label()) };
         row.pieces.insert(row.pieces.len().min(at + 2), Piece::Own(words.into()));
@@ -242,7 +242,7 @@ impl FoundTechnique {
     }
 }
 
-/// Rules, ready to judge rows by.
+/// Rules, ready to be evaluated.
 #[derive(Debug)]
 pub struct Rules {
     rules: Vec<Rule>,
@@ -308,7 +308,7 @@ impl Rules {
         for (number, section) in report.index.sections.iter().enumerate() {
             let is_technique = section.attribute.is_some_and(Attribute::is_technique);
             for row in report.each_row(number).filter(|_| is_technique) {
-                let row = row.told();
+                let row = row.in_line();
                 let id = row.pieces.iter().find_map(Piece::value);
                 let id = id.map(|id| String::from_utf8_lossy(id.as_bytes()));
                 let technique = id.and_then(|id| found.get_mut(id.trim()));
@@ -321,7 +321,7 @@ impl Rules {
     }
 }
 
-/// Adds the rules of a file, and the faults of the others.
+/// Adds the valid rules of a file, and the errors of the others.
 fn read(name: &str, text: &str, is_shipped: bool, rules: &mut Vec<Rule>, problems: &mut Vec<String>) {
     let mut problem = |at: usize, why: &str, so: &str| {
         let line = text.get(..at).unwrap_or_default().matches('\n').count() + 1;
@@ -340,7 +340,7 @@ fn read(name: &str, text: &str, is_shipped: bool, rules: &mut Vec<Rule>, problem
         let at = written.span().start;
         let table = written.into_inner();
         let more = ["regex", "unless"].into_iter().filter(|name| table.contains_key(*name)).count();
-        if rules.len() >= MOST_RULES || more > 0 && regexes + more > MOST_REGEXES {
+        if rules.len() >= MAX_RULES || more > 0 && regexes + more > MAX_REGEXES {
             if !std::mem::replace(&mut is_full, true) {
                 let why = "there are more than 65,535 rules or 1,000 regular expressions";
                 problem(at, why, "from here on such rules are not used, the others are");

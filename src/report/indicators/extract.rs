@@ -1,13 +1,13 @@
-//! What stands out among words: URLs wherever they begin, hashes, paths, mail addresses, addresses.
+//! Finds indicators in text: URLs, hashes, paths, mail addresses, IP addresses.
 
 use super::Kind;
 use super::servers::{is_address, mail};
 use std::ops::Range;
 
-/// Schemes that programs fetch by: letters that stand before one are none of it.
+/// Schemes of downloads; letters before one do not belong to it.
 const SCHEMES: [&str; 8] = ["https", "http", "hxxps", "hxxp", "ftps", "ftp", "wss", "ws"];
 
-/// What a text names, in its order.
+/// The indicators in a text, in order.
 pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
     let mut found = Vec::new();
     for (number, part) in text.split('"').enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
     found
 }
 
-/// What parts words.
+/// Whether a character separates words.
 fn is_gap(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '`')
 }
@@ -47,8 +47,8 @@ fn word(text: &str) -> &str {
     text.split(is_gap).next().unwrap_or_default()
 }
 
-/// Length of the unquoted path with blanks that a text begins with; none if it begins with no such
-/// path. A path continues after a blank inside a folder that is known to contain one, or if the
+/// Length of the unquoted path with blanks that a text begins with; `None` if it does not begin with
+/// one. A path continues after a blank inside a folder that is known to contain one, or if the
 /// next word leads to a subfolder and is neither another path nor an option. It ends at a file
 /// name. Otherwise the blank may separate a program from its arguments.
 fn spaced_path_length(text: &str) -> Option<usize> {
@@ -79,7 +79,7 @@ fn step(text: &str) -> Option<&str> {
     word(text).split(['\'', ',', ';', '|', '=']).next()
 }
 
-/// Whether a path ends in the name of a file: by what kind it is.
+/// Whether a path ends in a file name with an extension.
 fn has_extension(path: &str) -> bool {
     let name = path.rsplit('\\').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
@@ -87,7 +87,7 @@ fn has_extension(path: &str) -> bool {
 }
 
 /// Byte ranges of the URLs in a text without blanks. A URL within another is also found, up to the
-/// next one: redirectors name both. Each byte is read at most twice, however many URLs there are.
+/// next one: redirectors name both. Each byte is read at most twice.
 fn urls(text: &str) -> Vec<Range<usize>> {
     let starts = memchr::memchr_iter(b':', text.as_bytes()).filter_map(|colon| {
         let (before, after) = (text.get(..colon)?, text.get(colon..)?);
@@ -116,7 +116,7 @@ fn is_of_the_web(scheme: &str) -> bool {
     SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// Where the scheme begins that ends here: a known one may be glued to what stands before it.
+/// The start of the scheme that ends here; other letters may precede a known one.
 fn scheme_start(before: &str) -> Option<usize> {
     let begins = |known: &&str| {
         let start = before.len().checked_sub(known.len())?;
@@ -127,7 +127,7 @@ fn scheme_start(before: &str) -> Option<usize> {
     SCHEMES.iter().find_map(begins).or(first)
 }
 
-/// How much of a text that begins with a URL is of it, given where others begin.
+/// Length of the URL at the start of a text; `is_start` shows where others begin.
 fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
     let mut open: Vec<char> = Vec::new();
     let mut has_query = false;
@@ -143,7 +143,7 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
                 false
             }
             ')' | ']' | '}' => open.pop().is_none(),
-            // The next command of a shell's, unless it stands between the members of a query.
+            // The next command of a shell, unless it separates the members of a query.
             '&' => !has_query || rest.starts_with('&'),
             ',' | ';' => is_path(rest) || is_start(at + 1),
             // Lists of hosts use the separator that their reader splits at. A slash or `=` starts
@@ -194,7 +194,7 @@ pub(super) fn unprefixed(word: &str) -> &str {
     path.filter(|path| has_root(path)).unwrap_or(word)
 }
 
-/// The address at the beginning of a word: before a path, behind a user and a protocol, with a port or without.
+/// The IP address at the start of a word, after protocol and user, before port and path.
 fn address_in(word: &str) -> Option<&str> {
     let server = word.split('/').next().unwrap_or(word);
     let server = server.rsplit('@').next().unwrap_or(server);
@@ -202,7 +202,7 @@ fn address_in(word: &str) -> Option<&str> {
     [server, behind].into_iter().find(|found| is_address(found))
 }
 
-/// A path that says itself where it begins.
+/// Whether a word is an absolute path.
 pub(super) fn is_path(word: &str) -> bool {
     has_root(unprefixed(word)) || word.starts_with(r"\\") && word.len() > 4 || word.starts_with(r"\??\UNC\")
 }
