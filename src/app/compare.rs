@@ -1,4 +1,4 @@
-//! A comparison of a file's sandboxes, or of two files: its columns, and the visible items.
+//! The comparison of a file's sandboxes or of two files: its columns, filters and rows.
 
 use crate::app::find::in_circle;
 use crate::app::overlays::generic::{ListSource, ListView};
@@ -12,33 +12,33 @@ use std::sync::Arc;
 
 pub use crate::report::compare::Only;
 
-/// Places of an item in one report that are listed.
+/// Times of an item in one report that are listed.
 const MOST_TIMES: usize = 50;
 
 pub type ComparisonList = ListView<Comparison>;
 
-/// The stored reports of a file, item by item; with another file's beside them.
+/// The stored reports of one or two files, item by item.
 #[derive(Debug, Default)]
 pub struct Comparison {
     pub(super) job: Job,
     pub columns: Vec<MatrixColumn>,
     pub matrix: Option<Arc<Matrix>>,
     pub other: Option<Sha256>,
-    /// The pane whose items are shown; none for all.
+    /// The pane whose items are shown; `None` for all.
     pub pane: Option<Pane>,
     pub only: Only,
-    /// The column that "here" means.
+    /// The column whose items "only in" and "not in" refer to.
     pub here: usize,
-    /// Of this file and the other: whether further sandboxes may be on pages that were not fetched.
+    /// For each of the two files, whether unlisted pages may have more sandboxes.
     pub has_more_pages: [bool; 2],
-    /// Sandboxes beyond those that can be compared at once.
+    /// Sandboxes beyond the maximum that one comparison takes.
     pub left_out: usize,
-    /// The items that hold the words of the filter; none without one.
+    /// The items that match the filter; `None` without a filter.
     pub(super) found: Option<Vec<u32>>,
-    /// How many of the pane's items each column saw.
+    /// The number of the pane's items that each column saw.
     counts: Vec<usize>,
     has_differing: bool,
-    /// Columns that the analyst left out.
+    /// Columns that the user hid.
     pub(super) without: Vec<MatrixColumn>,
 }
 
@@ -47,17 +47,17 @@ pub struct Comparison {
 pub struct MatrixColumn {
     pub name: Untrusted,
     pub document: Option<Untrusted>,
-    /// The file's number: 0, or 1 for the other file.
+    /// The index of the column's file: 0, or 1 for the other file.
     pub side: usize,
     pub identifier: Option<Identifier>,
-    /// Its place in the list.
+    /// The column's index in its list.
     pub entry: usize,
     pub body: Option<Body>,
 }
 
 pub type OtherFileList = ListView<OtherFiles>;
 
-/// The earlier files that a file can be compared with.
+/// The recent files with which the shown file can be compared.
 #[derive(Debug)]
 pub struct OtherFiles(pub Vec<RecentFile>);
 
@@ -118,12 +118,12 @@ impl Only {
     }
 }
 
-/// Leaves out what cannot be compared at once; says how many.
+/// Truncates the columns to the maximum of one comparison; returns the number cut off.
 pub(crate) fn cut(columns: &mut Vec<MatrixColumn>) -> usize {
     columns.split_off(MOST_COLUMNS.min(columns.len())).len()
 }
 
-/// The columns that are compared: each stored sandbox by itself, or each file as a whole.
+/// The compared columns as bit sets: each stored sandbox, or all of each file.
 pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     let is_one_file = columns.iter().all(|column| column.side == 0);
     let mut sides: Vec<(usize, u64)> = Vec::new();
@@ -150,7 +150,7 @@ impl ListSource for Comparison {
         Some(self.select(self.pane, self.only))
     }
 
-    /// The legend, and the numbers of the columns.
+    /// The height of the legend and the width of the column numbers.
     fn beside(&self, _: Size, model: &Model) -> (usize, usize) {
         (model.compare_head(self).len() + 1, 0)
     }
@@ -161,7 +161,7 @@ impl ListSource for Comparison {
 }
 
 impl Comparison {
-    /// The items of a pane, or of all, that are wanted by who saw them and hold the words of the filter.
+    /// The items of a pane, or of all panes, that pass the view and the filter.
     fn select(&self, pane: Option<Pane>, only: Only) -> Vec<u32> {
         let Some(matrix) = &self.matrix else { return Vec::new() };
         let mut shown = matrix.select(pane, only, &self.sides(), self.here);
@@ -169,7 +169,7 @@ impl Comparison {
         shown
     }
 
-    /// How many items are hidden by the view alone, and by the pane alone.
+    /// The numbers of items hidden by the view alone and by the pane alone.
     pub fn hidden(&self) -> [usize; 2] {
         [(self.pane, Only::Any), (None, self.only)].map(|(pane, only)| self.select(pane, only).len())
     }
@@ -187,7 +187,7 @@ impl Comparison {
         }
     }
 
-    /// Counts the pane's items once: there may be a million.
+    /// Sets the pane and counts its items once, as there may be a million.
     pub(super) fn set_pane(&mut self, pane: Option<Pane>) {
         self.pane = pane;
         let Some(matrix) = &self.matrix else { return };
@@ -196,7 +196,7 @@ impl Comparison {
         self.has_differing = matrix.items().iter().any(differs);
     }
 
-    /// Covers other items by who saw them: all, then each narrower choice in turn.
+    /// Switches to the next view: all items, then each narrower choice.
     pub(super) fn step_view(&mut self) {
         self.only = Only::ALL.into_iter().find(|next| *next > self.only).unwrap_or_default();
     }
@@ -236,7 +236,7 @@ impl Comparison {
         self.here = now.unwrap_or(self.here);
     }
 
-    /// Takes the columns that a list has by now, to be compared again.
+    /// Rebuilds the columns from the list as it is now, for another comparison.
     pub(super) fn renew(&mut self, list: Option<&List>) {
         let before = std::mem::take(&mut self.columns);
         let here = before.get(self.here).cloned();
@@ -250,7 +250,7 @@ impl Comparison {
         self.choose(here.as_ref());
         let is_same = before.len() == self.columns.len();
         if !is_same || !before.iter().zip(&self.columns).all(|(was, is)| was.is_of(is)) {
-            // The marks are those of other columns.
+            // Selections belong to the previous columns.
             self.matrix = None;
         }
     }
@@ -292,7 +292,7 @@ impl Comparison {
         self.columns.iter().enumerate().map(words).collect()
     }
 
-    /// What else there is to know; this key brings back what was left out.
+    /// Remarks below the legend; `brings_back` is the key that shows hidden columns.
     pub(super) fn remarks(&self, brings_back: &str) -> impl Iterator<Item = String> {
         let names: Vec<_> = self.without.iter().map(MatrixColumn::label).collect();
         let left_out = thousands(self.left_out as u64);
@@ -300,7 +300,7 @@ impl Comparison {
         let is_shown = self.pane.is_none_or(|pane| pane == Pane::Techniques);
         let has_techniques = is_shown && self.matrix.as_ref().is_some_and(|matrix| matrix.has_techniques());
         let remarks = [
-            (self.has_more_pages.contains(&true), "further sandboxes on pages that were not listed".to_owned()),
+            (self.has_more_pages.contains(&true), "further sandboxes on pages that were not fetched".to_owned()),
             (!names.is_empty(), format!("without {}: {brings_back} brings back", names.join(", "))),
             (self.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
             (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
@@ -310,7 +310,7 @@ impl Comparison {
         remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words))
     }
 
-    /// Shows the items of the next pane that has any; after the last, those of all.
+    /// Shows the next pane with items; after the last, all panes.
     pub(super) fn step_pane(&mut self, forward: bool) {
         let with_items = Pane::ALL.into_iter().filter(|pane| self.rows().iter().any(|i| i.pane == *pane));
         let all: Vec<Option<Pane>> = [None].into_iter().chain(with_items.map(Some)).collect();

@@ -1,4 +1,4 @@
-//! What leaves the program: copies, and the export box, which writes a file.
+//! Clipboard copies, and the export form, which writes a file.
 
 use crate::app::field::TextField;
 use crate::app::find::in_circle;
@@ -11,18 +11,18 @@ use crate::request::Request;
 use crate::text::{Untrusted, count};
 use jiff::Timestamp;
 
-/// The longest text that is handed to a terminal's clipboard, in bytes: many take no more.
+/// The maximum of a clipboard copy in bytes: many terminals take no more.
 pub const LONGEST_COPY: usize = 64 * 1024;
 
 /// What a key copies to the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClipboardCopy {
     pub what: String,
-    /// The bytes; only when they were asked for raw are they other than one visible line.
+    /// One visible line, unless the user chose the raw bytes.
     pub bytes: Vec<u8>,
 }
 
-/// One file to write, and whether an existing one may be replaced.
+/// One file to write, and whether it may replace an existing file.
 #[derive(Debug, Clone)]
 pub struct SaveJob {
     pub what: SaveContent,
@@ -37,12 +37,12 @@ pub enum SaveContent {
         sources: Vec<ExportSource>,
         what: Part,
         format: &'static Format,
-        /// The rules that mark its rows.
+        /// The rules that annotate its rows.
         rules: RulesOrFile,
     },
     Value {
         text: Untrusted,
-        /// Whether its bytes are written as they are, and not as one line without teeth.
+        /// Whether the raw bytes are written instead of one defanged, escaped line.
         is_raw: bool,
     },
     /// The bytes of a stored response as received.
@@ -55,43 +55,43 @@ pub enum SaveError {
     Failed(String),
 }
 
-/// The export box: its part, of which reports, in which format, under which name.
+/// The export form: part, reports, format and path.
 pub type ExportForm = InputForm<ExportTarget>;
 
-/// What the export box writes: a part of reports, or a stored response.
+/// What the export form writes: a part of reports, or a stored response.
 #[derive(Debug)]
 pub struct ExportTarget {
     pub is_in_progress: bool,
-    /// A stored response, which is written as received: nothing is chosen but the name.
+    /// A stored response, written as received: only its path can be chosen.
     stored: Option<Request>,
     pub(in crate::app) choice: ExportChoice,
 }
 
-/// Everything that can be chosen in the box, and the choice.
+/// All options of the form, and the chosen ones.
 #[derive(Debug, Default)]
 pub struct ExportChoice {
-    /// The file that the reports are of.
+    /// The file of the reports.
     pub file: Option<Sha256>,
     /// The report of the chosen sandbox.
     pub here: Option<ExportSource>,
     /// Every stored report of the file.
     pub all: Vec<ExportSource>,
-    /// What can be written, and how many rows or indicators that is of how many, where the screen below shows such numbers.
+    /// The parts, each with its size where the list below shows that number.
     pub parts: Vec<(ExportPart, Option<String>)>,
     /// The chosen part.
     pub part: usize,
-    /// What the lists cover: indicators and findings are written of as many reports.
+    /// The reports that the lists cover: listed indicators and findings are exported from these.
     pub covered: Scope,
     pub last: Option<LastFormat>,
-    /// What the user chose; without it, the part decides.
+    /// The scope that the user chose; without it, the part decides.
     pub(in crate::app) scope: Option<Scope>,
     pub(in crate::app) format: Option<&'static Format>,
 }
 
-/// The format that was written last, and whether it was of indicators.
+/// The last written format, and whether it was for indicators.
 pub type LastFormat = (&'static Format, bool);
 
-/// What can be chosen in the box: content of reports, or a single value.
+/// A part that can be exported: content of reports, or a single value.
 #[derive(Debug, Clone)]
 pub enum ExportPart {
     Of(Part),
@@ -99,7 +99,7 @@ pub enum ExportPart {
 }
 
 impl ExportPart {
-    /// Its words, its part of the suggested name, and the format that is suggested; no two parts share a name.
+    /// Its label, its suffix of the file name (unique), and the suggested format.
     fn described(&self) -> (String, String, &'static str) {
         let known = |words: &str, name: &str, format| (words.to_owned(), name.to_owned(), format);
         match self {
@@ -132,7 +132,7 @@ impl ExportPart {
         matches!(self, Self::Of(what) if what.is_indicators())
     }
 
-    /// Whether it is what a list shows, of the reports that it covers.
+    /// Whether the part is a list as shown, from the reports that the list covers.
     fn is_listed(&self) -> bool {
         matches!(self, Self::Of(Part::Findings(Some(_)) | Part::Listed(_)))
     }
@@ -143,7 +143,7 @@ impl ExportChoice {
         self.parts.get(self.part).map(|(part, _)| part)
     }
 
-    /// Whether all reports can be chosen: a row is of one, and a list of those that it covers.
+    /// Whether the scope can change: a row has one report, a list the reports that it covers.
     fn has_scope(&self) -> bool {
         let is_of_one =
             matches!(self.part(), Some(ExportPart::Value(_) | ExportPart::Of(Part::Row(_) | Part::Shown(..))));
@@ -166,7 +166,7 @@ impl ExportChoice {
         if self.scope() == Scope::File { &self.all } else { self.here.as_slice() }
     }
 
-    /// Whether a format carries the part; the bytes as they came are of one report.
+    /// Whether a format can write the part; the raw format takes one report.
     fn can_carry(&self, format: &Format) -> bool {
         match self.part() {
             Some(ExportPart::Of(what)) => format.can_write(what) && (!format.is_raw() || self.sources().len() < 2),
@@ -175,7 +175,7 @@ impl ExportChoice {
         }
     }
 
-    /// The chosen format, that of the last time, or the suggested one: the first that carries the part.
+    /// The chosen format, the last one, or the first that can write the part.
     fn format(&self) -> Option<&'static Format> {
         let part = self.part()?;
         let is_same =
@@ -193,7 +193,7 @@ impl ExportChoice {
         Some(file::name_of(file, &sandbox, Some(&self.part()?.described().1), self.format()?.extension))
     }
 
-    /// Chooses the next of a line, or the one before.
+    /// Chooses the next or previous option of a line.
     fn change(&mut self, line: usize, forward: bool) {
         match self.lines().get(line).map(|line| line.label) {
             Some("What") => self.part = in_circle(self.part, self.parts.len(), forward).next().unwrap_or(0),
@@ -207,7 +207,7 @@ impl ExportChoice {
         }
     }
 
-    /// The choices, line by line.
+    /// The options, line by line.
     fn lines(&self) -> Vec<ChoiceLine> {
         let Some((part, format)) = self.part().zip(self.format()) else { return Vec::new() };
         let sandbox = self.here.as_ref().and_then(|here| here.identifier.as_ref()).map(Identifier::parts);
@@ -227,12 +227,12 @@ impl ExportChoice {
             line("Scope", self.scope().label(), &about, self.has_scope()),
             line("Format", format.name, format.about, has_formats),
         ];
-        // A value is of no report.
+        // A value belongs to no report.
         lines.retain(|line| line.label != "Scope" || matches!(part, ExportPart::Of(_)));
         lines
     }
 
-    /// The format that the end of a path asks for, where it is another; the bytes as they came stand under any name.
+    /// The other format that a path's extension selects; raw bytes take any extension.
     fn named(&self, path: &str) -> Option<&'static Format> {
         let format = self.format()?;
         Format::of_file(path).filter(|named| !format.is_raw() && named.extension != format.extension)
@@ -262,7 +262,7 @@ impl ExportForm {
         form
     }
 
-    /// Goes from a choice to the name, where what is typed belongs.
+    /// Moves from the options to the path, where typed text goes.
     pub(in crate::app) fn go_to_name(&mut self) {
         self.chosen = self.chosen.max(ExportTarget::choices(self).len());
     }
@@ -285,7 +285,7 @@ impl ExportForm {
         self.is_suggested() && self.chosen == ExportTarget::choices(self).len()
     }
 
-    /// Suggests a name; of a typed one the ending follows the format.
+    /// Suggests a path; a typed path keeps its stem and gets the format's extension.
     fn suggest(&mut self, ending: &str) {
         let choice = &self.source.choice;
         let Some((name, format)) = choice.name().zip(choice.format()) else { return };
@@ -300,12 +300,12 @@ impl ExportForm {
         ExportTarget::choices(self).iter().any(|line| line.has_other)
     }
 
-    /// Whether the line under the cursor has another choice.
+    /// Whether the line under the cursor has another option.
     pub fn has_choice(&self) -> bool {
         ExportTarget::choices(self).get(self.chosen).is_some_and(|line| line.has_other)
     }
 
-    /// Chooses the next of the line under the cursor, or the one before.
+    /// Chooses the next or previous option of the line under the cursor.
     pub fn change(&mut self, forward: bool) {
         let ending = self.source.choice.format().map_or("", |format| format.extension);
         self.source.choice.change(self.chosen, forward);
@@ -324,11 +324,11 @@ impl ExportForm {
         }
     }
 
-    /// How much the chosen part is, and what the file leaves out of it.
+    /// The size of the part, and what the format omits.
     pub fn left_out(&self) -> String {
         let choice = &self.source.choice;
         let Some(part) = choice.part() else { return "The bytes as they came; nothing opens the file.".to_owned() };
-        // That of the list is of as many reports as it covers.
+        // A listed part covers the same reports as its list.
         let size = choice.parts.get(choice.part).filter(|_| !choice.has_scope() || choice.scope() == choice.covered);
         let size = size.and_then(|(_, size)| Some((format!("{}; the", size.as_ref()?), " of them")));
         let (lead, of) = size.unwrap_or_else(|| ("The".to_owned(), ""));

@@ -1,24 +1,24 @@
-//! The text field: how keys become text in forms, lists, filters and on the start screen.
+//! The text field of forms, lists, filters and the start screen.
 
 use crate::app::Key;
 use crate::app::keys::BACKSPACE;
 use std::fmt;
 
-/// The longest text that is typed key by key, in bytes: a search runs after each of them.
+/// The maximum of typed text in bytes: a search runs after each key.
 const LONGEST_TYPED: usize = 4 << 10;
 
-/// The longest text that is pasted, in bytes: some thousand hashes.
+/// The maximum of pasted text in bytes: about a thousand hashes.
 const LONGEST_PASTED: usize = 64 << 10;
 
-/// A line of text that is typed into. Keys change its end.
+/// A line of typed text, edited at its end.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TextField {
     pub text: String,
-    /// Whether the program suggested the text: the first letter replaces it, other keys change its end.
+    /// Whether the program suggested the text: the first letter replaces it, other keys edit its end.
     pub is_suggested: bool,
 }
 
-/// The text may be a password and is not shown.
+/// Omits the text, which may be a password.
 impl fmt::Debug for TextField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TextField")
@@ -40,12 +40,12 @@ impl TextField {
         self.text.is_empty()
     }
 
-    /// Changes the text by a key; returns whether it is a key that changes text.
+    /// Edits the text; returns whether the key edits text.
     pub fn press(&mut self, key: Key) -> bool {
         self.change(key, LONGEST_TYPED)
     }
 
-    /// Types pasted text: a control is a blank, and what ends the last line is nothing.
+    /// Inserts pasted text: controls become blanks, the final line break is dropped.
     pub fn paste(&mut self, text: &str) {
         for c in text.trim_end_matches(['\r', '\n']).chars() {
             self.change(Key::Char(if c.is_control() { ' ' } else { c }), LONGEST_PASTED);

@@ -1,4 +1,4 @@
-//! Files that are open beside each other: one is shown; what belongs to another goes aside with it and comes back whole.
+//! The open files: one is shown, the others keep their whole state.
 
 use crate::app::find::HitList;
 use crate::app::panes::{Move, OWN, PaneOrder, PaneState};
@@ -9,32 +9,32 @@ use crate::report::{Pane, Report, Row, RowPlace};
 use crate::request::Request;
 use std::collections::{HashMap, HashSet};
 
-/// The most files that are open at once; the one that was opened first is closed for another.
+/// The maximum of open files; opening one more closes the oldest.
 pub(super) const MOST_FILES: usize = 20;
 
-/// One open file or document: its sandboxes, panes, searches and what was left open.
+/// One open file or document: its sandboxes, panes, searches and return point.
 #[derive(Debug, Default)]
 pub struct OpenFile {
     pub list: List,
-    /// The pane that has the focus; none while the list has it.
+    /// The focused pane; `None` while the list has the focus.
     pub focus: Option<Pane>,
-    /// The last pane with rows that was chosen: it says which panes are shown while the list has the focus.
+    /// The last chosen pane with rows: it selects the visible group while the list has the focus.
     pub(super) last: Option<Pane>,
-    /// Whether the screen is large enough for more panes in the first group.
+    /// Whether the screen has room for more panes in the first group.
     is_large: bool,
     pub is_zoomed: bool,
-    /// The last search of one of its reports that was left for one of its hits.
+    /// The last search in one of its reports, left for a hit.
     pub(super) finder: Option<HitList>,
     pub(super) left: Option<ReturnPoint>,
-    /// Whether its scan was watched to its end.
+    /// Whether its watched scan has finished.
     pub(super) is_scanned: bool,
 }
 
-/// A list that was left for one of its rows.
+/// A list that the user left for one of its rows.
 #[derive(Debug)]
 pub(super) enum ReturnPoint {
     Finder,
-    /// The list's file, which may not be the row's; the open report, where it is of that alone; the list, above others.
+    /// The list's file, the open report if the list covers only that, and the overlays.
     List(Option<Sha256>, Option<JobNumber>, Vec<Overlay>),
 }
 
@@ -52,7 +52,7 @@ impl OpenFile {
         PaneOrder::of(|pane| whole.is_none_or(|open| open.count(pane) > 0), self.is_large)
     }
 
-    /// The group of panes that is shown: that of the last chosen pane which has rows here, or the first.
+    /// The visible group of panes: that of the last chosen pane with rows, or the first.
     pub(super) fn group_in(&self, order: &PaneOrder) -> usize {
         [self.focus, self.last].into_iter().flatten().find_map(|pane| order.group_of(pane)).unwrap_or(0)
     }
@@ -62,7 +62,7 @@ impl OpenFile {
         self.last = Some(pane).filter(|pane| self.order().group_of(*pane).is_some()).or(self.last);
     }
 
-    /// Moves in the list. Nearly every report has rows in Other, the last pane: another report is shown from its first panes.
+    /// Moves in the list. Nearly every report has rows in Other, the last pane: another report starts at its first panes.
     pub(super) fn go_in_list(&mut self, movement: Move, height: usize) {
         let (before, count) = (self.list.scroll.cursor, self.list.count());
         self.list.scroll.go(movement, count, height);
@@ -98,7 +98,7 @@ impl OpenFile {
     }
 }
 
-/// The open files in the order in which they were opened; one is shown.
+/// The open files in the order of opening; one is shown.
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     all: Vec<OpenFile>,
@@ -107,7 +107,7 @@ pub struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// The file that is shown, or was before the start screen.
+    /// The shown file, or the one shown before the start screen.
     pub fn shown(&self) -> Option<&OpenFile> {
         self.all.get(self.shown)
     }
@@ -157,7 +157,7 @@ impl OpenFiles {
         place.filter(|place| place.section != OWN).map(|place| (report, place))
     }
 
-    /// The row under the cursor, where it is none of the report's.
+    /// The row under the cursor if it comes from the rules and not from the report.
     pub fn current_rule_row(&self) -> Option<&Row> {
         let file = self.shown()?;
         let (pane, open) = file.focus.zip(file.open())?;
@@ -165,7 +165,7 @@ impl OpenFiles {
         state.own_row(state.place(&open.report, pane, state.scroll.cursor)?).map(|(_, row)| row)
     }
 
-    /// Goes to the next pane or the one before; from the list, into the report.
+    /// Focuses the next or previous pane; from the list, a pane of the report.
     pub(super) fn step_pane(&mut self, forward: bool) {
         match self.shown().and_then(|file| file.focus) {
             None => self.enter_group(),
@@ -198,7 +198,7 @@ impl OpenFiles {
         self.shown().map_or(0, |file| file.group_in(&file.order()))
     }
 
-    /// Which of them is shown, from 1, and how many there are; none where there is one alone.
+    /// The shown file's number from 1, and the number of open files; `None` for one file.
     pub fn number(&self) -> Option<(usize, usize)> {
         self.are_several().then_some((self.shown + 1, self.all.len()))
     }
@@ -213,13 +213,13 @@ impl OpenFiles {
         self.fit(self.is_large);
     }
 
-    /// Gives every file as many panes at once as the screen has room for.
+    /// Sets for all files how many panes the screen has room for.
     pub fn fit(&mut self, is_large: bool) {
         self.is_large = is_large;
         self.all.iter_mut().for_each(|file| file.is_large = is_large);
     }
 
-    /// The place of the one at a distance from the shown one, in the circle of all.
+    /// The index at a distance from the shown file; wraps around.
     pub(super) fn place_at(&self, distance: isize) -> usize {
         let count = self.all.len().max(1);
         let distance = distance.rem_euclid(count.cast_signed());
@@ -238,7 +238,7 @@ impl OpenFiles {
         self.all.iter().filter_map(|open| open.list.file())
     }
 
-    /// Takes one away; the one that is shown stays, or the one behind it takes its place.
+    /// Removes a file; if it is the shown one, the next one takes its index.
     pub(super) fn close(&mut self, place: usize) -> Option<OpenFile> {
         let closed = (place < self.all.len()).then(|| self.all.remove(place))?;
         let shown = if place < self.shown { self.shown - 1 } else { self.shown };
@@ -259,7 +259,7 @@ impl OpenFiles {
         self.all.get_mut(place)
     }
 
-    /// The reports of the shown list that are neither stored nor in flight.
+    /// Requests for reports of the shown list that are neither stored nor in flight.
     pub fn missing_reports(&self, calls: &Calls) -> Vec<Request> {
         let missing =
             self.shown().into_iter().flat_map(|file| &file.list.entries).filter(|entry| entry.report().is_none());
@@ -275,7 +275,7 @@ impl OpenFiles {
         self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
     }
 
-    /// Takes each report to all that list it: what one list brings along is not paid for again.
+    /// Copies each report to all lists that name it, so that the user pays for it once.
     pub(super) fn share_reports(&mut self) {
         if !self.are_several() {
             return;
@@ -292,12 +292,12 @@ impl OpenFiles {
         }
     }
 
-    /// Lets go of the reports that are here and not among these; says whether there was one.
+    /// Drops reports that are no longer stored; returns whether there were any.
     pub(super) fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
         self.all.iter_mut().filter_map(|open| open.drop_deleted(stored).then_some(())).count() > 0
     }
 
-    /// The place of one that lists sandboxes, of which no report is stored and no answer either.
+    /// The index of a file that lists sandboxes but has nothing stored.
     pub(super) fn emptied(&self, stored: &HashSet<&Sha256>) -> Option<usize> {
         let is_empty = |list: &List| {
             let is_known = !list.entries.is_empty();

@@ -1,7 +1,7 @@
-//! Keys by the names that help shows; places, where a command can be done at all; and which keys do which command.
+//! Keys by name, key contexts, and the map of keys to commands.
 //!
-//! A key that the config gives to a command must be free wherever that command works. Commands that share a key in the table
-//! itself never apply at the same moment (`enter` does one thing in the list and another in a pane), so they may go on sharing one.
+//! A key that the config gives to a command must be free in every context of that command. Commands that share a key in the table
+//! never apply at the same moment (`enter` has one meaning in the list and another in a pane), so they may share it.
 
 use crate::app::{Command, Model, Screen};
 use crate::text::wrap_cut;
@@ -16,7 +16,7 @@ pub enum Key {
     Ctrl(char),
     Alt(char),
     F(u8),
-    /// Any other key, by the name that help shows.
+    /// Any other key, by the name in the help.
     Named(&'static str),
 }
 
@@ -86,19 +86,19 @@ pub const PAGE_DOWN: Key = Key::Named("pgdn");
 const NAMED_KEYS: [Key; 15] =
     [ENTER, ESC, TAB, BACK_TAB, BACKSPACE, DELETE, INSERT, UP, DOWN, LEFT, RIGHT, HOME, END, PAGE_UP, PAGE_DOWN];
 
-/// What becomes of letters in a place.
+/// How a context treats letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LetterInput {
     Mean,
     Typed,
-    /// They are typed, and seek among rows that are chosen from meanwhile.
+    /// Letters are typed, and filter rows whose cursor moves meanwhile.
     Seek,
 }
 
-/// A row a place: its name, its set, what letters do there, and its words after "it works".
+/// A row per context: its name, its set, how it treats letters, and its label after "it works".
 macro_rules! key_contexts {
     ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $words:literal;)*) => {
-        /// Where the analyst is: always in exactly one place.
+        /// Where the user is: exactly one context at a time.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum KeyContext {
             $($(#[$about])* $place,)*
@@ -126,7 +126,7 @@ macro_rules! key_contexts {
 
 key_contexts! {
     Start as START, Mean, "on the start screen";
-    /// The line of a hash, once it has a digit.
+    /// The line of a hash that has at least one digit.
     Hash, Typed, "while a SHA-256 is typed";
     List as LIST, Mean, "in the list of sandboxes";
     Pane as PANE, Mean, "in panes";
@@ -136,7 +136,7 @@ key_contexts! {
     Answer, Mean, "in a response";
     Palette, Seek, "in this list";
     Form as FORM, Typed, "in a form";
-    /// A line of a form that is chosen and not typed.
+    /// A line of a form with options instead of text.
     Choice as CHOICE, Mean, "on a choice of a form";
     Confirm as CONFIRM, Mean, "in a confirmation";
     Picker as PICKER, Mean, "in an overlay list";
@@ -158,10 +158,10 @@ macro_rules! sets {
 }
 
 sets! {
-    /// Wherever an overlay is open in which nothing is typed, and no question.
+    /// Every overlay without a text field or a confirmation.
     OVERLAYS: TextPage Detail Answer Picker Rows Hits Compare Choice;
     SOUGHT: Filter Finder Hits;
-    /// The palette, and the help while nothing is typed.
+    /// The palette, and the help while its filter is not edited.
     CHOSEN: Palette Picker;
     FIELDS: Form Choice Detail;
     PANED: List Pane Rows Hits Compare;
@@ -169,19 +169,19 @@ sets! {
     COPIED: List Pane Detail Answer Rows Compare;
     FILE: List Pane;
     FILE_OR_ROW: List Pane Detail;
-    /// Wherever no overlay is open.
+    /// Every context without an overlay.
     OPEN: Start List Pane;
     TREE: Pane Answer;
     UNFOLDED: Pane Answer Compare Rows;
     SIDEWAYS: List Pane Answer Compare Rows;
-    /// Wherever there is something to look at and nothing to type.
+    /// Every context without a text field.
     READING: Start List Pane TextPage Detail Answer Choice Confirm Picker Rows Hits Compare;
 }
 
 pub(in crate::app) const EVERYWHERE: KeyContexts = KeyContexts::of(KeyContext::ALL);
 
 impl KeyContext {
-    /// Whether a key is typed here as a letter, and so can mean no command.
+    /// Whether the key is typed as a letter here, and so runs no command.
     pub fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
@@ -248,13 +248,13 @@ impl Model {
 
 pub const NONE: &str = "none";
 
-/// The keys of every command: the built-in ones, changed by the config.
+/// The keys of all commands: built-in keys, changed by the config.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keymap {
     changed: BTreeMap<&'static str, Vec<Key>>,
 }
 
-/// The keys that the config gives to a command.
+/// A command's keys in the config.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyChange<'a> {
     pub command: &'a str,
@@ -263,7 +263,7 @@ pub struct KeyChange<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyChangeError {
-    /// Which of the changes, from 0.
+    /// The index of the change.
     pub change: usize,
     pub words: String,
 }
@@ -294,7 +294,7 @@ impl Keymap {
         self.changed.get(command.name).map_or(command.keys, Vec::as_slice)
     }
 
-    /// The commands of a key, in the order of the table; first those with unchanged keys.
+    /// The commands of a key in table order; those with unchanged keys first.
     pub(in crate::app) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
         let has_key = move |command: &&Command| command.keys.contains(&key);
         let usual = Command::all().filter(has_key).filter(|command| !self.changed.contains_key(command.name));
@@ -327,20 +327,20 @@ impl Keymap {
     }
 }
 
-/// Whether two commands have a key in common in the table, and so never apply at the same moment.
+/// Whether two commands share a key in the table, and so never apply together.
 fn share(one: &Command, other: &Command) -> bool {
     one.keys.iter().any(|key| other.keys.contains(key))
 }
 
-/// A place at which two commands would both have this key.
+/// A context in which two commands would both have this key.
 fn meet(one: &Command, other: &Command, key: Key) -> Option<KeyContext> {
     one.contexts.each().find(|place| other.contexts.contains(*place) && !place.types(key))
 }
 
 fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> {
     let unknown = || match similar(change.command).as_slice() {
-        [] => format!("no command is called `{}`; `behaview keys` names them all", change.command),
-        some => format!("no command is called `{}`; perhaps {}", change.command, some.join(", ")),
+        [] => format!("unknown command `{}`; see `behaview keys`", change.command),
+        some => format!("unknown command `{}`; perhaps {}", change.command, some.join(", ")),
     };
     let command = Command::named(change.command).ok_or_else(unknown)?;
     let key = |name: &&str| name.parse::<Key>().map_err(|error| format!("`{name}`: {error}"));
@@ -360,13 +360,13 @@ fn similar(name: &str) -> Vec<&'static str> {
 }
 
 impl Model {
-    /// The key that does a command right here: not one that is typed as a letter, nor one that means another command here.
+    /// The key that runs a command in this context, neither typed as a letter nor taken by another command.
     pub fn key_of(&self, command: &Command) -> Option<Key> {
         let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
         self.settings.keys.of(command).iter().find(works).copied()
     }
 
-    /// How messages name the way to a command: its first key, or its name in the palette.
+    /// A command's label in messages: its first key, or its name in the palette.
     pub fn key_label(&self, name: &'static str) -> String {
         let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)
@@ -374,7 +374,7 @@ impl Model {
 }
 
 impl Model {
-    /// Why a key does nothing here; none where a line is typed, for other keys have never meant anything there.
+    /// Why a key does nothing here; `None` in a text field, where such keys never had a meaning.
     pub(in crate::app) fn off_words(&self, key: Key) -> Option<String> {
         let place = self.key_context();
         if place.has_line() || place.types(key) || self.is_quitting {
@@ -383,7 +383,7 @@ impl Model {
         let known: Vec<_> = self.settings.keys.having(key).collect();
         let here = known.iter().filter(|command| command.contexts.contains(place));
         let missing: Vec<_> = here.filter_map(|command| Some((command.name, command.when.missing(self)?))).collect();
-        // Of many none is the one that was meant.
+        // With many disabled commands, the intended one is unknown.
         Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
                 let (other, quit) = (self.key_label("open-file"), self.key_label("quit"));
@@ -398,7 +398,7 @@ impl Model {
         })
     }
 
-    /// The message to the user in rows; none in plain mode.
+    /// The message in rows; empty in plain mode.
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let columns = usize::from(self.size.width.saturating_sub(4)).max(10);
@@ -450,7 +450,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_of_each_change() {
         let all = mistake(&[("zooom", &["x"]), ("zoom", &["hyper-x"]), ("refetch", &["R"])]);
-        assert!(all.contains("0: no command is called `zooom`; perhaps zoom"), "{all}");
+        assert!(all.contains("0: unknown command `zooom`; perhaps zoom"), "{all}");
         assert!(all.contains("1: `hyper-x`: unknown key"), "{all}");
         assert!(all.contains("2: R does relist already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));

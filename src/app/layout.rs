@@ -1,4 +1,4 @@
-//! Where everything stands, as a pure function of the screen's size and what has the focus.
+//! The layout of the screen, a pure function of its size and the focus.
 //!
 //! ```text
 //! wide                                        narrow                 small
@@ -12,7 +12,7 @@
 //! │ detail                                 │  │ detail           │  │        │
 //! └ bar ───────────────────────────────────┘  └ bar ─────────────┘  └ bar ───┘
 //! ```
-//! On a large screen a third column of panes joins. Neighbours share their border.
+//! A large screen has a third column of panes. Neighbours share their border.
 
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
@@ -35,49 +35,49 @@ pub struct Area {
 
 pub const SMALLEST: Size = Size { width: 40, height: 10 };
 
-/// The width from which the list and the overview have places beside several panes.
+/// The width from which the list and the overview are beside several panes.
 const WIDE: u16 = 100;
 
 /// The width from which the list and the tabs have rows above a pane.
 const NARROW: u16 = 60;
 
-/// From this height on there is room for more than one list or pane.
+/// The height from which more than one list or pane fits.
 const LOW: u16 = 16;
 
-/// From this height on the tabs have rows.
+/// The height from which the tabs have rows.
 const TABBED: u16 = 14;
 
-/// From this height on a sandbox has two rows of the list, and the detail of a row two.
+/// The height from which a list entry and the row detail have two rows.
 const HIGH: u16 = 24;
 
-/// From this size on a third column of panes has room.
+/// The size from which a third column of panes fits.
 const LARGE: Size = Size { width: 180, height: 45 };
 
-/// The width in which the tabs have room in one row.
+/// The width from which all tabs fit in one row.
 const ALL_TABS: u16 = 160;
 
 /// Rows of the bar: prices of keys, and the remaining quota.
 const BAR: u16 = 2;
 
-/// What the layout depends on besides the size.
+/// The inputs of the layout besides the size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     pub has_report: bool,
-    /// The pane that has the focus; none while the list has it.
+    /// The focused pane; `None` while the list has the focus.
     pub pane: Option<Pane>,
     /// The panes that share the screen.
     pub group: Vec<PaneNeed>,
     pub is_zoomed: bool,
-    /// Whether one thing is shown at a time, however large the screen.
+    /// Whether plain mode shows one pane at a time.
     pub is_plain: bool,
     /// Entries of the list.
     pub listed: usize,
-    /// Rows of the message, which covers what stands there.
+    /// Rows of the message, which covers other rows.
     pub message: u16,
     pub sizes: Sizes,
 }
 
-/// What a pane needs to show its rows whole.
+/// The width and rows that a pane needs to show everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaneNeed {
     pub pane: Pane,
@@ -86,20 +86,20 @@ pub struct PaneNeed {
 }
 
 impl PaneNeed {
-    /// Its rows, at least one, with the border above them.
+    /// Its rows, at least one, with the upper border.
     fn height(&self) -> u16 {
         u16::try_from(self.rows.max(1)).unwrap_or(u16::MAX).saturating_add(1)
     }
 }
 
-/// Sizes that the analyst has set, where the screen has room for them.
+/// Sizes set by the user, applied where the screen has room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sizes {
     pub list: Option<u16>,
-    /// Percent of the columns right of it that the first pane takes.
+    /// Percent of the columns right of the list for the first pane.
     pub middle: Option<u16>,
-    /// Percent of the rows that the upper pane beside it takes.
+    /// Percent of the rows for the upper pane of a column.
     pub upper: Option<u16>,
 }
 
@@ -110,11 +110,11 @@ pub enum Edge {
     Upper,
 }
 
-/// Fewest columns of the list, and fewest that it leaves to the panes.
+/// The minimum of the list's columns, and of those that it leaves to the panes.
 const NARROWEST: u16 = 18;
 const LEFT_OVER: u16 = 40;
 
-/// Percent that a side of a pair of panes has at least, and at most.
+/// The minimum and maximum share of one of two panes, in percent.
 const SHARE: (u16, u16) = (15, 85);
 
 impl Sizes {
@@ -137,7 +137,7 @@ impl Sizes {
         }
     }
 
-    /// Changes the share of the upper pane, in percent.
+    /// Changes the share of the upper pane by a percentage.
     pub(super) fn grow_upper(&mut self, by: i16) {
         self.upper = Some(self.upper.unwrap_or(33).saturating_add_signed(by).clamp(SHARE.0, SHARE.1));
     }
@@ -152,22 +152,22 @@ impl Sizes {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Layout {
     pub title: Area,
-    /// The rows that name every pane with its count, where there is room.
+    /// The rows with all panes and their counts, where they fit.
     pub tabs: Area,
     pub content: Area,
-    /// The list of sandboxes with its border, or its one row without.
+    /// The list with its border, or its one row without.
     pub list: Option<Area>,
-    /// Panes with their places, borders included; neighbours share theirs.
+    /// Panes with their areas; neighbours share a border.
     pub panes: Vec<(Pane, Area)>,
-    /// What the panes take together, but the overview.
+    /// The area of all panes except the overview.
     pub beside_list: Area,
-    /// The place of an overlay: content and detail without what the message covers of them.
+    /// The area of an overlay: content and detail, less the rows of the message.
     pub overlay: Area,
-    /// The rows that show the row under the cursor whole, where there is room.
+    /// The rows that show the whole row under the cursor, where they fit.
     pub detail: Area,
     pub message: Area,
     pub bar: Area,
-    /// Borders that can be moved, with their cells.
+    /// Borders that can be dragged, with their cells.
     edges: Vec<(Edge, Area)>,
 }
 
@@ -186,7 +186,7 @@ impl Area {
             && (self.y..self.y.saturating_add(self.height)).contains(&y)
     }
 
-    /// The row inside of its border that a cell lies in, from 0.
+    /// The index of the row at a cell, inside the border.
     pub fn row_at(self, x: u16, y: u16) -> Option<usize> {
         let inside = self.inside();
         (self.contains(x, y) && inside.contains(inside.x, y)).then(|| usize::from(y - inside.y))
@@ -198,20 +198,20 @@ impl Area {
         (Self { height: first, ..self }, rest)
     }
 
-    /// The first columns, and those behind them.
+    /// Splits off the first columns.
     pub fn columns(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         let rest = Self { x: self.x.saturating_add(first), width: self.width - first, ..self };
         (Self { width: first, ..self }, rest)
     }
 
-    /// Two areas above each other that share a border; the first has this many rows.
+    /// Splits into two areas above each other with a shared border; the first has this many rows.
     fn stacked(self, first: u16) -> (Self, Self) {
         let (upper, _) = self.rows(first);
         (upper, self.rows(first.saturating_sub(1)).1)
     }
 
-    /// Two areas beside each other that share a border; the first has this many columns.
+    /// Splits into two areas beside each other with a shared border; the first has this many columns.
     fn beside(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         (self.columns(first).0, self.columns(first.saturating_sub(1)).1)
@@ -223,7 +223,7 @@ impl Size {
         self.width >= SMALLEST.width && self.height >= SMALLEST.height
     }
 
-    /// Whether a third column of panes has room.
+    /// Whether a third column of panes fits.
     pub fn is_large(self) -> bool {
         self.width >= LARGE.width && self.height >= LARGE.height
     }
@@ -232,7 +232,7 @@ impl Size {
         self.width >= WIDE && self.height >= LOW
     }
 
-    /// Rows that a sandbox takes in the list.
+    /// Rows of a list entry.
     pub fn entry_rows(self) -> u16 {
         if self.is_wide() && self.height >= HIGH { 2 } else { 1 }
     }
@@ -276,11 +276,10 @@ impl Layout {
         self
     }
 
-    /// Columns of panes beside each other, each as wide as its rows need.
+    /// Arranges columns of panes, each as wide as its rows need.
     fn place(&mut self, mut area: Area, view: &View, is_large: bool) {
         let (_, columns) = in_columns(&view.group, if is_large { 3 } else { 2 }, area.height.saturating_sub(1));
         let count = u16::try_from(columns.len()).unwrap_or(1);
-        // Neighbours share a border.
         let free = area.width.saturating_add(count - 1);
         let least = free / (2 * count);
         let wanted = |panes: &&[PaneNeed]| panes.iter().map(|need| need.columns).fold(least, u16::max);
@@ -299,10 +298,10 @@ impl Layout {
         }
     }
 
-    /// Panes above each other; what those with few rows leave goes to the one with the most.
+    /// Stacks panes; the one with the most rows gets the spare rows.
     fn stack(&mut self, mut area: Area, panes: &[PaneNeed], upper: Option<u16>) {
         let wanted: Vec<u16> = panes.iter().map(PaneNeed::height).collect();
-        // Each keeps a row of its own below its border.
+        // Each pane keeps one row below its border.
         let most = area.height.saturating_sub(2 * u16::try_from(panes.len()).unwrap_or(0)).saturating_add(1);
         let first = upper.map(|upper| percent(upper, area.height).saturating_sub(1).clamp(2, most.max(2)));
         for (need, height) in panes.iter().zip(divide(&wanted, area.height.saturating_sub(1), first)) {
@@ -338,7 +337,7 @@ fn percent(part: u16, whole: u16) -> u16 {
     u16::try_from(u32::from(whole) * u32::from(part) / 100).unwrap_or(whole)
 }
 
-/// Splits panes into columns so that the fewest rows are out of sight, and gives their number first.
+/// Splits panes into columns with the fewest hidden rows; returns that number and the columns.
 fn in_columns(panes: &[PaneNeed], columns: usize, free: u16) -> (u32, Vec<&[PaneNeed]>) {
     if columns < 2 || panes.len() < 2 {
         let wanted: u32 = panes.iter().map(|need| u32::from(need.height())).sum();
@@ -357,10 +356,10 @@ fn in_columns(panes: &[PaneNeed], columns: usize, free: u16) -> (u32, Vec<&[Pane
     each.min_by_key(|(lost, _)| *lost).unwrap_or_default()
 }
 
-/// Divides columns or rows: who wants few has them, others have equal shares, and the rest goes to who wants the most.
+/// Divides columns or rows: small needs are met, the others share equally, and the largest gets the rest.
 fn divide(wanted: &[u16], mut free: u16, first: Option<u16>) -> Vec<u16> {
     let mut shares = vec![0; wanted.len()];
-    // A size that the analyst has set comes before all, where there are others.
+    // A size set by the user has priority if there are other panes.
     let mut order: Vec<(usize, u16)> = wanted.iter().copied().enumerate().collect();
     order.sort_by_key(|(at, wanted)| if *at == 0 && first.is_some() { 0 } else { *wanted });
     let mut sharing = u16::try_from(order.len()).unwrap_or(u16::MAX);

@@ -1,4 +1,4 @@
-//! The list of a file's sandboxes: its entries, page after page, and the report of each as it is looked at.
+//! The list of a file's sandboxes: its entries, its pages, and the open reports.
 
 use crate::app::find::Filter;
 use crate::app::find::finding::SearchEnd;
@@ -19,29 +19,29 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-/// The sandboxes of one file, or the reports of one opened document.
+/// The sandboxes of one file, or the reports of one document.
 #[derive(Debug, Default)]
 pub struct List {
     pub origin: ListOrigin,
     pub entries: Vec<ListEntry>,
-    /// Where each identifier is found; of several entries with the same one the first.
+    /// The index of each identifier; the first of duplicates.
     places: HashMap<Identifier, usize>,
     pub next: Next,
-    /// When the first page came; none while no page is there.
+    /// When the first page was received; `None` before.
     pub since: Option<Timestamp>,
-    /// How many there are over all pages, if the service says so.
+    /// The number of entries on all pages, if the service gives it.
     pub total: Option<u64>,
     pub scroll: Scroll,
     pub failure: Option<Failure>,
-    /// Words of pages that were asked for: a service that repeats one would be paid for ever.
+    /// Cursors of requested pages: a service that repeats a cursor would cost calls without end.
     used_cursors: Vec<Untrusted>,
 }
 
-/// Where the reports of a list come from.
+/// The source of a list's reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListOrigin {
     Service(Sha256),
-    /// A document that was opened, by its name: no network, no key, no prices.
+    /// A document by its name: no network, no key, no prices.
     Document(String),
 }
 
@@ -51,14 +51,14 @@ impl Default for ListOrigin {
     }
 }
 
-/// What comes after the last entry.
+/// What follows the last entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Next {
     #[default]
     Nothing,
-    /// A page that has not been asked for; the word is none for the first page.
+    /// A page not yet requested; the first page has no cursor.
     Page(Option<Untrusted>),
-    /// There are more pages, and no way to them: no cursor, an unusable one, or one that was used before.
+    /// An unreachable page: its cursor is absent, unusable or a repeated one.
     Lost,
 }
 
@@ -87,7 +87,7 @@ impl List {
         list
     }
 
-    /// Takes the reports of a document that was shown as the first of them: that one stays open.
+    /// Replaces the first report of a partly read document by all of them; the first stays open.
     pub(super) fn take_document(&mut self, reports: DocumentReports) {
         for (at, (identifier, report)) in reports.into_iter().enumerate() {
             match self.entries.first_mut().filter(|first| at == 0 && first.identifier == identifier) {
@@ -111,7 +111,7 @@ impl List {
         }
     }
 
-    /// Whether it is a document of one report.
+    /// Whether it is a document with one report.
     pub fn is_single(&self) -> bool {
         self.file().is_none() && self.entries.len() == 1
     }
@@ -128,18 +128,18 @@ impl List {
         self.places.get(identifier).copied()
     }
 
-    /// How many reports of it are stored.
+    /// The number of stored reports.
     pub fn stored(&self) -> usize {
         self.entries.iter().filter(|entry| entry.report().is_some()).count()
     }
 
-    /// Rows of the list: the entries, and one for what comes after them.
+    /// Rows of the list: the entries, and one for what follows them.
     pub fn count(&self) -> usize {
         let is_empty = self.entries.is_empty() && self.file().is_some();
         self.entries.len() + usize::from(self.next != Next::Nothing || is_empty)
     }
 
-    /// The chosen sandbox; none where the row after the entries is chosen.
+    /// The chosen sandbox; `None` on the row after the entries.
     pub fn chosen(&self) -> Option<&ListEntry> {
         self.entries.get(self.scroll.cursor)
     }
@@ -148,7 +148,7 @@ impl List {
         self.entries.get_mut(self.scroll.cursor)
     }
 
-    /// Closes reports that were moved past before they were read to their end.
+    /// Closes other reports that are not fully indexed.
     pub(super) fn leave_unfinished(&mut self) {
         let chosen = self.scroll.cursor;
         let others = self.entries.iter_mut().enumerate().filter(|(place, _)| *place != chosen);
@@ -179,7 +179,7 @@ impl List {
         Some(Request::Behaviours { file, listing, cursor: None })
     }
 
-    /// Takes the page of this cursor. A first page replaces the list; open reports stay open.
+    /// Adds the page of this cursor. A first page replaces the list; open reports stay open.
     pub fn take_page(&mut self, cursor: Option<&Untrusted>, page: Page, received: Timestamp, unkept: Option<String>) {
         let total = self.total;
         self.total = page.count.or(total);
@@ -194,7 +194,7 @@ impl List {
         };
     }
 
-    /// Takes a first page; later pages stay where it is the same as before.
+    /// Replaces the list by a first page; an unchanged first page retains later pages.
     fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
         let chosen = self.entries.get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
         let before = std::mem::take(&mut self.entries);
@@ -209,20 +209,20 @@ impl List {
             && page.entries.len() <= order.len();
         self.since = Some(received);
         self.add(page.entries, received, unkept, &mut before);
-        // A stored report stays, though the service lists it no more.
+        // A stored report stays although the service no longer lists it.
         let rest = order.iter().filter_map(|identifier| before.remove(identifier));
         rest.filter(|old| stays || old.report().is_some()).for_each(|old| self.push(old));
         if !stays {
             self.used_cursors.clear();
             self.next = Next::behind(page.cursor, page.is_lost);
         }
-        // The panes go on showing what they showed.
+        // The panes still show their previous reports.
         if let Some(place) = chosen.and_then(|identifier| self.place_of(&identifier)) {
             self.scroll.cursor = place;
         }
     }
 
-    /// Adds a page's entries; those that are listed already are passed over.
+    /// Adds a page's entries; skips those already listed.
     fn add(
         &mut self,
         entries: Vec<PageEntry>,
@@ -252,7 +252,7 @@ impl List {
             };
             self.take_page(cursor.as_ref(), page, received, None);
         }
-        // Stored reports count where they are newer than those of their page.
+        // Stored reports replace older ones from their page.
         for (identifier, report) in loaded.reports {
             match self.entry_mut(&identifier) {
                 Some(entry) => entry.replace_if_newer(&report),
@@ -264,7 +264,7 @@ impl List {
         }
     }
 
-    /// Lets go of the reports that are here and not among these; says whether there was one. What could not be kept is here alone.
+    /// Drops reports that are no longer stored; returns whether there were any. A report that could not be stored stays.
     pub(super) fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
         let is_gone = |entry: &&mut ListEntry| {
             let is_kept = entry.report().is_some_and(|report| report.unkept.is_none());
@@ -274,7 +274,7 @@ impl List {
             > 0
     }
 
-    /// Takes a whole report. One that is looked at while it comes stays open: its job is returned.
+    /// Takes a whole report. One that is open since its download began stays open: returns its job.
     pub(super) fn set_report(&mut self, identifier: &Identifier, report: &LoadedReport) -> Option<JobNumber> {
         let is_chosen = self.place_of(identifier) == Some(self.scroll.cursor);
         let entry = self.entry_mut(identifier)?;
@@ -285,26 +285,26 @@ impl List {
     }
 }
 
-/// One sandbox of the list, with its report once it is open.
+/// One sandbox of the list, with its report if loaded.
 #[derive(Debug, Default)]
 pub struct ListEntry {
-    /// What the report is asked for by; none for a report that does not say.
+    /// The identifier of the report's request; `None` for a report without one.
     pub identifier: Option<Identifier>,
     pub parts: Option<IdentifierParts>,
-    /// None while it has not been paid for.
+    /// `None` before it is fetched.
     report: Option<LoadedReport>,
     pub failure: Option<Failure>,
     pub open: Option<OpenReport>,
-    /// The name of the document that it is of, where several are open.
+    /// The name of its document, if several are open.
     pub document: Option<Untrusted>,
-    /// The filters of a report that was open until a newer one came, for the panes of that.
+    /// The pane filters of the replaced report, for the newer one.
     filters: BTreeMap<Pane, Filter>,
 }
 
 /// A report in memory, with the state of its panes.
 #[derive(Debug)]
 pub struct OpenReport {
-    /// All work on it, which tells it from others.
+    /// The job of all work on this report, which identifies it.
     pub job: Job,
     pub report: Report,
     pub panes: BTreeMap<Pane, PaneState>,
@@ -313,7 +313,7 @@ pub struct OpenReport {
 }
 
 impl OpenReport {
-    /// A report of which nothing is indexed yet; these rows of its process tree are folded.
+    /// Creates a report without an index; the rows of its process tree in `folded` are folded.
     pub fn new(body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
@@ -321,7 +321,7 @@ impl OpenReport {
         Self { job: Job::default(), report, panes, marks: None, columns: OnceLock::new() }
     }
 
-    /// What a pane needs to show its rows whole; its columns are known once all rows are.
+    /// The size that a pane needs; column widths are final once all rows are indexed.
     pub(super) fn need(&self, pane: Pane) -> PaneNeed {
         let columns = || Pane::ALL.map(|pane| wanted_columns(&self.report, pane));
         let known = self.report.index.is_complete.then(|| self.columns.get_or_init(columns));
@@ -329,7 +329,7 @@ impl OpenReport {
         PaneNeed { pane, rows: self.count(pane), columns }
     }
 
-    /// What searches a pane for the words of its filter again; without words, everything is shown.
+    /// Restarts a pane's filter; an empty filter shows all rows.
     pub(super) fn restart_search(&mut self, pane: Pane) -> Option<SearchJob> {
         let state = self.panes.get_mut(&pane)?;
         let filter = state.filter.as_mut()?;
@@ -343,7 +343,7 @@ impl OpenReport {
         None
     }
 
-    /// What searches the rows of a pane that its filter has not covered yet.
+    /// Starts the search of those rows that a pane's filter has not covered.
     fn start_search(&mut self, pane: Pane) -> Option<SearchJob> {
         let report = self.report.clone();
         let filter = self.panes.get_mut(&pane)?.filter.as_mut()?;
@@ -355,7 +355,7 @@ impl OpenReport {
         Some(SearchJob::Filter(ticket, report, pattern, scope))
     }
 
-    /// What continues the filters after more of the report was indexed.
+    /// Continues the filters after more of the report was indexed.
     pub(super) fn continue_search(&mut self) -> Vec<SearchJob> {
         let reaches = self.report.searchable();
         let is_behind =
@@ -365,7 +365,7 @@ impl OpenReport {
         behind.into_iter().filter_map(|pane| self.start_search(pane)).collect()
     }
 
-    /// Shows rows that the filter of a pane found; returns what continues it.
+    /// Shows the matches of a pane's filter; returns jobs that continue it.
     pub(super) fn take_found(&mut self, job: JobNumber, rows: RowSet, ended: SearchEnd) -> Vec<SearchJob> {
         if let Some((pane, state)) = self.panes.iter_mut().find(|(_, state)| state.runs(job)) {
             state.take_found(&self.report, *pane, job, rows);
@@ -424,25 +424,25 @@ impl ListEntry {
         }
     }
 
-    /// Takes the verdict of a report that was listed while it was being read.
+    /// Takes the verdict of a report that was listed during its download.
     pub(super) fn take_verdict(&mut self, verdict: Option<&Untrusted>) {
         self.report.iter_mut().for_each(|report| report.verdict = verdict.cloned());
     }
 
-    /// Closes the report if it is like this; its filters are kept for when it is opened again.
+    /// Closes the report if it passes the test; saves its filters for the next time.
     pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) {
         let closed = self.open.take_if(|open| is_it(open));
         let panes = closed.into_iter().flat_map(|open| open.panes);
         self.filters.extend(panes.filter_map(|(pane, state)| Some((pane, state.filter?.anew()))));
     }
 
-    /// Opens a stored report, unless it is open, as [`Self::show`] does.
+    /// Opens a stored report unless it is open; see [`Self::show`].
     pub(in crate::app) fn open(&mut self, folded: &[u32]) -> Option<ReportJob> {
         let body = self.report().filter(|_| self.open.is_none())?.body.clone();
         Some(self.show(body, folded))
     }
 
-    /// Shows a report, which may still be coming, with these rows of its tree folded; returns what finds its rows.
+    /// Shows a report, whole or partial, with these rows of its tree folded; returns its indexing job.
     pub(in crate::app) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {

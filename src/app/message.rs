@@ -1,4 +1,4 @@
-//! What the state machine takes in, one enum for each source, and what it asks of the runtime, one enum for each subject: as data.
+//! Messages to the state machine, by source, and its effects for the runtime, by subject: all as data.
 
 use crate::app::export_form::{ClipboardCopy, SaveError, SaveJob};
 use crate::app::find::HitGroup;
@@ -32,7 +32,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the loop hands to the model.
+/// An event that the loop hands to the model.
 #[derive(Debug)]
 pub enum Message {
     Terminal(TerminalEvent),
@@ -66,7 +66,7 @@ carried_by! {
 pub enum TerminalEvent {
     /// A key whose price was on the screen.
     Key(Key),
-    /// A key as the keyboard delivers it, with the last frame whose drawing had begun when it was read.
+    /// A key with the last frame whose drawing had begun when the key was read.
     KeyInput(Key, u64),
     Pointer(Pointer),
     Paste(String),
@@ -85,14 +85,14 @@ pub enum TerminalEvent {
 /// Progress and results of calls to the service.
 #[derive(Debug)]
 pub enum ServiceEvent {
-    /// Bytes of a response that have come, of its announced length.
+    /// The received bytes of a response, and its announced length.
     Progress(Request, u64, Option<u64>),
-    /// The first bytes of a report are here: the body takes in the others as they come.
+    /// The first bytes of a report have arrived: the body grows as the others arrive.
     ReportBegun(Request, Body),
     Ended(Request, Result<Response, Failure>),
-    /// What this run has spent, and all runs of this day where that is limited.
+    /// Units spent by this run, and by all runs of this day if a daily limit is set.
     Spent(BTreeMap<Unit, SpentUnits>, Option<SpentUnits>),
-    /// Whether the service answered a paid call with "quota exceeded", whatever its counters say.
+    /// Whether the service refused a paid call as over quota, whatever its counters show.
     QuotaExhausted(bool),
     /// The service refused a paid call until this moment (Retry-After).
     RateLimitedUntil(Timestamp),
@@ -111,7 +111,7 @@ pub enum Response {
     Artifact(Timestamp, u64),
     UploadUrl(UploadAddress),
     Scan(Identifier),
-    /// The progress of a scan; none where the service knows no scan.
+    /// The progress of a scan; `None` if the service has no scan.
     Progress(Option<Analysis>),
     Deleted,
     /// Any other response as a tree, and when it was received.
@@ -121,17 +121,17 @@ pub enum Response {
 #[derive(Debug)]
 pub enum StoreEvent {
     RecentFiles(Vec<RecentFile>),
-    /// A file, and its scan while the user has not seen its end.
+    /// A file, and its scan until the user has seen the end.
     FileLoaded(Sha256, LoadedFile, Option<PendingScan>),
     CompareFileLoaded(Sha256, LoadedFile),
-    /// A large report of a file that was loaded is here to its end.
+    /// A large stored report is fully loaded.
     ReportRead(Identifier, Option<Untrusted>),
-    /// When the response to a request was stored; of several hashes those without one, where others have one.
+    /// When the response was stored, and the hashes of a batch without a stored response.
     Checked(Request, Option<Timestamp>, Option<Vec<FileHash>>),
-    /// A note or a deletion was written or refused.
+    /// The store wrote or refused a note or a deletion.
     WriteFinished,
     Notes(Vec<Note>),
-    /// A note was not written since another program wrote one; an empty text means a deletion.
+    /// The store refused a note as another program wrote one; an empty text means a deletion.
     NoteConflict(Note),
     Ledger(LedgerPage),
     Inventory(Vec<StoredItem>),
@@ -149,39 +149,39 @@ pub enum ReportEvent {
     RulesLoaded(Arc<Rules>, Vec<String>),
     AllEvaluated(JobNumber, (Vec<FindingRow>, FindingTotals)),
     Compared(JobNumber, Arc<Matrix>),
-    /// What a document has that was shown before all of it was read.
+    /// All reports of a document that was shown while it was read.
     DocumentRead(DocumentReports, String),
 }
 
 #[derive(Debug)]
 pub enum SearchEvent {
     Rows(JobNumber, RowSet, SearchEnd),
-    /// Hits, with how many reports have been searched, and how many there are.
+    /// Hits, with the numbers of searched reports and of all.
     Hits(JobNumber, Vec<HitGroup>, (u64, u64), SearchEnd),
     ComparisonFiltered(JobNumber, Vec<u32>),
 }
 
 #[derive(Debug)]
 pub enum FileEvent {
-    /// A file's hash and its size in bytes, and when it was uploaded before without a response.
+    /// A file's hash and size in bytes, and when an earlier upload got no response.
     Inspected(PathBuf, Result<(Sha256, u64), String>, Option<Timestamp>, Option<String>),
     HashesCounted(PathBuf, Result<Hashes, String>),
     Copied(String, Result<String, String>),
     Written(Result<String, SaveError>),
 }
 
-/// Work beside the loop, owned by the place of its results. Dropped, it cancels the work.
+/// Work outside the loop, owned by the state that takes its results. Dropping it cancels the work.
 #[derive(Debug)]
 pub struct Job(Ticket);
 
-/// Goes with a job to those who do it.
+/// The worker's side of a job.
 #[derive(Debug, Clone)]
 pub struct Ticket {
     pub number: JobNumber,
     pub cancel: Cancel,
 }
 
-/// Comes with the results of a job: those of one that is over belong nowhere.
+/// Identifies the results of a job: the model drops those of a finished one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobNumber(u64);
 
@@ -213,16 +213,16 @@ impl Drop for Job {
     }
 }
 
-/// What is known of a file without a call.
+/// The stored data of a file.
 #[derive(Debug)]
 pub struct LoadedFile {
     pub pages: Vec<(Timestamp, Page)>,
     pub reports: Vec<(Identifier, LoadedReport)>,
-    /// Reports that the service did not have a while ago, and in words when.
+    /// Reports that the service recently did not have, and when, as text.
     pub absent: Vec<(Identifier, String)>,
 }
 
-/// A report's bytes, as the store, the service or a document gave them.
+/// A report's bytes from the store, the service or a document.
 #[derive(Debug, Clone, Default)]
 pub struct LoadedReport {
     pub received: Timestamp,
@@ -231,12 +231,12 @@ pub struct LoadedReport {
     pub unkept: Option<String>,
     pub verdict: Option<Untrusted>,
     pub imported: Option<ImportOrigin>,
-    /// Whether it is a document, and no behaviour report.
+    /// Whether it is a document without behaviour data.
     pub is_other_kind: bool,
 }
 
 impl LoadedReport {
-    /// Reads the verdict, which takes long for a large report: not in the loop. One that still comes has it later.
+    /// Parses the verdict, slow for a large report: not in the loop. A partial body gets its verdict later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
         let report = body.is_whole().then(|| Report::open(&body));
         let verdict = report.as_ref().and_then(|report| ReportSummary::of(report).label());
@@ -245,21 +245,21 @@ impl LoadedReport {
     }
 }
 
-/// The reports of a document, with what each calls itself.
+/// The reports of a document, each with its own identifier.
 pub type DocumentReports = Vec<(Option<Identifier>, LoadedReport)>;
 
 /// A failed action: what failed, what it cost, and what to do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Failure {
     pub what: String,
-    /// What the call cost, if there was one.
+    /// The cost of the call, if one was sent.
     pub cost: Option<Settlement>,
     pub advice: String,
-    /// Whether the service may have done what it was asked all the same.
+    /// Whether the service may have acted on the request.
     pub may_have_succeeded: bool,
-    /// Whether the file that was to be sent is not what it was when it was looked at.
+    /// Whether the file to upload has changed since it was inspected.
     pub is_of_file: bool,
-    /// Whether nothing was sent because another program asks the same now.
+    /// Whether nothing was sent because another program has the same request in flight.
     pub is_elsewhere: bool,
 }
 
@@ -268,7 +268,7 @@ impl Failure {
         Self { what, ..Self::default() }
     }
 
-    /// What happened, what it cost and what to do next.
+    /// The failure, its cost, and what to do next.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         let cost = self.cost.map(|cost| cost.to_string()).unwrap_or_default();
         [self.what.clone(), cost, self.advice.clone()].into_iter().filter(|sentence| !sentence.is_empty())
@@ -279,7 +279,7 @@ impl Failure {
     }
 }
 
-/// Where a response may come from.
+/// The permitted sources of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
@@ -290,7 +290,7 @@ pub enum ResponseSource {
     Service,
 }
 
-/// What the model asks the runtime to do.
+/// An action that the model requests from the runtime.
 #[derive(Debug)]
 pub enum Effect {
     Service(ServiceCall),
@@ -306,10 +306,10 @@ carried_by! {
     Terminal(TerminalAction)
 }
 
-/// Work that may call the service, by way of the gateway.
+/// Work that may call the service, through the gateway.
 #[derive(Debug)]
 pub enum ServiceCall {
-    /// Gets a response at the price that was on the screen.
+    /// Fetches a response at the price on the screen.
     Send { quote: Box<Quote>, source: ResponseSource },
     /// Stops waiting for a response; the ledger counts its call as lost.
     Cancel(Request),
@@ -325,7 +325,7 @@ pub enum StoreJob {
     RecordFile(Sha256),
     /// Records a running scan for the next run of the program, or its end.
     RecordScan(Sha256, Option<PendingScan>),
-    /// Writes a note, in place of one with this known text.
+    /// Writes a note over the text that the user saw.
     WriteNote(Note, Option<Untrusted>),
     /// Deletes a note unless it has changed.
     DeleteNote(Note),
@@ -337,7 +337,7 @@ pub enum StoreJob {
 }
 
 impl StoreJob {
-    /// Whether it writes what must survive the end of the program; [`super::StoreEvent::WriteFinished`] answers it.
+    /// Whether it writes data that must survive the program; the runtime responds with [`super::StoreEvent::WriteFinished`].
     pub fn is_write(&self) -> bool {
         matches!(self, Self::WriteNote(..) | Self::DeleteNote(_) | Self::Delete(_))
     }
@@ -350,19 +350,19 @@ pub enum ReportJob {
     Evaluate(Ticket, Report, RulesOrFile),
     EvaluateAll(Ticket, Vec<ReportToEvaluate>, RulesOrFile),
     FindIndicators(Ticket, Vec<ExportSource>, RulesOrFile),
-    /// Looks at a document that is shown while it is being read.
+    /// Parses a document that is shown while it is read.
     CheckDocument(Body, Timestamp),
-    /// Compares reports, then adds what the rules find; none means a report that is not stored.
+    /// Compares reports, then adds techniques found by rules; `None` stands for a report that is not stored.
     Compare(Ticket, Vec<Option<Body>>, RulesOrFile),
 }
 
-/// The rules, or before they are read the file of the user's own.
+/// The rules, or the path of the user's file before it is read.
 pub type RulesOrFile = Result<Arc<Rules>, Option<PathBuf>>;
 
 #[derive(Debug)]
 pub enum SearchJob {
     Filter(Ticket, Report, Arc<Pattern>, SearchScope),
-    /// Searches all panes; a row with another number than that of the process that is meant is no hit.
+    /// Searches all panes; a process reference restricts numbers to those of that process.
     Panes(Ticket, Report, Arc<Pattern>, Option<ProcessRef>),
     Stored(Ticket, Arc<Pattern>),
     Comparison(Ticket, Arc<Matrix>, String),
@@ -377,7 +377,7 @@ pub enum FileJob {
     Copy(ClipboardCopy),
 }
 
-/// A change of the program's hold on the terminal.
+/// A change of the terminal's state.
 #[derive(Debug)]
 pub enum TerminalAction {
     Demo,

@@ -1,9 +1,9 @@
 //! The state machine behind the screen: no clock, no files, no network, no terminal.
 //!
 //! ```text
-//! Message ──> Model::update ──> Effect (data; the runtime performs it and answers with another Message)
+//! Message ──> Model::update ──> Effect (data; the runtime performs it and sends back another Message)
 //!                 │
-//!             COMMANDS: a key, what it asks of the service (and so its price), what it does
+//!             COMMANDS: a key, its request to the service (and so its price), what it does
 //! ```
 
 pub mod commands;

@@ -1,4 +1,4 @@
-//! Everything the screen shows, in one value with one owner.
+//! The whole state of the screen, in one value with one owner.
 
 use crate::app::export_form::LastFormat;
 use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
@@ -24,13 +24,13 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The whole state of the app; only messages change it.
+/// The state of the app; only messages change it.
 #[derive(Debug, Default)]
 pub struct Model {
     pub size: Size,
-    /// The moment of the last message.
+    /// The time of the last message.
     pub now: Timestamp,
-    /// The time that has passed until then, whatever was done to the clock: deadlines count by it.
+    /// Monotonic time until the last message: deadlines do not depend on the clock.
     pub passed: SignedDuration,
     pub service: Service,
     pub settings: Settings,
@@ -46,44 +46,44 @@ pub struct Model {
     pub sizes: Sizes,
     pub remembered: Remembered,
     pub notice: Option<Notice>,
-    /// Whether the program ends as soon as nothing is in flight that must not be lost.
+    /// Whether the program ends once no paid response and no write is pending.
     pub is_quitting: bool,
-    /// Notes and deletions that the store has not taken in yet.
+    /// Notes and deletions that the store has not written yet.
     pub(super) writes: usize,
     pub rules: Option<Arc<Rules>>,
     pub hides_noise: bool,
     pub last_format: Option<LastFormat>,
-    /// The row that the cursor goes to as soon as it is found.
+    /// The target of a pending jump, until its row is indexed.
     pub(super) bound_for: Option<Target>,
     pub(super) offers: ShownPrices,
     pub(super) mouse: Mouse,
-    /// The last search of all stored reports that was left for one of its hits.
+    /// The last search of all stored reports, left for a hit.
     pub(super) finder: Option<HitList>,
-    /// The words that a report was last searched for.
+    /// The text of the last search in a report.
     pub(super) pattern: SearchQuery,
-    /// Of the files that are being written: the end of the program cancels them.
+    /// The job of files being written: the end of the program cancels it.
     pub(super) writing: Job,
-    /// Whether a letter did nothing, and only letters came after it.
+    /// Whether the last keys were letters, the first of them without effect.
     pub(super) is_idle_letter: bool,
-    /// The questions that were asked before.
+    /// The number of confirmations opened so far.
     pub(super) questions: u64,
     /// Effects that the runtime has not taken yet, in order.
     effects: Vec<Effect>,
 }
 
-/// The service that is asked, as the app shows it.
+/// The service as the app shows it.
 #[derive(Debug, Clone, Default)]
 pub struct Service {
     pub name: String,
     pub id: String,
     pub has_key: bool,
-    /// How to get a key, and where it is read.
+    /// How to get a key, and where the program reads it.
     pub key_help: [String; 2],
     pub is_offline: bool,
     pub listing: Listing,
-    /// The largest file that goes along with one call, in bytes.
+    /// The largest file for a direct upload, in bytes.
     pub upload_direct: u64,
-    /// The largest file that is uploaded at all, in bytes.
+    /// The largest file for any upload, in bytes.
     pub upload_largest: u64,
 }
 
@@ -120,7 +120,7 @@ impl Model {
         self.rules.clone().ok_or_else(|| self.settings.rules_file.clone())
     }
 
-    /// Opens the reports of documents, by their names, in place of a service's; the first one at once.
+    /// Opens the reports of documents by name instead of a service's; shows the first.
     pub fn open_documents(&mut self, documents: Vec<(String, DocumentReports)>) {
         let several = Some(documents.len()).filter(|documents| *documents > 1);
         let title = several.map(|several| format!("one of {} documents", thousands(several as u64)));
@@ -159,7 +159,7 @@ impl Model {
         self.show_chosen()
     }
 
-    /// Closes the overlays of the file that is shown, as another takes its place.
+    /// Closes the overlays of the shown file before another replaces it.
     fn leave_shown(&mut self) {
         self.note_folds();
         self.overlays.all.clear();
@@ -185,7 +185,7 @@ impl Model {
         self.emit(StoreJob::RecordFile(file));
     }
 
-    /// Opens files from the store alone, and shows the first; an open one is shown as it was left.
+    /// Opens files from the store alone, and shows the first; an open file keeps its state.
     pub fn open_files(&mut self, files: &[Sha256]) {
         let first = files.first().filter(|_| files.len() > 1);
         let before: Vec<_> = self.files.hashes().cloned().collect();
@@ -199,7 +199,7 @@ impl Model {
         }
     }
 
-    /// Takes what a document has that was shown before all of it was read.
+    /// Takes all reports of a document that was shown while it was read.
     pub(super) fn document_read(&mut self, reports: DocumentReports, problems: &str) {
         if let Some(list) = self.files.list_mut().filter(|list| list.file().is_none()) {
             list.take_document(reports);
@@ -213,7 +213,7 @@ impl Model {
         self.go_to(Target { file: Some(file), identifier: Some(identifier), entry: 0, place: None })
     }
 
-    /// Closes the file that is shown, and shows another that is open; the start screen where there is none.
+    /// Closes the shown file and shows another open one, or the start screen.
     pub(super) fn close_file(&mut self) {
         self.leave_shown();
         self.close(self.files.shown_place());
@@ -224,7 +224,7 @@ impl Model {
         self.show_chosen()
     }
 
-    /// Closes the file at this place, with its pending calls.
+    /// Closes the file at this index, with its pending calls.
     fn close(&mut self, place: usize) {
         let closed = self.files.close(place);
         let file = closed.as_ref().and_then(|closed| closed.list.file());
@@ -234,7 +234,7 @@ impl Model {
         }
     }
 
-    /// Drops reports that are not stored any more, and closes files without any.
+    /// Drops reports that are no longer stored, and closes files without any.
     pub(super) fn let_go_of_deleted(&mut self, stored: &[StoredItem]) {
         // Imports belong to no service, and are stored for all profiles.
         let ours = || stored.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
@@ -260,7 +260,7 @@ impl Model {
         self.show_chosen()
     }
 
-    /// Asks the runtime for something; a write delays the end of the program.
+    /// Queues an effect for the runtime; a write delays the end of the program.
     pub(super) fn emit(&mut self, effect: impl Into<Effect>) {
         let effect = effect.into();
         self.writes += usize::from(effect.writes());
@@ -287,7 +287,7 @@ impl Model {
         self.files.shown().map(|file| &file.list)
     }
 
-    /// The file that is shown, where it comes from the service.
+    /// The shown file, if it comes from the service.
     pub fn file(&self) -> Option<&Sha256> {
         self.list().and_then(List::file)
     }
@@ -304,7 +304,7 @@ impl Model {
         self.files.shown().and_then(OpenFile::open)
     }
 
-    /// The pane that has the focus; none while the list has it.
+    /// The focused pane; `None` while the list has the focus.
     pub fn focused(&self) -> Option<Pane> {
         self.files.shown()?.focus
     }
@@ -327,7 +327,7 @@ impl Model {
         Layout::of(self.size, &view)
     }
 
-    /// Rows that are shown of what has the focus.
+    /// Visible rows of the focused list or pane.
     pub fn height(&self) -> usize {
         let layout = self.layout();
         let area = match self.focused() {
@@ -338,7 +338,7 @@ impl Model {
         if self.focused().is_none() { rows / self.list_row_height() } else { rows }
     }
 
-    /// Screen rows that one sandbox takes: two where there is room.
+    /// Screen rows of one sandbox: two where they fit.
     pub fn list_row_height(&self) -> usize {
         if self.settings.is_plain { 1 } else { self.size.entry_rows().into() }
     }
@@ -364,7 +364,7 @@ pub struct Settings {
     pub confirm_above: u64,
     pub pace: PollPace,
     pub rules_file: Option<PathBuf>,
-    /// Whether one thing is shown at a time, in lines.
+    /// Whether plain mode shows one pane at a time, as lines.
     pub is_plain: bool,
     /// Why the store ends with the run, if it does.
     pub forgets: Option<&'static str>,
@@ -374,7 +374,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether the worst price needs confirmation; an unknown one does.
+    /// Whether the worst price needs confirmation; an unknown price does.
     pub fn is_dear(&self, worst: Option<u64>) -> bool {
         worst.is_none_or(|worst| worst > self.confirm_above)
     }

@@ -1,4 +1,4 @@
-//! The mouse: a press chooses, the wheel scrolls the pane below it, a border can be dragged. It never spends.
+//! The mouse: a press chooses, the wheel scrolls, a border can be dragged. The mouse never spends.
 
 use crate::app::keys::ENTER;
 use crate::app::layout::Edge;
@@ -7,10 +7,10 @@ use crate::app::{Command, Model, Screen};
 use jiff::Timestamp;
 use std::ops::RangeInclusive;
 
-/// Milliseconds within which two presses at one place are a double one; a clock that was set back meanwhile says nothing of that.
+/// The interval of a double click in milliseconds; a negative one means that the clock was set back.
 const DOUBLE: RangeInclusive<i64> = 0..=400;
 
-/// Rows that one notch of the wheel moves.
+/// Rows per notch of the wheel.
 const NOTCH: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Model {
     pub(in crate::app) fn point(&mut self, pointer: Pointer) {
         match pointer.does {
             MouseAction::Press => {
-                // The message that stood there goes with a press, but not from under the pointer.
+                // A press removes the message after its target is resolved.
                 let before = self.notice.clone();
                 self.press_at(pointer);
                 self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
@@ -116,7 +116,7 @@ impl Model {
         }
     }
 
-    /// What the enter key would do, if that costs nothing: the price of a press cannot be read between two.
+    /// Runs the command of enter if it is free: between two clicks, the user cannot read a price.
     fn enter_by_mouse(&mut self) {
         let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return };
         let tag = self.tag(command);

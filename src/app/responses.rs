@@ -1,4 +1,4 @@
-//! What the model makes of responses, of what the store has loaded, and of rows that were found.
+//! How the model takes responses, loaded files and indexed rows.
 
 use crate::app::files::OpenFile;
 use crate::app::find::HitList;
@@ -26,7 +26,7 @@ impl Model {
         if self.is_quitting {
             self.leave();
         } else if call.as_ref().is_some_and(|call| call.is_paid) {
-            // After a paid call the counters are read, which is free.
+            // After a paid call, the model reads the counters, which is free.
             self.quota_state.are_outrun |= self.calls.has(&Request::Quotas);
             self.send_confirmed(Request::Quotas, ResponseSource::Service);
             if self.quota_state.usage.is_some() {
@@ -123,12 +123,12 @@ impl Model {
 
     fn on_typed_request_failed(&mut self, request: &Request, failure: Failure) {
         let is_usage = matches!(request, Request::Usage { .. });
-        // Usage that the program refreshed by itself keeps its old figures.
+        // Usage that the program refreshes by itself keeps its old figures.
         let is_silent = is_usage && !std::mem::take(&mut self.quota_state.announces_usage);
         match self.overlays.prompt_of(request, self.now) {
             Some(form) => {
                 form.failure = Some(failure);
-                // The stored response may be gone, and then its price has to show.
+                // The stored response may be gone, and then its price must be visible.
                 self.check_store();
             }
             None if is_silent => {}
@@ -170,7 +170,7 @@ impl Model {
         self.stop_batch(&format!("A report could not be fetched. {}", failure.label()));
     }
 
-    /// Shows a report during its download, in every file that lists it. A stored one stays until the new one is whole.
+    /// Shows a report during its download, in every file that lists it. A stored report stays until the new one is whole.
     pub(super) fn on_report_begun(&mut self, request: &Request, body: &Body) {
         let Request::Behaviour { identifier } = request else { return };
         let entries = self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none());
@@ -181,7 +181,7 @@ impl Model {
         self.emit_all(jobs);
     }
 
-    /// Goes from the list into a report that was asked for there, unless the analyst has gone elsewhere.
+    /// Focuses a report that was requested from the list, unless the user has moved elsewhere.
     fn turn_to(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         if is_chosen && self.calls.batch().is_none() && self.focused().is_none() && self.overlays.is_empty() {
@@ -233,7 +233,7 @@ impl Model {
         }
     }
 
-    /// Shows figures that were asked for; those that are shown already are refreshed in their place.
+    /// Shows requested figures; refreshes visible figures in place.
     pub(super) fn show_figures(&mut self, text_page: TextPage, is_asked: bool) {
         match self.overlays.top_mut() {
             Some(Overlay::TextPage(shown)) if shown.title == text_page.title => shown.refresh(text_page),
@@ -272,7 +272,7 @@ impl Model {
         }
     }
 
-    /// Goes on with a report whose rows are all known. One that may still break off waits for the end of the call.
+    /// Continues with a fully indexed report. A download that may still fail waits for the end of the call.
     fn on_whole(&mut self, job: JobNumber) {
         let entry = self.files.entry_of_mut(job).filter(|entry| entry.report().is_some());
         let open = entry.and_then(|entry| entry.open.as_mut()).filter(|open| open.report.index.is_complete);
@@ -286,12 +286,12 @@ impl Model {
                 self.files.focus_pane(Pane::Other);
             }
         }
-        // Who is bound for a row gets to its pane.
+        // A pending jump reaches its pane now.
         if self.bound_for.is_none() {
             let file = self.files.with_opening_mut(job);
             file.into_iter().for_each(|file| file.leave_empty_pane(job));
         }
-        // What was sought in its first rows is sought in all of them.
+        // Search hits of the first rows extend to all rows.
         let is_of = |finder: &HitList| finder.source.of == Some(job);
         self.files.with_opening_mut(job).and_then(|file| file.finder.take_if(|finder| is_of(finder)));
         if self.overlays.top_as::<HitList>().is_some_and(is_of) {

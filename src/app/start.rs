@@ -1,5 +1,5 @@
-//! The start screen: the hash that is typed, and the files that were opened before; and the state of the screen between two runs:
-//! sizes set by hand, and folds.
+//! The start screen, with its hash line and recent files, and the view settings saved between two runs:
+//! sizes and folds.
 
 use crate::app::field::TextField;
 use crate::app::overlays::Scope;
@@ -14,11 +14,11 @@ use std::collections::HashSet;
 
 const MOST_PASTED: usize = 20;
 
-/// The screen without a file: a line for a hash, and the recent files.
+/// The screen without a file: the hash line and the recent files.
 #[derive(Debug, Default)]
 pub struct StartScreen {
     pub typed: TextField,
-    /// Files whose hashes were pasted together; the first one is in the line.
+    /// Hashes pasted together; the first one is in the line.
     pasted: Vec<Sha256>,
     pub recent: Vec<RecentFile>,
     pub scroll: Scroll,
@@ -30,14 +30,14 @@ impl StartScreen {
         self.recent.iter().filter(move |recent| recent.reports > 0 && Some(&recent.file) != shown)
     }
 
-    /// The name of a file that was opened before.
+    /// The name of a recent file.
     pub fn name_of(&self, file: &Sha256) -> Option<&Untrusted> {
         self.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
     }
 }
 
 impl Model {
-    /// Types a key into the hash; a letter that is no digit means a command only while the line is empty.
+    /// Types a key into the hash; other letters run commands only while the line is empty.
     pub(super) fn press_digit(&mut self, key: Key) -> bool {
         let typed = &mut self.start.typed;
         match key {
@@ -58,7 +58,7 @@ impl Model {
         }
     }
 
-    /// Types the first pasted hash; the others open with it.
+    /// Types the first pasted hash; enter opens the others with it.
     pub(super) fn paste_hashes(&mut self, text: &str) {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
         let mut known = HashSet::new();
@@ -103,20 +103,20 @@ const REPORTS: usize = 100;
 
 const ROWS: usize = 10_000;
 
-/// View settings that the next start takes over.
+/// View settings that the next run restores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Remembered {
     pub sizes: Sizes,
     pub scope: Scope,
-    /// Folds by report, the last one at the end.
+    /// Folds by report, the latest last.
     folded: Vec<Folded>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Folded {
-    /// A digest of the report, so that a deletion leaves no name behind.
+    /// A digest of the report, so that deletion leaves no name behind.
     report: String,
     rows: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! What each message changes, and which effects follow.
+//! The dispatch of messages: state changes, and the effects that follow.
 
 use crate::app::commands::{Action, FOLLOWING};
 use crate::app::export_form::ExportForm;
@@ -21,7 +21,7 @@ use jiff::{SignedDuration, Timestamp};
 const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "suspend", "quit"];
 
 impl Model {
-    /// The text field that has the keys; none of a form that was sent.
+    /// The focused text field; `None` in a form that was sent.
     fn field(&mut self) -> Option<&mut TextField> {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.query.typed);
@@ -61,7 +61,7 @@ impl Model {
         self.paste_hashes(text);
     }
 
-    /// Asks for recent files and the free counters before the first message.
+    /// Requests recent files and the free counters before the first message.
     pub fn start(&mut self) {
         self.emit(StoreJob::FindRecent);
         if self.service.barred().is_none() {
@@ -69,7 +69,7 @@ impl Model {
         }
     }
 
-    /// Takes in a message at a moment; returns what the runtime is to do about it.
+    /// Applies a message; returns the effects for the runtime.
     pub fn update(&mut self, message: impl Into<Message>, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
@@ -116,7 +116,7 @@ impl Model {
 
     fn on_terminal(&mut self, event: TerminalEvent) {
         match event {
-            // Such a small screen shows only how to quit: nothing on it can be answered, typed into or paid for.
+            // Such a small screen shows only how to quit: other keys would act on what is not visible.
             TerminalEvent::Key(key) | TerminalEvent::KeyInput(key, ..)
                 if !self.size.is_enough() && Command::of(key, self).is_none_or(|command| command.name != "quit") => {}
             TerminalEvent::Pointer(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
@@ -137,7 +137,7 @@ impl Model {
             TerminalEvent::Quit => self.quit(),
             TerminalEvent::QuitNow => {
                 self.is_quitting = true;
-                // Cancelled, paid calls have their possible cost in the ledger; the end comes with the last.
+                // The ledger has the possible cost of cancelled paid calls; the program ends with the last one.
                 if self.calls.awaits_paid() { self.cancel_or_quit() } else { self.emit(TerminalAction::Quit) }
             }
         }
@@ -222,10 +222,10 @@ impl Model {
         }
     }
 
-    /// Presses a key unless it would spend or answer what no frame showed when it was read.
+    /// Presses a key unless the frame before it did not show its price or its confirmation.
     fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
         let leaves = || Command::of(key, self).is_some_and(|command| command.contexts != CONFIRM && !command.asks());
-        // A no needs no question that was seen.
+        // Declining needs no visible confirmation.
         if self.declines(key) {
             return self.press(key);
         }
@@ -274,8 +274,8 @@ impl Model {
         }
     }
 
-    /// Refuses to spend or to answer by a letter after one that did nothing, and by the enter after such letters:
-    /// they may be words for a line that did not open. Returns whether it did.
+    /// Refuses a letter that spends or confirms after one without effect, and enter after such letters:
+    /// they may be text for a line that did not open. Returns whether it did.
     fn refuses_words(&mut self, key: Key) -> bool {
         let is_letter = matches!(key, Key::Char(_));
         let may_be_words = self.is_idle_letter && (is_letter || key == ENTER);
@@ -303,7 +303,7 @@ impl Model {
         is_typed
     }
 
-    /// Whether a key declines the open confirmation: every key but its answers and those that leave it.
+    /// Whether a key declines the open confirmation: all but its own keys and those that work beside it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
         let is_asked = self.overlays.top_as::<Confirmation>().is_some() && self.overlays.answer(key).is_none();
@@ -369,7 +369,7 @@ impl Model {
         } else if self.return_label().is_some() {
             self.return_to_list();
         } else {
-            // Here it ends: a file is left by a key of its own, and not by one press too many.
+            // `back` stops here: leaving a file has its own key, so that one press too many leaves nothing.
             self.files.focus_list();
         }
     }
@@ -382,7 +382,7 @@ impl Model {
         self.check_store()
     }
 
-    /// Gives the terminal to the shell; a paid answer is waited for first, as a stopped program takes nothing in.
+    /// Suspends the program after paid responses are in, as a stopped program receives nothing.
     pub(super) fn suspend_app(&mut self) {
         if self.calls.awaits_paid() {
             self.warn(
@@ -393,7 +393,7 @@ impl Model {
         self.emit(TerminalAction::Suspend);
     }
 
-    /// Ends the program, after paid answers are in; asked twice, at once.
+    /// Quits after paid responses are in; a second request quits at once.
     pub(super) fn quit(&mut self) {
         if self.can_quit() || self.is_quitting {
             return self.emit(TerminalAction::Quit);

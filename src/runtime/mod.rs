@@ -7,7 +7,7 @@
 //!     for effect in model.update(message) { performer.perform(effect) }
 //! }
 //! ```
-//! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run beside it.
+//! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run on other threads.
 
 mod performer;
 mod plain;
@@ -33,18 +33,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// How often the screen is drawn while work is in progress and nothing else happens.
+/// The interval of redraws while work is in progress.
 const TICK: Duration = Duration::from_millis(250);
 
-/// The largest screen that is drawn on: a terminal may report any size, and each cell takes memory.
+/// The maximum drawn size: a terminal may report any size, and each cell takes memory.
 const LARGEST: Size = Size { width: 2_000, height: 1_000 };
 
-/// Threads for the network and the store.
+/// Creates threads for the network and the store.
 pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()
 }
 
-/// Puts messages into the loop's inbox, from any thread.
+/// Sends messages to the loop's inbox, from any thread.
 #[derive(Debug, Clone)]
 pub struct MessageSender(Sender<Message>);
 
@@ -60,21 +60,21 @@ impl MessageSender {
 pub enum RunExit {
     Done,
     Demo,
-    /// The system asked for the end, by the signal of this number.
+    /// The system asked for the end, by this signal.
     Signal(u8),
 }
 
-/// Why the loop stops taking messages in.
+/// Why the loop stops taking messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LoopExit {
     Ended(RunExit),
-    /// The shell is to have the terminal for a while.
+    /// The shell gets the terminal for a while.
     Suspend,
     /// Another program may have changed the terminal.
     Resume,
-    /// The system ends the program: the terminal is released at once, paid calls have a moment to finish.
+    /// The system ends the program: the terminal is released at once, paid calls get a moment to finish.
     Leave,
-    /// The terminal cannot be drawn on any more.
+    /// The terminal can no longer be drawn on.
     TerminalLost,
 }
 
@@ -87,15 +87,15 @@ pub struct EventLoop<B: Backend> {
     pub exit: Option<RunExit>,
     performer: Performer,
     inbox: Receiver<Message>,
-    /// The number of the last frame that was begun, from 1: a key answers the frame that was on screen when it was read.
+    /// The number of the last frame that was begun, from 1: each key carries the number at the time it was read.
     pub frame: Arc<AtomicU64>,
     clock: Clock,
     turn: Option<LoopExit>,
     /// Whether the terminal is gone or released, so that frames are not visible.
     is_released: bool,
-    /// Whether the screen shows the state as it is.
+    /// Whether the screen shows the current state.
     is_drawn: bool,
-    /// Whether the terminal may show something else than the last frame: the next one is written whole.
+    /// Whether other output may be on the terminal: the next frame is written whole.
     is_foreign: bool,
 }
 
@@ -103,11 +103,11 @@ impl<B: Backend> EventLoop<B>
 where
     B::Error: Send + Sync + 'static,
 {
-    /// A session on the terminal that is written to by `backend`, with a service or without.
+    /// Creates a loop that draws by `backend`, with a service or without.
     pub fn new(backend: B, model: Model, gateway: Option<Arc<Gateway>>, clock: Clock) -> anyhow::Result<Self> {
         let (sender, inbox) = channel();
         let performer = Performer::new(gateway, MessageSender(sender))?;
-        // A viewport of its own size: the model and the screen agree, whatever the terminal reports meanwhile.
+        // A fixed viewport: model and screen agree, whatever size the terminal reports meanwhile.
         let options = TerminalOptions { viewport: Viewport::Fixed(Rect::ZERO) };
         Ok(Self {
             terminal: Terminal::with_options(backend, options)?,
@@ -142,7 +142,7 @@ where
         }
     }
 
-    /// Takes messages in until the app ends or makes way for the shell, drawing in between.
+    /// Processes messages until the app ends or suspends, and draws between them.
     fn run(&mut self) -> LoopExit {
         loop {
             if let Some(exit) = self.exit {
@@ -159,7 +159,7 @@ where
             let message = if self.model.is_waiting() {
                 self.inbox.recv_timeout(TICK).unwrap_or(Message::Tick)
             } else {
-                // This session has a sender of its own: the channel stays open.
+                // This loop has a sender of its own: the channel stays open.
                 self.inbox.recv().unwrap_or(Message::Tick)
             };
             self.take(message);
@@ -167,7 +167,7 @@ where
         }
     }
 
-    /// Processes messages until no work is in progress, then draws once; false where time ran out.
+    /// Processes messages until no work is in progress, then draws once; returns false on timeout.
     pub fn run_until_idle(&mut self, patience: Duration) -> Result<bool, B::Error> {
         let deadline = Instant::now() + patience;
         loop {
@@ -197,7 +197,7 @@ where
         }
         let frame = self.frame.fetch_add(1, Ordering::SeqCst) + 1;
         if std::mem::take(&mut self.is_foreign) {
-            // `Terminal::clear` would ask the terminal where its cursor is.
+            // `Terminal::clear` would query the terminal for its cursor position.
             self.terminal.resize(Rect { x: 0, y: 0, width, height })?;
         }
         let (look, model) = (self.look, &self.model);
@@ -207,7 +207,7 @@ where
         Ok(())
     }
 
-    /// Writes the next frame whole: something else may have written to the terminal.
+    /// Invalidates the screen: the next frame is written whole, as something else may have written.
     pub fn redraw(&mut self) {
         (self.is_drawn, self.is_foreign) = (false, true);
     }
@@ -243,7 +243,7 @@ where
                 Effect::Terminal(TerminalAction::Suspend) => self.turn = Some(LoopExit::Suspend),
                 Effect::Terminal(TerminalAction::Resume) => self.turn = Some(LoopExit::Resume),
                 Effect::File(FileJob::Copy(copied)) => {
-                    // Here, as drawing is the loop's as well: nothing else writes to the terminal meanwhile.
+                    // Performed here, since only the loop writes to the terminal.
                     let result = self.clipboard.copy(&copied.bytes);
                     self.take(FileEvent::Copied(copied.what, result));
                 }

@@ -1,6 +1,6 @@
-//! The app line by line, for screen readers and terminals without a cursor: no cell is ever redrawn.
+//! The app in lines, for screen readers and terminals without a cursor: it never redraws a cell.
 //!
-//! The user types the name of a command, a key, or the number of a row. Table and gateway are the screen's;
+//! The user types the name of a command, a key, or the number of a row. Commands and gateway are those of the screen;
 //! a command that costs something asks for confirmation with its price.
 
 use super::signals::Signals;
@@ -15,20 +15,20 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock,
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A page: as many rows as are read at once.
+/// The size of a page, printed at once.
 const PAGE: Size = Size { width: 400, height: 26 };
 
 /// How long the program waits without a line of output.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The longest line that is taken, in bytes; as many are read ahead, which is more than standard input keeps by itself.
+/// The maximum line in bytes; the read-ahead has the same size, more than the buffer of standard input.
 const LONGEST_LINE: usize = 64 * 1024;
 
 struct Dialogue {
     session: EventLoop<CrosstermBackend<io::Sink>>,
     input: BufReader<StdinLock<'static>>,
     output: StdoutLock<'static>,
-    /// The balances that were printed last.
+    /// The last printed balances.
     balances: String,
 }
 
@@ -40,11 +40,11 @@ pub(super) fn run(
     clock: Clock,
 ) -> anyhow::Result<(RunExit, Remembered)> {
     (model.settings.is_plain, model.size) = (true, PAGE);
-    // Keys have no price here: each call that costs something is confirmed.
+    // Keys show no price here: each call that costs something is confirmed.
     model.settings.confirm_above = 0;
-    // Frames are drawn, for keys count from them, and shown to no terminal.
+    // Frames are drawn without a terminal, as keys carry frame numbers.
     let mut session = EventLoop::new(CrosstermBackend::new(io::sink()), model, gateway, clock)?;
-    // A terminal that knows no control sequences takes no copies.
+    // A terminal without control sequences has no clipboard.
     if std::env::var_os("TERM").is_some_and(|kind| kind != "dumb") && io::stdout().is_terminal() {
         session.clipboard = Clipboard::of_environment();
     }
@@ -53,7 +53,7 @@ pub(super) fn run(
     let input = BufReader::with_capacity(LONGEST_LINE, io::stdin().lock());
     let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };
     let exit = match dialogue.run() {
-        // The reader of a pipe has left.
+        // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => RunExit::Done,
         ended => ended?,
     };
@@ -66,7 +66,7 @@ impl Dialogue {
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;
         loop {
-            // What waits for its time is done between two lines: nothing else passes the time here.
+            // Deferred work runs between two lines: no ticks occur here.
             self.session.take(Message::Tick);
             self.wait()?;
             if let Some(exit) = self.session.exit {
@@ -87,7 +87,7 @@ impl Dialogue {
         }
     }
 
-    /// Waits until no work is in progress, and reports the wait now and then.
+    /// Waits until no work is in progress, and reports the wait at intervals.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
             let answers = text::count(self.session.model.calls.len() as u64, "answer");
@@ -118,21 +118,21 @@ impl Dialogue {
         writeln!(self.output, "{}", text::own(line.trim_end()))
     }
 
-    /// Drops lines that came before the price was printed: they confirm nothing. The price is flushed first, the
+    /// Drops lines typed before the price was printed: they confirm nothing. The price is flushed first, the
     /// prompt follows.
     fn forget_typed_ahead(&mut self) -> io::Result<()> {
         self.output.flush()?;
-        // A pipe, or a terminal that hands over more than a line at once, has had the rest of it read already.
+        // The read-ahead buffer may contain further lines, of a pipe or of a fast terminal.
         self.input.consume(self.input.buffer().len());
         #[cfg(unix)]
         if io::stdin().is_terminal() {
-            // A terminal that is gone says so when it is read.
+            // A closed terminal reports an error when it is read.
             let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
         }
         Ok(())
     }
 
-    /// Prompts for a line, again after one that is too long: a confirmation answers the prompt before it. None
+    /// Prompts for a line, again after one that is too long: a confirmation belongs to the prompt before it. `None`
     /// at the end of the input.
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
@@ -144,7 +144,7 @@ impl Dialogue {
                 return Ok(None);
             }
             if line.len() < LONGEST_LINE || line.ends_with(b"\n") {
-                // Bytes that are not UTF-8 name no command, and are reported as such.
+                // Bytes that are not UTF-8 match no command, and are reported so.
                 return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
             }
             self.input.skip_until(b'\n')?;
@@ -152,7 +152,7 @@ impl Dialogue {
         }
     }
 
-    /// Takes a line in: as text where something is typed, else as a row's number, a key or a command.
+    /// Processes a line: as text in a text field, else as a row's number, a key or a command.
     fn take(&mut self, line: &str) -> io::Result<()> {
         if line.is_empty() {
             return Command::of_enter(&self.session.model).map_or(Ok(()), |command| self.run_command(command));
@@ -206,7 +206,7 @@ impl Dialogue {
     }
 }
 
-/// The command of a name; panes also without what all their names begin with.
+/// The command of a name; panes also without their common prefix.
 fn named(word: &str) -> Option<&'static Command> {
     Command::named(word).or_else(|| Command::named(&format!("pane-{word}")))
 }

@@ -1,4 +1,4 @@
-//! What the system asks of the program: to end, to make way for the shell, to come back.
+//! Signals of the system: end, suspend, resume.
 
 use super::{MessageSender, terminal};
 #[cfg(unix)]
@@ -12,41 +12,41 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// How long the program waits for a paid answer after the signal to end.
+/// How long the program waits for a paid response after the signal to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(900);
 
-/// How long settling and ending may take after that: the loop may hang in a blocked terminal, the store
-/// behind another program's lock.
+/// The further timeout for settling and ending: the loop may be blocked by the terminal, the store
+/// by another program's lock.
 pub(crate) const STUCK_TIMEOUT: Duration = Duration::from_millis(600);
 
-/// The signal that says that the terminal is gone.
+/// SIGHUP: the terminal is gone.
 pub(super) const HANG_UP: u8 = 1;
 
-/// Signals that ask a program to end. The others say that the program itself is broken, or cannot be caught.
+/// Signals that end a program on request. Others mean that the program itself is broken, or cannot be caught.
 #[cfg(unix)]
 const ENDINGS: &[i32] = {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
     &[SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 };
 
-/// The signals of the system, listened for from the moment this is made: until the loop runs they wait.
+/// The system's signals, caught from creation on: until the loop runs they are queued.
 pub struct Signals {
     #[cfg(unix)]
     heard: signal_hook::iterator::Signals,
-    /// A folder that is removed even where the program has to be ended by force.
+    /// A folder that is removed even if the program is ended by force.
     pub scratch: Option<PathBuf>,
 }
 
-/// The way to the end, for all threads that may have to ask for it.
+/// The shutdown sequence, for all threads that may start it.
 #[derive(Clone)]
 pub(super) struct ShutdownState {
     outbox: MessageSender,
-    /// The signal that asks for the end; 0 for none.
+    /// The signal that asked for the end; 0 for none.
     signal: Arc<AtomicU8>,
     scratch: Option<PathBuf>,
 }
 
-/// Ends the program when the thread that holds it ends, by a panic as well.
+/// Ends the program when the thread that owns it ends, even by a panic.
 pub(super) struct ExitGuard(pub(super) ShutdownState);
 
 impl Drop for ExitGuard {
@@ -55,27 +55,27 @@ impl Drop for ExitGuard {
     }
 }
 
-/// From now on a write past the largest file that the system allows fails like any other, instead of ending the program
-/// without a word.
+/// Makes a write past the system's file size limit (SIGXFSZ) fail like any other, instead of ending the program
+/// silently.
 pub fn survive_file_limit() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(())
 }
 
-/// Blocks the ending signals while the terminal is in raw mode, or a file is half written.
+/// Blocks the ending signals while the terminal is in raw mode, or a file is partly written.
 #[derive(Clone)]
 pub struct BlockedSignals {
     /// The last signal; 0 for none.
     last: Arc<AtomicUsize>,
-    /// While it is set, signals end the program as they do any other.
+    /// While it is set, signals end the program by default.
     is_open: Arc<AtomicBool>,
     /// Cancelled by the first signal.
     pub cancel: Cancel,
 }
 
 impl BlockedSignals {
-    /// Blocks them from now on. Handlers are registered once: signal-hook cannot restore the previous ones.
+    /// Starts blocking. Handlers are registered once: signal-hook cannot restore the previous ones.
     pub fn begin() -> io::Result<Self> {
         static BLOCKED: OnceLock<BlockedSignals> = OnceLock::new();
         if let Some(blocked) = BLOCKED.get() {
@@ -92,7 +92,7 @@ impl BlockedSignals {
         Ok(BLOCKED.get_or_init(|| blocked).clone())
     }
 
-    /// Ends the block: a signal that has come ends the program now.
+    /// Ends the block: a blocked signal ends the program now.
     pub fn drop_deleted(&self) -> io::Result<()> {
         self.is_open.store(true, Ordering::SeqCst);
         #[cfg(unix)]
@@ -126,7 +126,7 @@ impl Signals {
                     match signal {
                         SIGTSTP => ending.outbox.send(TerminalEvent::Suspend),
                         SIGCONT => ending.outbox.send(TerminalEvent::Resume),
-                        // A terminal that does not say its size is asked again before the next frame.
+                        // The loop queries the size again before the next frame.
                         SIGWINCH => {
                             if let Ok((width, height)) = crossterm::terminal::size() {
                                 ending.outbox.send(TerminalEvent::Resize(Size { width, height }));
@@ -145,18 +145,18 @@ impl Signals {
 }
 
 impl ShutdownState {
-    /// Begins the end on a thread of its own: further signals are still heard.
+    /// Starts the shutdown on a thread of its own, so that further signals are still received.
     pub(super) fn of_signal(&self, signal: u8) {
         if self.signal.swap(signal, Ordering::SeqCst) == 0 {
             let ending = self.clone();
-            // Where no thread can be had the loop is asked all the same.
+            // Without a thread, the loop still gets the request to end.
             if std::thread::Builder::new().spawn(move || ending.bring()).is_err() {
                 self.outbox.send(TerminalEvent::Quit);
             }
         }
     }
 
-    /// Asks the loop to end, then to cancel its calls, and then ends the program itself.
+    /// Asks the loop to end, then to cancel its calls, and then ends the process.
     fn bring(&self) {
         self.outbox.send(TerminalEvent::Quit);
         std::thread::sleep(SHUTDOWN_GRACE);
@@ -167,16 +167,16 @@ impl ShutdownState {
         std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));
     }
 
-    /// The signal that asked for the end, if one did.
+    /// The signal that asked for the end, if any.
     pub(super) fn signal(&self) -> Option<u8> {
         Some(self.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
 
-/// Whether there is a shell that can bring a stopped program back.
+/// Whether a shell can resume a suspended program.
 ///
-/// A program that leads its session, as in a window of its own, would stay stopped for ever; the system itself leaves such a
-/// program alone when it is asked to stop.
+/// A session leader, as in a window of its own, would stay stopped forever; the kernel ignores SIGTSTP for such
+/// programs (orphaned process groups).
 pub(super) fn has_shell() -> bool {
     #[cfg(unix)]
     return rustix::process::getsid(None).is_ok_and(|session| session != rustix::process::getpgrp());
@@ -184,7 +184,7 @@ pub(super) fn has_shell() -> bool {
     false
 }
 
-/// Suspends this program, and what it is piped to, until the shell lets it go on; as a background process that uses
+/// Suspends this program and its pipeline until the shell resumes it; as a background process that uses
 /// the terminal, it continues without a shell.
 #[cfg_attr(not(unix), expect(unused_variables))]
 pub(super) fn stop(is_behind: bool) {

@@ -1,4 +1,4 @@
-//! The real terminal: taken over, read, and given back however the program ends.
+//! The real terminal: taken over, read, and restored however the program ends.
 //!
 //! Only a key that comes alone, as the first since a frame was drawn, carries that frame's number, and so can spend. No part
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
@@ -27,19 +27,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the user wants of the screen.
+/// The user's settings of the screen.
 #[derive(Debug, Clone, Copy)]
 pub struct Display {
-    /// The theme; unless set, the one that fits `COLORFGBG`, else dark.
+    /// The theme; by default the one that fits `COLORFGBG`, else dark.
     pub theme: Option<Theme>,
     pub depth: ColorDepth,
     pub is_plain: bool,
-    /// Whether the mouse is the program's; otherwise it selects text, as the terminal does by itself.
+    /// Whether the program receives mouse events; otherwise the terminal selects text.
     pub takes_mouse: bool,
 }
 
 impl Display {
-    /// The look that fits the terminal. The terminal is not asked: an answer that comes late would be typed.
+    /// The appearance that fits the environment. A query would be unsafe: its late reply would count as keys.
     fn look(self) -> Appearance {
         let is_light = std::env::var("COLORFGBG").is_ok_and(|colours| is_light(&colours));
         let theme = match self.depth {
@@ -51,23 +51,23 @@ impl Display {
     }
 }
 
-/// Whether the background in `COLORFGBG`, the last of its numbers, is a light one of the sixteen colours.
+/// Whether the background in `COLORFGBG`, its last number, is one of the light of sixteen colours.
 fn is_light(colours: &str) -> bool {
     let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
     background.is_some_and(|number: u8| matches!(number, 7 | 9..=15))
 }
 
-/// Columns and rows of the terminal; none where there is none.
+/// Columns and rows of the terminal, if there is one.
 pub fn terminal_size() -> Option<(u16, u16)> {
     if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
 }
 
-/// Whether the terminal's modes are this program's.
+/// Whether the terminal's modes are set by this program.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the terminal over, or sets its modes once more: another program may have changed them.
+/// Takes the terminal over, or sets its modes again after another program may have changed them.
 fn take_over(takes_mouse: bool) -> io::Result<()> {
-    // In one write: each wakes the terminal.
+    // One write, as each wakes the terminal.
     let mut modes = Vec::new();
     if !TAKEN.swap(true, Ordering::SeqCst) {
         queue!(modes, EnterAlternateScreen)?;
@@ -84,7 +84,7 @@ fn take_over(takes_mouse: bool) -> io::Result<()> {
     stdout.flush()
 }
 
-/// Gives the terminal back. One that is gone cannot be: its errors have no reader.
+/// Restores the terminal's modes; the errors of a closed terminal have no reader.
 fn restore_terminal() {
     if TAKEN.load(Ordering::SeqCst) {
         let mut stdout = io::stdout();
@@ -95,7 +95,7 @@ fn restore_terminal() {
     }
 }
 
-/// How often the shell may put this program in the foreground: where no shell is left to do it, nothing stops this program.
+/// Maximum of suspensions in the background: without a shell, the program would suspend itself forever.
 const TIMES_BEHIND: u32 = 20;
 
 /// How long the signal thread may need to report a signal that came together with SIGCONT.
@@ -110,7 +110,7 @@ fn is_in_front() -> bool {
     true
 }
 
-/// Suspends this program until the shell puts it in the foreground; false where it is resumed only to end.
+/// Suspends this program until the shell puts it in the foreground; returns false if it is resumed only to end.
 fn comes_to_front(ending: &ShutdownState) -> bool {
     for _ in 0..TIMES_BEHIND {
         if is_in_front() || ending.signal().is_some() {
@@ -124,15 +124,15 @@ fn comes_to_front(ending: &ShutdownState) -> bool {
     ending.signal().is_none()
 }
 
-/// Ends the mode in which keys are handed over as they are pressed. Behind the shell, the modes are the shell's.
+/// Ends raw mode. In the background, the modes belong to the shell.
 pub(super) fn end_raw_mode() {
     if is_in_front() {
-        // An error here has no reader.
+        // An error here could not be shown.
         let _ = disable_raw_mode();
     }
 }
 
-/// Runs the app on the terminal until it ends; returns how the screen was left.
+/// Runs the app on the terminal until it ends; returns the view settings to save.
 pub fn run(
     mut model: Model,
     gateway: Option<Arc<Gateway>>,
@@ -155,7 +155,7 @@ pub fn run(
     Ok(session.result(exit?, &ending))
 }
 
-/// Runs the session, giving the terminal to the shell and taking it back in between.
+/// Runs the loop, and suspends it for the shell in between.
 fn run_to_the_end<W: Write>(
     session: &mut EventLoop<CrosstermBackend<W>>,
     display: Display,
@@ -166,11 +166,11 @@ fn run_to_the_end<W: Write>(
     }
     take_over(display.takes_mouse)?;
     session.look = display.look();
-    // The look has decided already which colours there are; without any, none is written.
+    // The appearance has decided the colours; crossterm would decide again by `NO_COLOR`.
     style::force_color_output(session.look.depth != ColorDepth::None);
     let mut keyboard =
         Keyboard { outbox: session.performer.outbox.clone(), frame: Arc::clone(&session.frame), answered: 0 };
-    // Keys typed before are read first: they answer no frame.
+    // Keys typed before the first frame are read first: they carry no frame number.
     keyboard.read_pending()?;
     let lost = ExitGuard(ending.clone());
     std::thread::Builder::new().name("keyboard".to_owned()).spawn(move || {
@@ -191,7 +191,7 @@ fn run_to_the_end<W: Write>(
                     signals::stop(false);
                 }
                 if comes_to_front(ending) {
-                    // A terminal that is gone shows at the next drawing.
+                    // A closed terminal shows an error at the next drawing.
                     let _ = take_over(display.takes_mouse);
                     session.redraw();
                 }
@@ -200,7 +200,7 @@ fn run_to_the_end<W: Write>(
     }
 }
 
-/// From now on a panic gives the terminal back first, and its words pass the escaper: they may quote a report.
+/// Makes a panic restore the terminal first, and escape its message, which may quote a report.
 ///
 /// A panic of another thread prints nothing: the thread that waits for the work reports it.
 pub fn install_panic_hook() {
@@ -215,32 +215,32 @@ pub fn install_panic_hook() {
     }));
 }
 
-/// How long the next part of a burst is waited for. crossterm reads nothing in no time at all.
+/// How long to wait for the next part of a burst. With a zero timeout, crossterm reads nothing.
 const BURST: Duration = Duration::from_millis(1);
 
-/// How often a program in the background checks for being in front again while the user types for the shell.
+/// The interval at which a background program checks whether it is in front again.
 #[cfg(unix)]
 const BEHIND: Duration = Duration::from_millis(50);
 
-/// Reads the terminal and sends what it finds to the loop.
+/// Reads the terminal and sends its events to the loop.
 struct Keyboard {
     outbox: MessageSender,
     /// The number of the last frame that was begun.
     frame: Arc<AtomicU64>,
-    /// The last frame that a key, or a paste, has answered.
+    /// The last frame that a key or a paste was assigned to.
     answered: u64,
 }
 
 impl Keyboard {
-    /// Sends everything typed so far.
+    /// Sends all pending input.
     fn read_pending(&mut self) -> io::Result<()> {
         let mut events = Vec::new();
-        // Loaded before: no key of a burst answers a frame that is drawn while the burst is read.
+        // Loaded before reading: no key of a burst carries a frame drawn during the burst.
         let on_screen = self.frame.load(Ordering::SeqCst);
         while event::poll(BURST)? {
             events.push(event::read()?);
         }
-        // crossterm hands a new size over with the next key, and it is nothing that was typed.
+        // crossterm delivers a new size with the next key; a resize is not typed input.
         let typed = events.iter().filter(|event| !matches!(event, Event::Resize(..)));
         let is_alone = typed.count() == 1 && self.answered < on_screen;
         let messages = events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 }));
@@ -308,7 +308,7 @@ fn pointer(event: MouseEvent) -> Option<Pointer> {
     Some(Pointer { x: event.column, y: event.row, does })
 }
 
-/// The app's name for a key press; none where it has none.
+/// The app's name for a key press, if it has one.
 fn key(event: KeyEvent) -> Option<Key> {
     let KeyEvent { code, modifiers, kind, .. } = event;
     if kind == KeyEventKind::Release {
@@ -343,18 +343,18 @@ fn key(event: KeyEvent) -> Option<Key> {
     })
 }
 
-/// How often a signal that asks for the end is checked for while a password is typed.
+/// The interval of checks for an ending signal while a password is typed.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Asks for a line without echo. A signal that ends the program does so once the terminal is as it was: this is why the modes
-/// are not left to a crate, of which none restores them when a signal comes.
+/// Reads a line without echo. An ending signal takes effect after the terminal's modes are restored: no crate for
+/// passwords restores them on a signal.
 pub fn ask_hidden(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {
         return Err(io::Error::from(io::ErrorKind::NotConnected));
     }
     let signals = BlockedSignals::begin()?;
-    // Before the question: a quick answer is not shown either.
+    // Set before the prompt, so that a quick reply is not echoed either.
     enable_raw_mode()?;
     let asked = write!(to, "{words}").and_then(|()| to.flush());
     let typed = asked.and_then(|()| read_hidden(&signals));
@@ -383,14 +383,14 @@ fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
     Err(io::Error::from(io::ErrorKind::Interrupted))
 }
 
-/// How a clipboard is reached.
+/// The access to a clipboard.
 #[derive(Default)]
 pub enum Clipboard {
     #[default]
     None,
     /// By OSC 52, which reaches the user's terminal through ssh as well.
     Terminal(Box<dyn Write + Send>),
-    /// By the buffer of tmux: by default it takes no OSC 52 from a program.
+    /// By the buffer of tmux, which by default ignores OSC 52 of a program.
     Tmux,
 }
 
@@ -400,19 +400,19 @@ impl Clipboard {
         if is_in_tmux { Self::Tmux } else { Self::Terminal(Box::new(io::stdout())) }
     }
 
-    /// Hands bytes to the terminal; says by which way. Whether it takes them, no terminal says.
+    /// Sends bytes to the terminal; returns the way. No terminal acknowledges a copy.
     pub(super) fn copy(&mut self, bytes: &[u8]) -> Result<String, String> {
         let length = text::bytes(bytes.len() as u64);
         match self {
             Self::None => Err("this terminal has no clipboard".to_owned()),
             Self::Terminal(out) => {
-                // In base64, so that the terminal obeys none of the bytes.
+                // Base64 prevents the terminal from interpreting the bytes.
                 let sent = execute!(out, CopyToClipboard::to_clipboard_from(bytes));
                 sent.map_err(|error| error.to_string())?;
                 Ok(format!("by OSC 52, {length}; a terminal that does not take it says nothing"))
             }
             Self::Tmux => {
-                // An old tmux keeps it to itself.
+                // An old tmux does not forward the buffer to its terminal.
                 load_buffer(bytes, &["-w"]).or_else(|_| load_buffer(bytes, &[]))?;
                 Ok(format!("by tmux, {length}: prefix ] pastes it, and its terminal has it where tmux allows that"))
             }
@@ -427,7 +427,7 @@ fn load_buffer(bytes: &[u8], options: &[&str]) -> Result<(), String> {
     tmux.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut tmux = tmux.spawn().map_err(failed)?;
     if let Some(mut input) = tmux.stdin.take() {
-        // A tmux that does not read says so by how it ends.
+        // A tmux that does not read reports that by its exit status.
         let _ = input.write_all(bytes);
     }
     let ended = tmux.wait().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The status bar: the price of each key before it is pressed, and the balances. Narrow, it drops words first.
+//! The status bar: the price of each key, and the remaining quota. A narrow bar drops labels first.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::theme::Role;
@@ -11,16 +11,16 @@ use crate::app::{Area, Key, KeyContext, Model};
 use crate::quota::{Holder, Period, SpentUnits, Unit, in_units};
 use crate::text::{ColumnWidth, thousands};
 
-/// Pieces of the bar as one line.
+/// The bar as one line of text.
 pub(super) fn text(pieces: &[StyledText]) -> String {
     let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
     text.trim().replace('│', ";")
 }
 
-/// The last rank of the free keys used most, which prices do not push out, and how many these are at most.
+/// The last rank of main free keys, which prices do not push out, and their maximum number.
 const MAIN: (u8, usize) = (4, 6);
 
-/// How many words the second row spends.
+/// The length of the second row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verbosity {
     Full,
@@ -29,13 +29,13 @@ enum Verbosity {
     Scarcest,
 }
 
-/// A key that may cost, with its price in words.
+/// A key that may cost, with its price label.
 struct PricedKey {
     key: Key,
     label: &'static str,
     price: String,
     meaning: Role,
-    /// Whether the next press spends: such a key is never only counted.
+    /// Whether the next press spends: such a key is always shown.
     spends: bool,
 }
 
@@ -50,7 +50,7 @@ fn width(pieces: &[StyledText]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
-/// The keys that apply: those that may cost with their prices, then free ones, of which the first always have a place.
+/// The enabled keys: those that may cost, with prices, then free ones; the main free keys always have room.
 pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     let (priced, free): (Vec<_>, Vec<_>) = told(model).into_iter().partition(|command| is_priced(model, command));
     let priced = with_prices(model, &priced);
@@ -82,7 +82,7 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     pieces
 }
 
-/// Keys behind words, the first of them with their labels; nothing without keys.
+/// Keys after a heading, the first of them with labels; empty without keys.
 fn with_labels<'a>(lead: &str, keys: impl Iterator<Item = &'a [StyledText; 2]>, labelled: usize) -> Vec<StyledText> {
     let label = |at, label: &StyledText| if at < labelled { label.clone() } else { ("  ".to_owned(), Role::Text) };
     let mut pieces = vec![(lead.to_owned(), Role::Faint)];
@@ -95,7 +95,7 @@ fn hit(model: &Model) -> Option<StyledText> {
     Some((format!(" hit {} of {} ·", thousands(number), thousands(count)), Role::Strong))
 }
 
-/// The answers that send something, and the commands that apply and may cost.
+/// The answers that send requests, and the enabled commands that may cost.
 fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     let asking = model.overlays.answers().iter().filter(|answer| answer.consent.asks());
     let asking = asking.map(|answer| (answer.key, answer.label, model.price_tag(answer)));
@@ -105,8 +105,8 @@ fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
-/// The answers that send nothing, and the commands that apply, each with its rank. Whether one applies may need rows of the
-/// report: it is asked only of those that are taken.
+/// The answers that send nothing, and the enabled commands, each with its rank. Lazy: whether a command is enabled may need
+/// rows of the report.
 fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [StyledText; 2])> {
     let answers = model.overlays.answers().iter().filter(|answer| !answer.consent.asks());
     let answers = answers.map(|answer| (answer.key, answer.label, 1));
@@ -115,18 +115,18 @@ fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<It
     keys.map(|(key, label, rank)| (rank, [(key.to_string(), Role::Key), (format!(" {label}  "), Role::Text)]))
 }
 
-/// The commands that the bar shows: the way back after a jump, what Enter does, then by rank.
+/// The commands that the bar shows: the return after a jump, the one of Enter, then by rank.
 fn told(model: &Model) -> Vec<&'static Command> {
     let mut told: Vec<_> = Command::bar_commands(model.key_context()).collect();
     told.sort_by_key(|command| (return_label(model, command).is_none(), !command.keys.contains(&ENTER)));
     told
 }
 
-/// What stands before the free keys where there is room, and the columns of the shortest: "q quit  ".
+/// The heading of free keys, and the columns of the shortest free key: "q quit  ".
 const FREE: &str = "free: ";
 const SHORTEST: usize = 7;
 
-/// Whether a command's key is shown with its price: it asks the service, or leads to what can be asked, and not for free.
+/// Whether a command's key is shown with its price: it can cost, directly or on the screen that it opens.
 fn is_priced(model: &Model, command: &Command) -> bool {
     let can_cost = match &command.act {
         Action::Chosen => true,
@@ -161,8 +161,8 @@ impl PricedKey {
     }
 }
 
-/// As many priced keys as fit beside the free keys, whose forms have the most labels first. Those that spend at once are all
-/// there, if need be without labels; what Enter does is said as long as it fits.
+/// As many priced keys as fit beside the free keys, whose forms are sorted by labels, most first. Keys that spend at once
+/// are all shown, if necessary without labels; the label of Enter stays as long as it fits.
 fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more: &str) -> Vec<StyledText> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
     let (kept, others): (Vec<_>, Vec<_>) = priced.iter().enumerate().partition(is_kept);
@@ -180,7 +180,7 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
     let all_labelled = (least..=keys.len()).rev().map(|shown| (shown, shown));
     let fewer = all_labelled.chain((enter..least).rev().map(|labelled| (least, labelled)));
     let fewer = fewer.map(|(shown, labelled)| (grouped(shown, labelled, more), free.first()));
-    // Labels of free keys go first, then the way to what is only counted, then free keys, and the label of a priced Enter last.
+    // Order of removal: labels of free keys, the key to hidden ones, free keys, the label of a priced Enter.
     let with_free = |labelled, more| move |free| (grouped(least, labelled, more), Some(free));
     let unlabelled = free.len() / 2;
     let (labels, bare) = (free.iter().take(unlabelled + 1), || free.iter().skip(unlabelled));
@@ -190,7 +190,7 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
     let fits = |(pieces, free): &(Vec<StyledText>, Option<&Vec<StyledText>>)| {
         width(pieces) + free.map_or(0, |free| width(free)) <= left
     };
-    // Where nothing else fits, the unit is shorter.
+    // The last resort is a shorter unit.
     let brief = |(text, meaning): StyledText| (text.replace("requests", "req").replace("request", "req"), meaning);
     let briefest = || grouped(least, 0, " ").into_iter().map(brief).collect();
     forms.find(fits).map_or_else(briefest, |(pieces, _)| pieces)
@@ -219,7 +219,7 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<StyledText
     pieces
 }
 
-/// The quota left to user and group in one period, which limit runs out first, and the costs of this session.
+/// The quota left to user and group in one period, the limit that runs out first, and the costs of this session.
 pub(super) fn left(model: &Model, room: usize) -> Vec<StyledText> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Role::Free)];
@@ -239,7 +239,7 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
         Some(first) => limits(&model.quota_state.left(unit, model.now), first, unit, verbosity),
     };
     if model.quota_state.says_spent && first.is_some_and(|first| first.limit.remaining > 0) {
-        // Whatever the counters leave.
+        // A refusal by the service overrides the counters.
         pieces.insert(0, (format!(" refused as spent ({} rereads)", model.key_label("counters")), Role::Problem));
     }
     pieces.push(spent(model, verbosity));
@@ -253,7 +253,7 @@ fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity:
         return vec![(format!("{scans} left: {} {period}", limit(first, verbosity)), tint(first))];
     }
     let of = |period| all.iter().filter(move |left| left.limit.period == period);
-    // The last of equals is taken: a day is what people reckon with.
+    // The last of equals: users plan by the day.
     let known = [Period::Hourly, Period::Monthly, Period::Daily].into_iter().filter(|period| of(*period).count() > 0);
     let common = known.max_by_key(|period| of(*period).count()).unwrap_or(first.limit.period);
     let mut pieces = vec![(format!("{scans} left {}:", common.current()), Role::Faint)];

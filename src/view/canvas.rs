@@ -1,6 +1,6 @@
-//! What the view draws on: the frame's buffer in one look, rows that are filled from the left, and texts that are shortened to the
-//! part that is most useful: of a path or a registry key its root and its last parts, of a command the programs without their
-//! folders and then as much as fits, of an address of the web its beginning, of anything else both ends.
+//! Drawing primitives: the frame's buffer with a theme, rows written from the left, and texts elided to their most useful
+//! parts: a path or registry key keeps its root and last parts, a command its programs without folders, a URL its
+//! beginning, any other text both ends.
 
 use super::theme::{Appearance, Role};
 use crate::app::Area;
@@ -35,14 +35,14 @@ impl<'a> Canvas<'a> {
         Clear.render(rect(area).intersection(self.area), self.buffer);
     }
 
-    /// Writes own words into the rows of an area from `top` on, as far as there is room.
+    /// Writes the program's own text into the rows of an area from `top` on, as far as it fits.
     pub(super) fn write_rows(&mut self, area: Area, top: u16, rows: impl IntoIterator<Item = (impl AsRef<str>, Role)>) {
         for (row, (text, meaning)) in (top..area.height).zip(rows) {
             LineWriter::new(self, area, row).own(text.as_ref(), meaning);
         }
     }
 
-    /// Draws a border; where another one is, the two become one.
+    /// Draws a border; merges it with borders of neighbours.
     pub(super) fn border(&mut self, area: Area, has_focus: bool) {
         let meaning = if has_focus { Role::Focus } else { Role::Frame };
         let set = if has_focus { border::THICK } else { border::ROUNDED };
@@ -51,7 +51,7 @@ impl<'a> Canvas<'a> {
         block.border_style(style).render(rect(area).intersection(self.area), self.buffer);
     }
 
-    /// Moves the lower border of an area upwards, over what is there, and clears the rows below it.
+    /// Moves the lower border of an area up over its content, and clears the rows below it.
     pub(super) fn lift_border(&mut self, area: Area, rows: u16) {
         let lower = area.y.saturating_add(area.height.saturating_sub(1));
         let Some(to) = lower.checked_sub(rows).filter(|_| rows > 0) else { return };
@@ -64,7 +64,7 @@ impl<'a> Canvas<'a> {
         self.clear(Area { y: to + 1, height: rows, ..area });
     }
 
-    /// Shows on the right border of an area which part of its rows is in sight, where it has more.
+    /// Marks the visible part of an area's rows on its right border, if not all are visible.
     pub(super) fn scroll_mark(&mut self, area: Area, (top, count): (usize, usize)) {
         let rows = usize::from(area.inside().height);
         if rows < 2 || count <= rows {
@@ -78,7 +78,7 @@ impl<'a> Canvas<'a> {
         bar.render(side.intersection(self.area), self.buffer, &mut state);
     }
 
-    /// Gives the signs of borders and marks their stand-ins where ASCII alone is shown.
+    /// Replaces the characters of borders and marks by ASCII.
     pub(super) fn show_ascii_borders(&mut self) {
         if !text::is_ascii() {
             return;
@@ -94,15 +94,15 @@ pub(super) fn rect(area: Area) -> Rect {
     Rect { x: area.x, y: area.y, width: area.width, height: area.height }
 }
 
-/// A style that takes the place of what a cell has.
+/// A style that replaces the one of a cell.
 fn opaque(style: Style) -> Style {
     Style::reset().patch(style)
 }
 
-/// Columns in which there is nothing to choose from a text.
+/// Columns too few to elide a text.
 const SHORTEST: usize = 8;
 
-/// Own words with what they mean.
+/// The program's own text with its role.
 pub(super) type StyledText = (String, Role);
 
 impl Role {
@@ -111,13 +111,13 @@ impl Role {
     }
 }
 
-/// Each of these wrapped in rows of this width.
+/// Wraps each text to this width.
 pub(super) fn wrapped(words: Vec<StyledText>, columns: usize) -> Vec<StyledText> {
     let rows = words.into_iter().map(|(text, meaning)| (wrap(&text, columns.max(10)), meaning));
     rows.flat_map(|(rows, meaning)| rows.into_iter().map(move |row| (row, meaning))).collect()
 }
 
-/// As many of these rows as there is room for; the last of them says where others would follow.
+/// As many of these rows as fit; the last one shows that others follow.
 pub(super) fn fitting(mut rows: Vec<StyledText>, height: u16) -> Vec<StyledText> {
     let is_cut = rows.len() > usize::from(height);
     rows.truncate(height.into());
@@ -125,7 +125,7 @@ pub(super) fn fitting(mut rows: Vec<StyledText>, height: u16) -> Vec<StyledText>
     rows
 }
 
-/// A writer over one row.
+/// A writer for one row.
 pub(super) struct LineWriter<'a> {
     buffer: &'a mut Buffer,
     look: Appearance,
@@ -133,17 +133,17 @@ pub(super) struct LineWriter<'a> {
     x: u16,
     y: u16,
     end: u16,
-    /// Whether its end says that something had no room.
+    /// Whether its end shows that something did not fit.
     is_cut: bool,
     base: Option<Role>,
     /// The pattern whose matches are marked in outside text.
     pattern: Option<&'a Pattern>,
-    /// Whether a match is in sight.
+    /// Whether a match is visible.
     pub(super) shows_sought: bool,
 }
 
 impl<'a> LineWriter<'a> {
-    /// Writes into a row of an area; a row outside of it has no room.
+    /// Starts at a row of an area; a row outside of the area has no room.
     pub(super) fn new(canvas: &'a mut Canvas<'_>, area: Area, row: u16) -> Self {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(canvas.area);
@@ -158,7 +158,7 @@ impl<'a> LineWriter<'a> {
         if is_chosen { line.base(Role::Cursor) } else { line }
     }
 
-    /// Gives the whole row a meaning, under those of its pieces; the chosen one has a sign as well.
+    /// Sets the role of the whole row, below the roles of its pieces; a chosen row also has a sign.
     pub(super) fn base(self, meaning: Role) -> Self {
         let line = self.under(meaning);
         if matches!(meaning, Role::Cursor | Role::Strong) && line.x > 0 && line.room() > 0 {
@@ -168,7 +168,7 @@ impl<'a> LineWriter<'a> {
         line
     }
 
-    /// Gives the whole row a meaning, under those of its pieces, without a sign.
+    /// Sets the role of the whole row, below the roles of its pieces, without a sign.
     pub(super) fn under(mut self, meaning: Role) -> Self {
         self.base = Some(meaning);
         let style = self.look.style(meaning);
@@ -186,14 +186,14 @@ impl<'a> LineWriter<'a> {
         usize::from(self.end - self.x)
     }
 
-    /// Writes this program's own words; `…` at the end of the row says that some had no room.
+    /// Writes the program's own text; `…` at the end of the row replaces what does not fit.
     pub(super) fn own(&mut self, text: &str, meaning: Role) {
         // Text from outside is never passed here; a mistake shows as a sign.
         let text: String = text.chars().map(|c| if is_shown(c) { c } else { '\u{fffd}' }).collect();
         self.write(&text, meaning, &[]);
     }
 
-    /// Writes text in the style of its meaning, and what matches in the style of a match.
+    /// Writes text in the style of its role, and matches in the style of a match.
     fn write(&mut self, text: &str, meaning: Role, matches: &[Range<usize>]) {
         let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Role::Found));
         let cells = &mut self.buffer;
@@ -210,20 +210,20 @@ impl<'a> LineWriter<'a> {
         if !self.is_cut && self.end > self.start && text.trim_end_matches(' ').columns() > room {
             let last = self.end - 1;
             let before = cells.cell_mut((last.saturating_sub(1), self.y)).filter(|_| last > self.start);
-            // Half of a wide character is none.
+            // Half of a wide character cannot be shown.
             before.filter(|cell| cell.symbol().columns() > 1).into_iter().for_each(|cell| _ = cell.set_symbol(" "));
             cells.set_string(last, self.y, text::own("…"), style);
             (self.is_cut, self.x) = (true, self.end);
         }
     }
 
-    /// Writes own words in this many columns; `…` replaces the rest. Visible forms in them stay as they are.
+    /// Writes the program's own text in this many columns; `…` replaces the rest. Visible forms in it stay as they are.
     pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Role) {
         let end = usize::from(self.x - self.start).saturating_add(columns);
         self.within(end, |line| line.own(text, meaning));
     }
 
-    /// Writes a text field: the end of its text, and the cursor where it has the keys; a hint where it is empty.
+    /// Writes a text field: the end of its text, the cursor if focused, and a hint if empty.
     pub(super) fn field(&mut self, field: &TextField, hint: &str, has_keys: bool) {
         let meaning = if field.is_suggested { Role::Cursor } else { Role::Strong };
         self.typed(&field.text, self.room().saturating_sub(2), meaning);
@@ -252,11 +252,11 @@ impl<'a> LineWriter<'a> {
     }
 
     pub(super) fn outside(&mut self, text: &Untrusted, meaning: Role) {
-        // Without any room the end of the row shows the cut.
+        // Without any room, the end of the row shows the cut.
         self.visible(&text.visible_cut(self.room().max(1)), meaning);
     }
 
-    /// Writes text without its least useful part where it is longer, a hive by its usual name.
+    /// Writes text, elided if it is too long; a hive has its usual abbreviation.
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Role) {
         let (columns, whole) = (columns.min(self.room()), text.visible());
         let (hive, long) = hive(whole.as_str()).unwrap_or(("", 0));
@@ -286,7 +286,7 @@ impl<'a> LineWriter<'a> {
         self.write(text.as_str(), meaning, &matches);
     }
 
-    /// Lets `write` have the columns before this one alone.
+    /// Restricts `write` to the columns before this one.
     pub(super) fn within(&mut self, column: usize, write: impl FnOnce(&mut Self)) {
         let (end, is_cut) = (self.end, self.is_cut);
         self.end = self.at(column).clamp(self.x, end);
@@ -312,22 +312,22 @@ impl<'a> LineWriter<'a> {
         let style = self.look.style(meaning);
         match self.base.map(|base| self.look.style(base)) {
             None => style,
-            // A reversed row is marked as one: the rows around it show what its pieces mean.
+            // A reversed row shows one style; the roles of its pieces are visible in other rows.
             Some(base) if base.add_modifier.contains(Modifier::REVERSED) => base,
             Some(base) => base.patch(style),
         }
     }
 }
 
-/// The widest root that is kept before a gap: a drive, a hive, a short variable.
+/// The maximum root before a gap, in columns: a drive, a hive, a short variable.
 const ROOT: usize = 8;
 
-/// Last parts of a path that are worth more than its root.
+/// Last parts of a path that have priority over its root.
 const LAST: usize = 2;
 
 const SEPARATORS: [char; 2] = ['\\', '/'];
 
-/// The usual name of the hive that a key begins with, and the length of the long one.
+/// The usual abbreviation of a key's hive, and the length of the long name.
 pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
     HIVES.into_iter().find_map(|Hive { short, long, .. }| {
         let is_it = text.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long));
@@ -336,7 +336,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The spans of a text that are shown in this many columns; `…` replaces every other span.
+/// The column ranges of a text that are shown in this many columns; `…` replaces each gap.
 pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.columns();
     if width <= columns {
@@ -347,7 +347,7 @@ pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
         vec![0..head, width + head + 1 - columns.max(1)..width]
     };
     if text.contains("://") {
-        // Who is asked stands at the beginning of an address.
+        // The host is at the beginning of a URL.
         return alone(0..columns.saturating_sub(1));
     }
     command(text, columns).or_else(|| path(text, columns)).unwrap_or_else(both_ends)
@@ -357,7 +357,7 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
     std::iter::once(range).collect()
 }
 
-/// The root of a path and as many of its last parts as fit, with the quotation mark that it begins with.
+/// The root of a path and as many of its last parts as fit, including an opening quotation mark.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, ColumnWidth::columns);
@@ -365,7 +365,7 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let quote = usize::from(text.starts_with('"'));
     let quoted = |tail: Range<usize>| if quote > 0 { vec![0..quote, tail] } else { alone(tail) };
     let mut ends = Vec::new();
-    // From the end, and no further than there is room: a text may be nothing but separators.
+    // From the end, and no further than it fits: a text may consist of separators only.
     for (at, _) in text.rmatch_indices(SEPARATORS) {
         let tail = text.get(at..).map_or(0, ColumnWidth::columns);
         if tail + quote >= columns {
@@ -378,13 +378,13 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     match (beside_root >= bare, ends.get(beside_root.max(1) - 1), ends.get(bare.max(1) - 1)) {
         (true, Some(tail), _) if root > 0 => Some(vec![0..root, width - tail..width]),
         (_, _, Some(tail)) => Some(quoted(width - tail..width)),
-        // Not even the last part fits: its end says what kind of thing it is.
+        // The last part does not fit: its end has the file type.
         _ if text.contains('\\') => Some(quoted(width + 1 + quote - columns..width)),
         _ => None,
     }
 }
 
-/// The part of a folder that is left out: as little as possible, at most all but its hive.
+/// The omitted part of a folder: as little as possible, at most all except its hive.
 fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
     let is_hive = HIVES.iter().any(|hive| [hive.short, hive.long].iter().any(|name| root.eq_ignore_ascii_case(name)));
@@ -396,7 +396,7 @@ fn gap(folder: &str, wanted: usize) -> Range<usize> {
     enough(most).or_else(|| enough(least)).unwrap_or(least..all)
 }
 
-/// A command with its paths cut down to their last parts, from the left, until it fits; what still does not is cut at its end.
+/// A command whose paths are cut to their last parts, from the left, until it fits; otherwise its end is cut.
 fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let program = text.get(command_line::program(text.as_bytes())).unwrap_or_default();
     let end = program.len().checked_sub(4).and_then(|start| program.as_bytes().get(start..)).unwrap_or_default();
@@ -447,7 +447,7 @@ fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The next word of a command; double quotes are not part of it, blanks between them are.
+/// The next word of a command; double quotes are not part of it, but blanks between them are.
 fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     let is_open = text.get(..from)?.matches('"').count() % 2 == 1 && text.get(from..)?.starts_with('"');
     let from = from + usize::from(is_open);
@@ -466,7 +466,7 @@ mod tests {
     use crate::view::Appearance;
     use ratatui::buffer::Buffer;
 
-    /// Writes words one after another, and returns the row.
+    /// Writes texts in sequence, and returns the row.
     fn row(columns: u16, words: &[&str]) -> String {
         let mut cells = Buffer::empty(Rect { x: 0, y: 0, width: columns, height: 1 });
         let area = Area { x: 0, y: 0, width: columns, height: 1 };

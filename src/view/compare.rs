@@ -1,4 +1,4 @@
-//! A comparison: a legend of its columns, a mark for each, the items beside them; and the hits of a search, by pane or report.
+//! Draws a comparison: the legend, a mark per column, the items; and the hits of a search.
 
 use super::canvas::{Canvas, LineWriter};
 use super::overlay::{DrawList, ListTable, shown_of};
@@ -15,7 +15,7 @@ use crate::report::compare::ComparedItem;
 use crate::report::{Pane, RecentFile};
 use crate::text::{Untrusted, count, thousands};
 
-/// Columns of a pane's short name, the gap included.
+/// Columns of a pane's short name, including the gap.
 const PANE: usize = 10;
 
 impl DrawList for Comparison {

@@ -11,13 +11,13 @@ use crate::report::rules::Rule;
 use crate::text::{ColumnWidth, Untrusted, count, thousands, to_visible};
 use std::collections::HashSet;
 
-/// Columns of the list from which on sandboxes are counted, severities have words, and techniques names beside their identifiers.
+/// Widths of the list from which it has counts of sandboxes, names of severities, and names of techniques.
 const COUNTED: usize = 48;
 const WORDED: usize = 70;
 const NAMED: usize = 96;
 
-/// Columns of the sign that says whether a rule is folded, of its severity, of its distinct rows and sandboxes, of a technique's
-/// identifier and of its name; of who saw a row, and of its pane.
+/// Columns of the fold sign, the severity, the counts of distinct rows and sandboxes, a technique's identifier
+/// and name, the sandboxes of a row, and its pane.
 const FOLD: usize = 2;
 const SEVERITY: usize = 9;
 const ROWS: usize = 10;
@@ -85,7 +85,7 @@ impl DrawList for Findings {
         }
     }
 
-    /// Why the chosen rule matters, or the chosen row and who saw it.
+    /// The rationale of the chosen rule, or the chosen row and its sandboxes.
     fn words_below(list: &FindingList, model: &Model) -> Option<StyledText> {
         let words = match list.chosen()? {
             FindingRow::Rule(of) => rule(of.number, model)?.label(),

@@ -1,4 +1,4 @@
-//! A form over the screen: its lines, and the words below them; first of all the form that submits a file.
+//! Draws forms: fields, options and the text below them; and the form that submits a file.
 
 use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::list::progress;
@@ -18,7 +18,7 @@ pub(super) trait DrawForm: FormSource {
 
     fn title(form: &InputForm<Self>, model: &Model) -> String;
 
-    /// Labels of the fields, where they have any.
+    /// Labels of the fields, if any.
     const FIELDS: &'static [ScanField] = &[];
 
     fn words(_: &InputForm<Self>, _: &Model) -> Vec<StyledText> {
@@ -28,7 +28,7 @@ pub(super) trait DrawForm: FormSource {
     fn draw_rest(_: &InputForm<Self>, _: &mut Canvas<'_>, _: Area, _: &Model) {}
 }
 
-/// Rows of a form with all of its words.
+/// Rows of a form with its whole text.
 pub(super) fn rows<S: DrawForm>(form: &InputForm<S>, columns: usize, model: &Model) -> usize {
     S::choices(form).len() + form.fields.len() + 1 + wrapped(S::words(form, model), columns).len()
 }
@@ -36,12 +36,12 @@ pub(super) fn rows<S: DrawForm>(form: &InputForm<S>, columns: usize, model: &Mod
 pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &InputForm<S>, model: &Model) {
     let inside = inside(buffer, area, model, &S::title(form, model), (0, 0), 0);
     let words = wrapped(S::words(form, model), inside.width.into());
-    // The words have precedence: they may keep the user from paying twice.
+    // The text has priority: it may prevent a second payment.
     let to_visible = u16::try_from(words.len()).unwrap_or(u16::MAX);
     let choices = S::choices(form);
     let all = u16::try_from(choices.len() + form.fields.len()).unwrap_or(u16::MAX);
     let fields = all.min(inside.height.saturating_sub(to_visible).max(1));
-    // Where there is little room, the line that has the keys is the last that is shown.
+    // In little room, the focused line is the last one shown.
     let top = (form.chosen + 1).saturating_sub(fields.into());
     for (row, number) in (0..fields).zip(top..) {
         let (mut line, is_chosen) = (LineWriter::new(buffer, inside, row), number == form.chosen);
@@ -75,7 +75,7 @@ fn draw_choice(line: &mut LineWriter<'_>, (choice, column): (&ChoiceLine, usize)
 }
 
 fn draw_field(mut line: LineWriter<'_>, (label, column): (&ScanField, usize), field: &TextField, is_chosen: bool) {
-    // A password is seen as long as it is, and no more.
+    // A password shows only its length.
     let shown = match label.option {
         Some(ScanOption::Password) => TextField::from("*".repeat(field.text.chars().count())),
         _ => field.clone(),
@@ -121,7 +121,7 @@ impl DrawForm for FileToScan {
             Role::Strong.of(format!("{} · {}{way}", found.file.short(), bytes(found.size))),
             Role::Price.of(format!("{price}, {rule} {why}; {key} submits it{after}")),
         ];
-        // What the counters leave of each limit that a scan is charged to.
+        // The quota left of each limit that a scan is charged to.
         let limits = model.quota_state.left(basis.verdict.unit, model.now);
         let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
         let left = left.collect::<Vec<_>>().join(" · ");

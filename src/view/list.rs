@@ -1,4 +1,4 @@
-//! The list of sandboxes, and the text in the place of a report that is not stored.
+//! Draws the list of sandboxes, and the text in place of a missing report.
 
 use super::canvas::{Canvas, LineWriter, StyledText, fitting, wrapped};
 use super::overlay::window;
@@ -16,7 +16,7 @@ use crate::request::Request;
 use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands};
 use jiff::Timestamp;
 
-/// Columns of a verdict at most, and those behind a sandbox's name in which it is worth saying which document it is of.
+/// The maximum columns of a verdict, and the columns after a sandbox's name from which its document is named.
 const VERDICT: usize = 18;
 const DOCUMENT: usize = 12;
 
@@ -38,7 +38,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     let fit = usize::from(area.inside().height / height);
     let window = window(list.scroll.top, fit, list.count());
     let room = usize::from(area.inside().width).saturating_sub(title.columns() + 2);
-    // The counts of the title have precedence over the rows in sight.
+    // The counts of the title have priority over the visible rows.
     let is_room = !window.is_empty() && window.columns() + 2 <= room;
     let right = if is_room { format!(" {window} ") } else { String::new() };
     let inside = frame(buffer, area, &title, &right, has_focus);
@@ -61,7 +61,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     }
 }
 
-/// The chosen sandbox, or what the next page costs, whole.
+/// The full text of the chosen sandbox, or of the next page and its price.
 pub(super) fn chosen_words(list: &List, model: &Model) -> String {
     let Some(entry) = list.chosen() else { return next_price(list, model) };
     let [sandbox, verdict, ran] = known(entry, 80);
@@ -84,7 +84,7 @@ pub(super) fn known(entry: &ListEntry, columns: usize) -> [Option<String>; 3] {
     ]
 }
 
-/// Draws the chosen sandbox alone, and how many there are.
+/// Draws only the chosen sandbox, and the number of sandboxes.
 fn draw_in_a_row(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let (at, count) = (list.scroll.cursor + 1, list.entries.len());
     let place = if at <= count { format!("{at}/{count} ") } else { format!("{count} ") };
@@ -97,7 +97,7 @@ fn draw_in_a_row(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model
     }
 }
 
-/// The colour of a verdict, whose words say the same.
+/// The role of a verdict, whose text has the same meaning.
 pub(super) fn verdict_tint(verdict: &str) -> Role {
     let is = |words: &[&str]| words.iter().any(|word| verdict.starts_with(word));
     match verdict {
@@ -129,7 +129,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     }
     let needs = entry.document.as_ref().map_or(state.columns() + 2, |_| DOCUMENT);
     if area.height < 2 && line.room() < needs {
-        // Its mark says that it is stored.
+        // Its mark shows that it is stored.
         let age = state.strip_prefix("stored ").filter(|age| line.room() > age.columns() + 1);
         return age.into_iter().for_each(|age| line.own(&format!("  {age}"), Role::Faint));
     }
@@ -143,7 +143,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
         line.own(" · ", Role::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
-    // The whole moment, or it without its year or its verb: as much as there is room for.
+    // The whole time, or without year or verb: as much as fits.
     let short = when.get(5..).unwrap_or_default();
     let forms = [format!("{state} · ran {when}"), format!("{state} · ran {short}"), format!("{state} · {short}")];
     let words =
@@ -215,13 +215,13 @@ fn next_price(list: &List, model: &Model) -> String {
     list.next_page(model.service.listing).map_or_else(String::new, |request| words(model, &request))
 }
 
-/// The price of a request, or what keeps it from being sent.
+/// The price of a request, or its obstacle.
 fn words(model: &Model, request: &Request) -> String {
     let tag = model.tag_of_request(request, ResponseSource::StoredOrService);
     if tag.obstacle.is_some() { tag.short() } else { tag.label() }
 }
 
-/// How long a call has been running, and what has come.
+/// The duration of a call so far, and the received bytes.
 pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
     let seconds = (now.as_millisecond() - call.since.as_millisecond()).max(0) / 1000;
     match (call.bytes, call.total) {
@@ -231,7 +231,7 @@ pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
     }
 }
 
-/// The moment of a sandbox's run, in UTC.
+/// When a sandbox ran, in UTC.
 fn when(parts: &IdentifierParts) -> Option<String> {
     let when = Timestamp::from_second(parts.when?).ok()?;
     Some(when.strftime("%Y-%m-%d %H:%M").to_string())
@@ -247,13 +247,13 @@ pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// The moment at which something came, in UTC: the clock for today, with its date before.
+/// The time of an event in UTC: the clock time for today, else with its date.
 pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
     let is_today = then.strftime("%F").to_string() == now.strftime("%F").to_string();
     then.strftime(if is_today { "%H:%M" } else { "%F %H:%M" }).to_string()
 }
 
-/// Draws the text in the place of a report that is not stored: the reason, and the next key.
+/// Draws the text in place of a missing report: the reason, and the next key.
 pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = frame(buffer, area, " Report ", "", false);
     let rows = wrapped(absent(model), inside.width.saturating_sub(4).into());
@@ -327,7 +327,7 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<StyledText> {
     [Role::Problem.of(what)].into_iter().chain(sentences).chain(next_key(model)).collect()
 }
 
-/// The key that asks, with its price.
+/// The key that sends the request, with its price.
 fn next_key(model: &Model) -> Option<StyledText> {
     let (key, command) =
         Command::applying(model).find(|(_, command)| command.rank == 1 && model.overlays.is_empty())?;

@@ -1,4 +1,4 @@
-//! The rows of each kind of list over the screen: the store, rows to go to, indicators, downloads; and the form that writes a file.
+//! Rows of each list overlay: palette, store, jump targets, indicators, artifacts; and the text of the export form.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::DrawForm;
@@ -20,7 +20,7 @@ use crate::report::rules::Severity;
 use crate::report::{Retention, StoredItem};
 use crate::text::{ColumnWidth, bytes, count, thousands, wrap_cut};
 
-/// Columns from which on the store has the sizes and the origin of its items.
+/// The width from which the store list has the sizes and the origin of its items.
 const SIZED: usize = 100;
 
 impl DrawList for StoreContents {
@@ -82,7 +82,7 @@ fn about(thing: &StoredItem, model: &Model) -> String {
     format!("{name}{}, {when} · {size}{service}", origin(thing))
 }
 
-/// Columns that a long row keeps beside the words before it.
+/// The minimum columns of a long row beside its heading.
 const SHORTENED: usize = 44;
 
 impl DrawList for PickerRows {
@@ -90,11 +90,11 @@ impl DrawList for PickerRows {
         format!("{} · {}", list.source.title, shown_of(list.counts(), "row"))
     }
 
-    /// The columns are as wide as the rows in sight need.
+    /// Columns as wide as the visible rows need.
     fn columns(_: &RowPicker, rows: &[&PickerRow], room: usize, _: &Model) -> ListTable {
         let shown: Vec<_> = rows.iter().filter_map(|picker_row| picker_row.row.as_ref()).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
-        // The words before a row have what the widest row in sight leaves them; a long one is shortened for them.
+        // Headings get what the widest visible row leaves; a long row is cut for them.
         let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
         let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
         let heads = rows.iter().map(|picker_row| picker_row.head.columns()).max().unwrap_or(0);
@@ -111,11 +111,11 @@ impl DrawList for PickerRows {
 
 const KIND: usize = 11;
 
-/// Columns from which on each indicator says whether it is to block, and where it was seen.
+/// Widths from which each indicator shows whether it is to block, and where it was seen.
 const NARROW: usize = 44;
 const WIDE: usize = 64;
 
-/// Columns that the names of sandboxes may fill, as a part of all.
+/// The part of the width for names of sandboxes, as a divisor.
 const NAMES: usize = 4;
 
 impl DrawList for FoundIndicators {
@@ -167,7 +167,7 @@ impl DrawList for FoundIndicators {
         at.words(&mut line, 3, &seen(list, found, names), Role::Detail);
     }
 
-    /// Why it is to block or not, the whole value, and where it was seen.
+    /// Why the indicator is to block or not, its whole value, and where it was seen.
     fn words_below(list: &IndicatorList, model: &Model) -> Option<StyledText> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
@@ -195,7 +195,7 @@ fn choice_name(what: &Part) -> &'static str {
     }
 }
 
-/// The sandboxes that saw an indicator and in how many rows; of one sandbox the first row.
+/// The sandboxes that saw an indicator with their number of rows; for one sandbox the first row.
 fn seen(list: &IndicatorList, found: &MergedIndicator, names: usize) -> String {
     let all = &list.source.sandboxes;
     if all.len() == 1 {
@@ -212,7 +212,7 @@ fn seen(list: &IndicatorList, found: &MergedIndicator, names: usize) -> String {
     format!("{words} · {rows}")
 }
 
-/// The first row where a report names an indicator, and how many more do.
+/// The first row where a report names an indicator, and the number of further rows.
 fn first_place(list: &IndicatorList, sighting: &Sighting) -> String {
     let place = sighting.indicator.places.first();
     let section = place.and_then(|place| list.source.section(sighting.report, *place));
@@ -258,7 +258,7 @@ impl DrawList for SandboxArtifacts {
     }
 }
 
-/// Columns from which on the commands have their subjects beside them.
+/// The width from which commands have their subjects beside them.
 const ROOMY: usize = 90;
 
 impl DrawList for CommandList {
@@ -274,7 +274,7 @@ impl DrawList for CommandList {
     fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> ListTable {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
         let subjects = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
-        // Words give way to keys and names, which are needed whole.
+        // Labels give way to keys and names, which must not be cut.
         let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 1;
         ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 1, room], 0)
     }
@@ -294,7 +294,7 @@ impl DrawList for CommandList {
             }
             let price = item.price(line.room()).map(|price| format!("{price} · "));
             line.own(&price.unwrap_or_default(), Role::Price);
-            // The whole text of the chosen one is below the list.
+            // The full text of the chosen command is below the list.
             let clause = item.help.split([';', ':', '(', '.']).next().filter(|_| item.help.columns() > line.room());
             line.own(&whole(clause.unwrap_or(item.help).trim_end(), line.room()), Role::Text);
         });

@@ -1,7 +1,7 @@
-//! Draws the model; changes nothing.
+//! Draws the model without changing it.
 //!
-//! Text from outside comes here as [`Untrusted`](crate::text::Untrusted) and leaves as [`Visible`](crate::text::Visible);
-//! nothing else from outside is ever put into a cell.
+//! Text from outside arrives as [`Untrusted`](crate::text::Untrusted) and is drawn as [`Visible`](crate::text::Visible);
+//! nothing else from outside enters a cell.
 
 mod bar;
 mod canvas;
@@ -22,10 +22,10 @@ use ratatui::layout::Rect;
 pub use screen::draw;
 pub use theme::{Appearance, ColorDepth, Theme};
 
-/// Signs of frames, which lines do without.
+/// Characters of frames, which plain lines omit.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
 
-/// The model in lines: the place, its rows, and the keys that apply with their prices.
+/// The model in lines: the context, its rows, and the enabled keys with their prices.
 pub fn lines(model: &Model) -> Vec<String> {
     let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
     let mut buffer = Buffer::empty(area);
@@ -37,7 +37,7 @@ pub fn lines(model: &Model) -> Vec<String> {
     let title = row(cells, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
     let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(cells, area, y, model)).collect();
-    // One empty line parts what it parts as well as several.
+    // Consecutive empty lines become one.
     rows.dedup_by(|row, before| row.trim().is_empty() && before.trim().is_empty());
     while rows.last().is_some_and(|row| row.trim().is_empty()) {
         rows.pop();
@@ -54,7 +54,7 @@ pub fn balances(model: &Model) -> String {
     bar::text(&bar::left(model, usize::MAX))
 }
 
-/// A row inside of a frame: whether it is chosen, its number where rows have one, its text.
+/// A row inside a frame: whether it is chosen, its number, its text.
 fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     let inside = Area { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let text = row(cells, inside, y).trim_end().to_owned();
@@ -70,7 +70,7 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     }
 }
 
-/// The rows that a number chooses from; none where it is typed, or nothing is chosen.
+/// The window of rows that have numbers; `None` in a text field or without a cursor.
 fn rows(model: &Model) -> Option<RowWindow> {
     match model.key_context() {
         KeyContext::List => {

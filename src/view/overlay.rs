@@ -1,4 +1,4 @@
-//! Draws the overlays: the frame, lists with their filter line and rows, pages of words, row details, keys, answers.
+//! Draws the overlays: frames, lists with filter line and rows, text pages, row details, response trees, confirmations.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::{self, DrawForm};
@@ -15,7 +15,7 @@ use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
 use crate::report::Row;
 use crate::text::{ColumnWidth, Visible, count, thousands, wrap_cut};
 
-/// The area of an overlay; a form is as high as its words, of which a typed question has one row or two.
+/// The area of an overlay; a form's height depends on its text.
 pub(super) fn area(overlay: &Overlay, layout: &Layout, model: &Model) -> Area {
     let columns = overlay.area(layout).inside().width.saturating_sub(2).into();
     let rows = match overlay {
@@ -32,7 +32,7 @@ pub(super) fn area(overlay: &Overlay, layout: &Layout, model: &Model) -> Area {
 pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, model: &Model) {
     let area = area(overlay, layout, model);
     buffer.clear(area);
-    // No pattern of a match binds lists of several types.
+    // No match pattern can bind lists of several types.
     macro_rules! draw_each {
         (lists $($list:ident)*; forms $($form:ident)*) => {
             match overlay {
@@ -79,7 +79,7 @@ impl DrawForm for TypedQuestion {
         let input = || (form.source.ask.input.to_owned(), Role::Text);
         match (&form.failure, request) {
             (Some(failure), _) => failure.sentences().zip([Role::Problem, Role::Text, Role::Text]).collect(),
-            // An empty field is not a mistake.
+            // An empty field is not an error.
             (None, Err(_)) if form.text().is_empty() => vec![input()],
             (None, Err(missing)) => vec![input(), (missing, Role::Faint)],
             (None, Ok(request)) => match model.calls.asking(&request) {
@@ -134,7 +134,7 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, mo
     let inside = inside(buffer, area, model, "Are you sure?", (0, 0), 0);
     let room = usize::from(inside.width).max(10);
     let keys = question.key_rows(room);
-    // A confirmation needs its keys: the words give way to them.
+    // A confirmation needs its keys: its text gives way to them.
     let words = wrap_cut(&question.details, room, usize::from(inside.height).saturating_sub(keys.len()));
     let words = words.iter().map(|row| (row, Role::Problem)).chain(keys.iter().map(|row| (row, Role::Text)));
     buffer.write_rows(inside, 0, words);
@@ -158,7 +158,7 @@ fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: 
     }
 }
 
-/// Draws an overlay's frame; `beside` rows inside do not count as rows in sight.
+/// Draws an overlay's frame; `beside` rows inside do not count as visible rows.
 pub(super) fn inside(
     buffer: &mut Canvas<'_>,
     area: Area,
@@ -176,7 +176,7 @@ pub(super) fn inside(
     Area { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
 }
 
-/// Which rows of a list are in sight, where not all of them are.
+/// The range of visible rows, if not all are visible.
 pub(super) fn window(top: usize, height: usize, count: usize) -> String {
     let (first, last) = (thousands(top as u64 + 1), thousands((top + height).min(count) as u64));
     if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
@@ -208,16 +208,16 @@ fn draw_detail(buffer: &mut Canvas<'_>, area: Area, detail: &Detail, model: &Mod
     }
 }
 
-/// Where the columns of a list begin; one that has no room is nowhere.
+/// The start columns of a list's cells; `None` for a cell that does not fit.
 #[derive(Default)]
 pub(super) struct ListTable {
     starts: Vec<Option<usize>>,
-    /// Columns of the labels of rows of a report.
+    /// Columns of the labels of report rows.
     pub(super) labels: usize,
 }
 
 impl ListTable {
-    /// Columns of these widths, the gaps included; one without width is nowhere.
+    /// Creates columns of these widths, including the gaps; a zero width hides a column.
     pub(super) fn of(widths: impl IntoIterator<Item = usize>, labels: usize) -> Self {
         let mut end = 0_usize;
         let starts = widths.into_iter().map(|width| {
@@ -227,7 +227,7 @@ impl ListTable {
         Self { starts: starts.collect(), labels }
     }
 
-    /// Lets `draw` have a column up to the gap before the next one, from its start on.
+    /// Calls `draw` for a cell, limited to the gap before the next one.
     pub(super) fn cell(&self, line: &mut LineWriter<'_>, number: usize, draw: impl FnOnce(&mut LineWriter<'_>, usize)) {
         let mut starts = self.starts.iter().copied().skip(number);
         let Some(start) = starts.next().flatten() else { return };
@@ -252,30 +252,30 @@ pub(super) trait DrawList: ListSource + Sized {
     /// The names of its columns.
     const HEADS: &'static [&'static str] = &[];
 
-    /// Whether the frame says which rows are in sight.
+    /// Whether the frame shows the range of visible rows.
     const COUNTS_ROWS: bool = true;
 
-    /// What can be typed, while nothing is.
+    /// A hint for an empty filter line.
     const HINT: &'static str = "";
 
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
-    /// What is under way where the rows are not complete.
+    /// The activity while the rows are incomplete.
     fn progress_words(_: &ListView<Self>) -> Option<&'static str> {
         None
     }
 
-    /// What stands before the typed words.
+    /// The label before the typed text.
     fn prompt(_: &ListView<Self>) -> String {
         "/".to_owned()
     }
 
-    /// The words in the place of rows where none is shown.
+    /// The text in place of rows if none is shown.
     fn absent(_: &ListView<Self>, _: &Model) -> String {
         "no match".to_owned()
     }
 
-    /// Its columns, for the rows in sight.
+    /// Its columns, for the visible rows.
     fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> ListTable {
         ListTable::default()
     }
@@ -289,7 +289,7 @@ pub(super) trait DrawList: ListSource + Sized {
     }
 }
 
-/// What a list covers: one sandbox by its name, or all that are stored; and how many reports could not be read.
+/// The coverage of a list: one sandbox by name, or the number of stored ones; and the number of unreadable reports.
 pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize) -> String {
     let whose = name.map_or_else(|| format!("all {reports} stored sandboxes"), |name| name.to_string());
     match unread {
@@ -298,7 +298,7 @@ pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize) -> S
     }
 }
 
-/// How many rows are shown, of how many where that is not all.
+/// The number of visible rows, and of all if that differs.
 pub(super) fn shown_of((shown, all): (usize, usize), noun: &str) -> String {
     let of = if shown == all { String::new() } else { format!("{} of ", thousands(shown as u64)) };
     format!("{of}{}", count(all as u64, noun))
@@ -343,7 +343,7 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
         S::draw_row(list, line, &columns, row, model);
     }
     let Some((words, meaning)) = S::words_below(list, model).filter(|_| below > 0) else { return };
-    // Where there is room an empty row stands before the words.
+    // An empty row precedes the text if it fits.
     let told = wrap_cut(&words, usize::from(inside.width).max(10), below.into());
     let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);
     buffer.write_rows(inside, first, told.into_iter().map(|row| (row, meaning)));

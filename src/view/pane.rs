@@ -1,4 +1,4 @@
-//! A pane of a report: its frame with title and count, and the rows that fit.
+//! Draws a pane of a report: its frame with title and count, and the visible rows.
 
 use super::canvas::{Canvas, LineWriter};
 use super::theme::Role;
@@ -14,7 +14,7 @@ use crate::report::rules::Severity;
 use crate::report::{Pane, Piece, Row, RowPlace, Section};
 use crate::text::{ColumnWidth, Untrusted, thousands};
 
-/// Columns of labels at most, and of those of the overview, which is narrow.
+/// The maximum columns of labels, and the maximum in the narrow overview.
 const LABELS: usize = 15;
 const OVERVIEW: usize = 10;
 const MARK_WIDTH: usize = 1;
@@ -22,7 +22,7 @@ const MARK_WIDTH: usize = 1;
 /// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
 const GUIDES: usize = 24;
 
-/// Draws a frame and gives back its inside.
+/// Draws a frame and returns the area inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
     let meaning = if has_focus { Role::Focus } else { Role::Faint };
     buffer.border(area, has_focus);
@@ -33,7 +33,7 @@ pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &st
     line.tab(left);
     line.own(right, meaning);
     let columns = u16::try_from(left).unwrap_or(u16::MAX);
-    // A title is no part of the border: it has none of its colour.
+    // A title is not part of the border and has another colour.
     buffer.clear(Area { width: u16::try_from(title.columns()).unwrap_or(columns).min(columns), height: 1, ..top });
     LineWriter::new(buffer, Area { width: columns, ..top }, 0).own_cut(title, left, title_meaning);
     area.inside()
@@ -66,7 +66,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
-/// The colour of a severity's sign.
+/// The role of a severity's sign.
 pub(super) fn severity_tint(severity: Severity) -> Role {
     match severity {
         Severity::High => Role::Problem,
@@ -75,13 +75,13 @@ pub(super) fn severity_tint(severity: Severity) -> Role {
     }
 }
 
-/// Shows which part of a pane's rows is in sight.
+/// Marks the visible part of a pane's rows.
 pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenReport, model: &Model) {
     let state = model.pane_state(pane);
     buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
 }
 
-/// The row under the cursor of a pane with its mark in words, whole as far as this many columns.
+/// The full text of the row under the cursor with its severity and rule, up to this many columns.
 pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
     let place = state.place(&open.report, pane, state.scroll.cursor)?;
@@ -126,7 +126,7 @@ impl PaneRows<'_> {
             self.draw_row(line, marked, &found, branch.as_ref(), (shift, is_elided))
         };
         let is_shown = draw(buffer, self.state.shift, true);
-        // The match is in the elided part: the row is moved until the match is visible, unless the analyst has moved it.
+        // A match in the elided part: scrolls the row until the match is visible, unless the user scrolled it.
         let hidden = self.pattern().filter(|_| !is_shown && self.state.shift == 0 && branch.is_none());
         if let Some(shift) = hidden.and_then(|pattern| shift_to(pattern, &found)) {
             buffer.clear(inside);
@@ -138,7 +138,7 @@ impl PaneRows<'_> {
         self.state.filter.as_ref().and_then(|filter| filter.query.pattern.as_deref())
     }
 
-    /// Draws a row, elided where wanted and not scrolled; true if a match is in sight.
+    /// Draws a row, elided if `is_elided` and not scrolled; returns whether a match is visible.
     fn draw_row<'l>(
         &'l self,
         mut line: LineWriter<'l>,
@@ -147,7 +147,7 @@ impl PaneRows<'_> {
         branch: Option<&TreeBranch>,
         (shift, is_elided): (usize, bool),
     ) -> bool {
-        // Its column is there before the rules have come: no text moves when they do.
+        // The column is reserved before the rules are applied, so that no text moves.
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
         let pieces = &found.pieces;
         match branch {
@@ -159,7 +159,7 @@ impl PaneRows<'_> {
         if is_shifted {
             line.own("…", Role::Faint);
         }
-        // Rows that are shown only for their matching descendants step back.
+        // Mere ancestors of matching rows are faint.
         let steps_back = !passes_filter || mark == Some(Severity::Noise);
         let value = if steps_back { Role::Faint } else { Role::Text };
         let shift = if is_shifted { Some(shift) } else { (!is_elided).then_some(0) };
@@ -170,14 +170,14 @@ impl PaneRows<'_> {
 
 const BEFORE: usize = 12;
 
-/// How far a row scrolls to show its match; none where the row's line has no match.
+/// The offset of a row that shows its match; `None` if the row's line has no match.
 fn shift_to(pattern: &Pattern, row: &Row) -> Option<usize> {
     let (_, text) = row.words(|text| text.visible().into());
     let found = pattern.spans(&text).into_iter().next()?;
     text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
 }
 
-/// The last row of a pane, for words that rows give way to.
+/// The last row of a pane, for text that replaces rows.
 fn last_row<'a>(buffer: &'a mut Canvas<'_>, inside: Area) -> LineWriter<'a> {
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
     buffer.clear(last);
@@ -210,7 +210,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
         let own = own.map_or(String::new(), |own| format!(" · by our rules alone {}", thousands(own)));
         return format!(" {title}{}{}{own} ", filter_words(state), kinds(pane, open));
     }
-    // Whatever leaves rows out, it is of all rows of the pane.
+    // The count is of all rows, whether filters, folds or noise hide the others.
     let all = thousands(open.count(pane) as u64);
     let hidden = match state.sieve.hidden.len() as u64 {
         0 => String::new(),
@@ -221,7 +221,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     format!(" {title} {wanted} of {all}{part}{}{hidden} ", filter_words(state))
 }
 
-/// The filter as the title says it; its line's end is where the next letter goes.
+/// The filter's text in the title; the next letter goes at its end.
 fn filter_words(state: &PaneState) -> String {
     let Some(filter) = &state.filter else { return String::new() };
     let words = Untrusted::from(filter.query.label()).visible_cut(30);
@@ -230,7 +230,7 @@ fn filter_words(state: &PaneState) -> String {
     format!(" · {words}{end}{waits}")
 }
 
-/// What a pane with several kinds of rows holds of each.
+/// The kinds of a pane's rows with their counts.
 fn kinds(pane: Pane, open: &OpenReport) -> String {
     let sections = open.report.sections(pane);
     let found: Vec<_> = sections.iter().filter_map(|n| open.report.section(*n)).filter(|s| !s.is_empty()).collect();
@@ -245,7 +245,7 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
     known.collect()
 }
 
-/// How many rows there are, and which has the cursor; of what only stands above a row that is wanted, none.
+/// The number of rows, and the one of the cursor; none for a mere ancestor of matching rows.
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
     let is_open = state.sieve.is_open();
     let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
@@ -263,7 +263,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
     let own = open.panes.get(&pane).and_then(|state| state.own_rows().first()).map(|_| LABELS);
     let known = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
-        // A longer label than most stands out into its row's value.
+        // A label much longer than the others reaches into its row's value.
         Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),
         Some(attribute) if attribute.is_technique() => LABELS,
         Some(attribute) => attribute.label.columns(),
@@ -272,7 +272,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widest(known.chain(own))
 }
 
-/// Columns that labels of these widths take, the gap included; none where no row has one.
+/// Columns for labels of these widths, including the gap; zero without labels.
 fn widest(widths: impl Iterator<Item = usize>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
 }
@@ -284,7 +284,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
     }
 }
 
-/// Draws a row's label, and the gap up to this many columns; a longer label reaches into its row's value.
+/// Draws a row's label and a gap up to this many columns; a longer label reaches into its row's value.
 pub(super) fn draw_labelled(line: &mut LineWriter<'_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
     if columns > 0 && line.is_past(from + columns) {
@@ -297,7 +297,7 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
     widest(labels.map(Label::width))
 }
 
-/// Draws a row's text, matches marked: from this column on, or whole with its first value shortened.
+/// Draws a row's text with matches marked: from an offset on, or all of it with the first value elided.
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a>,
     pieces: &[Piece],
@@ -327,7 +327,7 @@ pub(super) fn draw_pieces<'a>(
             }
             (Piece::Own(text) | Piece::Known(text), kept) => {
                 room = kept;
-                // Shows that the part behind it has no room; a time alone still has its day and minute.
+                // Shows that the part behind it does not fit; a single time keeps its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
                 let text: String = text.chars().skip(skipped).collect();
                 match shift.is_none() && at > 0 && text.columns() + more.columns() > line.room() {
@@ -339,7 +339,7 @@ pub(super) fn draw_pieces<'a>(
     }
 }
 
-/// Columns for a row's first value: details keep up to two fifths beside a longer one.
+/// Columns of a row's first value: details keep up to two fifths beside a longer one.
 fn value_room(pieces: &[Piece], room: usize) -> usize {
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, Piece::width);
     room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)

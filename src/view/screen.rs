@@ -1,4 +1,4 @@
-//! The whole screen: title, content, bar.
+//! Draws the whole screen: title, content, bar.
 
 use super::canvas::{Canvas, LineWriter, StyledText, wrapped};
 use super::theme::{Appearance, Role};
@@ -12,16 +12,16 @@ use crate::report::{Pane, RecentFile};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
-/// Columns of a file's name at most, of a screen whose title has it, and of a title that are kept for the program and the file.
+/// The maximum columns of a file's name, the width from which titles have names, and the columns reserved for program and file.
 const NAME: usize = 40;
 const NAMED: u16 = 80;
 const TITLE: usize = 33;
 
-/// Rows of the detail at most, and of the start screen that its words leave free for the typed line and some earlier files.
+/// The maximum rows of the detail, and the rows of the start screen reserved for the hash line and recent files.
 const DETAIL: u16 = 4;
 const START_ROWS: u16 = 6;
 
-/// Draws the model over the whole of an empty buffer.
+/// Draws the model into an empty buffer.
 pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     let buffer = &mut Canvas::new(buffer, look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
@@ -58,7 +58,7 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let mut left = line.room().saturating_sub(right.columns() + gap);
     for (at, (text, meaning)) in title(model, area.width).into_iter().enumerate() {
         let text = format!(" · {text}");
-        // A part that does not fit is left out whole, with those after it; the open file is always shown.
+        // A part that does not fit is omitted with those after it; the open file is always shown.
         if text.columns() > left && at > 1 {
             break;
         }
@@ -71,7 +71,7 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
 }
 
-/// The parts of the title, what matters most first.
+/// The parts of the title, the most important first.
 fn title(model: &Model, columns: u16) -> Vec<StyledText> {
     let mut parts = Vec::new();
     match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
@@ -84,7 +84,7 @@ fn title(model: &Model, columns: u16) -> Vec<StyledText> {
         Some(ListOrigin::Service(file)) => {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Role::Faint), (hash, Role::Strong)]);
-            // A name in few columns is useless; sandbox and verdict have the room.
+            // A name in few columns is useless: sandbox and verdict get the room.
             let name = model.start.name_of(file).filter(|_| columns >= NAMED);
             let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
             parts.extend(name.map(|name| (name, Role::Strong)));
@@ -105,12 +105,12 @@ fn title(model: &Model, columns: u16) -> Vec<StyledText> {
     parts
 }
 
-/// A name that the user gave, made harmless: it may come from a file's name.
+/// Escapes a name given by the user, which may come from a file's name.
 fn own_name(name: &str) -> String {
     to_visible(name).cut(48).to_string()
 }
 
-/// The work in progress that may cost, on every screen: the call in flight, and the watched scans.
+/// Work in progress that may cost, for every screen: the call in flight, and the watched scans.
 fn right_of_title(model: &Model, columns: usize) -> String {
     let all = model.calls.batch().map(|batch| format!("{} of {} · ", batch.asked(), batch.total));
     let all = all.unwrap_or_default();
@@ -123,7 +123,7 @@ fn right_of_title(model: &Model, columns: usize) -> String {
     format!("{first}{}", followed(model, room))
 }
 
-/// The watched scans in the words that fit: the next poll, or their number, and the costs so far.
+/// The watched scans in the longest form that fits: the next poll, or their number, and the costs so far.
 fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();
@@ -147,7 +147,7 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_tabs(buffer, layout.tabs, model);
     match model.open() {
         Some(open) => {
-            // What has the focus is drawn last, over the borders and marks that it shares.
+            // The focused pane is drawn last, over shared borders and marks.
             let (focused, others): (Vec<_>, Vec<_>) =
                 layout.panes.iter().partition(|(pane, _)| model.focused() == Some(*pane));
             for panes in [others, focused] {
@@ -163,7 +163,7 @@ fn draw_file(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     draw_detail(buffer, layout, model);
 }
 
-/// Shows the row under the cursor whole as far as there is room; nothing under a message.
+/// Shows the full text of the row under the cursor as far as it fits; nothing under a message.
 fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let area = layout.detail;
     let columns = usize::from(area.width).saturating_sub(2).max(10);
@@ -183,7 +183,7 @@ fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     buffer.write_rows(area, 0, rows.map(|row| (format!(" {row}"), Role::Detail)));
 }
 
-/// The screen row below the one with the cursor.
+/// The screen row below the cursor's.
 fn below_cursor(layout: &Layout, model: &Model) -> u16 {
     let (area, scroll, height) = match model.focused() {
         None => (layout.list, model.list().map_or_else(Scroll::default, |list| list.scroll), model.list_row_height()),
@@ -198,7 +198,7 @@ fn draw_message(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let meaning = if is_problem { Role::Problem } else { Role::Strong };
     let rows = model.message();
     let area = if layout.detail.height == 0 && model.overlays.is_empty() {
-        // Between the ends of the border, which has no other row.
+        // Drawn between the ends of the border.
         let columns = rows.iter().map(|row| row.columns() + 2).max().unwrap_or(0);
         let width = u16::try_from(columns).unwrap_or(u16::MAX);
         Area { x: layout.message.x + 1, width: width.min(layout.message.width.saturating_sub(2)), ..layout.message }
@@ -211,7 +211,7 @@ fn draw_message(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     buffer.write_rows(area, 0, rows.into_iter().map(|row| (format!(" {row}"), meaning)));
 }
 
-/// Names every pane with its key and its rows; the one with the focus is marked like a chosen row.
+/// Draws a tab per pane with key and number of rows; the focused one looks like a chosen row.
 fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let is_of_another_kind = model.open().is_some_and(|open| open.report.is_of_another_kind());
     if is_of_another_kind {
@@ -260,7 +260,7 @@ fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) 
 fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
     let rows = wrapped(start_words(model), inside.width.saturating_sub(4).into());
-    // In little room, the last words give way to the typed hash and the chosen file.
+    // In little room, the end of the text gives way to the typed hash and the chosen file.
     let words = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(START_ROWS));
     let shown = rows.into_iter().take(words.into());
     buffer.write_rows(inside, 0, shown.map(|(text, meaning)| (format!("  {text}"), meaning)));

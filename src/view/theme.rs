@@ -1,20 +1,20 @@
-//! Colours by meaning: each theme gives a meaning its style, each terminal shows as much of it as it can.
+//! Themes: the style of each role, reduced to the colours of the terminal.
 
 use crate::text::names;
 use ratatui::style::Color::{self, Blue, Cyan, DarkGray, Green, LightRed, Magenta, Red, Reset, Yellow};
 use ratatui::style::{Modifier, Style};
 
-/// The meaning of a piece of text, which the theme gives a style.
+/// The role of a piece of text, which has a style in each theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     Text,
     Detail,
     Faint,
-    /// Frames of what has no focus.
+    /// Frames without focus.
     Frame,
-    /// What has the focus: borders and titles.
+    /// Borders and titles with focus.
     Focus,
-    /// The chosen row of what has the focus.
+    /// The chosen row with focus.
     Cursor,
     Price,
     Free,
@@ -25,7 +25,7 @@ pub enum Role {
 }
 
 names! {
-    /// A theme. No meaning rests on its colour alone: keys, prices and problems are words, the chosen row has a mark.
+    /// A theme. No meaning depends on colour alone: keys, prices and problems have text, the chosen row has a mark.
     #[derive(Default)]
     Theme {
         #[default]
@@ -38,14 +38,14 @@ names! {
     }
 }
 
-/// How many colours the terminal shows.
+/// The number of colours that the terminal shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ColorDepth {
     None,
-    /// The sixteen that the user's own palette names.
+    /// The sixteen colours of the terminal's own palette.
     #[default]
     Sixteen,
-    /// Those and a cube of 216, and greys.
+    /// Those, a cube of 216 colours, and greys.
     Indexed,
     True,
 }
@@ -61,7 +61,7 @@ const BOLD: Modifier = Modifier::BOLD;
 const DIM: Modifier = Modifier::DIM;
 
 impl Theme {
-    /// What a theme can be called where one is chosen: `auto` is the one that fits the terminal.
+    /// The names of themes in the configuration: `auto` selects the one that fits the terminal.
     pub fn names() -> impl Iterator<Item = &'static str> {
         std::iter::once("auto").chain(Self::ALL.map(Self::name))
     }
@@ -70,7 +70,7 @@ impl Theme {
 /// A colour on terminals with true colour, with 256 and with sixteen.
 type ThemeColor = (u32, u8, Color);
 
-/// The style of a meaning: modifiers with colours, dark and light colours, modifiers of contrast and mono.
+/// The style of a role: modifiers with colours, dark and light colours, modifiers of contrast and mono.
 fn ink(meaning: Role) -> (Modifier, Option<[ThemeColor; 2]>, Modifier, Modifier) {
     let marked = BOLD.union(Modifier::UNDERLINED);
     match meaning {
@@ -109,7 +109,7 @@ impl Appearance {
         let Some((rgb, indexed, sixteen)) = hue else { return style };
         let [_, red, green, blue] = rgb.to_be_bytes();
         match (meaning, self.depth) {
-            // Sixteen colours have none that is quiet behind every other.
+            // Sixteen colours include none that is suitable behind all others.
             (Role::Cursor, ColorDepth::Sixteen) => style.add_modifier(Modifier::REVERSED),
             (Role::Cursor, ColorDepth::Indexed) => style.bg(Color::Indexed(indexed)),
             (Role::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),

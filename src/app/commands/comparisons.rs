@@ -1,4 +1,4 @@
-//! What keys and responses do about a comparison.
+//! Commands and events of a comparison.
 
 use crate::app::compare::{Comparison, ComparisonList, OtherFileList};
 use crate::app::overlays::pieces_in_rows;
@@ -8,14 +8,14 @@ use crate::report::identifier::Sha256;
 use std::sync::Arc;
 
 impl Model {
-    /// Changes the comparison that is looked at; its cursor stays on its item, or near it.
+    /// Changes the open comparison; its cursor stays on its item, or near it.
     pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
         if let Some(compare) = self.overlays.find_mut::<ComparisonList>() {
             compare.change(change);
         }
     }
 
-    /// Compares the file's sandboxes; a comparison that was left for one of its rows comes back as it was.
+    /// Compares the file's sandboxes, or restores a comparison that was left for one of its rows.
     pub(super) fn compare(&mut self) {
         if !self.return_to::<ComparisonList>() {
             let list = self.list().map(ComparisonList::of);
@@ -38,7 +38,7 @@ impl Model {
         self.emit(ReportJob::Compare(ticket, bodies, self.rules_or_file()));
     }
 
-    /// Takes in what each report saw. Reports that cannot be read are left out of it: what the others saw is worth more.
+    /// Shows the comparison, without reports that could not be read.
     pub(in crate::app) fn compared(&mut self, job: JobNumber, matrix: Arc<Matrix>) {
         if self.overlays.find::<ComparisonList>().is_some_and(|compare| compare.source.job.is(job)) {
             self.change_comparison(|compare| compare.take(matrix));
@@ -67,7 +67,7 @@ impl Model {
         let room = self.overlay_room();
         let columns = usize::from(room.width).max(20);
         let most = usize::from(room.height / 3).max(1);
-        // Remarks come before the legend: where both do not fit, that is cut.
+        // Remarks come before the legend, which is cut if both do not fit.
         let remarks = pieces_in_rows(&remarks, columns);
         let mut rows = pieces_in_rows(&compare.legend(), columns);
         let of_legend = most.saturating_sub(remarks.len()).max(1);

@@ -1,5 +1,5 @@
-//! Copies, and parts that go to a file: the value, the row or the pane that has the focus, or what the list over it shows;
-//! defanged and in one line unless raw bytes are asked for.
+//! Copying and exporting: the focused value, row or pane, or what the overlay lists;
+//! defanged and in one line, except raw bytes.
 
 use crate::app::export_form::{
     ClipboardCopy, ExportChoice, ExportForm, ExportPart, LONGEST_COPY, SaveContent, SaveError, SaveJob,
@@ -15,7 +15,7 @@ use crate::report::{Pane, Piece, Report, Row, RowPlace, RowSet};
 use crate::text::{Untrusted, count, thousands};
 use std::sync::Arc;
 
-/// What stands between rows that are copied together.
+/// Separates rows that are copied together.
 const BETWEEN: &str = " · ";
 
 impl Model {
@@ -29,7 +29,7 @@ impl Model {
         self.copy(what, line.into_bytes())
     }
 
-    /// Copies the value under the cursor as it is; asks once.
+    /// Copies the raw value under the cursor, after confirmation.
     pub(super) fn copy_raw(&mut self) {
         let Some((what, text)) = self.subject() else { return };
         let raw = ClipboardCopy { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
@@ -45,7 +45,7 @@ impl Model {
         self.copy(raw.what, raw.bytes);
     }
 
-    /// The row under the cursor in one line, and what it is: of a sandbox the file's hash.
+    /// The row under the cursor in one line, with its label; for a sandbox the file's hash.
     pub(super) fn row_line(&self) -> Option<(String, String)> {
         if let Some(top) = self.overlays.top() {
             let (pane, row) = listed_row(self)?;
@@ -148,7 +148,7 @@ impl Model {
     pub(super) fn ask_where(&mut self) {
         let sized = |part: ExportPart| (part.clone(), size(self, &part));
         let parts: Vec<_> = self.parts().into_iter().map(sized).collect();
-        // That of the overlay, or the rows that a filter or a subtree leaves.
+        // The overlay's row, or the rows that pass a filter or a subtree.
         let is_suggested = |(part, _): &(ExportPart, Option<String>)| match (self.overlays.top(), part) {
             (Some(Overlay::Indicators(_)), ExportPart::Of(Part::Listed(_))) => true,
             (Some(Overlay::Indicators(list)), ExportPart::Of(what)) => !list.is_filtered() && list.source.what == *what,
@@ -187,7 +187,7 @@ impl Model {
         value.map(|(_, text)| ExportPart::Value(text))
     }
 
-    /// The parts that can be written; beside what is to block, at the one side, what has the focus.
+    /// The parts that can be exported: focused ones first, then those of the whole report.
     fn parts(&self) -> Vec<ExportPart> {
         let here = self.focused().zip(self.note_target()).filter(|_| self.screen == Screen::File);
         let row = here.map(|(_, place)| Part::Row(place));
@@ -244,7 +244,7 @@ impl Model {
     }
 
     pub(in crate::app) fn saved(&mut self, result: Result<String, SaveError>) {
-        // One that was closed meanwhile has no say in another that is typed into.
+        // A form that was closed since must not affect another one.
         let form = self.overlays.top_as_mut::<ExportForm>();
         let form = form.and_then(|form| std::mem::take(&mut form.source.is_in_progress).then_some(form));
         match (result, form) {
@@ -264,7 +264,7 @@ impl Model {
     }
 }
 
-/// What a row of the open report is about: the text itself, or the first of its parts.
+/// The value that a row is about: its whole text, or the first of its parts.
 fn value(report: &Report, place: RowPlace) -> Option<Untrusted> {
     let record = report.record(place);
     let raw = Raw::new(&record.value);
@@ -274,7 +274,7 @@ fn value(report: &Report, place: RowPlace) -> Option<Untrusted> {
     first_value(&report.row(place.section, place.row))
 }
 
-/// The row that a list over the screen has chosen, and the pane by whose rules it is made harmless.
+/// The row chosen in an overlay list, and the pane whose rules defang it.
 fn listed_row(model: &Model) -> Option<(Pane, Row)> {
     match model.overlays.top()? {
         Overlay::Findings(list) => {
@@ -283,7 +283,7 @@ fn listed_row(model: &Model) -> Option<(Pane, Row)> {
         }
         Overlay::RowPicker(picker_rows) => {
             let PickerRow { row, target, .. } = picker_rows.chosen()?;
-            // What another report names is made harmless as hosts are: no dot of an address stays as it was.
+            // A row of another report is defanged as a host: every dot.
             whole_row(model, target.as_ref()?).or_else(|| Some((Pane::Network, row.clone()?)))
         }
         Overlay::ComparisonList(compare) => compare.chosen_row(),
@@ -291,7 +291,7 @@ fn listed_row(model: &Model) -> Option<(Pane, Row)> {
     }
 }
 
-/// The whole row that a target leads to in the open report, and its pane.
+/// The whole row of a target in the open report, and its pane.
 fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     let here = model.list()?.scroll.cursor;
     let place = target.place.filter(|_| target.file.is_none() && target.entry == here)?;
@@ -299,7 +299,7 @@ fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     Some((report.section(place.section)?.pane(), report.whole_row(place)))
 }
 
-/// How many rows or indicators a part has of how many, where the list or the pane shows that.
+/// The number of a part's rows or indicators, if the list or the pane shows it.
 fn size(model: &Model, part: &ExportPart) -> Option<String> {
     let ExportPart::Of(what) = part else { return None };
     let choice = |list: &IndicatorList| list.source.choices.iter().find(|(choice, _)| choice == what).map(|it| it.1);
@@ -320,7 +320,7 @@ fn first_value(row: &Row) -> Option<Untrusted> {
     row.pieces.iter().find_map(Piece::value).cloned()
 }
 
-/// Lines as one, up to just beyond what a clipboard takes.
+/// Joins lines up to just beyond the maximum of a clipboard.
 fn joined(lines: impl Iterator<Item = String>) -> String {
     let mut all = String::new();
     for line in lines {

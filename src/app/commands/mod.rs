@@ -1,9 +1,9 @@
-//! What a command is: a key, its words, where it applies, what it asks of the service, what it does.
+//! Commands: keys, labels, contexts, prices, actions.
 //!
-//! Dispatch, status bar, help, palette and the README's key table all read the table of them. A command reaches the network
+//! Dispatch, status bar, help, palette and the README's key table all read this one table. A command reaches the network
 //! only by [`Action::Ask`] and [`Action::Each`], whose prices are pure functions of the model: shown before the key is pressed.
 
-/// A row a command: name, keys, label, rank, places, help, condition, action.
+/// A row per command: name, keys, label, rank, contexts, help, condition, action.
 macro_rules! commands {
     ($($name:literal [$($key:expr),+] $label:literal, $rank:literal, $place:expr,
         $help:literal $(if $when:expr)? => $act:expr;)+) => {
@@ -79,7 +79,7 @@ use crate::report::Pane;
 use crate::report::attributes::title;
 use crate::request::Request;
 
-/// Every command, by what it is about. Where two have the same key, the first that applies is meant.
+/// All commands by subject. Of several with the same key, the first enabled one runs.
 pub static COMMANDS: [&[Command]; 3] = [files::COMMANDS, reports::COMMANDS, everywhere::COMMANDS];
 
 macro_rules! pane {
@@ -117,7 +117,7 @@ pub static PANES: [Command; 13] = [
     pane!(Overview, "pane-overview", '0'),
 ];
 
-/// A command: its keys, its words, where it works and what it does.
+/// A command: its keys, labels, contexts and action.
 #[derive(Debug)]
 pub struct Command {
     /// Name in the palette, the README and the config's table of keys; unique.
@@ -125,7 +125,7 @@ pub struct Command {
     pub keys: &'static [Key],
     pub label: &'static str,
     pub help: &'static str,
-    /// How early it comes in the bar, 1 first; 0 for those that everybody knows, or that are looked up.
+    /// Its rank in the bar, 1 first; 0 for commands that are known or rarely used.
     pub rank: u8,
     pub contexts: KeyContexts,
     pub when: Availability,
@@ -136,7 +136,7 @@ pub struct Command {
 #[derive(Debug, Clone, Copy)]
 pub enum Availability {
     Always,
-    /// When there is what it needs: in words that follow "it needs", and whether it is there.
+    /// When its condition is met; the text follows "it needs".
     Has(&'static str, fn(&Model) -> bool),
     HasAll(&'static [Requirement]),
 }
@@ -153,7 +153,7 @@ impl Availability {
     }
 }
 
-/// What a command does.
+/// The action of a command.
 #[derive(Debug)]
 pub enum Action {
     Local(fn(&mut Model)),
@@ -164,7 +164,7 @@ pub enum Action {
         price: fn(&Model) -> Plan,
     },
     Chosen,
-    /// Asks the service several questions, one after another: the requests, or their subject, are what the user confirms.
+    /// Sends several requests in sequence, after confirmation of the requests or their subject.
     Each {
         requests: fn(&Model) -> Vec<Request>,
         price: fn(&Model) -> Plan,
@@ -180,7 +180,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Sends a request; a stored response serves, though the screen knows of none.
+    /// An action that sends a request unless its response is stored, even unknown to the screen.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: false }
     }
@@ -214,7 +214,7 @@ impl Command {
         self.when.missing(model).map(|what| format!("it needs {what}"))
     }
 
-    /// The command that a key means right now. A letter means nothing to a question but its own answers.
+    /// The command of a key right now. In a confirmation, letters are only its answers.
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         let place = model.key_context();
         let is_answer = place == KeyContext::Confirm && matches!(key, Key::Char(_));
@@ -225,22 +225,22 @@ impl Command {
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
 
-    /// The default command of Enter, where the config has given that key away.
+    /// The default command of Enter, if the config gave that key to another.
     pub fn of_enter(model: &Model) -> Option<&'static Self> {
         Self::all().find(|command| command.keys.contains(&ENTER) && command.is_on(model))
     }
 
-    /// Whether there are moments in which it asks the service.
+    /// Whether it can send requests.
     pub fn asks(&self) -> bool {
         matches!(self.act, Action::Each { .. } | Action::Ask { .. })
     }
 
-    /// Whether there are moments in which it asks the service, or leads to what does.
+    /// Whether it can send requests or leads to commands that do.
     pub fn can_cost(&self) -> bool {
         self.asks() || matches!(self.act, Action::Leads { .. })
     }
 
-    /// The command that is meant by this one right now: by the palette's, the chosen one.
+    /// The command that this one runs right now: for the palette's, the chosen one.
     pub fn meant(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
             (Action::Chosen, Some(PaletteAction::Command(command))) => command,
@@ -268,7 +268,7 @@ impl Command {
         Self::all().filter(move |command| command.contexts.contains(place))
     }
 
-    /// The commands that the bar shows at a place, the most important first.
+    /// The commands that the bar shows in a context, the most important first.
     pub fn bar_commands(place: KeyContext) -> impl Iterator<Item = &'static Self> {
         let mut told: Vec<_> = Self::at(place).filter(|command| command.rank > 0).collect();
         told.sort_by_key(|command| command.rank);
@@ -308,7 +308,7 @@ pub(super) fn in_tree(model: &Model) -> bool {
         || model.overlays.is_empty() && has_report(model) && model.focused() == Some(Pane::Processes)
 }
 
-/// Whether an overlay of this kind has the keys.
+/// Whether the top overlay is of this kind.
 pub(super) fn is_over<T: OverlayKind>(model: &Model) -> bool {
     model.overlays.top_as::<T>().is_some()
 }

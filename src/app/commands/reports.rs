@@ -1,4 +1,4 @@
-//! Commands on a report and on a comparison: panes, rows, trees, lists, copies and files of them; then those for overlays and the store.
+//! Commands on reports, comparisons, overlays and the store.
 
 use crate::app::commands::Action::Local;
 use crate::app::commands::{
@@ -22,7 +22,7 @@ use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, Screen, Stor
 use crate::quota::{Kind, Operation};
 use crate::report::StoredItem;
 
-/// Columns that one press gives the list or takes from it, and percent of the rows that it gives the upper panes or takes.
+/// The steps of the list's columns and of the upper panes' percentage of rows.
 const WIDER: i16 = 2;
 const TALLER: i16 = 5;
 
@@ -51,7 +51,7 @@ fn has_stored(model: &Model) -> bool {
 
 const SOMETHING_HELD: Availability = Availability::Has("something stored", has_stored);
 
-/// What deletes rows that a search does not show is off while one is on.
+/// Deleting more than the visible rows is disabled while a filter hides some.
 const ALL_SHOWN: Availability = Availability::HasAll(&[
     ("something stored", has_stored),
     ("all rows shown, for it deletes others as well", |m| {
@@ -271,7 +271,7 @@ commands! {
             match planner.add() {
                 Ok(None) => {}
                 Ok(Some(path)) => m.emit(FileJob::CountHashes(path)),
-                // Its rows say why.
+                // The form's rows show the reason.
                 Err(_) => m.warn("Nothing was added."),
             }
         });

@@ -1,4 +1,4 @@
-//! What keys and responses do about scans: submitting a file, watching its scan to its end, deleting the file at the service.
+//! Commands and events of scans: submitting a file, watching its scan, deleting the file at the service.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::app::scan::watch::{ScanWatch, polls};
@@ -15,28 +15,28 @@ use std::path::PathBuf;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// The title of the sheet that says how far a scan is.
+/// The title of the text page with the progress of a scan.
 pub(in crate::app) const FOLLOWING: &str = "Watching the scan";
 
-/// What watching the scan of the shown file asks first.
+/// The first requests of watching the shown file's scan.
 pub(super) fn first_poll(model: &Model) -> Vec<Request> {
     model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
 }
 
 impl Model {
-    /// The watched scan of the file that is shown.
+    /// The watched scan of the shown file.
     pub fn following(&self) -> Option<&ScanWatch> {
         self.follows.of(self.file()?)
     }
 
     pub fn follow_price(&self) -> Plan {
         let mut plan = self.quota_state.plan([polls(self.settings.pace.most)]);
-        // It ends as soon as the scan does.
+        // Watching ends as soon as the scan does.
         plan.prices.iter_mut().for_each(|price| price.verdict.units.min = price.verdict.units.min.min(1));
         plan
     }
 
-    /// Watches the scan of the shown file; asks first where reports of it are listed or the price is high.
+    /// Watches the scan of the shown file, after confirmation if reports are listed or the price is high.
     pub(super) fn ask_to_follow(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
@@ -52,7 +52,7 @@ impl Model {
         self.ask_first(why, [KeyedAnswer::yes("yes, watch", Consent::Follow(file))])
     }
 
-    /// Begins to watch the scan of a file; its price was on the screen.
+    /// Starts watching the scan of a file; its price was on the screen.
     pub(in crate::app) fn follow(&mut self, file: Sha256) {
         self.emit(self.follows.record(&file, self.now));
         self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
@@ -67,7 +67,7 @@ impl Model {
         self.emit(StoreJob::RecordScan(file, None));
     }
 
-    /// Offers to watch a scan again whose end was not seen when its file was left; nothing is asked.
+    /// Offers to watch an unfinished scan of an earlier run; sends nothing.
     pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_offered = self.follows.recall(file, scan, self.now) && self.file() == Some(file);
         if is_offered && self.notice.is_none() && self.service.barred().is_none() {
@@ -82,7 +82,7 @@ impl Model {
         self.warn(format!("{why} {}: {calls} made, nothing further is sent.", file.short()));
     }
 
-    /// Makes the next call of a watched scan whose time has come, one at a time.
+    /// Sends the next due call of a watched scan, one at a time.
     pub(in crate::app) fn next_poll(&mut self) {
         if self.is_quitting || self.calls.awaits_paid() {
             return;
@@ -104,12 +104,12 @@ impl Model {
         if self.send_confirmed(request, ResponseSource::Service) {
             self.follows.of_mut(&file).into_iter().for_each(|follow| follow.count(now));
         } else {
-            // Refused before it was sent, with its reason on the screen.
+            // The request was refused before it was sent, with its reason on the screen.
             self.follows.end(&file);
         }
     }
 
-    /// Takes in the progress of a scan; none where the service knows no scan.
+    /// Records the progress of a scan; `None` if the service has no scan.
     pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
         let scan = seen.as_ref().map(|seen| seen.identifier.clone());
         let Some(follow) = self.follows.asking(request) else { return };
@@ -138,7 +138,7 @@ impl Model {
         if follow.listed(reports, has_next, now) {
             let calls = count(follow.made, "call");
             self.follows.finish(file);
-            // Where its list brings identifiers only, the reports are still to be opened.
+            // If the list has identifiers only, its reports still have to be opened.
             let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
             let price = self.quota_state.price_of_reports(missing);
             let open = match missing {
@@ -189,18 +189,18 @@ impl Model {
         rows
     }
 
-    /// The question that the form asks, if one call takes the file.
+    /// The request of the form, if one call is enough for the file.
     pub fn direct_scan(&self) -> Option<Request> {
         let submission = self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Direct)?;
         Some(Request::PrivateScan { submission, to: None })
     }
 
-    /// What the form sends to an address that has to be asked for first.
+    /// The form's submission, if it needs an upload address first.
     pub fn large_scan(&self) -> Option<Arc<Submission>> {
         self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Large)
     }
 
-    /// Whether the form that has the keys is on its way: it stays then as it was agreed to.
+    /// Whether the top form was sent: it stays as confirmed.
     pub fn is_form_sent(&self) -> bool {
         let is_sent = |form: &SubmitForm| form.source.agreed.is_some() || form.call(&self.calls).is_some();
         self.overlays.top_as::<SubmitForm>().is_some_and(is_sent)
@@ -273,7 +273,7 @@ impl Model {
     ) {
         let why = match found {
             Ok((file, size)) if file == agreed.file && size == agreed.size && sent <= agreed.sent => {
-                // The call keeps which file was agreed to.
+                // The call refers to the confirmed file.
                 if self.send_confirmed(Request::UploadAddress, ResponseSource::Service) {
                     self.calls.upload_after(&Request::UploadAddress, agreed);
                 }
@@ -286,7 +286,7 @@ impl Model {
         self.scan_failed(agreed, Failure { is_of_file: true, ..unsent(why) });
     }
 
-    /// Uploads the file that the user agreed to, unless its form was closed.
+    /// Uploads the confirmed file, unless its form was closed.
     pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
         let Some(submission) = agreed else { return };
         if self.form_of(&submission).is_none() {
@@ -297,14 +297,14 @@ impl Model {
 
     pub(in crate::app) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
         self.follows.record_scan(&submission.file, scan);
-        // An earlier scan of the file is no longer watched: the one that was paid for last is offered.
+        // An earlier scan of the file is no longer watched: the last paid scan is offered.
         self.follows.end(&submission.file);
         self.emit(self.follows.record(&submission.file, self.now));
         let is_form = |form: &SubmitForm| form.submission().as_deref() == Some(submission);
         if self.overlays.top_as::<SubmitForm>().is_some_and(is_form) {
             self.overlays.close();
             self.open_files(from_ref(&submission.file));
-            // Its name is stored by now, and the title shows it.
+            // The store has the file's name by now, and the title shows it.
             self.emit(StoreJob::FindRecent);
         }
         let (follow, price) = (self.key_label("watch"), self.follow_price());
@@ -327,7 +327,7 @@ impl Model {
         }
     }
 
-    /// How to find out, for less than another upload, whether one arrived whose answer did not come.
+    /// A hint how to check, for less than another upload, whether an upload without response arrived.
     pub fn upload_check_hint(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(

@@ -1,4 +1,4 @@
-//! The controller of searches: filters as they are typed, hits and jumps to them, and the way back to lists that were left.
+//! The controller of searches: filters as typed, hits, jumps to them, and the return to lists.
 
 use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, HitGroup, HitList, HitSource, SearchQuery, in_circle};
@@ -19,7 +19,7 @@ impl Model {
             && self.filter().is_some_and(|filter| filter.query.is_typing)
     }
 
-    /// Begins to type what filters the list or the pane with the keys; from the list of sandboxes, every pane.
+    /// Starts typing a filter for the focused list or pane; from the list of sandboxes, for every pane.
     pub(in crate::app) fn begin_filter(&mut self) {
         if !self.overlays.is_empty() {
             return self.filter_list(true);
@@ -35,7 +35,7 @@ impl Model {
         }
     }
 
-    /// Keeps the filter and gives the keys back; an empty one is none.
+    /// Applies the filter and ends typing; an empty filter is removed.
     pub(in crate::app) fn keep_filter(&mut self) {
         if !self.overlays.is_empty() {
             return self.filter_list(false);
@@ -48,7 +48,7 @@ impl Model {
         }
     }
 
-    /// Takes the filter away: everything is as it was before, and the cursor stays on the row that is chosen now.
+    /// Removes the filter and restores the view; the cursor stays on the chosen row.
     pub(in crate::app) fn drop_filter(&mut self) {
         if let Some((pane, open)) = self.focused().zip(self.files.open_mut())
             && let Some(state) = open.panes.get_mut(&pane)
@@ -77,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Searches for the words of the pane's filter or of the hits, after a change.
+    /// Restarts the search of the pane's filter or of the hits.
     pub(in crate::app) fn start_search(&mut self) {
         if !self.is_filtering() {
             return self.search_hits();
@@ -86,7 +86,7 @@ impl Model {
         self.emit_all(job);
     }
 
-    /// Opens the list of hits, with the words of last time.
+    /// Opens the list of hits, with the text of the last search.
     pub(in crate::app) fn begin_finding(&mut self, is_stored: bool) {
         let earlier = self.stored_search(is_stored).and_then(Option::take);
         let words = if is_stored { SearchQuery::default() } else { self.pattern.without_results() };
@@ -167,7 +167,7 @@ impl Model {
 }
 
 impl Model {
-    /// What the list that was left is called, where going back leads to one.
+    /// The label of the list to return to, if any.
     pub fn return_label(&self) -> Option<&'static str> {
         let is_here = self.overlays.is_empty() && !self.files.is_zoomed() && self.filter().is_none();
         let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
@@ -181,7 +181,7 @@ impl Model {
         })
     }
 
-    /// Whether a list that was left can still come back: its file may be closed, its report another.
+    /// Whether the list can be restored: its file may be closed, its report replaced.
     fn is_there(&self, left: &ReturnPoint) -> bool {
         match left {
             ReturnPoint::Finder => self.search().is_some(),
@@ -192,7 +192,7 @@ impl Model {
         }
     }
 
-    /// Brings back a list of this file that was left for one of its rows; returns whether there was one.
+    /// Restores a list of this file that was left for one of its rows; returns whether there was one.
     pub(in crate::app) fn return_to<T: OverlayKind>(&mut self) -> bool {
         let left = self.files.shown().and_then(|file| file.left.as_ref()).filter(|left| self.is_there(left));
         let Some(ReturnPoint::List(file, _, overlay)) = left else { return false };
@@ -212,7 +212,7 @@ impl Model {
             self.keep_search(finder);
             return Some(ReturnPoint::Finder);
         }
-        // A row that is shown whole stays with the cursor, which goes to another.
+        // Row details belong to the cursor, which moves to another row.
         let below = below.into_iter().filter(|overlay| !matches!(overlay, Overlay::Detail(_)));
         let overlays: Vec<_> = below.chain([overlay]).collect();
         let findings = overlays.iter().find_map(FindingList::of);
@@ -227,13 +227,13 @@ impl Model {
         }
     }
 
-    /// Goes back to the list that was left, at its row, and to the file that it is of.
+    /// Returns to the list at its row, and to the list's file.
     pub(in crate::app) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(ReturnPoint::Finder) => {
                 let is_stored = self.search().is_some_and(|finder| finder.source.is_stored);
                 let finder = self.stored_search(is_stored).and_then(Option::take);
-                // The user comes back to the hits: the next key is none of the words.
+                // The next key after the return is a command, not text.
                 if let Some(mut finder) = finder {
                     (finder.filter.is_typing, finder.filter.typed.is_suggested) = (false, false);
                     self.overlays.put(finder);
@@ -259,7 +259,7 @@ impl Model {
         if is_stored { Some(&mut self.finder) } else { self.files.shown_mut().map(|file| &mut file.finder) }
     }
 
-    /// Keeps a search that is left or closed: its hits can still be gone through.
+    /// Saves a search that is left or closed, so that its hits can still be stepped through.
     pub(in crate::app) fn keep_search(&mut self, finder: HitList) {
         if finder.hit().is_none() {
             return;
@@ -274,12 +274,12 @@ impl Model {
         }
     }
 
-    /// Forgets the search of the file that is shown, as another is gone through.
+    /// Drops the search of the shown file, as the user steps through another.
     pub(super) fn prefer_stored_search(&mut self) {
         self.files.shown_mut().into_iter().for_each(|file| file.finder = None);
     }
 
-    /// Goes to the next hit or the one before: in a filtered pane, or else of the last search, over reports.
+    /// Moves to the next or previous hit: in a filtered pane, or else of the last search, across reports.
     pub(in crate::app) fn step_hit(&mut self, forward: bool) {
         if self.filter().is_some() {
             self.step_wanted(forward);
@@ -301,7 +301,7 @@ impl Model {
         self.filter().is_some() || self.hit().is_some()
     }
 
-    /// Which hit of the last search is chosen, counted from 1, and how many there are.
+    /// The number of the chosen hit of the last search from 1, and the number of hits.
     pub fn hit(&self) -> Option<(u64, u64)> {
         let finder = self.search()?;
         finder.hit()?;

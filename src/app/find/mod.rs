@@ -1,4 +1,4 @@
-//! Filters, hits over all panes or over all stored reports, and the way to them and back.
+//! Filters, and hits in all panes or in all stored reports.
 
 pub mod finding;
 
@@ -15,10 +15,10 @@ use crate::text::Untrusted;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// Most hits that are kept of a group; the others are counted.
+/// Maximum of decoded hits of a group; the others are counted.
 pub const MOST_HITS: usize = 50;
 
-/// Words that are typed, and the search that runs for them.
+/// Typed text, and the search that runs for it.
 #[derive(Debug, Default)]
 pub struct SearchQuery {
     pub typed: TextField,
@@ -32,12 +32,12 @@ pub struct SearchQuery {
 #[derive(Debug)]
 pub(in crate::app) struct RunningSearch {
     job: Job,
-    /// Whether nothing has come of it yet.
+    /// Whether the search has no results yet.
     pub(in crate::app) is_new: bool,
 }
 
 impl SearchQuery {
-    /// Compiles the typed pattern; an invalid one keeps the last. Returns whether there is something new to search.
+    /// Compiles the typed pattern; keeps the last one if invalid. Returns whether a new search is needed.
     pub(in crate::app) fn renew_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed.text, self.how) {
             Ok(pattern) => {
@@ -56,22 +56,22 @@ impl SearchQuery {
         }
     }
 
-    /// Gives the keys to its field; the first letter replaces earlier words.
+    /// Focuses its field; the first letter replaces earlier text.
     pub(in crate::app) fn begin_typing(&mut self) {
         (self.typed.is_suggested, self.is_typing) = (!self.typed.is_empty(), true);
     }
 
-    /// Screen rows that it takes above those of a list.
+    /// Its screen rows above a list.
     pub fn rows(&self) -> usize {
         usize::from(self.is_typing || !self.typed.is_empty())
     }
 
-    /// Whether a row that says this in small letters holds every word that is typed.
+    /// Whether a lower-case text contains every typed word.
     pub(in crate::app) fn is_in(&self, text: &str) -> bool {
         self.typed.text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
-    /// Begins a search; one that runs is cancelled.
+    /// Starts a search; cancels a running one.
     pub(in crate::app) fn begin(&mut self) -> Ticket {
         let run = self.run.insert(RunningSearch { job: Job::default(), is_new: true });
         run.job.ticket()
@@ -104,14 +104,14 @@ impl SearchQuery {
 pub struct Filter {
     pub query: SearchQuery,
     pub(in crate::app) before: Before,
-    /// The row that was chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
+    /// The row chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
     pub(in crate::app) stand_in: Option<(RowPlace, Option<RowPlace>)>,
-    /// Offset of the body up to which rows have been searched.
+    /// The offset in the body up to which rows have been searched.
     pub(in crate::app) covered: usize,
 }
 
 impl Filter {
-    /// The same words, of which nothing has been sought yet.
+    /// The same filter without results.
     pub(in crate::app) fn anew(self) -> Self {
         let (pattern, is_typing) = (self.query.pattern.clone(), self.query.is_typing);
         Self { query: SearchQuery { pattern, is_typing, ..self.query.without_results() }, ..Self::default() }
@@ -120,25 +120,25 @@ impl Filter {
 
 pub type HitList = ListView<SearchHits>;
 
-/// Hits over all panes of a report, or over all stored reports.
+/// Hits in all panes of a report, or in all stored reports.
 #[derive(Debug, Default)]
 pub struct SearchHits {
     pub is_stored: bool,
     pub groups: Vec<HitGroup>,
     rows: Vec<HitRow>,
-    /// Reports that have been searched, and reports in all; nothing where one report is searched.
+    /// The numbers of searched reports and of all; zero for a search of one report.
     pub searched: (u64, u64),
-    /// The open report that is searched, where it is one report.
+    /// The report that is searched, if only one.
     pub(in crate::app) of: Option<JobNumber>,
-    /// The one process that is meant, where others have the name that is sought.
+    /// The process to which hits are limited, if others have its name.
     pub process: Option<ProcessRef>,
 }
 
-/// A row of the list: the head of a group, one of its hits, or how many more there are.
+/// A row of the list: the heading of a group, a hit, or the number of further hits.
 #[derive(Debug, Clone, Copy)]
 pub struct HitRow {
     pub group: usize,
-    /// 0 is the head; the hits count from 1.
+    /// 0 for the heading; hits count from 1.
     pub at: usize,
 }
 
@@ -150,17 +150,17 @@ pub struct HitGroup {
     pub hits: Vec<Hit>,
 }
 
-/// Where the hits of a group are.
+/// The location of a group's hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HitSource {
     Pane(Pane),
-    /// A stored report, and the other profile that holds it where it cannot be opened with this one.
+    /// A stored report, and the other profile that stores it if this one cannot open it.
     Report(Option<Sha256>, Identifier, Option<String>),
     Notes(Option<Sha256>, Identifier),
 }
 
 impl HitSource {
-    /// Why a hit cannot be gone to from here, if so. What another profile holds may be of another service: it is not mixed in.
+    /// Why the hit cannot be opened here, if so. Another profile may be of another service: reports are not mixed.
     pub(super) fn out_of_reach(&self) -> Option<String> {
         match self {
             Self::Report(.., Some(profile)) => {
@@ -178,15 +178,15 @@ impl HitSource {
 /// A row that matches, with the text around the match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
-    /// The row's pane, and its place in the report; none for a note.
+    /// The row's pane, and its place in the report; `None` for a note.
     pub at: Option<(Pane, RowPlace)>,
-    /// Place of its kind among the rows of its pane.
+    /// The rank of its kind among the rows of its pane.
     pub rank: usize,
     pub row: Row,
 }
 
 impl HitGroup {
-    /// The hits in a report, all counted and `most` of them decoded; none where there are none.
+    /// The hits in a report, all counted and `most` of them decoded; `None` without hits.
     pub fn of_report(report: &Report, of: HitSource, pattern: &Pattern, most: usize, cancel: &Cancel) -> Option<Self> {
         let mut found = RowSet::default();
         find::search(report, pattern, &SearchScope::default(), 1, cancel, &mut |rows| {
@@ -216,10 +216,10 @@ impl Hit {
     }
 }
 
-/// Bytes that are shown of a field that is in no line.
+/// Maximum bytes of a field that is not on its row's line.
 const LONGEST_FIELD: usize = 200;
 
-/// The field with the match, where the row's line does not show it.
+/// The field with the match, if the row's line does not show it.
 fn field(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
     if pattern.is_match(&row.text()) {
         return None;
@@ -260,7 +260,7 @@ impl ListSource for SearchHits {
         }
     }
 
-    /// What there is to say of the words.
+    /// A row for remarks on the typed text.
     fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (1, 0)
     }
@@ -272,7 +272,7 @@ impl ListSource for SearchHits {
 }
 
 impl SearchHits {
-    /// Adds hits to their groups; panes come in their order, reports as they are found.
+    /// Adds hits to their groups; panes are in their order, reports in order of arrival.
     fn add(&mut self, more: Vec<HitGroup>) {
         for group in more {
             match self.groups.iter_mut().find(|known| known.of == group.of) {
@@ -285,7 +285,7 @@ impl SearchHits {
             }
         }
         for group in self.groups.iter_mut().filter(|group| matches!(group.of, HitSource::Pane(_))) {
-            // In the order of the pane, not of the bytes.
+            // Sorts in the order of the pane, not of the bytes.
             group.hits.sort_by_key(|hit| hit.rank);
         }
         self.groups.sort_by_key(|group| match group.of {
@@ -318,7 +318,7 @@ impl HitList {
         let open = open.filter(|_| !self.source.is_stored);
         self.source.of = open.map(|open| open.job.number());
         if !self.filter.renew_pattern() {
-            // Hits of the previous words do not belong to these.
+            // Hits of the previous text do not belong to this one.
             self.filter.run = None;
             self.forget_hits();
             return None;
@@ -345,14 +345,14 @@ impl HitList {
         self.change(|found| found.add(more));
     }
 
-    /// The hit under the cursor; of the head of a group its first, of the row below its hits the last.
+    /// The hit under the cursor; the first on a group's heading, the last on the row below hits.
     pub fn hit(&self) -> Option<(&HitGroup, &Hit)> {
         let row = self.chosen()?;
         let group = self.source.groups.get(row.group)?;
         Some((group, group.hits.get(row.at.saturating_sub(1)).or(group.hits.last())?))
     }
 
-    /// The number of the chosen hit among all of them, counted from 1; of those that are only counted none is ever chosen.
+    /// The number of the chosen hit among all, from 1; counted hits without a row are never chosen.
     pub(super) fn number(&self) -> u64 {
         let Some(row) = self.chosen() else { return 0 };
         let before = self.source.groups.iter().take(row.group).map(|group| group.count).sum::<u64>();
@@ -360,7 +360,7 @@ impl HitList {
         before + row.at.clamp(1, most) as u64
     }
 
-    /// Puts the cursor on a hit, where it is on a row above hits or below them.
+    /// Moves the cursor from a row above or below hits to a hit.
     pub(super) fn choose_hit(&mut self) {
         let Some(row) = self.chosen().filter(|row| !self.source.is_hit(row)) else { return };
         self.scroll.cursor = if row.at == 0 { self.scroll.cursor + 1 } else { self.scroll.cursor.saturating_sub(1) };
@@ -373,7 +373,7 @@ impl HitList {
     }
 }
 
-/// The places after a cursor, or before it, past the end to the cursor itself.
+/// The positions after or before a cursor, wrapping around to the cursor itself.
 pub(in crate::app) fn in_circle(cursor: usize, count: usize, forward: bool) -> impl Iterator<Item = usize> {
     (1..=count).map(move |n| if forward { cursor + n } else { cursor + 2 * count - n } % count)
 }

@@ -1,4 +1,4 @@
-//! A row with every member of it, wrapped to the width of the screen, and a response as a tree that folds.
+//! The details of a row, wrapped to the width of the screen, and a response as a tree that folds.
 
 use crate::app::overlays::{OverlayScreen, RowWindow, TextRow};
 use crate::app::panes::moving::scrolled;
@@ -13,17 +13,17 @@ use jiff::Timestamp;
 
 const INDENT: usize = 2;
 
-/// One row shown whole, line by line.
+/// A row with all its members, line by line.
 #[derive(Debug)]
 pub struct Detail {
     pub title: String,
     pub lines: Vec<Line>,
     remarks: Vec<TextRow>,
     pub top: usize,
-    /// The line that is chosen to be copied.
+    /// The index of the chosen line, which can be copied.
     chosen: usize,
     columns: usize,
-    /// Screen rows, each with the number of its line; those of the remarks have none.
+    /// Screen rows, each with the index of its line; rows of remarks have none.
     rows: Vec<(Option<usize>, DetailRow)>,
 }
 
@@ -64,7 +64,7 @@ impl Detail {
         self.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
     }
 
-    /// Chooses the next line with a value, or the one before, and brings it into sight.
+    /// Chooses the next or previous line with a value, and scrolls to it.
     pub fn step(&mut self, forward: bool, height: usize) {
         let has_value = |(_, line): &(usize, &Line)| line.value.is_some();
         let lines = self.lines.iter().enumerate();
@@ -84,14 +84,14 @@ impl Detail {
         }
     }
 
-    /// The rows from the first in sight on, each with whether it is of the chosen line, where there are several.
+    /// The visible rows, each with whether it belongs to the chosen one of several lines.
     pub fn rows(&self) -> impl Iterator<Item = (&DetailRow, bool)> {
         let is_chosen = |line: &Option<usize>| self.lines.len() > 1 && *line == Some(self.chosen);
         self.rows.iter().skip(self.top).map(move |(line, row)| (row, is_chosen(line)))
     }
 }
 
-/// Most screen rows of one value; a longer one is for a file.
+/// Maximum of screen rows of one value; longer values are for export.
 const MOST_ROWS: usize = 20_000;
 
 fn line_rows(line: &Line, columns: usize) -> Vec<DetailRow> {
@@ -139,7 +139,7 @@ impl OverlayScreen for Detail {
     }
 }
 
-/// A line, and behind it what is called so as a technique of ATT&CK, or what its value hides as a command line.
+/// A line, followed by the ATT&CK technique that it names or the decoded command line.
 fn explained(line: Line) -> impl Iterator<Item = Line> {
     let depth = line.depth;
     let (name, value) = (line.name.as_ref(), line.value.as_ref());
@@ -153,7 +153,7 @@ fn explained(line: Line) -> impl Iterator<Item = Line> {
     std::iter::once(line).chain(more)
 }
 
-/// The invisible part of a value: that it is empty, or blanks at its ends.
+/// A remark on what a value does not show: that it is empty, or has blanks at its ends.
 fn blanks(line: &Line) -> Option<TextRow> {
     let value = line.value.as_ref()?.as_bytes();
     let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
@@ -179,7 +179,7 @@ fn remark_rows(remark: &TextRow, columns: usize) -> Vec<DetailRow> {
     words.enumerate().map(row).collect()
 }
 
-/// A stored answer as a tree of its members.
+/// A stored response as a tree of its members.
 #[derive(Debug)]
 pub struct AnswerTree {
     pub title: String,
@@ -201,7 +201,7 @@ impl AnswerTree {
         self.folds.len(&self.depths)
     }
 
-    /// The line at a visible position, with whether it has children and whether they are hidden.
+    /// The line at a visible position, and whether its children are hidden; `None` without children.
     pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
         let row = self.folds.row(position);
         let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));

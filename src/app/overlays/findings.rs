@@ -1,4 +1,4 @@
-//! Findings: what the rules mark in one sandbox or in every stored report of the file, by subject and rule; a rule unfolds to its rows.
+//! Findings: rows that rules match in one sandbox or in all stored reports of a file, by subject and rule.
 
 use crate::app::overlays::{ListSource, ListView, Scope, Target, text_of};
 use crate::app::panes::{FoldStep, Scroll};
@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::slice::from_ref;
 use std::sync::Arc;
 
-/// Most rows of a rule that are listed; the others are counted, and written by an export.
+/// Maximum of listed rows of a rule; the others are counted and exported.
 const MOST_LISTED: usize = 1_000;
 
-/// Columns of a sandbox's name, and screen rows from which on two are spared for words on the chosen row.
+/// Columns of a sandbox's name, and the screen rows from which two describe the chosen row.
 const NAME: usize = 16;
 const TALL: u16 = 14;
 
 pub type FindingList = ListView<Findings>;
 
-/// The rows that rules mark, by subject and rule.
+/// The rows that rules match, by subject and rule.
 #[derive(Debug, Default)]
 pub struct Findings {
     pub scope: Scope,
@@ -29,18 +29,18 @@ pub struct Findings {
     pub totals: FindingTotals,
     pub is_complete: bool,
     rows: Vec<FindingRow>,
-    /// Rules whose rows are shown, by their numbers.
+    /// The indices of rules whose rows are shown.
     unfolded: BTreeSet<u16>,
-    /// Rules whose rows are not shown though a filter matches them.
+    /// The indices of folded rules although a filter matches their rows.
     folded: BTreeSet<u16>,
     job: Job,
 }
 
 #[derive(Debug, Default)]
 pub struct FindingTotals {
-    /// Rows that at least one rule marks; the same text counts once.
+    /// Rows that at least one rule matches; equal texts count once.
     pub distinct: usize,
-    /// How many reports could not be read, or not to their ends.
+    /// The number of reports that could not be read, or not completely.
     pub unread: usize,
 }
 
@@ -50,32 +50,32 @@ pub enum FindingRow {
     Subject(FindingSubject),
     Rule(RuleFindings),
     Row(MarkedRow),
-    /// The rows of a rule that are counted only: its number, and how many they are.
+    /// A rule's rows that are only counted: the rule's index and their number.
     More(u16, usize),
 }
 
-/// The heading of the rules of one subject.
+/// The heading of one subject's rules.
 #[derive(Debug)]
 pub struct FindingSubject {
     pub name: String,
     pub rules: Vec<u16>,
-    /// The distinct rows that these rules mark, by their numbers.
+    /// The numbers of the distinct rows that these rules match.
     pub rows: HashSet<usize>,
 }
 
-/// The rows that one rule marks in all covered reports.
+/// The rows that one rule matches in all covered reports.
 #[derive(Debug)]
 pub struct RuleFindings {
     pub number: u16,
     /// Distinct rows.
     pub count: usize,
-    /// Every row, by the place of its report in the list, and by its pane.
+    /// All rows, by index of the report in the list and by pane.
     pub places: BTreeMap<usize, BTreeMap<Pane, RowSet>>,
-    /// What it is filtered by.
+    /// The text that the filter matches.
     words: Arc<str>,
 }
 
-/// A row that a rule marks; the same row of several sandboxes is one.
+/// A row that a rule matches; equal rows of several sandboxes are one.
 #[derive(Debug)]
 pub struct MarkedRow {
     pub rule: u16,
@@ -86,7 +86,7 @@ pub struct MarkedRow {
     /// The first sandbox that saw it, and the number of the others.
     pub seen_by: Visible,
     pub target: Target,
-    /// The row in other reports, by their places in the list.
+    /// The row in other reports, by their indices in the list.
     also: Vec<(usize, RowPlace)>,
     words: Arc<str>,
 }
@@ -117,15 +117,15 @@ impl FindingRow {
         if let Self::Row(finding) = self { Some(finding) } else { None }
     }
 
-    /// What rules mark in several reports: by subject, the most severe rules first, of these the rarest.
+    /// The matches of rules in several reports, by subject; the most severe rules first, then the rarest.
     pub fn find_all(
         reports: &[ReportToEvaluate],
         rules: &Rules,
         cancel: &Cancel,
     ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
-        // The distinct rows, by their texts.
+        // The numbers of distinct rows, by text.
         let (mut unread, mut known) = (0, HashMap::<Vec<u8>, usize>::new());
-        // Rules that a reader cannot tell apart are one.
+        // Rules with the same text are one rule for the user.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for judged in reports {
             let (report, marks) = judged.evaluate(rules, cancel)?;
@@ -180,12 +180,12 @@ impl FindingRow {
     }
 }
 
-/// What one rule marks, while it is being counted.
+/// The matches of one rule, while they are counted.
 struct FoundByRule<'a> {
     subject: &'a str,
     of: RuleFindings,
     listed: Vec<MarkedRow>,
-    /// Where a distinct row is listed; beyond the rows that are listed where it is only counted.
+    /// The index of each distinct row in the list; past its end for a row that is only counted.
     known: HashMap<usize, usize>,
 }
 
@@ -213,13 +213,13 @@ impl FoundByRule<'_> {
 
 #[derive(Debug)]
 pub struct ReportToEvaluate {
-    /// Its place in the list.
+    /// Its index in the list.
     entry: usize,
     identifier: Option<Identifier>,
     /// Its sandbox.
     name: Untrusted,
     body: Body,
-    /// What the rules have made of it already.
+    /// The report with its matches, if the rules were applied before.
     evaluated: Option<(Report, Arc<Marks>)>,
 }
 
@@ -283,7 +283,7 @@ impl ListSource for Findings {
         }
     }
 
-    /// Headings come above what matches, and folded rules hide their rows.
+    /// Adds headings above matching rows; folded rules hide their rows.
     fn arrange(&self, found: Vec<u32>, is_filtered: bool) -> Vec<u32> {
         let rows = found.iter().filter_map(|number| self.rows.get(*number as usize));
         let rules: BTreeSet<u16> = rows.flat_map(|row| row.rules().iter().copied()).collect();
@@ -297,7 +297,7 @@ impl ListSource for Findings {
         (0..).zip(&self.rows).filter(is_shown).map(|(number, _)| number).collect()
     }
 
-    /// As many as there are with all unfolded: the list stays as high as it is.
+    /// The height with all rules unfolded: folding does not move the list.
     fn height(&self, _: usize) -> usize {
         self.rows.len().max(8) + 3
     }
@@ -319,7 +319,7 @@ impl FindingList {
         self.source.rules().any(|of| !self.source.is_unfolded(of.number, self.is_filtered()))
     }
 
-    /// Folds or unfolds the chosen rule, all rules of the chosen subject, or all; or goes to the heading above.
+    /// Folds or unfolds the chosen rule, the rules of the chosen subject or all rules; or moves to the heading above.
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         let all = || self.source.rules().map(|of| of.number).collect();
         let of = |row: &FindingRow| if matches!(step, FoldStep::All(_)) { all() } else { row.rules().to_vec() };
@@ -343,7 +343,7 @@ impl FindingList {
         self.change(|source| source.fold(&rules, fold, is_filtered));
     }
 
-    /// Puts the cursor on the first rule, or on the first row that a filter matches.
+    /// Moves the cursor to the first rule, or to the first row that a filter matches.
     fn go_to_first(&mut self) {
         let is_filtered = self.is_filtered();
         let is_first = |row: &FindingRow| match row {
@@ -362,7 +362,7 @@ impl FindingList {
         self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
     }
 
-    /// The rows that its filter leaves, folded or not, or all: of each report by its place in the list.
+    /// All rows that pass the filter, folded or not, by index of the report in the list.
     pub(in crate::app) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
         let is_in = |pane: Pane| !has_filter || self.pane.is_none_or(|shown| shown == pane);
@@ -385,7 +385,7 @@ impl FindingList {
 }
 
 impl Model {
-    /// Lists the findings; a list that was left for one of its rows comes back as it was.
+    /// Opens the list of findings, or the list that the user left for one of its rows.
     pub(in crate::app) fn list_findings(&mut self) {
         if self.return_to::<FindingList>() {
             return self.follow_scope();
@@ -394,7 +394,7 @@ impl Model {
         self.find_findings();
     }
 
-    /// Applies the rules to the reports that the scope covers, for the list of findings.
+    /// Applies the rules to the covered reports, for the list of findings.
     pub(in crate::app) fn find_findings(&mut self) {
         let (scope, job, rules) = (self.scope(), Job::default(), self.rules_or_file());
         let reports: Vec<_> = self.covered().filter_map(|(entry, found)| ReportToEvaluate::of(entry, found)).collect();
@@ -413,7 +413,7 @@ impl Model {
         self.say_not_covered(scope);
     }
 
-    /// The findings that the top list shows, to be written to a file: of each report in the order of the list.
+    /// The findings of the top list for an export, report by report in the order of the list.
     pub(in crate::app) fn listed_findings(&self) -> Option<Part> {
         let mut found = self.overlays.top_as::<FindingList>().filter(|list| list.source.is_complete)?.marked_rows(true);
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());

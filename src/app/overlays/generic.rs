@@ -1,4 +1,4 @@
-//! The two generic overlays: a list whose rows are filtered, chosen and gone to, and a form of text fields; and what each kind adds to these.
+//! The two generic overlays: a list with filter and cursor, and a form of text fields; and the traits of their content.
 
 use crate::app::field::TextField;
 use crate::app::find::{SearchQuery, in_circle};
@@ -12,25 +12,25 @@ use jiff::Timestamp;
 pub trait ListSource: Sized {
     type Row;
 
-    /// The place while the line is typed, and the place while rows are chosen.
+    /// The key contexts while the filter is typed and while rows are chosen.
     const PLACES: (KeyContext, KeyContext) = (KeyContext::FilterLine, KeyContext::Picker);
 
-    /// Whether the best row comes first, and each typed letter chooses it.
+    /// Whether rows are ranked, and each typed letter chooses the best.
     const IS_RANKED: bool = false;
 
     fn rows(&self) -> &[Self::Row];
 
-    /// The numbers of the rows that are shown, where the source finds them; none where the words of each row decide.
+    /// The indices of matching rows if the source finds them; `None` to match each row's text.
     fn matching(&self, _typed: &str) -> Option<Vec<u32>> {
         None
     }
 
-    /// Whether a row is of a pane, where rows are shown by pane.
+    /// Whether a row belongs to a pane, in lists that filter by pane.
     fn is_in(&self, _: &Self::Row, _: Pane) -> bool {
         true
     }
 
-    /// What a row is filtered by.
+    /// The text that the filter matches.
     fn text(_: &Self::Row) -> String {
         String::new()
     }
@@ -39,22 +39,22 @@ pub trait ListSource: Sized {
         0
     }
 
-    /// The rows that are shown, for those that the words leave: with headings, without what is folded.
+    /// The visible rows for the matching ones: adds headings, omits folded rows.
     fn arrange(&self, found: Vec<u32>, _is_filtered: bool) -> Vec<u32> {
         found
     }
 
-    /// Screen rows above and below those of the list, in so much room.
+    /// Screen rows above and below the list.
     fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (0, 0)
     }
 
-    /// Screen rows that it fills at a width, without its filter line.
+    /// Screen rows at a width, without the filter line.
     fn height(&self, _: usize) -> usize {
         usize::MAX
     }
 
-    /// Shows the rows for changed words; returns what finds them beside the loop, where that takes long.
+    /// Applies a changed filter; returns the job of a slow search.
     fn on_typed(list: &mut ListView<Self>, _: Option<&OpenReport>) -> Option<Effect> {
         list.apply_filter();
         if Self::IS_RANKED {
@@ -69,13 +69,13 @@ pub trait ListSource: Sized {
 pub struct ListView<S> {
     pub source: S,
     pub scroll: Scroll,
-    /// Words that filter the rows, or that are searched for.
+    /// The text that filters the rows, or that is searched for.
     pub filter: SearchQuery,
-    /// The pane whose rows are shown; none for all.
+    /// The pane whose rows are shown; `None` for all.
     pub pane: Option<Pane>,
-    /// The rows that are shown, by their number.
+    /// The indices of the visible rows.
     shown: Vec<u32>,
-    /// What each row is filtered by, once something is typed: reading all rows at each key takes too long.
+    /// Each row's text for the filter, built at the first typed key: building it for each key takes too long.
     texts: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl<S: ListSource> ListView<S> {
         list
     }
 
-    /// A list whose line is typed, with words that are suggested for it.
+    /// Creates a list whose line is being typed, with a suggested text.
     pub(in crate::app) fn typing(source: S, query: SearchQuery) -> Self {
         let mut list = Self::new(source);
         list.filter = query;
@@ -100,33 +100,33 @@ impl<S: ListSource> ListView<S> {
         self.source.rows().get(self.chosen_number()? as usize)
     }
 
-    /// The number of the chosen row among all rows of the source.
+    /// The index of the chosen row among all rows of the source.
     pub(in crate::app) fn chosen_number(&self) -> Option<u32> {
         self.shown.get(self.scroll.cursor).copied()
     }
 
-    /// The rows that are shown, from this one on.
+    /// The visible rows from an index on.
     pub fn shown(&self, from: usize) -> impl Iterator<Item = &S::Row> {
         self.shown.iter().skip(from).filter_map(|number| self.source.rows().get(*number as usize))
     }
 
-    /// How many rows are shown, and how many there are.
+    /// The numbers of visible rows and of all.
     pub fn counts(&self) -> (usize, usize) {
         (self.shown.len(), self.source.rows().len())
     }
 
-    /// Whether words or a pane leave rows out.
+    /// Whether the filter or a pane hides rows.
     pub fn is_filtered(&self) -> bool {
         !self.filter.typed.is_empty() || self.pane.is_some()
     }
 
-    /// Shows the rows of one pane only; where that is done already, those of all.
+    /// Toggles between the rows of one pane and all rows.
     pub(in crate::app) fn show_pane(&mut self, pane: Pane) {
         self.pane = Some(pane).filter(|pane| self.pane != Some(*pane));
         self.apply_filter();
     }
 
-    /// The rows among what stands above and below them, in so much room.
+    /// The window of rows, between the rows above and below the list.
     pub fn window(&self, room: Size, model: &Model) -> RowWindow {
         let filter = self.filter.rows();
         let left = Size { height: room.height.saturating_sub(u16::try_from(filter).unwrap_or(0)), ..room };
@@ -134,7 +134,7 @@ impl<S: ListSource> ListView<S> {
         RowWindow { scroll: self.scroll, count: self.shown.len(), above: filter + above, below }
     }
 
-    /// Changes what the list is of; the cursor stays on its row, or near it.
+    /// Changes the content; the cursor stays on its row, or near it.
     pub fn change(&mut self, change: impl FnOnce(&mut S)) {
         change(&mut self.source);
         self.texts.clear();
@@ -189,7 +189,7 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
 }
 
 impl Model {
-    /// Starts or ends typing into the line of a list; its words stay.
+    /// Starts or ends typing in the list's line; its text stays.
     pub(in crate::app) fn filter_list(&mut self, is_typing: bool) {
         if let Some(line) = self.overlays.top_mut().and_then(|overlay| overlay.screen_mut().filter()) {
             line.is_typing = is_typing;
@@ -197,9 +197,9 @@ impl Model {
     }
 }
 
-/// The content of a form; [`InputForm`] adds its fields and cursor.
+/// The content of a form; [`InputForm`] adds fields and cursor.
 pub trait FormSource: Sized {
-    /// Takes a key of its own, which its field does not get; returns whether it did.
+    /// Processes a key of its own before the field; returns whether it did.
     fn press(_: &mut InputForm<Self>, _: Key) -> bool {
         false
     }
@@ -216,7 +216,7 @@ pub trait FormSource: Sized {
         }
     }
 
-    /// The lines above its fields that are chosen and not typed.
+    /// Lines with options, above the text fields.
     fn choices(_: &InputForm<Self>) -> Vec<ChoiceLine> {
         Vec::new()
     }
@@ -253,7 +253,7 @@ impl<S: FormSource> InputForm<S> {
         self.fields.first().map_or("", |field| &field.text)
     }
 
-    /// Goes to the next line that can be changed, or to the one before.
+    /// Moves to the next or previous line that can be changed.
     pub fn step(&mut self, forward: bool) {
         let choices = S::choices(self);
         let can_change = |line: &usize| choices.get(*line).is_none_or(|choice| choice.has_other);

@@ -1,4 +1,4 @@
-//! What a report leads to, as lists over the screen: indicators, which others can look for, and artifacts, which are fetched at a price.
+//! Overlay lists of indicators, which others can search for, and of artifacts, which are fetched at a price.
 
 use crate::app::export_form::ExportForm;
 use crate::app::find::in_circle;
@@ -20,28 +20,28 @@ pub const TO_BLOCK: &str = "to block";
 /// Columns of a sandbox's name.
 const NAME: usize = 16;
 
-/// The indicators of several reports, each once, and the reports.
+/// The indicators of several reports without duplicates, and the reports.
 pub type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>);
 
 pub type IndicatorList = ListView<FoundIndicators>;
 
-/// The indicators of the reports that the scope covers, each once.
+/// The indicators of the covered reports, without duplicates.
 #[derive(Debug, Default)]
 pub struct FoundIndicators {
     pub scope: Scope,
-    /// Those that are shown: all, those to block, or those of one kind.
+    /// The visible part: all, those to block, or those of one kind.
     pub what: Part,
-    /// What can be shown, and how many indicators that are.
+    /// The parts, each with its number of indicators.
     pub choices: Vec<(Part, usize)>,
     found: Vec<MergedIndicator>,
-    /// The sandbox of each report, and the way to it.
+    /// The sandbox and the jump target of each report.
     pub sandboxes: Vec<(Untrusted, Target)>,
     /// The same reports, once all of them have been searched.
     reports: Vec<Report>,
     job: Job,
 }
 
-/// Screen rows from which on some are spared for the chosen indicator.
+/// Screen rows from which some describe the chosen indicator.
 const TALL: u16 = 14;
 
 impl FoundIndicators {
@@ -49,7 +49,7 @@ impl FoundIndicators {
         self.reports.len() == self.sandboxes.len()
     }
 
-    /// How many of the reports could not be read to their ends.
+    /// The number of reports that could not be read completely.
     pub fn unread(&self) -> usize {
         self.reports.iter().filter(|report| !report.is_sound()).count()
     }
@@ -84,7 +84,7 @@ impl FoundIndicators {
     }
 }
 
-/// Counts all, those to block, and those of each kind, where there are any; in one pass, for there may be millions.
+/// Counts all, those to block, and those of each kind in one pass, as there may be millions.
 fn choices(found: &[MergedIndicator]) -> Vec<(Part, usize)> {
     let to_block = found.iter().filter(|found| found.is_to_block()).count();
     let mut choices = vec![(Part::Indicators, found.len()), (Part::ToBlock, to_block)];
@@ -110,18 +110,18 @@ impl ListSource for FoundIndicators {
 
     fn text(found: &MergedIndicator) -> String {
         let to_block = if found.is_to_block() { TO_BLOCK } else { "" };
-        // There may be hundreds of thousands: none is made visible only to be passed over.
+        // Skips rendering for rows that do not match: there may be hundreds of thousands.
         format!("{} {to_block} {}", found.kind().name(), String::from_utf8_lossy(found.value().as_bytes()))
     }
 
-    /// The kinds and an empty row; below where the chosen one was seen.
+    /// The kinds and an empty row; below, where the chosen indicator was seen.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (2, if room.height >= TALL { 2 } else { 0 })
     }
 }
 
 impl IndicatorList {
-    /// What it shows, to be written to a file.
+    /// The visible part, for an export.
     pub(in crate::app) fn listed(&self) -> Part {
         if !self.is_filtered() {
             return self.source.what.clone();
@@ -141,7 +141,7 @@ impl IndicatorList {
 }
 
 impl Model {
-    /// Searches the reports that the scope covers, for the list that is open or for a new one.
+    /// Searches the covered reports, for the open list or for a new one.
     pub(in crate::app) fn find_indicators(&mut self) {
         let (mut sandboxes, mut sources) = (Vec::new(), Vec::new());
         let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
@@ -165,7 +165,7 @@ impl Model {
         self.emit(ReportJob::FindIndicators(ticket, sources, rules));
     }
 
-    /// Shows the indicators that were found, in the list that waits for them.
+    /// Shows the indicators in the list that waits for them.
     pub(in crate::app) fn indicated(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
         let Some(list) = self.overlays.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else {
             return;
@@ -187,7 +187,7 @@ impl Model {
         self.say_not_covered(scope);
     }
 
-    /// Goes to the row that names the chosen indicator; where there are several, lists them.
+    /// Goes to the row with the chosen indicator, or lists several.
     pub(in crate::app) fn go_to_indicator(&mut self) {
         let list = self.overlays.top_as::<IndicatorList>();
         let Some(picker_rows) = list.and_then(|list| Some(list.source.picker_rows(list.chosen()?))) else { return };
@@ -204,7 +204,7 @@ pub type ArtifactList = ListView<SandboxArtifacts>;
 /// The artifacts of one sandbox, stored or not.
 #[derive(Debug)]
 pub struct SandboxArtifacts {
-    /// Each with since when it is stored, if it is.
+    /// The artifacts, each with when it was stored.
     pub rows: Vec<(Artifact, Option<Timestamp>)>,
     pub failure: Option<Failure>,
     identifier: Identifier,

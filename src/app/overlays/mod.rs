@@ -1,4 +1,4 @@
-//! The stack of overlays: the last one has the keys, and "back" closes it.
+//! The stack of overlays: the top one has the keys, and "back" closes it.
 
 pub mod detail;
 pub mod findings;
@@ -41,7 +41,7 @@ pub struct OverlayStack {
 }
 
 impl OverlayStack {
-    /// The one that has the keys.
+    /// The overlay that has the keys.
     pub fn top(&self) -> Option<&Overlay> {
         self.all.last()
     }
@@ -58,17 +58,17 @@ impl OverlayStack {
         self.top_mut().and_then(T::of_mut)
     }
 
-    /// The form that has the keys, where it asks this.
+    /// The top overlay if it is the form of this request.
     pub(super) fn prompt_of(&mut self, request: &Request, now: Timestamp) -> Option<&mut Prompt> {
         self.top_as_mut::<Prompt>().filter(|form| form.asks(request, now))
     }
 
-    /// Whether a sheet has the keys whose title begins like this.
+    /// Whether the top overlay is a text page whose title has this prefix.
     pub(super) fn shows_sheet(&self, title: &str) -> bool {
         self.top_as::<TextPage>().is_some_and(|text_page| text_page.title.starts_with(title))
     }
 
-    /// Changes the overlay that has the keys, where it is of this kind.
+    /// Changes the top overlay if it is of this kind.
     pub(super) fn change_top<T: OverlayKind>(&mut self, change: impl FnOnce(&mut T)) {
         self.top_as_mut().map(change);
     }
@@ -77,12 +77,12 @@ impl OverlayStack {
         self.all.is_empty()
     }
 
-    /// Whether the row under the cursor is in sight: in its pane, or whole.
+    /// Whether the row under the cursor is visible: in its pane, or in its details.
     pub(super) fn shows_row(&self) -> bool {
         matches!(self.all.as_slice(), [] | [Overlay::Detail(_)])
     }
 
-    /// The highest of this kind, on top or not.
+    /// The topmost overlay of this kind.
     pub(super) fn find<T: OverlayKind>(&self) -> Option<&T> {
         self.all.iter().rev().find_map(T::of)
     }
@@ -100,13 +100,13 @@ impl OverlayStack {
     }
 }
 
-/// One kind of overlay, as `OverlayStack` finds it by its type.
+/// A kind of overlay, by which [`OverlayStack`] finds it.
 pub trait OverlayKind: Into<Overlay> {
     fn of(overlay: &Overlay) -> Option<&Self>;
     fn of_mut(overlay: &mut Overlay) -> Option<&mut Self>;
 }
 
-/// A row for each overlay: its variant and its type, which implements [`OverlayScreen`].
+/// A row per overlay: its variant and its type, which implements [`OverlayScreen`].
 macro_rules! overlays {
     ($($(#[$about:meta])* $variant:ident($kind:ty),)*) => {
         #[derive(Debug)]
@@ -172,12 +172,12 @@ overlays! {
 pub(in crate::app) trait OverlayScreen {
     fn key_context(&self) -> KeyContext;
 
-    /// Rows inside its frame at a width; all that there are, unless it needs fewer.
+    /// Rows inside its frame at a width; all available rows unless it needs fewer.
     fn height(&self, _: usize) -> usize {
         usize::MAX
     }
 
-    /// The rows that are chosen from, in so much room; none where nothing is chosen.
+    /// The window of rows with a cursor; `None` without a cursor.
     fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
         None
     }
@@ -192,10 +192,10 @@ pub(in crate::app) trait OverlayScreen {
         }
     }
 
-    /// Breaks its text into rows of a width.
+    /// Wraps its text to a width.
     fn lay_out(&mut self, _: usize) {}
 
-    /// Keeps its cursor and its window among its rows, after these or the room have changed.
+    /// Clamps the cursor and the window after the rows or the room have changed.
     fn fit(&mut self, room: Size, rows: Option<RowWindow>) {
         self.lay_out(room.width.into());
         self.go(Move::Up(0), room, rows);
@@ -205,46 +205,46 @@ pub(in crate::app) trait OverlayScreen {
         None
     }
 
-    /// Empties the filter and ends typing into it; returns whether there was one.
+    /// Empties the filter and ends typing; returns whether there was a filter.
     fn clear_filter(&mut self) -> bool {
         let is_filter = !matches!(self.key_context(), KeyContext::Palette | KeyContext::Finder | KeyContext::Hits);
         is_filter && self.filter().is_some_and(|filter| std::mem::take(filter).rows() > 0)
     }
 
-    /// The field that is typed into, if any.
+    /// The focused text field, if any.
     fn field(&mut self) -> Option<&mut TextField> {
         self.filter().filter(|filter| filter.is_typing).map(|filter| &mut filter.typed)
     }
 
-    /// Takes a key of its own, which the field does not get; returns whether it did.
+    /// Processes a key of its own before the field; returns whether it did.
     fn press(&mut self, _: Key) -> bool {
         false
     }
 
-    /// Follows a change of the field; returns what has to be done beside the loop.
+    /// Follows a change of the field; returns the job that it needs.
     fn on_typed(&mut self, _: Option<&OpenReport>, _: Timestamp) -> Option<Effect> {
         None
     }
 }
 
-/// The part of an overlay's rows that is on the screen.
+/// The visible part of an overlay's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowWindow {
     pub scroll: Scroll,
     pub count: usize,
-    /// Screen rows above the first that is shown.
+    /// Screen rows above the first visible one.
     pub above: usize,
-    /// Screen rows below the last that is shown.
+    /// Screen rows below the last visible one.
     pub below: usize,
 }
 
 impl RowWindow {
-    /// Screen rows that are left for them.
+    /// Screen rows left for the rows.
     pub fn height(&self, room: Size) -> usize {
         usize::from(room.height).saturating_sub(self.above + self.below).max(1)
     }
 
-    /// The row that stands on a screen row inside, in so much room; both are counted from 0.
+    /// The index of the row at a screen row inside the frame, from 0.
     pub fn at(&self, row: usize, room: Size) -> Option<usize> {
         let row = row.checked_sub(self.above).filter(|row| *row < self.height(room))?;
         Some(self.scroll.top + row).filter(|row| *row < self.count)
@@ -256,13 +256,13 @@ impl Overlay {
         self.screen().key_context()
     }
 
-    /// Its area; of a form, which is as high as its words, the most that it can take.
+    /// Its area; for a form, whose height depends on its text, the maximum.
     pub fn area(&self, layout: &Layout) -> Area {
         let columns = usize::from(layout.overlay.width).saturating_sub(4).max(10);
         Self::area_of(self.screen().height(columns), layout)
     }
 
-    /// The area of so many rows: as low as it can be, so that what it is about stays in sight; a high one covers the detail as well.
+    /// The area for a number of rows, low so that the rows behind stay visible; a high one covers the detail as well.
     pub fn area_of(rows: usize, layout: &Layout) -> Area {
         let (content, whole) = (layout.content, layout.overlay);
         let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
@@ -272,7 +272,7 @@ impl Overlay {
     }
 }
 
-/// Wraps pieces into rows of a width, with dots in between.
+/// Joins text pieces with dots, wrapped to a width.
 pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for piece in pieces {
@@ -293,7 +293,7 @@ impl Model {
         Size { width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }
     }
 
-    /// The rows of the top overlay that are chosen from.
+    /// The window of the top overlay's rows.
     pub fn rows_over(&self) -> Option<RowWindow> {
         self.overlays.top()?.screen().choice(self.overlay_room(), self)
     }

@@ -1,4 +1,4 @@
-//! Help and palette, which are one list: what can be done by subject, with keys, prices and reasons; words find it.
+//! Help and palette, one list: all commands by subject, with keys, prices and reasons; typed text filters it.
 
 use crate::app::find::SearchQuery;
 use crate::app::keys::CHOSEN;
@@ -10,13 +10,13 @@ use crate::text::ColumnWidth;
 
 pub type Palette = ListView<CommandList>;
 
-/// Everything that can be done: the main keys of the screen, what else applies by subject, then what does not apply.
+/// All commands and requests: the main keys of the screen, other enabled ones by subject, then disabled ones.
 #[derive(Debug)]
 pub struct CommandList {
     items: Vec<PaletteItem>,
 }
 
-/// A command as the palette lists it.
+/// A command or request, as the palette lists it.
 #[derive(Debug, Clone)]
 pub struct PaletteItem {
     pub does: PaletteAction,
@@ -26,7 +26,7 @@ pub struct PaletteItem {
     pub help: &'static str,
     pub tag: KeyPrice,
     pub requests: Vec<Request>,
-    /// Why it does not apply right now; none if it does.
+    /// Why it is disabled right now; `None` if it is enabled.
     pub off: Option<String>,
     pub subject: &'static str,
     /// Whether it is the first of its subject.
@@ -39,7 +39,7 @@ const MAIN: &str = "this screen";
 const REQUESTS: &str = "requests";
 const OFF: &str = "off here";
 
-/// The subjects in their order, each with the beginnings of its commands' names; the first has all others.
+/// The subjects in order, each with prefixes of its commands' names; the first takes all others.
 const SUBJECTS: [(&str, &str); 8] = [
     ("report", ""),
     (
@@ -85,22 +85,22 @@ pub enum PaletteAction {
     Ask(&'static AdHocRequest),
 }
 
-/// Opens the list, in place of one that is open.
+/// Opens the list, in place of an open one.
 pub(in crate::app) fn open(model: &mut Model, is_help: bool) {
     model.overlays.all.pop_if(|top| matches!(top, Overlay::Palette(_)));
     let list = CommandList { items: items(model) };
     model.overlays.put(if is_help { Palette::new(list) } else { Palette::typing(list, SearchQuery::default()) });
 }
 
-/// Every command and question, by subject; those that are off last.
+/// All commands and requests by subject; disabled ones last.
 fn items(model: &Model) -> Vec<PaletteItem> {
     let applies = |command: &&'static Command| command.off(model).is_none() && command.contexts != CHOSEN;
     let main: Vec<_> = Command::bar_commands(model.key_context()).filter(applies).take(MAIN_KEYS).collect();
-    // What chooses a row is no row.
+    // Commands that choose a row are not listed as rows.
     let commands = Command::all().filter(|command| command.contexts != CHOSEN).map(|command| item(command, model));
     let off = model.is_document().then(|| "it needs a service".to_owned());
     let questions = AD_HOC_REQUESTS.iter().map(|ask| {
-        // What asks for no words has its price already.
+        // A request without typed input has its price already.
         let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
         let tag = request.map(|request| model.tag_of(model.quota_state.plan([request.operation()])));
         PaletteItem {
@@ -141,7 +141,7 @@ fn subject(name: &str) -> &'static str {
     SUBJECTS.iter().find(begins).map_or("report", |(subject, _)| subject)
 }
 
-/// Rows for the whole text of the chosen item, and rows from which on it is shown.
+/// Rows of the chosen item's help text, and the height from which they fit.
 const TOLD: usize = 2;
 const TALL: usize = 9;
 
@@ -156,12 +156,12 @@ impl ListSource for CommandList {
         &self.items
     }
 
-    /// The items that match what has been typed, the best first and those that are off last; all by subject, while nothing is.
+    /// The matching items, the best first and disabled ones last; without typed text, all by subject.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
             let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
             let rate = rate(typed, item)? + later;
-            // What is off is last, unless its name has the text.
+            // Disabled items are last unless the name matches.
             let is_last = item.off.is_some() && !(1..40).contains(&rate);
             Some((is_last, rate + if item.off.is_some() { 60 } else { 0 }, number))
         });
@@ -170,13 +170,13 @@ impl ListSource for CommandList {
         Some(found.into_iter().map(|(.., number)| number).collect())
     }
 
-    /// An empty row; and where it is high, the whole text of the chosen item.
+    /// An empty row; in a high list, the help text of the chosen item.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (1, if usize::from(room.height) >= TALL { TOLD } else { 0 })
     }
 }
 
-/// A question comes below commands that say the same in their help, above those of which only words agree.
+/// Rates a request below commands with the same text in their help, above matches of single words.
 const LATER: usize = 550;
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
@@ -230,7 +230,7 @@ impl Model {
     }
 
     pub(in crate::app) fn refresh_palette(&mut self) {
-        // Prices depend on the place below the palette.
+        // Prices depend on the context below the palette.
         if let Some(Overlay::Palette(mut palette)) = self.overlays.all.pop_if(|top| matches!(top, Overlay::Palette(_)))
         {
             let items = items(self);
@@ -240,7 +240,7 @@ impl Model {
     }
 }
 
-/// How well letters match: as key, in the name, in another word for it, in the label, word by word in the name, in the help.
+/// Rates a match: key, name, synonym, label, words of the name, help.
 fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);

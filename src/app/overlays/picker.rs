@@ -1,4 +1,4 @@
-//! Lists of rows to go to, such as the places of an item, and the way there; and the marks of the rules in panes.
+//! Lists of rows to go to, such as the places of an item, and the jump to them; and marks by rules in panes.
 
 use crate::app::overlays::{ListSource, ListView, Overlay, Scope, TextRow};
 use crate::app::panes::{Move, PaneState};
@@ -22,26 +22,26 @@ pub struct PickerRows {
 
 #[derive(Debug, Clone)]
 pub struct PickerRow {
-    /// Our own words before it.
+    /// The program's text before the row.
     pub head: Cow<'static, str>,
-    /// Our own words in the place of a row.
+    /// The program's text instead of a row.
     pub words: Cow<'static, str>,
     pub row: Option<Row>,
-    /// The pane of its row, where others have rows of another.
+    /// The pane of its row, in lists with rows of several panes.
     pub pane: Option<Pane>,
-    /// Where it leads; nowhere for mere words.
+    /// Its target; `None` for plain text.
     pub target: Option<Target>,
 }
 
 /// A row of a report, open or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The file; none for the one that is open.
+    /// The file; `None` for the open one.
     pub file: Option<Sha256>,
     pub identifier: Option<Identifier>,
-    /// The report's place in the list, where it has no identifier.
+    /// The report's index in the list, for a report without identifier.
     pub entry: usize,
-    /// The row; none for the report itself.
+    /// The row; `None` for the report itself.
     pub place: Option<RowPlace>,
 }
 
@@ -109,7 +109,7 @@ impl Model {
         }
     }
 
-    /// Goes from the top list to a row; going back leads to the list.
+    /// Jumps from the top list to a row; back returns to the list.
     pub(super) fn leave_list_for(&mut self, target: Target) {
         let left = self.leave_list();
         self.go_to(target);
@@ -122,7 +122,6 @@ impl Model {
         let is_aside = |file: &Sha256| self.files.of(file).is_some_and(|open| !open.list.entries.is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
         match &target.file {
-            // An open file is only shown.
             Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_files(from_ref(file)),
             _ => {}
         };
@@ -159,7 +158,7 @@ impl Model {
         self.show_chosen()
     }
 
-    /// Puts the cursor on the row that it is bound for, once that has been found.
+    /// Moves the cursor to the target row once it is indexed.
     pub(in crate::app) fn arrive(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
         let is_its_file = target.file.is_none() || target.file.as_ref() == self.file();
@@ -182,7 +181,7 @@ impl Model {
     }
 }
 
-/// Place of a target's report in a list; none for one that is not in it.
+/// The index of a target's report in a list, if listed.
 fn entry_of(list: &List, target: &Target) -> Option<usize> {
     match &target.identifier {
         Some(identifier) => list.place_of(identifier),
@@ -191,12 +190,12 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
 }
 
 impl OpenReport {
-    /// How many rows a pane has, those that the program adds included.
+    /// The number of a pane's rows, including those that the program adds.
     pub fn count(&self, pane: Pane) -> usize {
         self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own_rows().len())
     }
 
-    /// The rules with a technique that mark its rows.
+    /// The rules with a technique that match its rows.
     pub(super) fn reasons(&self, rules: Option<&Rules>, technique: &str) -> Vec<TextRow> {
         let marks = self.marks.iter().flat_map(|it| it.notable());
         let marks = marks.filter_map(|(.., rule)| Some((rules?.rule(rule)?.severity, rule))).collect::<BTreeSet<_>>();
@@ -204,7 +203,7 @@ impl OpenReport {
         rules.filter(|rule| rule.attack.iter().any(|id| id == technique)).map(reason).collect()
     }
 
-    /// The row at a place of a pane: its own, or the report's. That of a technique names the rules that find it as well.
+    /// The row at a place of a pane; a technique's row includes the rules that found it.
     pub fn row(&self, state: &PaneState, place: RowPlace) -> Row {
         if let Some((_, row)) = state.own_row(place) {
             return row.clone();
@@ -222,7 +221,7 @@ impl OpenReport {
         rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
     }
 
-    /// Orders rows by severity; an untouched pane shows the first of them.
+    /// Orders rows by severity; an untouched pane shows the most severe.
     fn arrange(&mut self, order: &Arc<Order>, focused: Option<Pane>) {
         let pane_of = |section: usize| self.report.section(section).map(Section::pane);
         let panes: BTreeSet<Pane> = order.sections().filter_map(pane_of).collect();
@@ -280,7 +279,7 @@ impl Model {
         });
     }
 
-    /// Says which reports a list of all of them does not cover.
+    /// Shows which reports are missing from a list of all.
     pub(super) fn say_not_covered(&mut self, scope: Scope) {
         let missing = self.files.missing_reports(&self.calls).len() as u64;
         let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));

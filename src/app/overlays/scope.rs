@@ -1,9 +1,9 @@
-//! Which reports the lists over the screen cover: that of the chosen sandbox, or every stored one of the file.
+//! The reports that overlay lists cover: one of the chosen sandbox, or all stored ones of the file.
 
 use crate::app::{ListEntry, Model, Overlay};
 use serde::{Deserialize, Serialize};
 
-/// What findings and indicators cover; the choice is kept for the next start.
+/// The scope of findings and indicators; saved for the next run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -27,7 +27,7 @@ impl Scope {
 }
 
 impl Model {
-    /// The scope of lists: without a choice where only one of both covers a report.
+    /// The scope of lists; a single stored report leaves no choice.
     pub fn scope(&self) -> Scope {
         match self.chosen().and_then(ListEntry::report) {
             None => Scope::File,
@@ -36,19 +36,19 @@ impl Model {
         }
     }
 
-    /// The stored reports of the file, with their places in the list.
+    /// The stored reports of the file, with their indices in the list.
     pub(in crate::app) fn stored_reports(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.report().is_some())
     }
 
-    /// The stored reports that the scope covers, with their places in the list.
+    /// The stored reports in the scope, with their indices in the list.
     pub(in crate::app) fn covered(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let only = self.list().map(|list| list.scroll.cursor).filter(|_| self.scope() == Scope::Sandbox);
         self.stored_reports().filter(move |(entry, _)| only.is_none_or(|only| only == *entry))
     }
 
-    /// Whether the top list is complete; none where it does not follow the scope.
+    /// Whether the top list is complete; `None` if it does not depend on the scope.
     pub(in crate::app) fn is_listed(&self) -> Option<bool> {
         match self.overlays.top()? {
             Overlay::Findings(list) => Some(list.source.is_complete),
@@ -57,19 +57,19 @@ impl Model {
         }
     }
 
-    /// Whether the top list follows the scope, and there is a choice.
+    /// Whether the top list depends on the scope, and both scopes are available.
     pub(in crate::app) fn has_scope(&self) -> bool {
         let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
         self.is_listed().is_some() && is_stored && self.stored_reports().nth(1).is_some()
     }
 
-    /// Lists what the other scope covers, and keeps that choice.
+    /// Switches to the other scope and saves that choice.
     pub(in crate::app) fn toggle_scope(&mut self) {
         self.remembered.scope = self.scope().other();
         self.follow_scope()
     }
 
-    /// Lists anew where the top list covers another scope.
+    /// Rebuilds the top list if it covers another scope.
     pub(in crate::app) fn follow_scope(&mut self) {
         let (scope, count) = (self.scope(), self.covered().count());
         match self.overlays.top() {

@@ -1,4 +1,4 @@
-//! What the store holds beside reports on the screen: everything by size, age and origin, and its deletion; and notes.
+//! The list of stored items by size, age and origin, and their deletion; and notes.
 
 use crate::app::overlays::{Detail, FormSource, InputForm, ListSource, ListView};
 use crate::app::spending::{Consent, KeyedAnswer};
@@ -15,10 +15,10 @@ use std::collections::HashMap;
 
 const DAY: i64 = 86_400;
 
-/// An order of the list: its name, and how it sorts at a moment.
+/// An order of the list: its name, and its sort function at a given time.
 type StoredOrder = (&'static str, fn(&mut [StoredItem], Timestamp));
 
-/// The orders, each before the one that the key for it leads to.
+/// The orders, in the sequence of the sort key.
 const ORDERS: [StoredOrder; 5] = [
     ("newest first", |lines, _| lines.sort_by_key(|line| Reverse(line.received))),
     ("oldest first", |lines, _| lines.sort_by_key(|line| line.received)),
@@ -29,14 +29,14 @@ const ORDERS: [StoredOrder; 5] = [
 
 pub type StoredList = ListView<StoreContents>;
 
-/// Everything that is stored, in the chosen order.
+/// All stored items, in the chosen order.
 #[derive(Debug, Default)]
 pub struct StoreContents {
     pub lines: Vec<StoredItem>,
     order: usize,
 }
 
-/// The sandbox, or the request in words.
+/// The sandbox, or the label of the request.
 pub fn title(thing: &StoredItem) -> Visible {
     match &thing.what {
         StoredContent::Report(identifier) | StoredContent::Notes(identifier) => identifier.parts().sandbox.visible(),
@@ -44,7 +44,7 @@ pub fn title(thing: &StoredItem) -> Visible {
     }
 }
 
-/// Where it came from: a file, nowhere yet, or the profile that asked for it.
+/// The origin: a file, none yet, or the profile that requested it.
 pub fn origin(thing: &StoredItem) -> String {
     match &thing.imported {
         Some(imported) => format!("imported {}", imported.label()),
@@ -54,7 +54,7 @@ pub fn origin(thing: &StoredItem) -> String {
     }
 }
 
-/// A deletion in words: its number, its owners, its size and its notes.
+/// Describes a deletion: its number, owners, size and notes.
 pub fn describe_deletion(deletion: &Deletion) -> String {
     let things = &deletion.things;
     let reports = things.iter().filter(|thing| thing.report().is_some()).count() as u64;
@@ -123,7 +123,6 @@ impl Model {
                 all.lines = lines;
                 all.sort(now);
             }),
-            // The user is typing.
             None if has_line => {}
             None => {
                 let mut all = StoreContents { lines, order: 0 };
@@ -169,7 +168,7 @@ impl Model {
         }
     }
 
-    /// Asks whether the chosen item is deleted, or everything that is stored of its file.
+    /// Requests confirmation to delete the chosen item, or everything stored of its file.
     pub(in crate::app) fn delete_chosen(&mut self) {
         let Some(line) = self.chosen_stored() else { return };
         let of = |what| Deletion::of(vec![what], None, self.stored_lines());
@@ -194,7 +193,7 @@ impl Model {
         self.confirm_purge(vec![DeletionTarget::Before(before)])
     }
 
-    /// Asks for confirmation with the items that go and the price of fetching them again.
+    /// Requests confirmation with the items to delete and the price of fetching them again.
     pub(in crate::app) fn confirm_purge(&mut self, what: Vec<DeletionTarget>) {
         if self.overlays.top_as::<StoredList>().is_none() {
             return;
@@ -212,7 +211,7 @@ impl Model {
         self.ask_first(why, [answer])
     }
 
-    /// Takes in that other things would have gone than the question named: nothing was deleted, and it is asked again.
+    /// Requests confirmation again after the store had changed and nothing was deleted.
     pub(in crate::app) fn purge_differs(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
         if self.stored_mut().is_some() {
             self.show_stored(lines);
@@ -229,7 +228,7 @@ impl Model {
         let name = |name: &Untrusted| format!(" ({})", name.visible_cut(40));
         let file =
             file.map(|(file, given)| format!(" of file {}{}", file.short(), given.map(name).unwrap_or_default()));
-        // The user may mean the visible ones alone.
+        // The user may expect that only visible items go.
         let list = self.overlays.top_as::<StoredList>();
         let is_shown = |thing: &StoredItem| list.is_none_or(|list| list.shown(0).any(|shown| shown == thing));
         let hidden = match deletion.things.iter().filter(|thing| !is_shown(thing)).count() {
@@ -257,7 +256,7 @@ fn before(now: Timestamp, days: i64) -> Option<Timestamp> {
     now.checked_sub(age).ok()
 }
 
-/// The sign of a note, wherever one is.
+/// The sign of a note in all lists.
 pub const MARK: &str = "✎";
 
 /// All notes of the profile. They belong to reports, whichever files list these.
@@ -291,19 +290,19 @@ pub struct TypedNote {
     pub file: Sha256,
     /// The existing note, which the new one replaces.
     pub standing: Option<Untrusted>,
-    /// Whether that one was written after the line was begun.
+    /// Whether the existing note is newer than the start of typing.
     pub is_late: bool,
 }
 
 impl FormSource for TypedNote {}
 
 impl Model {
-    /// The notes on a report and on the items in it. A document's reports are of no profile, and have none.
+    /// The notes on a report and its items; `None` for a document, which belongs to no profile.
     pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
         self.notes.of(identifier).filter(|_| !self.is_document())
     }
 
-    /// What a note would be about here: the sandbox in the list, the row in a pane. A document has nowhere to keep one.
+    /// The subject of a note here: the sandbox in the list, the row in a pane; `None` in a document.
     pub fn noted(&self) -> Option<(Sha256, NoteSubject)> {
         let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
         let identifier = self.chosen()?.identifier.clone()?;
@@ -357,7 +356,7 @@ impl Model {
         }
     }
 
-    /// Gives words back to their line that were not written, because another note was meanwhile: that one is shown below them.
+    /// Restores typed text after a conflict, with the newer note below it.
     pub(in crate::app) fn restore_typed(&mut self, note: &Note) {
         let Some(file) = note.file.clone() else { return };
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
@@ -369,7 +368,7 @@ impl Model {
 
     pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
         self.notes = AllNotes::new(notes);
-        // A row that is looked at whole shows its note as it is now.
+        // Open row details show the note as it is now.
         if self.overlays.top_as::<Detail>().is_some() && self.overlays.shows_row() && self.note_target().is_some() {
             let before = self.overlays.close();
             self.open_detail();

@@ -1,4 +1,4 @@
-//! Pages of text: prices, ledger, counters, the start of processes.
+//! Pages of text: prices, ledger, counters, process timeline.
 
 use crate::app::overlays::{OverlayScreen, RowWindow};
 use crate::app::panes::Move;
@@ -11,7 +11,7 @@ use crate::report::json::Raw;
 use crate::report::{self, command_line};
 use crate::text::{Untrusted, count, last_part, thousands, wrap};
 
-/// Columns of the head of a paragraph, the gap included.
+/// Columns of a paragraph's heading, including the gap.
 pub const HEAD: usize = 14;
 
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct TextPage {
     rows: Vec<TextRow>,
 }
 
-/// A paragraph beside its head; laid out, one row of it.
+/// A paragraph beside its heading, or one wrapped row of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextRow {
     pub head: String,
@@ -50,7 +50,7 @@ impl TextPage {
         self.rows.len()
     }
 
-    /// The prices that apply right now: of each key, then the remaining quota, then each rule once.
+    /// The current prices: of each key, then the remaining quota, then each rule once.
     pub fn prices(model: &Model, columns: usize) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
@@ -87,7 +87,7 @@ impl TextPage {
         Self::new("What keys cost here, and why", paragraphs, columns)
     }
 
-    /// Every setting with its words, as the config file has them.
+    /// All settings with their descriptions from the config file.
     pub(in crate::app) fn settings(columns: usize) -> Self {
         let ways =
             "`behaview config init` writes the config file, `config path` says where it is, `config show` what holds.";
@@ -137,7 +137,7 @@ fn price_of(model: &Model, key: Key, command: &Command) -> TextRow {
     let tag = model.tag(command);
     let words = match &tag.obstacle {
         Some(Obstacle::InFlight) => "0, the same request is in flight".to_owned(),
-        // What bars a call does not bar the way to it.
+        // An obstacle to a later call does not disable the key that leads to it.
         Some(obstacle) if tag.is_later && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
         _ => tag.label(),
     };
@@ -170,7 +170,7 @@ fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
     if tag.obstacle == Some(Obstacle::InFlight) { Vec::new() } else { tag.plan.prices }
 }
 
-/// The remaining quota of a unit; requests go without their name.
+/// The remaining quota of a unit, without the unit's name for requests.
 fn left(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
     let left = model.quota_state.scarcest(unit, holder, model.now)?;
     let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };
@@ -192,12 +192,12 @@ impl TextRow {
 
 pub(in crate::app) const TIMELINE: &str = "When processes started";
 
-/// Levels with an indent of their own, letters of arguments behind a program, and processes at most.
+/// Maximum indent levels, argument characters and listed processes.
 const DEEPEST: u16 = 8;
 const ARGUMENTS: usize = 40;
 const MOST: usize = 500;
 
-/// A process and when it started, by its sandbox's offset from the start of the analysis.
+/// A process and its start, by the sandbox's offset from the start of the analysis.
 struct ProcessStart {
     offset: f64,
     name: Untrusted,
@@ -210,7 +210,7 @@ impl TextPage {
         starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
         let rows: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
-        // The rows in sight are counted, so that only processes are rows.
+        // Hidden rows are not counted, so rows of processes are all that count.
         let known = if rows.len() == all { String::new() } else { format!("{} of ", thousands(rows.len() as u64)) };
         let none = paragraph("", "The report does not say when its processes started.");
         let rows = if rows.is_empty() { vec![none] } else { rows };
@@ -218,7 +218,7 @@ impl TextPage {
     }
 }
 
-/// The processes whose start is known, in the order of the tree; and how many processes there are.
+/// The processes with a known start, in tree order, and the number of processes.
 fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
     let Some(open) = model.open() else { return (Vec::new(), 0) };
     let Some((number, tree)) = open.report.tree() else { return (Vec::new(), 0) };
@@ -249,10 +249,10 @@ fn row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
     let room = columns.saturating_sub(HEAD).max(16);
     let line = (room * 2 / 5).clamp(6, 60) - 1;
     let share = if last > 0.0 { start.offset / last } else { 0.0 };
-    // Between 0 and the last column, so nothing is lost.
+    // The value is between 0 and the last column, so the cast is lossless.
     let at = ((share * line as f64).round() as usize).min(line);
     let left = room.saturating_sub(line + 3);
-    // A child is indented below its parent; a name keeps some room, however far it is moved in.
+    // A child is indented below its parent, up to a limit that leaves room for its name.
     let indent = (2 * usize::from(start.depth.min(DEEPEST))).min(left / 2);
     let name = start.name.visible_cut(left.saturating_sub(indent).max(1));
     let text = format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(line - at), " ".repeat(indent));

@@ -1,4 +1,4 @@
-//! What the report says elsewhere of a process: who started it, what it dropped, its command line; and which rows name it.
+//! Facts about a process from other rows: who started it, what it dropped, its command line; and rows that name it.
 
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
@@ -6,7 +6,7 @@ use crate::report::{Pane, Piece, Report, RowPlace, Section, command_line};
 use crate::text::{Untrusted, Visible, last_part, thousands};
 use std::collections::HashSet;
 
-/// Rows of an attribute that are looked through for one process.
+/// Maximum rows of an attribute that are searched for one process.
 const FAR: usize = 100_000;
 
 const MOST: usize = 8;
@@ -15,15 +15,15 @@ const MOST_MEANT: usize = 50;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessRef {
-    /// Its number, as it is written.
+    /// Its number, as written.
     id: Vec<u8>,
-    /// Its name, without its folder and its ending, in small letters.
+    /// Its name in lower case, without folder and extension.
     name: Vec<u8>,
     path: Vec<u8>,
 }
 
 impl ProcessRef {
-    /// The process that a record names by these members; none where it names none.
+    /// The process in these members of a record, if any.
     fn of(record: Raw<'_>, names: &[&str]) -> Option<Self> {
         let id = record.member("process_id").map(Raw::text).unwrap_or_default();
         let name = names.iter().find_map(|name| record.member(name)).map(Raw::text).unwrap_or_default();
@@ -35,13 +35,13 @@ impl ProcessRef {
         Self { id: Vec::new(), name: program(&path), path }
     }
 
-    /// Whether a row that names this one means that one: numbers are used again, so both must fit where both are there.
+    /// Whether both are the same process: numbers are reused, so number and name must match where both have them.
     fn is(&self, process: &Self) -> bool {
         let fits = |one: &[u8], other: &[u8]| one.is_empty() || other.is_empty() || one == other;
         fits(&self.id, &process.id) && fits(&self.name, &process.name)
     }
 
-    /// Whether a row names another process than this one: one of another number.
+    /// Whether a row names another process: one with another number.
     pub fn is_other_than(&self, report: &Report, place: RowPlace) -> bool {
         let named = Self::of(Raw::new(&report.record(place).value), &[]);
         named.is_some_and(|named| !self.id.is_empty() && named.id != self.id)
@@ -52,7 +52,7 @@ impl ProcessRef {
     }
 }
 
-/// The last part of a path, in small letters, without the ending that a command line may leave out.
+/// The last part of a path in lower case, without the extension that a command line may omit.
 fn program(path: &[u8]) -> Vec<u8> {
     let name = last_part(path).to_ascii_lowercase();
     name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)
@@ -73,13 +73,13 @@ fn meant(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
     own.into_iter().chain((is_run && !run.is_empty()).then(|| ProcessRef::run(run.to_vec()))).collect()
 }
 
-/// The processes of the tree that a row beside it may mean, the likeliest first; none where it names none of them.
+/// The processes of the tree that a row outside it may name, the likeliest first.
 pub fn named_by(report: &Report, place: RowPlace) -> Vec<RowPlace> {
     let each = named_beside(report, place).map(|named| processes(report, &named));
     each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// Whether a row beside the process tree names a process.
+/// Whether a row outside the process tree names a process.
 pub fn names_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some() && named_beside(report, place).next().is_some()
 }
@@ -89,12 +89,12 @@ fn named_beside(report: &Report, place: RowPlace) -> impl Iterator<Item = Proces
     is_beside.then(|| meant(report, place)).into_iter().flatten()
 }
 
-/// Whether a row is one of the process tree.
+/// Whether a row belongs to the process tree.
 pub fn is_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some_and(|(section, _)| section == place.section)
 }
 
-/// What distinguishes a process from others of its name: its start, or its parent.
+/// A fact that distinguishes a process from others of its name: its start, or its parent.
 pub fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
     let Line { name, value, .. } = origin(report, place).into_iter().next()?;
     let (name, value) = (name?.visible(), value?);
@@ -102,14 +102,14 @@ pub fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
     Some(format!("{} {value}", name.as_str().trim_start_matches("→ ")))
 }
 
-/// The process of a row of the tree, where others of the tree have its name.
+/// The process of a tree row, if others have its name.
 pub fn ambiguous_process(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     let named = process_at(report, place)?;
     let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
     (!named.id.is_empty() && processes(report, &by_name).len() > 1).then_some(named)
 }
 
-/// The process that started one of the tree; none for a root, and for other rows.
+/// The parent of a process in the tree, if any.
 pub fn parent(report: &Report, place: RowPlace) -> Option<RowPlace> {
     let (section, tree) = report.tree().filter(|(section, _)| *section == place.section)?;
     tree.depths().parent(place.row).map(|row| RowPlace { section, row })
@@ -120,7 +120,7 @@ fn process_at(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     ProcessRef::of(Raw::new(&record.value), &["name"])
 }
 
-/// What a row is about, as its other rows name it: a process or a file by the last part of its path.
+/// The subject of a row, as other rows name it: a process or a file by the last part of its path.
 pub fn subject(report: &Report, place: RowPlace) -> Option<String> {
     let row = report.row(place.section, place.row);
     let value = String::from_utf8_lossy(row.pieces.iter().find_map(Piece::value)?.as_bytes());
@@ -129,7 +129,7 @@ pub fn subject(report: &Report, place: RowPlace) -> Option<String> {
     Some(name.filter(|name| !name.is_empty()).unwrap_or(&value).to_owned())
 }
 
-/// What the report says elsewhere of a process of the tree; nothing of any other row.
+/// Facts from other rows about a process of the tree; empty for other rows.
 pub fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
     let Some(((_, tree), named)) = report.tree().zip(process_at(report, place)) else { return Vec::new() };
     let children = (place.row + 1..tree.len())
@@ -153,7 +153,7 @@ fn origin(report: &Report, place: RowPlace) -> Vec<Line> {
     time.into_iter().chain(parent).collect()
 }
 
-/// The command lines that run a program of a process's name, each once.
+/// The command lines that run a program of a process's name, without duplicates.
 fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     let runs = |record: Raw<'_>| {
         !named.name.is_empty() && program(command_line::split(record.text().as_bytes()).0) == named.name
@@ -162,7 +162,7 @@ fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     let mut known = HashSet::new();
     let texts = places.into_iter().flatten().map(|place| text(report, place));
     let texts: Vec<_> = texts.filter(|text| known.insert(text.clone())).collect();
-    // A command has no process number: it is certain only where both are unique.
+    // A command has no process number: it is certain only if both are unique.
     let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
     let is_one = texts.len() == 1 && processes(report, &by_name).len() == 1;
     let word = if is_one { "command line" } else { "may be its command line" };
@@ -193,7 +193,7 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
     rows.filter(|row| fits(Raw::new(row.bytes))).map(|row| row.place).collect()
 }
 
-/// The processes of the tree that a row may mean, the first of them: those of the very path that it names before those of its name.
+/// Rows of the tree that may be this process; those with the exact path first.
 fn processes(report: &Report, named: &ProcessRef) -> Vec<RowPlace> {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     if let Some((section, _)) = report.tree() {

@@ -1,4 +1,4 @@
-//! Panes: how each is shown, the order in which they share the screen, and the tabs that name them.
+//! Panes: their order, their groups on the screen, and their tabs.
 
 pub mod facts;
 pub mod moving;
@@ -11,16 +11,16 @@ use crate::app::{Area, Command, Model};
 use crate::report::{Pane, Piece, Report, RowPlace};
 use crate::text::{ColumnWidth, thousands};
 
-/// How many panes share the screen beside the overview.
+/// Panes that share the screen beside the overview.
 const GROUP: usize = 4;
 
-/// The panes in the order in which they share the screen: those with rows first, so that no place is spent on nothing.
+/// The panes in display order: those with rows first, so that no area is empty.
 #[derive(Debug, Clone)]
 pub struct PaneOrder {
-    /// Every pane but the overview.
+    /// All panes except the overview.
     panes: Vec<Pane>,
     filled: usize,
-    /// How many panes the first group has.
+    /// The number of panes in the first group.
     first: usize,
 }
 
@@ -45,14 +45,14 @@ impl PaneOrder {
         Self { panes, filled, first }
     }
 
-    /// Panes that are shown together; one without rows joins them where it has the focus.
+    /// The groups that are shown together; a focused pane without rows joins them.
     fn all_groups(&self) -> impl Iterator<Item = &[Pane]> {
         let (filled, _) = self.panes.split_at(self.filled);
         let (first, others) = filled.split_at(self.first.min(filled.len()));
         std::iter::once(first).chain(others.chunks(GROUP))
     }
 
-    /// The panes of a group; none past the last one.
+    /// The panes of a group; empty past the last one.
     pub fn group(&self, number: usize) -> &[Pane] {
         self.all_groups().nth(number).unwrap_or_default()
     }
@@ -61,7 +61,7 @@ impl PaneOrder {
         self.group(number).first().copied()
     }
 
-    /// How many groups it takes to show every pane with rows.
+    /// The number of groups for all panes with rows.
     pub fn groups(&self) -> usize {
         1 + self.filled.saturating_sub(self.first).div_ceil(GROUP)
     }
@@ -70,7 +70,7 @@ impl PaneOrder {
         self.all_groups().position(|group| group.contains(&pane))
     }
 
-    /// The pane with rows before or after, round about, the overview after the last.
+    /// The next or previous pane with rows, wrapping around; the overview is the last.
     pub fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
         let stops: Vec<Pane> = Pane::ALL
             .into_iter()
@@ -82,10 +82,10 @@ impl PaneOrder {
     }
 }
 
-/// Rows of a pane that are looked at to find how wide it should be.
+/// Rows of a pane that are sampled for its width.
 const SAMPLE: usize = 40;
 
-/// The columns in which nine of ten of a pane's first rows are whole, with marks and borders.
+/// The columns that show nine of ten sampled rows whole, with marks and borders.
 pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
     let state = PaneState::untouched();
     let width = |place: RowPlace| {
@@ -106,7 +106,7 @@ pub const NO_REPORT: &str = "no behaviour report";
 pub struct Tab {
     pub pane: Pane,
     pub key: String,
-    /// The number of rows; empty where there is none, or no room for it.
+    /// The number of rows; empty where it is unknown or does not fit.
     pub count: String,
     pub is_empty: bool,
     /// Blanks on either side.
@@ -114,7 +114,7 @@ pub struct Tab {
     pub area: Area,
 }
 
-/// Forms of the tabs, the widest first: blanks on either side, whether they have counts, whether panes without rows have one.
+/// Forms of the tabs, the widest first: blanks on either side, counts, counts of panes without rows.
 const FORMS: [(u16, bool, bool); 5] =
     [(1, true, true), (0, true, true), (0, true, false), (0, false, true), (0, false, false)];
 
@@ -122,7 +122,7 @@ impl Tab {
     /// The tabs of the open report in the widest form that fits.
     pub fn all(model: &Model, area: Area) -> Vec<Self> {
         let Some(open) = model.open().filter(|_| area.height > 0) else { return Vec::new() };
-        // A pane without rows would read as if something had looked and seen nothing.
+        // A zero would read as if the sandbox had checked and found nothing.
         let is_of_another_kind = open.report.is_of_another_kind();
         let indent = if is_of_another_kind { columns(NO_REPORT) + 3 } else { 0 };
         let end = area.y.saturating_add(area.height);
@@ -142,7 +142,7 @@ impl Tab {
     }
 
     fn of(pane: Pane, rows: usize, (padding, has_counts): (u16, bool), model: &Model) -> Self {
-        // The rows of the overview are facts: their number says nothing.
+        // The overview has facts, whose number is meaningless.
         let is_counted = has_counts && rows > 0 && pane != Pane::Overview;
         let count = if is_counted { rounded(rows as u64) } else { String::new() };
         let key = key(pane, model);
@@ -152,7 +152,7 @@ impl Tab {
     }
 }
 
-/// Gives tabs their places in as many rows as they need.
+/// Places tabs in as many rows as they need.
 fn placed(tabs: impl Iterator<Item = Tab>, area: Area, indent: u16, padding: u16) -> Vec<Tab> {
     let margin = area.x.saturating_add(1 - padding.min(1));
     let (mut x, mut y, end) = (margin.saturating_add(indent), area.y, area.x.saturating_add(area.width));
@@ -167,7 +167,7 @@ fn placed(tabs: impl Iterator<Item = Tab>, area: Area, indent: u16, padding: u16
     tabs.map(place).collect()
 }
 
-/// The key that goes to a pane; empty where it has none.
+/// The key of a pane; empty without one.
 pub fn key(pane: Pane, model: &Model) -> String {
     let keys = Command::to_pane(pane).map(|command| model.settings.keys.of(command));
     keys.and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! A cursor among rows and the window of them that is shown; moving it through rows, panes and groups of panes, and to the rows that
-//! others name; and keeping every cursor among its rows.
+//! The cursor and the visible window of rows; movement through rows, panes and groups, and to processes that
+//! rows name; clamping of all cursors.
 
 use crate::app::find::{HitList, SearchQuery};
 use crate::app::overlays::{PickerRow, PickerRows, RowPicker, Target};
@@ -7,7 +7,7 @@ use crate::app::panes::{FoldStep, facts};
 use crate::app::{Layout, Model, Overlay, Screen, Sizes};
 use crate::report::{Pane, Report, RowPlace};
 
-/// How far a list is scrolled. The cursor is always among the rows that are shown.
+/// The scroll position of a list and its cursor, which is always in the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scroll {
     pub cursor: usize,
@@ -23,7 +23,7 @@ pub enum Move {
 }
 
 impl Scroll {
-    /// Moves among `count` rows of which `height` are shown.
+    /// Moves among `count` rows with `height` of them visible.
     pub fn go(&mut self, movement: Move, count: usize, height: usize) {
         let last = count.saturating_sub(1);
         self.cursor = match movement {
@@ -38,7 +38,7 @@ impl Scroll {
         self.settle(count, height);
     }
 
-    /// Turns half a page at an end of the window: between two turns rows stand still to be read.
+    /// Scrolls half a page at an end of the window, so that rows are still between two scrolls.
     fn turn(&mut self, count: usize, height: usize) {
         let shown = self.top..self.top.saturating_add(height.max(1));
         if !shown.contains(&self.cursor) {
@@ -46,7 +46,7 @@ impl Scroll {
         }
     }
 
-    /// Stays on what has this number, or goes to the nearest of those that are shown now, given in order.
+    /// Stays on the row with this number, or moves to the nearest of the sorted `shown` ones.
     pub(in crate::app) fn stay_on(&mut self, number: u32, shown: &[u32]) {
         let after = shown.partition_point(|shown| *shown < number);
         let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
@@ -54,7 +54,7 @@ impl Scroll {
         self.cursor = nearest.map_or(0, |(place, _)| place);
     }
 
-    /// Brings cursor and window back among the rows, after rows or height have changed.
+    /// Clamps cursor and window after rows or height have changed.
     pub fn settle(&mut self, count: usize, height: usize) {
         self.cursor = self.cursor.min(count.saturating_sub(1));
         let height = height.max(1);
@@ -65,7 +65,7 @@ impl Scroll {
 
 /// The top of a window after a movement; it shows no row past the last.
 pub(in crate::app) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
-    // A cursor in a window of one row moves as the window itself does.
+    // In a window of one row, the cursor moves with the window.
     let mut scroll = Scroll { cursor: top, top };
     scroll.go(movement, count.saturating_sub(height) + 1, 1);
     scroll.cursor
@@ -101,7 +101,7 @@ impl Model {
         }
     }
 
-    /// Goes to a row of what has the focus, from 0; the window moves no further than it has to.
+    /// Moves to a row of the focused list or pane, from 0; scrolls as little as possible.
     pub fn go_to_row(&mut self, row: usize) {
         let movement = match (self.overlays.top(), self.screen, self.focused()) {
             (Some(_), ..) => way(self.rows_over().map_or(0, |rows| rows.scroll.cursor), row),
@@ -112,7 +112,7 @@ impl Model {
         self.go(movement)
     }
 
-    /// Moves by a page less one row, so that the eye finds its place again.
+    /// Moves by a page less one row, which stays visible for orientation.
     pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) {
         let room = self.overlay_room();
         let height = match self.overlays.is_empty() {
@@ -122,7 +122,7 @@ impl Model {
         self.go(direction(height.saturating_sub(1).max(1)))
     }
 
-    /// Brings every cursor back among its rows, after sizes or places have changed.
+    /// Clamps all cursors after sizes or places have changed.
     pub(in crate::app) fn settle(&mut self) {
         let height = self.height();
         if self.focused().is_none()
@@ -157,7 +157,7 @@ impl Model {
         change(&mut self.sizes, &layout);
     }
 
-    /// Brings a row to the screen and puts the cursor on it; what folds or a filter hide is shown again for it.
+    /// Scrolls to a row and puts the cursor on it; unhides it if folded or filtered out.
     pub(in crate::app) fn show_row(&mut self, place: RowPlace) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.files.focus_pane(pane);
@@ -165,7 +165,7 @@ impl Model {
         self.files.with_pane(pane, |state, report| state.show(report, pane, place, height));
     }
 
-    /// Folds or unfolds the tree of the answer or of the pane; other rows move sideways, and the list leads into the report.
+    /// Folds or unfolds the tree of the response or pane; scrolls other rows sideways; from the list, enters the report.
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         let focused = self.focused();
         match (self.overlays.top_mut(), focused) {
@@ -181,12 +181,12 @@ impl Model {
         }
     }
 
-    /// The open report and the row under the cursor, where that is in sight: in its pane, or whole.
+    /// The open report and the row under the cursor, if visible in its pane or its details.
     pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
         self.files.current_row().filter(|_| self.overlays.shows_row())
     }
 
-    /// Goes to the process that the row under the cursor names; where several may be meant, lists them.
+    /// Goes to the process that the row under the cursor names, or lists several candidates.
     pub(in crate::app) fn go_to_process(&mut self) {
         let Some((report, place)) = self.row_in_sight() else { return };
         match facts::named_by(report, place).as_slice() {
@@ -200,7 +200,7 @@ impl Model {
                 let identifier = self.chosen().and_then(|entry| entry.identifier.clone());
                 let picker_rows = several.iter().map(|place| {
                     let target = Target { file: None, identifier: identifier.clone(), entry, place: Some(*place) };
-                    // One word before all of them would not distinguish them.
+                    // A shared heading would not distinguish them.
                     let head = facts::distinguishing_fact(report, *place)
                         .unwrap_or_else(|| Pane::Processes.short().to_owned());
                     PickerRow::row(head, report.row(place.section, place.row), target)
@@ -211,7 +211,7 @@ impl Model {
         }
     }
 
-    /// Finds in all panes what the row is about; of several processes of one name, not another's number.
+    /// Searches all panes for the subject of the row; for a process, its number excludes others of its name.
     pub(in crate::app) fn find_named(&mut self) {
         let Some((report, place)) = self.files.current_row() else { return };
         let Some(typed) = facts::subject(report, place) else { return };

@@ -1,4 +1,4 @@
-//! How a pane is looked at: which of its rows are let through, in which order, how far it is folded and scrolled.
+//! The view of a pane: which of its rows are visible, their order, folds and scroll position.
 
 use crate::app::JobNumber;
 use crate::app::find::Filter;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// How one pane of one report is looked at.
+/// The view of one pane of one report.
 #[derive(Debug, Default)]
 pub struct PaneState {
     pub scroll: Scroll,
@@ -18,11 +18,11 @@ pub struct PaneState {
     pub folds: Folds,
     pub sieve: RowFilter,
     pub filter: Option<Filter>,
-    /// Rows below those of the report, in the section [`OWN`]: the techniques that only findings name.
+    /// Rows added below those of the report, in the section [`OWN`]: techniques that only rules found.
     own: Vec<(Severity, Row)>,
 }
 
-/// The section of the rows that the program adds to a report's own.
+/// The section of the rows that the program adds to a report.
 pub const OWN: usize = usize::MAX;
 
 #[derive(Debug, Clone, Default)]
@@ -37,28 +37,28 @@ static UNTOUCHED: LazyLock<PaneState> = LazyLock::new(PaneState::default);
 /// A process's place in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeBranch {
-    /// Whether another child follows, at each depth down to this row's.
+    /// For each depth down to this row's, whether another child follows.
     pub guides: Vec<bool>,
-    /// Whether there are children, and whether they are hidden.
+    /// Whether the children are hidden; `None` without children.
     pub children: Option<bool>,
 }
 
 /// Rows that are searched for the next child of a guide line.
 const GUIDE_REACH: usize = 2_000;
 
-/// What a key does to a tree.
+/// A fold command on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FoldStep {
-    /// Folds the row, or goes to its parent.
+    /// Folds the row, or moves to its parent.
     Left,
     Right,
     Toggle,
-    /// Folds or unfolds every row.
+    /// Folds or unfolds all rows.
     All(bool),
 }
 
 impl FoldStep {
-    /// Takes the step at a row, which keeps the cursor where it stays in sight.
+    /// Applies the step at a row; the cursor stays if its row is visible.
     pub(in crate::app) fn take(self, folds: &mut Folds, scroll: &mut Scroll, row: usize, depths: &Depths) {
         match self {
             Self::Left if folds.is_folded(row) || !folds.has_children(row, depths) => {
@@ -76,7 +76,7 @@ impl FoldStep {
     }
 }
 
-/// Columns that one sideways step moves, and the farthest that rows are moved.
+/// Columns of one sideways step, and the maximum offset.
 const SIDEWAYS: usize = 8;
 const FARTHEST: usize = 100_000;
 
@@ -94,7 +94,7 @@ impl PaneState {
         Before { folds: self.folds.clone(), scroll: self.scroll, chosen }
     }
 
-    /// How many rows the pane shows: those let through and those above them in the tree, without folded ones.
+    /// The number of visible rows: matching rows and their ancestors in the tree, unless folded.
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
         self.sections(report, pane).map(|section| self.section_count(report, section)).sum()
     }
@@ -108,7 +108,7 @@ impl PaneState {
         &self.own
     }
 
-    /// The row at a place, where it is none of the report's.
+    /// The row at a place, if the program added it.
     pub fn own_row(&self, place: RowPlace) -> Option<&(Severity, Row)> {
         self.own.get(place.row).filter(|_| place.section == OWN)
     }
@@ -119,19 +119,19 @@ impl PaneState {
         self.sift(report, pane, |sieve| sieve.found.iter_mut().for_each(|rows| rows.extend(&found)));
     }
 
-    /// Its own rows that its filter seeks.
+    /// Its own rows that match the filter.
     fn own_found(&self) -> RowSet {
         let pattern = self.filter.as_ref().and_then(|filter| filter.query.pattern.as_deref());
         let is_found = |row: &Row| pattern.is_some_and(|pattern| pattern.is_match(&row.text()));
         (0..).zip(&self.own).filter(|(_, (_, row))| is_found(row)).map(|(number, _)| (OWN, number)).collect()
     }
 
-    /// How many rows are let through, folded ones included.
+    /// The number of rows that pass the filters, folded ones included.
     pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
         self.sections(report, pane).map(|section| self.wanted_of(report, section)).sum()
     }
 
-    /// How many rows that are let through come before the one under the cursor; none where this only stands above one in the tree.
+    /// The number of passing rows before the cursor; `None` on a row that is only an ancestor of others.
     pub fn filtered_before(&self, report: &Report, pane: Pane) -> Option<usize> {
         let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.passes_filter(*here))?;
         let before = self.sections(report, pane).take_while(|section| *section != here.section);
@@ -139,7 +139,7 @@ impl PaneState {
         Some(before + self.sieve.position(here.section, here.row))
     }
 
-    /// The rows that are shown; none where all are.
+    /// The visible rows; `None` for all.
     pub fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
         let sieve = Some(&self.sieve).filter(|sieve| !sieve.is_open())?;
         let mut shown = RowSet::EMPTY;
@@ -152,7 +152,7 @@ impl PaneState {
         Some(shown)
     }
 
-    /// Whether a process is shown with those below it alone.
+    /// Whether only the subtree of a process is shown.
     pub fn is_subtree(&self) -> bool {
         self.sieve.alone.is_some()
     }
@@ -201,7 +201,7 @@ impl PaneState {
         })
     }
 
-    /// The position of a row, or of the nearest one before it that is shown.
+    /// The position of a row, or of the nearest visible one before it.
     pub fn position(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let mut before = 0;
         for section in self.sections(report, pane) {
@@ -220,7 +220,7 @@ impl PaneState {
         0
     }
 
-    /// The position at which a row stands, after taking away what hides it: folds, a filter, its being noise, another subtree.
+    /// The position of a row after removing what hides it: folds, filter, noise, subtree.
     pub fn reveal(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if !self.sieve.lets_through(place.section, place.row) {
             self.filter = None;
@@ -233,7 +233,7 @@ impl PaneState {
         self.bring(report, pane, place)
     }
 
-    /// The positions at which sections begin, the first left out.
+    /// The positions at which sections begin, except the first.
     pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
         let counts = self.sections(report, pane).map(|section| self.section_count(report, section));
         let mut at = 0;
@@ -253,14 +253,14 @@ impl PaneState {
         Some(TreeBranch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
     }
 
-    /// Whether a row is shown for its own sake.
+    /// Whether a row is more than an ancestor of visible rows.
     pub fn passes_filter(&self, place: RowPlace) -> bool {
         self.sieve.lets_through(place.section, place.row)
     }
 }
 
 impl PaneState {
-    /// Moves the cursor among the rows, of which so many are shown.
+    /// Moves the cursor among the visible rows.
     pub(in crate::app) fn go(&mut self, report: &Report, pane: Pane, movement: Move, height: usize) {
         self.scroll.go(movement, self.count(report, pane), height);
     }
@@ -269,7 +269,7 @@ impl PaneState {
         self.scroll.settle(self.count(report, pane), height);
     }
 
-    /// Puts the cursor on a row; what folds or a filter hide is shown again for it.
+    /// Puts the cursor on a row; unhides it if folded or filtered out.
     pub(super) fn show(&mut self, report: &Report, pane: Pane, place: RowPlace, height: usize) {
         let position = self.reveal(report, pane, place);
         self.go(report, pane, Move::First, height);
@@ -277,7 +277,7 @@ impl PaneState {
         self.shift = 0;
     }
 
-    /// Where the next kind of rows begins, or the one before; none past the ends.
+    /// The first position of the next or previous section, if any.
     pub fn next_kind(&self, report: &Report, pane: Pane, forward: bool) -> Option<usize> {
         let (borders, cursor) = (self.borders(report, pane), self.scroll.cursor);
         match forward {
@@ -287,14 +287,14 @@ impl PaneState {
         }
     }
 
-    /// Goes to another kind of rows: its first stands at the top, with its own rows below it.
+    /// Moves to the next or previous section; its first row is at the top.
     pub(in crate::app) fn step_kind(&mut self, report: &Report, pane: Pane, forward: bool) {
         if let Some(border) = self.next_kind(report, pane, forward) {
             self.scroll = Scroll { cursor: border, top: border };
         }
     }
 
-    /// Shows only the process under the cursor and those below it, or the whole tree again; a filter stays.
+    /// Toggles between the subtree of the process under the cursor and the whole tree; a filter stays.
     pub(in crate::app) fn isolate(&mut self, report: &Report, pane: Pane) {
         let here = self.place(report, pane, self.scroll.cursor);
         let tree = report.tree().zip(here).filter(|((section, _), here)| here.section == *section);
@@ -309,7 +309,7 @@ impl PaneState {
         self.sift(report, pane, |sieve| sieve.alone = alone);
     }
 
-    /// Folds or unfolds the process under the cursor or all of them; what is no process moves sideways.
+    /// Folds or unfolds the process under the cursor or all of them; scrolls other rows sideways.
     pub(in crate::app) fn fold(&mut self, report: &Report, pane: Pane, step: FoldStep) {
         let here = self.place(report, pane, self.scroll.cursor);
         let tree = report.tree().filter(|_| pane == Pane::Processes);
@@ -325,12 +325,12 @@ impl PaneState {
         }
     }
 
-    /// Lets other rows through; the cursor stays on its row, or goes to the nearest that is shown.
+    /// Changes the filters; the cursor stays on its row, or moves to the nearest visible one.
     pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
         self.update_view(report, pane, |state| change(&mut state.sieve));
     }
 
-    /// Shows the rows that a filter found, `change` says how; the first unfold the tree, for all that is found is to be seen.
+    /// Applies matches of a filter; the first ones unfold the tree so that all are visible.
     pub(in crate::app) fn sift_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
         self.update_view(report, pane, |state| {
             if state.sieve.found.is_none() {
@@ -345,7 +345,7 @@ impl PaneState {
         self.filter.as_ref().is_some_and(|filter| filter.query.runs(job))
     }
 
-    /// Shows the rows that its filter found; the first of a search take the place of the last one's.
+    /// Adds matches of its filter; the first of a search replace those of the last search.
     pub(in crate::app) fn take_found(&mut self, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
         let run = self.filter.as_mut().and_then(|filter| filter.query.run_mut(job));
         let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
@@ -364,14 +364,14 @@ impl PaneState {
             state.sieve.found = None;
         });
         if self.place(report, pane, self.scroll.cursor) == before.chosen {
-            // Rows may have come before it since.
+            // New rows may have been indexed above.
             let above = before.scroll.cursor.saturating_sub(before.scroll.top);
             self.scroll.top = self.scroll.cursor.saturating_sub(above);
         }
     }
 
     fn update_view(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut Self)) {
-        // Before the change: afterwards another row stands where the cursor is.
+        // Reads the cursor before the change, which may move another row to its position.
         let chosen = self.chosen(report, pane);
         change(self);
         self.refresh(report, pane);
@@ -382,7 +382,7 @@ impl PaneState {
         }
     }
 
-    /// The chosen row: that under the cursor, or the one that it replaces while a filter is typed.
+    /// The chosen row: that under the cursor, or the one chosen before a filter is typed.
     fn chosen(&self, report: &Report, pane: Pane) -> Option<RowPlace> {
         let here = self.place(report, pane, self.scroll.cursor);
         let unsettled = self.filter.as_ref().filter(|filter| filter.query.is_typing || filter.query.is_running());
@@ -392,7 +392,7 @@ impl PaneState {
         }
     }
 
-    /// The position of a row, which is shown though something above it was folded, or of the nearest one where it is filtered out.
+    /// The position of a row, unfolding its ancestors, or of the nearest one if it is filtered out.
     pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if let Some(tree) = report.section(place.section).filter(|found| found.form == SectionForm::Processes) {
             self.folds.reveal(place.row, tree.depths());
@@ -404,23 +404,23 @@ impl PaneState {
         nearest.map_or(at, |(_, at)| at)
     }
 
-    /// The position at which a row would stand if everything were shown.
+    /// The position of a row if all rows were visible.
     fn rank(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let before = self.sections(report, pane).take_while(|section| *section != place.section);
         before.map(|section| self.length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
     }
 }
 
-/// Which of a pane's rows are shown, in which order; a change shows after [`PaneState::refresh`].
+/// The filters and the order of a pane's rows; changes apply after [`PaneState::refresh`].
 #[derive(Debug, Clone, Default)]
 pub struct RowFilter {
-    /// Rows that a filter found; none while nothing is filtered.
+    /// Rows that match the filter; `None` without a filter.
     pub found: Option<RowSet>,
-    /// The rows of the subtree that stands alone; none while all do.
+    /// The rows of the isolated subtree; `None` for the whole tree.
     pub alone: Option<RowSet>,
     pub hidden: RowSet,
     pub order: Option<Arc<Order>>,
-    /// The visible rows, of sections that do not show all of theirs as they come.
+    /// The visible rows of sections with hidden or reordered rows.
     shown: BTreeMap<usize, Vec<u32>>,
 }
 
@@ -434,7 +434,7 @@ impl RowFilter {
             sections.filter_map(|(section, length)| Some((section, self.narrowed(section, length)?))).collect();
     }
 
-    /// The visible rows of a section; none where these are all as they come.
+    /// The visible rows of a section; `None` for all in their order.
     fn narrowed(&self, section: usize, length: usize) -> Option<Vec<u32>> {
         let hidden = self.hidden.rows(section);
         let order = self.order.as_ref().filter(|order| order.sections().any(|ordered| ordered == section));

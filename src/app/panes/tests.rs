@@ -1,4 +1,4 @@
-//! Which rows a pane shows, and the order of panes.
+//! Visible rows of a pane, and the order of panes.
 
 use super::*;
 use crate::report::RowSet;
@@ -10,7 +10,7 @@ fn report() -> Report {
     Report::of_json(json)
 }
 
-/// Every row that a pane shows; `^` stands before one that only stands above another.
+/// Every visible row of a pane; `^` precedes a mere ancestor of others.
 fn rows(state: &PaneState, report: &Report, pane: Pane) -> Vec<String> {
     let rows = (0..state.count(report, pane)).map(|at| {
         let place = state.place(report, pane, at).unwrap();

@@ -1,4 +1,4 @@
-//! Submitting a file for a private scan, and watching the scan until its reports are there.
+//! Submitting a file for a private scan: the form, its options and its price.
 
 pub mod watch;
 
@@ -13,15 +13,15 @@ use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The form of a file that is submitted, line by line: [`FIELDS`].
+/// The form of a submission, one line per [`FIELDS`] entry.
 pub type SubmitForm = InputForm<FileToScan>;
 
 #[derive(Debug, Default)]
 pub struct FileToScan {
-    /// The file, once it has been looked at: it is sent only as what it was then.
+    /// The inspected file: only the same bytes are sent.
     pub found: Option<InspectedFile>,
     pub(in crate::app) looked_at: Option<PathBuf>,
-    /// The confirmed large file, while it is inspected again: an upload address is paid.
+    /// The confirmed large file during its second inspection, as an upload address is paid.
     pub(in crate::app) agreed: Option<Arc<Submission>>,
 }
 
@@ -31,7 +31,7 @@ pub struct InspectedFile {
     pub file: Sha256,
     pub size: u64,
     pub limit: UploadLimit,
-    /// When it was sent before and no answer came, if so: it may have arrived.
+    /// When an earlier upload got no response: it may have arrived.
     pub sent: Option<Timestamp>,
     pub before: Option<String>,
 }
@@ -65,7 +65,7 @@ impl SubmitForm {
         self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
-    /// The path of the typed file, to be inspected before anything is sent; none while that is under way or makes no sense.
+    /// The path of the typed file to inspect before anything is sent; `None` during an inspection or for an invalid path.
     pub(in crate::app) fn inspect(&mut self) -> Option<PathBuf> {
         let path = self.path();
         let missing = match self.options() {
@@ -88,7 +88,7 @@ impl SubmitForm {
     pub fn options(&self) -> Result<ScanOptions, String> {
         let mut options = ScanOptions::default();
         for (field, typed) in FIELDS.iter().zip(self.fields.iter().map(|field| &field.text)) {
-            // A blank may be a part of a password.
+            // A blank may be part of a password.
             let plain = Some(typed.trim()).filter(|plain| !plain.is_empty()).map(str::to_owned);
             match field.option {
                 Some(ScanOption::Sandbox) => options.sandbox = plain,
@@ -102,19 +102,19 @@ impl SubmitForm {
         Ok(options)
     }
 
-    /// The upload, where it goes to the service by this way.
+    /// The submission, if its size permits this kind of upload.
     pub fn submission_by(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
         self.source.found.as_ref().filter(|found| found.limit == limit)?;
         self.submission()
     }
 
-    /// The call that sends it, or asks where it is sent to.
+    /// The call that uploads it or requests its upload address.
     pub fn call<'a>(&self, calls: &'a Calls) -> Option<&'a InFlightCall> {
         let submission = self.submission()?;
         calls.iter().find(|call| call.sends(&submission))
     }
 
-    /// The upload, once the file is inspected and the options are valid.
+    /// The submission, once the file is inspected and the options are valid.
     pub fn submission(&self) -> Option<Arc<Submission>> {
         let InspectedFile { path, file, size, sent, .. } = self.source.found.clone()?;
         let options = self.options().ok()?;
@@ -124,7 +124,7 @@ impl SubmitForm {
 
 impl FormSource for FileToScan {
     fn on_typed(form: &mut SubmitForm, _: Timestamp) -> Option<Effect> {
-        // Another path is another file.
+        // Another path means another file.
         form.source.found.take_if(|_| form.chosen == 0);
         None
     }
@@ -143,7 +143,7 @@ pub fn days(typed: &str) -> Result<u8, String> {
     days.ok_or_else(|| format!("the service stores a file for 1 to {LONGEST_RETENTION} days"))
 }
 
-/// What a submission costs in all; a large file needs an address first.
+/// The total price of a submission; a large file needs an upload address first.
 pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Plan {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
     let address = (limit == UploadLimit::Large).then(|| Request::UploadAddress.operation());

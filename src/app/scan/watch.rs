@@ -22,26 +22,26 @@ impl Default for PollPace {
     }
 }
 
-/// A scan that is polled until its reports are there.
+/// A scan that is polled until its reports are listed.
 #[derive(Debug)]
 pub struct ScanWatch {
     pub file: Sha256,
     pub seen: Option<Analysis>,
     pub made: u64,
     pub pace: PollPace,
-    /// When the next poll is, in time that has passed: the clock may be set back meanwhile.
+    /// When the next poll is due, in monotonic time: the clock may be set back.
     next: SignedDuration,
     scan: Option<Identifier>,
     step: WatchStep,
-    /// Sandboxes that were done when the reports were last listed.
+    /// Sandboxes that were done at the last listing of reports.
     listed: usize,
-    /// Reports that were listed then.
+    /// Reports in that listing.
     reports: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WatchStep {
-    /// Which scan there is of the file.
+    /// Finds the file's last scan.
     Find,
     Look,
     List,
@@ -49,7 +49,7 @@ enum WatchStep {
 }
 
 impl ScanWatch {
-    /// Watches this scan, or the file's last one. Times count from any moment and never go back.
+    /// Watches this scan, or the file's last one. `now` is monotonic time.
     pub fn new(file: Sha256, scan: Option<Identifier>, pace: PollPace, now: SignedDuration) -> Self {
         let step = if scan.is_some() { WatchStep::Look } else { WatchStep::Find };
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0, reports: 0 }
@@ -75,12 +75,12 @@ impl ScanWatch {
         self.defer(now);
     }
 
-    /// Takes in that a call was not made after all: another program makes the same. It is made when the next is due.
+    /// Records that a poll was not sent as another program sends the same; retries at the next interval.
     pub fn defer(&mut self, now: SignedDuration) {
         self.next = now.saturating_add(self.pace.interval);
     }
 
-    /// Takes in how far the scan is; none where the service knows of no scan. The list is asked for as soon as there is more in it.
+    /// Records the progress of the scan; `None` if the service has no scan. Progress with new reports lists them at once.
     pub fn on_poll(&mut self, seen: Option<Analysis>, now: SignedDuration) {
         let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
         self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
@@ -91,9 +91,9 @@ impl ScanWatch {
         }
     }
 
-    /// Takes in that a page of the list came; says whether that was all.
+    /// Records a page of the list; returns whether it was the last.
     pub fn listed(&mut self, reports: usize, has_next_page: bool, now: SignedDuration) -> bool {
-        // A service could send pages without an end: after the first only one with new reports has a next.
+        // A service could send pages without end: after the first, only pages with new reports have a next.
         let has_next_page = has_next_page && (reports > self.reports || self.step != WatchStep::NextPage);
         self.reports = reports;
         let is_over = self.seen.as_ref().map_or(reports > 0, Analysis::is_done);
@@ -114,7 +114,7 @@ impl ScanWatch {
         matches!(self.step, WatchStep::List | WatchStep::NextPage)
     }
 
-    /// What the next poll may cost, in words: a list follows it as soon as there is more in it, page by page.
+    /// The maximum price of the next poll: new reports add their list, page by page.
     pub fn next_price(&self, listing: Listing, entitled: &Entitlements) -> String {
         let poll = price(&self.request(listing, None).operation(), entitled);
         if self.awaits_page() || poll.verdict.refusal.is_some() {
@@ -127,7 +127,7 @@ impl ScanWatch {
         )
     }
 
-    /// How many calls it still makes at most, and for how long it does: lists are asked for at once and take less.
+    /// The maximum of remaining calls and their duration; listing follows at once and takes less.
     pub fn words_left(&self, now: SignedDuration) -> String {
         let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
         let longest = self.pace.interval.as_secs().saturating_mul(pauses).saturating_add(self.seconds(now));
@@ -141,7 +141,7 @@ impl ScanWatch {
     }
 }
 
-/// The watched scans, at most one of each file, and what the last scan of a file is called.
+/// The watched scans, at most one per file, and the identifier of each file's last scan.
 #[derive(Debug, Default)]
 pub struct ScanWatches {
     all: Vec<ScanWatch>,
@@ -170,7 +170,7 @@ impl ScanWatches {
         self.scans.contains_key(file)
     }
 
-    /// The calls that they have made together.
+    /// The calls of all watches.
     pub fn made(&self) -> Operation {
         polls(self.all.iter().fold(0, |sum, follow| sum.saturating_add(follow.made)))
     }
@@ -191,13 +191,13 @@ impl ScanWatches {
         self.scans.remove(file);
     }
 
-    /// Takes in what the last scan of a file is called; returns whether that is new.
+    /// Records the identifier of a file's last scan; returns whether it is new.
     pub(in crate::app) fn record_scan(&mut self, file: &Sha256, scan: Identifier) -> bool {
         let before = self.scans.insert(file.clone(), scan);
         before.as_ref() != self.scans.get(file)
     }
 
-    /// Takes in a scan of an earlier run that had no known end when its file was left; returns whether to offer it.
+    /// Restores a scan that an earlier run left unfinished; returns whether to offer it.
     pub(in crate::app) fn recall(&mut self, file: &Sha256, scan: Option<PendingScan>, now: Timestamp) -> bool {
         let is_followed = self.of(file).is_some();
         let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(now)) else { return false };
@@ -207,13 +207,13 @@ impl ScanWatches {
         true
     }
 
-    /// Notes for the next run of the program that the end of a file's scan is still to be seen.
+    /// Returns the job that records a running scan for the next run of the program.
     pub(in crate::app) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
         let scan = PendingScan { identifier: self.scans.get(file).cloned(), since };
         StoreJob::RecordScan(file.clone(), Some(scan))
     }
 
-    /// The one whose next call is due.
+    /// The watch whose next call is due.
     pub(in crate::app) fn due(&self, now: SignedDuration) -> Option<&ScanWatch> {
         self.all.iter().find(|follow| follow.next <= now)
     }

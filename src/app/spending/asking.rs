@@ -1,5 +1,5 @@
-//! Sending what keys and answers ask for: its price, what keeps it from being sent, the question before it where it is dear,
-//! and the calls one after another where several are asked together.
+//! Sending requests for keys and confirmations: price, obstacles, confirmation of expensive ones,
+//! and batches of calls in sequence.
 
 use crate::app::commands::Action;
 use crate::app::export_form::{ExportForm, SaveJob};
@@ -32,7 +32,7 @@ impl Model {
         self.send_confirmed(request.clone(), source);
     }
 
-    /// Sends a request whose price was agreed to; returns whether it was sent.
+    /// Sends a request whose price was confirmed; returns whether it was sent.
     pub(in crate::app) fn send_confirmed(&mut self, request: Request, source: ResponseSource) -> bool {
         let price = self.quota_state.price_from(&request, source, self.overlays.missing(&request));
         let quote = request.quote(&self.quota_state.entitlements).at(price);
@@ -45,7 +45,7 @@ impl Model {
         true
     }
 
-    /// Loads a response that the screen shows as stored; nothing is sent, though it may be deleted by now.
+    /// Loads a response that the screen shows as stored; sends nothing even if it was deleted since.
     pub(in crate::app) fn load_stored(&mut self, request: Request) {
         if self.says_in_flight(&request) || self.is_quitting {
             return;
@@ -55,7 +55,7 @@ impl Model {
         self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Stored });
     }
 
-    /// Refuses what is in flight or cannot be sent now, and says why; whether it did.
+    /// Refuses a request that is in flight or cannot be sent now, with the reason; returns whether it did.
     fn is_refused(&mut self, quote: &Quote, obstacle: Option<Obstacle>) -> bool {
         let plan = Plan { prices: vec![quote.price().clone()] };
         self.is_quitting
@@ -86,7 +86,7 @@ impl Model {
         }
     }
 
-    /// What an answer would cost, and whether the budget allows that.
+    /// The cost of an answer, and whether the budget allows it.
     pub fn price_tag(&self, answer: &KeyedAnswer) -> KeyPrice {
         match &answer.consent {
             Consent::Send(request, source) => self.tag_of_request(request, *source),
@@ -99,14 +99,14 @@ impl Model {
         }
     }
 
-    /// Puts a question whose answers each have a key.
+    /// Opens a confirmation whose answers each have a key.
     pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
         self.questions += 1;
         let (number, answers) = (self.questions, answers.into_iter().collect());
         self.overlays.put(Confirmation { number, details, answers, back: self.key_label("back") });
     }
 
-    /// Whether the question that has the keys can be answered: its keys are on the screen, and some of its words.
+    /// Whether the top confirmation can be answered: its keys and some of its text are visible.
     pub fn can_answer(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(question)) = self.overlays.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
@@ -149,7 +149,7 @@ impl Model {
                 self.write(SaveJob { may_replace: true, ..save });
             }
             Consent::DeleteNote(note) => {
-                // The question stood over the line that was emptied.
+                // The confirmation was open above the emptied line.
                 self.overlays.close();
                 self.emit(StoreJob::DeleteNote(note));
             }
@@ -169,7 +169,7 @@ impl Model {
         self.open_each(missing)
     }
 
-    /// Begins to open these reports, whatever the list has got meanwhile.
+    /// Opens these reports in sequence, whatever the list contains by then.
     fn open_each(&mut self, reports: Vec<Request>) {
         self.calls.begin_batch(self.file().cloned(), reports);
         self.next_in_batch()
@@ -183,11 +183,11 @@ impl Model {
         }
     }
 
-    /// Sends the next request of the batch once the last one is answered and nothing makes it wait.
+    /// Sends the next request of the batch after the last response, unless it has to wait.
     pub(in crate::app) fn next_in_batch(&mut self) {
         let Some((asked, total)) = self.calls.batch().map(|batch| (batch.asked(), batch.total)) else { return };
         let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;
-        // Done is what the counters show as well.
+        // The batch is done once the counters are read as well.
         if has_to_wait || self.calls.awaits_paid() || asked == total && !self.calls.is_empty() {
             return;
         }
@@ -197,12 +197,12 @@ impl Model {
             return self.say(if total == 1 { one() } else { format!("All {total} reports are here.") });
         };
         if !self.send_confirmed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
-            // Refused before it was sent, with its reason on the screen.
+            // The request was refused before it was sent, with its reason on the screen.
             self.calls.end_batch();
         }
     }
 
-    /// What pressing a command's key would cost, and what keeps it from that.
+    /// The cost of a command's key, and its obstacle.
     pub fn tag(&self, command: &Command) -> KeyPrice {
         let (request, is_stored, is_anew) = match &command.act {
             Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
@@ -221,7 +221,7 @@ impl Model {
         }
     }
 
-    /// The tag of one request to this source.
+    /// The cost of one request to this source, and its obstacle.
     pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
         let tag = self.tag_of(Plan {
             prices: vec![self.quota_state.price_from(request, source, self.overlays.missing(request))],
@@ -229,14 +229,14 @@ impl Model {
         if self.calls.has(request) { KeyPrice { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
     }
 
-    /// What asking all of this costs, and what keeps it from being asked.
+    /// The cost of a plan, and its obstacle.
     pub(in crate::app) fn tag_of(&self, plan: Plan) -> KeyPrice {
         let obstacle = || self.quota_state.obstacle(&plan, &self.calls, self.now);
         let obstacle = self.service.barred().or_else(obstacle);
         KeyPrice { plan, is_later: false, obstacle }
     }
 
-    /// Refuses what something keeps from being sent now, and says why; whether it did.
+    /// Refuses a plan with an obstacle, with the reason; returns whether it did.
     pub fn refuse(&mut self, tag: &KeyPrice) -> bool {
         let why = match (self.service.barred(), tag.plan.refusal(), &tag.obstacle) {
             (Some(Obstacle::Offline), ..) => {
@@ -258,7 +258,7 @@ impl Model {
         true
     }
 
-    /// Takes what the frame of this number offers, now that it has been drawn.
+    /// Records the offers of this frame, now that it has been drawn.
     pub(in crate::app) fn on_frame(&mut self, frame: u64) {
         if !self.size.is_enough() {
             // A screen without a bar showed no price.
@@ -274,7 +274,7 @@ impl Model {
         self.offers.show(frame, offers, question);
     }
 
-    /// What pressing a key would spend; none where it spends nothing.
+    /// What a key would spend; `None` if nothing.
     pub(in crate::app) fn offer(&self, key: Key) -> Option<KeyOffer> {
         if let Some(answer) = self.overlays.answer(key) {
             let price = self.price_tag(answer).spends()?.clone();

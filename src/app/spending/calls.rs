@@ -1,4 +1,4 @@
-//! Calls in flight, and the reports of a file that wait to be opened after them.
+//! Calls in flight, and the queued reports of a file.
 
 use crate::report::identifier::Sha256;
 use crate::request::{Request, Submission};
@@ -11,10 +11,10 @@ pub struct InFlightCall {
     pub request: Request,
     pub since: Timestamp,
     pub bytes: u64,
-    /// Bytes in all, where they were announced.
+    /// The announced length in bytes, if any.
     pub total: Option<u64>,
     pub is_paid: bool,
-    /// The file that was agreed to be uploaded to the address that it asks for.
+    /// The confirmed file for the upload address that this call requests.
     pub uploads: Option<Arc<Submission>>,
 }
 
@@ -27,7 +27,7 @@ impl InFlightCall {
     }
 }
 
-/// The calls in flight, in the order in which they were asked, and the reports that wait to be opened after them.
+/// The calls in flight, in order of sending, and the queued reports.
 #[derive(Debug, Default)]
 pub struct Calls {
     in_flight: Vec<InFlightCall>,
@@ -60,7 +60,7 @@ impl Calls {
         self.asking(request).is_some()
     }
 
-    /// Whether a paid answer is still to come: the program does not end before it is kept.
+    /// Whether a paid response is pending: the program does not end before it is stored.
     pub fn awaits_paid(&self) -> bool {
         self.paid().next().is_some()
     }
@@ -73,7 +73,7 @@ impl Calls {
         self.in_flight.push(InFlightCall { request, since, bytes: 0, total: None, is_paid, uploads: None });
     }
 
-    /// Keeps with a call the file that goes to the address it asks for.
+    /// Attaches a file to the call that requests its upload address.
     pub(in crate::app) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
         for call in self.in_flight.iter_mut().filter(|call| call.request == *request) {
             call.uploads = Some(Arc::clone(file));
@@ -92,7 +92,7 @@ impl Calls {
     }
 }
 
-/// The reports of a file that are opened one after another.
+/// The reports of a file that are opened in sequence.
 #[derive(Debug)]
 pub struct OpenAllBatch {
     pub file: Option<Sha256>,
@@ -101,7 +101,7 @@ pub struct OpenAllBatch {
 }
 
 impl OpenAllBatch {
-    /// How many of them were asked for.
+    /// The number of reports that were requested.
     pub fn asked(&self) -> usize {
         self.total - self.waiting.len()
     }
@@ -121,7 +121,7 @@ impl Calls {
         self.batch.take()
     }
 
-    /// The next request of the batch; none where all were asked for.
+    /// The next request of the batch; `None` after the last.
     pub(super) fn next_in_batch(&mut self) -> Option<Request> {
         self.batch.as_mut()?.waiting.pop_front()
     }

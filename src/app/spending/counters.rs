@@ -1,4 +1,4 @@
-//! The service's counters and the usage by day, in rows as commands print them and the app shows them.
+//! The service's counters and the usage by day, in rows for commands and the app.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, ReservedUnits, Unit, Usage};
@@ -8,19 +8,19 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns of a bar that shows how much is used.
+/// Columns of a bar of usage.
 const BAR: usize = 20;
 
-/// What stands above the [rows](CountersView::rows) of counters with a known meaning.
+/// The heading of the [rows](CountersView::rows) of known counters.
 pub const KNOWN: [&str; 7] = ["pool", "counts", "whose", ">used", ">allowed", ">left", ">%"];
 
-/// What stands above the rows of other counters.
+/// The heading of the rows of other counters.
 pub const OTHERS: [&str; 7] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%"];
 
-/// The service's counters at a moment.
+/// The service's counters at a given time.
 #[derive(Serialize)]
 pub struct CountersView<'a> {
-    /// Those with a known meaning come first, by unit and period.
+    /// Known counters first, by unit and period.
     counters: Vec<CounterView<'a>>,
     /// Parts of the response that could not be parsed.
     odd: &'a [ReservedUnits],
@@ -37,7 +37,7 @@ struct CounterView<'a> {
     reset_is_assumed: Option<bool>,
     user: Option<SideView<'a>>,
     group: Option<SideView<'a>>,
-    /// The reset in words: "00:00 UTC, in 14 h 21 min".
+    /// The time of the reset: "00:00 UTC, in 14 h 21 min".
     #[serde(skip)]
     resets: String,
 }
@@ -55,26 +55,26 @@ struct SideView<'a> {
 impl<'a> CountersView<'a> {
     pub fn new(balances: &'a Balances, now: Timestamp) -> Self {
         let mut counters: Vec<_> = balances.counters.iter().collect();
-        // What requests take comes first, then what private scanning has of its own.
+        // Counters of requests come first, then those of private scanning.
         let is_private = |counter: &Counter| counter.name.starts_with("private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let counters = counters.into_iter().map(|counter| CounterView::new(counter, now)).collect();
         Self { counters, odd: &balances.set_aside }
     }
 
-    /// Each side of each counter in words, below [`KNOWN`] or [`OTHERS`].
+    /// The cells of each side of each counter, for [`KNOWN`] or [`OTHERS`].
     pub fn rows(&self, is_known: bool) -> impl Iterator<Item = [String; 7]> {
         let counters = self.counters.iter().filter(move |counter| counter.unit.is_some() == is_known);
         counters.flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))
     }
 
-    /// When each period of the counters ends.
+    /// The end of each period of the counters.
     pub fn resets(&self) -> impl Iterator<Item = [String; 2]> {
         let periods = self.counters.iter().filter_map(|counter| Some((counter.period?, &counter.resets)));
         periods.collect::<BTreeMap<_, _>>().into_iter().map(|(period, resets)| [period.noun().into(), resets.clone()])
     }
 
-    /// What the rows do not say, in sentences.
+    /// Remarks beside the rows, in sentences.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let groups = self.counters.iter().filter_map(|counter| counter.group.as_ref());
         let lenders: BTreeSet<_> = groups.clone().filter_map(|side| side.balance.inherited_from.as_ref()).collect();
@@ -133,7 +133,7 @@ impl<'a> CounterView<'a> {
         ]
     }
 
-    /// The counter as the app shows it: what it counts, then a bar a side.
+    /// The counter as the app shows it: its unit, then a bar for each side.
     fn paragraphs(&self) -> Vec<TextRow> {
         let title = match (self.unit, self.period) {
             (Some(unit), Some(period)) => format!("{} {} · resets {}", unit.plural(), period.current(), self.resets),
@@ -190,8 +190,8 @@ fn odd(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
     parts.iter().map(|ReservedUnits { name, why }| format!("odd: {}: {why}", safe(name)))
 }
 
-/// The usage by day, the first day first, and in all: the requests of each endpoint, the most
-/// first, and then their sum.
+/// Usage by day, the first day first, then in all: the requests of each endpoint, the highest count
+/// first, and their sum.
 pub fn usage_rows(usage: &Usage) -> Vec<(String, Vec<(String, u64)>)> {
     let days = usage.daily.iter().map(|(day, endpoints)| {
         (day.to_string(), endpoints.iter().map(|(name, count)| (name.as_str(), *count)).collect())
@@ -206,7 +206,7 @@ pub fn usage_rows(usage: &Usage) -> Vec<(String, Vec<(String, u64)>)> {
     days.chain([("total".to_owned(), usage.by_endpoint())]).map(counted).collect()
 }
 
-/// What is odd about the usage, in sentences.
+/// Inconsistencies of the usage, in sentences.
 pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
     let differ = usage.disagreements().into_iter().map(|(endpoint, total, sum)| {
         format!("odd: {}: the days add up to {sum}, the service's total is {total}", safe(endpoint))
@@ -222,7 +222,7 @@ impl TextPage {
         Self::new("What the service's counters say", paragraphs, columns)
     }
 
-    /// Usage, the total and then the last day first: a bar a day, and the endpoints with the most calls.
+    /// Usage in all, then the last day first: a bar for each day, and the endpoints with the most calls.
     pub fn usage(usage: &Usage, columns: usize) -> Self {
         let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
         let day = |(day, mut counts): (String, Vec<(String, u64)>)| {

@@ -1,4 +1,4 @@
-//! The ledger in rows, as a command prints them and the app shows them.
+//! The ledger in rows, for commands and the app.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::quota::audit::LedgerEntry;
@@ -7,15 +7,15 @@ use crate::text::thousands;
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
-/// Entries that the app shows: the latest.
+/// Maximum entries that the app shows, the latest.
 pub const SHOWN: usize = 500;
 
-/// What stands above the [cells](LedgerEntry::cells) of entries; `-` before what is left out first.
+/// The heading of the [cells](LedgerEntry::cells); narrow screens drop columns with `-` first.
 pub const HEADING: [&str; 8] =
     ["time (UTC)", "-operation", "what", "predicted", "settled", "state", "outcome", "-counters"];
 
 impl LedgerEntry {
-    /// The entry in words; empty for what is not known.
+    /// The cells of the entry; empty for an unknown value.
     pub fn cells(&self) -> [String; 8] {
         let predicted = Units { min: self.predicted_min, max: self.predicted_max };
         let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.words(unit));
@@ -42,18 +42,18 @@ impl LedgerEntry {
     }
 }
 
-/// The ledger as the app shows it: its last entries, and what all of them add up to.
+/// The ledger as the app shows it: its last entries, and sums over all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerPage {
     pub rows: Vec<LedgerEntry>,
-    /// What was spent of each unit in each of these times.
+    /// Units spent in each of these periods.
     pub sums: [(&'static str, BTreeMap<Unit, SpentUnits>); 3],
-    /// Entries before those that are shown.
+    /// Entries before the visible ones.
     pub older: u64,
 }
 
 impl TextPage {
-    /// The ledger, the latest entry first, below the sums of this session, this day and this month.
+    /// The ledger, the latest entry first, below the sums of this session, day and month.
     pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));
         let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];

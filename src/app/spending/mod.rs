@@ -1,4 +1,4 @@
-//! Everything that sends a request: its price, its budget, its place in flight; and the question that waits for a clear answer.
+//! Sending requests: prices, budget, calls in flight, and confirmations.
 
 mod asking;
 pub mod calls;
@@ -22,14 +22,14 @@ use std::sync::Arc;
 pub(super) use typed::last_days;
 pub use typed::{AD_HOC_REQUESTS, AdHocRequest, PlannedOperations, Planner, Prompt, TypedQuestion};
 
-/// A question about what becomes public, costs more than is let pass without, or may do harm.
+/// A confirmation before something becomes public, costs more than the limit, or does harm.
 #[derive(Debug)]
 pub struct Confirmation {
-    /// A number that no other confirmation has.
+    /// The unique number of the confirmation.
     pub(super) number: u64,
     pub details: String,
     pub answers: Vec<KeyedAnswer>,
-    /// The key that answers no.
+    /// The key that declines.
     pub back: String,
 }
 
@@ -53,7 +53,7 @@ pub enum Consent {
 }
 
 impl Confirmation {
-    /// Its keys in rows, the one that goes back last.
+    /// The keys in rows, the declining one last.
     pub fn key_rows(&self, columns: usize) -> Vec<String> {
         let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
         let keys: Vec<_> = answers.chain([format!("{} no", self.back)]).collect();
@@ -66,7 +66,7 @@ impl KeyedAnswer {
         Self { key: key('y'), label, consent }
     }
 
-    /// The answer for more than one item has another key, so that it is not pressed by habit.
+    /// The answer for several items has another key, so that habit does not confirm it.
     pub fn yes_to_all(label: &'static str, consent: Consent) -> Self {
         Self { key: key('Y'), label, consent }
     }
@@ -89,12 +89,12 @@ impl Consent {
 }
 
 impl OverlayStack {
-    /// The answers to the open question; none where there is no question.
+    /// The answers of the open confirmation, if any.
     pub fn answers(&self) -> &[KeyedAnswer] {
         self.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
     }
 
-    /// The hashes of a typed request without a stored response, where others have one.
+    /// The hashes of a batch request without a stored response.
     pub fn missing(&self, request: &Request) -> Option<&[FileHash]> {
         let asked = self.find::<Prompt>()?.source.missing.as_ref();
         asked.filter(|(asked, _)| asked == request).map(|(_, missing)| &**missing)
@@ -110,7 +110,7 @@ impl OverlayScreen for Confirmation {
         KeyContext::Confirm
     }
 
-    /// All of its words, and its keys.
+    /// Rows of its whole text and its keys.
     fn height(&self, columns: usize) -> usize {
         wrap(&self.details, columns).len() + self.key_rows(columns).len()
     }

@@ -1,5 +1,5 @@
-//! The price of a key right now, in more and in fewer words, and which prices the user has seen; and the figures behind them: the
-//! service's counters, what this session has spent, entitlements, the budget.
+//! The current price of a key, its long and short labels, and prices on shown frames; and the state behind them:
+//! counters, units spent by this session, entitlements, budget.
 
 use crate::app::spending::calls::Calls;
 use crate::app::{Key, ResponseSource};
@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What a key costs right now, and what keeps it from asking.
+/// The current cost of a key, and its obstacle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPrice {
-    /// What it asks of the service; nothing for a key that costs nothing.
+    /// The operations of the key's requests; empty for a free key.
     pub plan: Plan,
-    /// Whether that is asked only on the screen that the key opens.
+    /// Whether the request is sent only from the screen that the key opens.
     pub is_later: bool,
     pub obstacle: Option<Obstacle>,
 }
@@ -30,7 +30,7 @@ pub enum Obstacle {
     InFlight,
     Offline,
     NoKey,
-    /// When it is worth trying again, as far as that is known.
+    /// When the quota is renewed, as far as known.
     QuotaSpent(String),
     /// For how long the service refuses.
     Wait(String),
@@ -56,13 +56,13 @@ fn is_paid(plan: &Plan) -> bool {
 }
 
 impl KeyPrice {
-    /// What the next press would spend; none where it is nothing.
+    /// The plan that the next press would spend; `None` if nothing.
     pub fn spends(&self) -> Option<&Plan> {
         let is_sent = !self.is_later && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
         (is_sent && is_paid(&self.plan)).then_some(&self.plan)
     }
 
-    /// Whether nothing of it is ever charged.
+    /// Whether none of it is ever charged.
     pub fn is_free(&self) -> bool {
         let is_free = self.plan.refusal().is_none() && self.plan.worst() == Some(0);
         self.obstacle == Some(Obstacle::Stored) || self.obstacle.is_none() && is_free
@@ -72,7 +72,7 @@ impl KeyPrice {
         self.obstacle == Some(Obstacle::OverBudget)
     }
 
-    /// The price in the words of a wide bar.
+    /// The label of the price in a wide bar.
     pub fn label(&self) -> String {
         let later = if self.is_later && self.plan.refusal().is_none() { "0 now, then " } else { "" };
         match &self.obstacle {
@@ -83,7 +83,7 @@ impl KeyPrice {
         }
     }
 
-    /// The price where there is little room, without a reason or a time; of what a key leads to, the price that is asked there.
+    /// The label for little room, without reason or time; for a later request, its price there.
     pub fn short(&self) -> String {
         let words = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
         words.split(" until ").next().and_then(|words| words.split(':').next()).unwrap_or_default().to_owned()
@@ -102,7 +102,7 @@ pub struct ShownPrices {
 struct ShownPrice {
     key: Key,
     offer: KeyOffer,
-    /// The frame from which on it has been there without a break.
+    /// The first frame of those that showed it without interruption.
     since: u64,
 }
 
@@ -115,8 +115,8 @@ pub(in crate::app) struct KeyOffer {
 }
 
 impl ShownPrices {
-    /// Takes what the frame of this number shows, and the number of the question on it; what the frame before showed
-    /// as well has been there since then.
+    /// Records the offers and the confirmation on a frame; those of the previous frame retain
+    /// their first frame.
     pub(in crate::app) fn show(&mut self, frame: u64, offers: Vec<(Key, KeyOffer)>, question: Option<u64>) {
         let shown = offers.into_iter().map(|(key, offer)| {
             let before = self.priced.iter().find(|before| before.key == key && before.offer == offer);
@@ -126,12 +126,12 @@ impl ShownPrices {
         *self = Self { priced: shown.collect(), question: before.or(question.map(|question| (question, frame))) };
     }
 
-    /// Whether a question was on the screen when this frame was the last one.
+    /// Whether a confirmation was on the screen when this frame was the last one.
     pub(in crate::app) fn was_prompt_shown(&self, question: u64, frame: u64) -> bool {
         self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
-    /// Whether an offer was on the screen already when the frame of this number was the last one drawn.
+    /// Whether an offer was on the screen when this frame was the last one.
     pub(in crate::app) fn was_price_shown(&self, key: Key, offer: &KeyOffer, frame: u64) -> bool {
         self.priced.iter().any(|shown| shown.key == key && shown.offer == *offer && shown.since <= frame)
     }
@@ -140,30 +140,30 @@ impl ShownPrices {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemainingQuota {
     pub limit: Limit,
-    /// Whether it was renewed since the counters were asked for: what others have used since is not known.
+    /// Whether the period began after the last reading: usage by others since then is unknown.
     pub is_at_most: bool,
 }
 
-/// The service's counters, what was spent, and what the user has bought.
+/// The service's counters, units spent, and the user's entitlements.
 #[derive(Debug, Default)]
 pub struct QuotaState {
     pub balances: Option<Balances>,
-    /// When they were asked for: a period that has begun since is not counted in them.
+    /// When the counters were requested: they do not cover periods that began later.
     asked: Option<Timestamp>,
     pub failure: Option<String>,
-    /// Whether the service refused the last call that costs something because the quota is spent.
+    /// Whether the service refused the last paid call as over quota.
     pub says_spent: bool,
-    /// Until when the service refuses paid calls, or the limit of a minute holds one back.
+    /// Until when the service, or the limit per minute, refuses paid calls.
     pub wait_until: Option<Timestamp>,
     pub usage: Option<Usage>,
-    /// What the user has bought, as far as it is known.
+    /// The user's entitlements, as far as known.
     pub entitlements: Entitlements,
     pub spent: BTreeMap<Unit, SpentUnits>,
     pub allowance: BudgetState,
-    /// Whether the user asked for the counters, and sees them when they arrive.
+    /// Whether the user requested the counters, and a message announces them.
     pub(in crate::app) announces_balances: bool,
     pub(in crate::app) announces_usage: bool,
-    /// Whether something was paid while the counters were on their way: what they say may be from before.
+    /// Whether a paid call ended while the counters were in flight: they may not include it.
     pub(in crate::app) are_outrun: bool,
 }
 
@@ -181,17 +181,17 @@ impl QuotaState {
         }
     }
 
-    /// What these operations cost together.
+    /// The price of these operations together.
     pub fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
         Plan::of(operations, &self.entitlements)
     }
 
-    /// What this number of reports costs.
+    /// The price of this number of reports.
     pub fn price_of_reports(&self, count: usize) -> Plan {
         Plan::of_reports(count, &self.entitlements)
     }
 
-    /// What this run has spent of each unit, with calls in flight at their worst, as the gateway counts.
+    /// Units spent by this run, with calls in flight at their worst price, as the gateway counts.
     pub fn spent_with(&self, calls: &Calls) -> BTreeMap<Unit, SpentUnits> {
         let mut spent = self.spent.clone();
         for call in calls.paid() {
@@ -204,14 +204,14 @@ impl QuotaState {
         spent
     }
 
-    /// What keeps all of this from being asked now, beside these calls: the quota or the budget.
+    /// The obstacle to a plan beside the calls in flight: quota or budget.
     pub(super) fn obstacle(&self, plan: &Plan, calls: &Calls, now: Timestamp) -> Option<Obstacle> {
         let is_over = || !self.allowance.allows(plan.worst(), self.spent_with(calls).into_values().sum());
         let bar = || plan.prices.iter().find_map(|price| self.bar(price, now));
         is_paid(plan).then(|| bar().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
     }
 
-    /// How little the service's counters leave, where that is known not to pay for all of this.
+    /// The remaining quota, if it is known to be less than the plan's price.
     pub(super) fn too_little_left(&self, plan: &Plan, now: Timestamp) -> Option<String> {
         let forecast = plan.clone().forecast(&self.balances_now(now)?, now);
         let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
@@ -223,7 +223,7 @@ impl QuotaState {
         })
     }
 
-    /// Records that the user waits for this; other requests have places of their own.
+    /// Records that the user waits for the response; only counters need this.
     pub(in crate::app) fn await_answer(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
@@ -234,25 +234,25 @@ impl QuotaState {
         (self.balances, self.asked, self.failure) = (Some(balances), Some(asked), None);
     }
 
-    /// What the counters are known to leave now: those that were renewed since they were asked for are full, at most.
+    /// The counters at a time: those of a period that has begun since are full, at most.
     pub fn balances_now(&self, now: Timestamp) -> Option<Balances> {
         let balances = self.balances.as_ref()?;
         Some(balances.as_of(now, self.asked.unwrap_or(now)))
     }
 
-    /// The limit on this unit that runs out first for a holder.
+    /// The limit on a unit that runs out first for a holder.
     pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
         Some(self.left_of(limit, now))
     }
 
-    /// The scarcest limit on this unit of user and group.
+    /// The limit on a unit that runs out first for user and group.
     pub fn runs_out_first(&self, unit: Unit, now: Timestamp) -> Option<RemainingQuota> {
         let scarcest = [Holder::User, Holder::Group].map(|holder| self.scarcest(unit, holder, now));
         scarcest.into_iter().flatten().min_by_key(|left| left.limit.remaining)
     }
 
-    /// Every limit on this unit, the shortest period first, the user before the group.
+    /// All limits on a unit, the shortest period first, the user before the group.
     pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<RemainingQuota> {
         let limits = self.balances_now(now).map(|balances| balances.limits(unit)).unwrap_or_default();
         limits.into_iter().map(|limit| self.left_of(limit, now)).collect()
@@ -266,7 +266,7 @@ impl QuotaState {
         self.wait_until.filter(|until| *until > now)
     }
 
-    /// What prevents a paid call now: the quota is spent, or the service refuses.
+    /// The obstacle to any paid call: spent quota, or refusal by the service.
     pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
         if price.is_free() {
             return None;
@@ -280,30 +280,30 @@ impl QuotaState {
     }
 }
 
-/// The budget, and what others have spent of it.
+/// The budget, and what other runs have spent of it.
 #[derive(Debug, Default)]
 pub struct BudgetState {
     pub budget: Budget,
-    /// What all runs had spent of the day when it was counted.
+    /// Units spent by all runs of the day at the last reading, before this run.
     before: SpentUnits,
     until_then: SpentUnits,
     counted: Timestamp,
 }
 
 impl BudgetState {
-    /// Takes what all runs have spent of this day, and this run in all.
+    /// Records units spent by all runs of this day, and by this run.
     pub fn count(&mut self, today: SpentUnits, session: SpentUnits, now: Timestamp) {
         *self = Self { budget: self.budget, before: today, until_then: session, counted: now };
     }
 
-    /// Begins a new day, if one has begun: what this run spent before it is of another day's budget.
+    /// Starts a new day: what this run spent before belongs to the previous day's budget.
     pub(in crate::app) fn turn(&mut self, session: SpentUnits, now: Timestamp) {
         if Period::Daily.is_renewed(self.counted, now) {
             self.count(SpentUnits::default(), session, now);
         }
     }
 
-    /// Whether the budget allows so much at worst, after what this run has spent.
+    /// Whether the budget allows this worst price after what this run has spent.
     pub(super) fn allows(&self, worst: Option<u64>, session: SpentUnits) -> bool {
         self.budget.allows(worst, session, self.today(session))
     }
@@ -312,7 +312,7 @@ impl BudgetState {
         self.before.and(session.without(self.until_then))
     }
 
-    /// The budget and its use in words; none without a limit.
+    /// The budget and its use, as text; `None` without a limit.
     pub(in crate::app) fn words(&self, session: SpentUnits) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];

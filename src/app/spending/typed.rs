@@ -1,5 +1,5 @@
-//! The table of questions that are typed in full: every operation the specification names beside the private reports (§4.2), for
-//! the palette and `behaview api`; and the planner, which adds operations up before any is asked.
+//! The table of ad-hoc requests, for all operations in the specification beside private reports (§4.2), for
+//! the palette and `behaview api`; and the planner, which adds up prices of operations.
 
 use crate::app::keys::{BACKSPACE, TAB};
 use crate::app::overlays::{FormSource, InputForm, TextRow, paragraph};
@@ -17,13 +17,13 @@ use jiff::tz::TimeZone;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// A question that is typed in full: its prompts, and the request they make.
+/// An ad-hoc request: its prompt, and the function that makes the request.
 #[derive(Debug)]
 pub struct AdHocRequest {
-    /// Its name in the palette and for scripts.
+    /// Its name in the palette and in scripts.
     pub name: &'static str,
     pub help: &'static str,
-    /// What has to be typed; empty where nothing has.
+    /// The expected input; empty for none.
     pub input: &'static str,
     pub make: MakeRequest,
 }
@@ -81,7 +81,7 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
         hash(word).map_err(|_| format!("number {} is not an MD5, SHA-1 or SHA-256", at + 1))
     };
     let mut found = words.iter().enumerate().map(number).collect::<Result<Vec<_>, _>>()?;
-    // However often one is named, it is asked about once, and paid for once.
+    // Duplicates are sent once and paid once.
     let mut known = HashSet::new();
     found.retain(|hash| known.insert(hash.clone()));
     Ok(found)
@@ -109,9 +109,9 @@ pub type Prompt = InputForm<TypedQuestion>;
 #[derive(Debug)]
 pub struct TypedQuestion {
     pub ask: &'static AdHocRequest,
-    /// The last request that was checked in the store, and since when its response is there.
+    /// The last request that was checked in the store, and when its response was stored.
     pub stored: Option<(Request, Timestamp)>,
-    /// The last request of which a part is stored, and the hashes of the rest.
+    /// The last request with partly stored responses, and the hashes of the rest.
     pub missing: Option<(Request, Vec<FileHash>)>,
 }
 
@@ -145,7 +145,7 @@ pub type Planner = InputForm<PlannedOperations>;
 #[derive(Debug, Default)]
 pub struct PlannedOperations {
     items: Vec<Operation>,
-    /// The first row that is shown.
+    /// The first visible row.
     pub top: usize,
 }
 
@@ -174,7 +174,7 @@ impl Planner {
         }
     }
 
-    /// Adds the typed operation; returns the file of hashes that has to be counted first.
+    /// Adds the typed operation; returns the file of hashes to be counted first.
     pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
         if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(&path)));
@@ -184,7 +184,7 @@ impl Planner {
         Ok(None)
     }
 
-    /// Puts the number of hashes in the place of the file that lists them.
+    /// Replaces the file name by the number of its hashes.
     pub fn counted(&mut self, path: &Path, count: u64) {
         let Some((operation, others, typed)) = self.list() else { return };
         if file::typed(&typed) == path {
@@ -211,7 +211,7 @@ impl Planner {
         typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
     }
 
-    /// The typed operation, the sum and its outcome, then the parts: the outcome stays in sight.
+    /// The typed operation, the total and its outcome, then the parts: the outcome stays visible.
     pub fn rows(&self, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
         let entitled = &quota_state.entitlements;
         let typed = self.operation();
@@ -236,7 +236,7 @@ impl Planner {
     }
 }
 
-/// What a plan costs in all, and what it would leave.
+/// The total price of a plan, and the quota left after it.
 fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
     let mut rows = vec![paragraph("in all", plan.to_string())];
     match quota_state.balances_now(now) {
@@ -254,7 +254,7 @@ fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow>
 }
 
 impl FormSource for PlannedOperations {
-    /// Backspace takes the last operation back where the line is empty; tab completes a name.
+    /// Backspace on an empty line removes the last operation; tab completes a name.
     fn press(form: &mut Planner, key: Key) -> bool {
         match key {
             BACKSPACE if form.text().is_empty() => form.source.items.pop().is_some(),
@@ -272,7 +272,7 @@ impl FormSource for PlannedOperations {
     }
 
     fn go(form: &mut Planner, movement: Move) {
-        // Each operation takes a row or two, and so does each limit.
+        // Each operation and each limit take one or two rows.
         let rows = 2 * form.source.items.len() + 21;
         form.source.top = scrolled(form.source.top, movement, rows, 1);
     }

@@ -1,4 +1,4 @@
-//! Reads and writes the store, and files of the user.
+//! Store jobs, and reading and writing the user's files.
 
 use super::{Performer, Task, read_rules, sentence, words};
 use crate::app::export_form::{SaveContent, SaveError, SaveJob};
@@ -24,10 +24,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Most earlier files that are offered.
+/// Maximum of listed recent files.
 const RECENT: u32 = 50;
 
-/// The largest list of hashes that is read, in bytes: about a million of them.
+/// The maximum size of a list of hashes in bytes: about a million hashes.
 const LARGEST_LIST: u64 = 64 * 1024 * 1024;
 
 impl Performer {
@@ -63,7 +63,7 @@ impl Performer {
             FileJob::Write { save, cancel } => {
                 work.send(FileEvent::Written(write(save, gateway.as_deref(), &cancel)));
             }
-            // The session does this itself.
+            // The loop does this itself.
             FileJob::Copy(_) => {}
         });
     }
@@ -129,7 +129,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// What there is to say of a list that cannot be shown: to list the file again costs what the bar says.
+/// A notice about a list that cannot be shown; listing the file again costs what the bar shows.
 fn why_unlisted(gateway: &Gateway, file: &Sha256) -> Result<Option<String>, StoreError> {
     let list = gateway.list_of(file);
     if let Some(aside) = gateway.unreadable(&list)? {
@@ -154,7 +154,7 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
     })
 }
 
-/// Everything that is stored, as the screen shows it.
+/// All stored items, as the screen shows them.
 fn inventory(gateway: &Gateway) -> Result<Vec<StoredItem>, StoreError> {
     let mut things = gateway.store.inventory()?;
     if !gateway.store.is_persistent {
@@ -163,7 +163,7 @@ fn inventory(gateway: &Gateway) -> Result<Vec<StoredItem>, StoreError> {
     Ok(things)
 }
 
-/// Deletes what the user confirmed, and nothing where the store differs from that.
+/// Deletes what the user confirmed; nothing if the store differs from that.
 fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> {
     match gateway.store.purge(&deletion) {
         Ok(true) => {}
@@ -176,8 +176,8 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
     Ok(StoreEvent::Deleted(words, inventory(gateway)?).into())
 }
 
-/// Loads a file's stored list pages and reports; no request is sent.
-/// Large reports come with their first rows, and with what takes the rest.
+/// Loads a file's stored list pages and reports; sends no request.
+/// Large reports come with their first rows, and with fillers for the rest.
 pub fn load_file(
     gateway: &Gateway,
     file: &Sha256,
@@ -199,7 +199,7 @@ pub fn load_file(
         }
         reports.extend(found);
     }
-    // One whose file is damaged is not stored any more.
+    // A report with a damaged file is no longer stored.
     let mut unread = Vec::new();
     let reports = reports.into_iter().filter_map(|stored| {
         let (body, rest) = stored.begin().ok()?;
@@ -210,7 +210,7 @@ pub fn load_file(
     Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
 }
 
-/// Reads the rest of large reports; one that turns out to be damaged is not stored any more.
+/// Reads the rest of large reports; a damaged one is removed from the store.
 fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFiller)>) -> Result<(), StoreError> {
     for (report, rest) in unread {
         let body = report.finish(rest);
@@ -229,7 +229,7 @@ fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFill
     Ok(())
 }
 
-/// The stored list pages of a file, as far as each leads to the next.
+/// The stored list pages of a file, in an unbroken sequence from the first.
 pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<(Timestamp, Page)>, StoreError> {
     let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
     while asked.insert(cursor.clone()) {
@@ -247,7 +247,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
     Ok(pages)
 }
 
-/// Adds the reports of a stored page, which have places of their own.
+/// Adds the reports of a stored page, which are stored separately.
 pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
     for entry in page.entries.iter_mut().filter(|entry| entry.report.is_none()) {
         let stored = gateway.store.report(&gateway.service, &entry.identifier).ok().flatten();
@@ -260,14 +260,14 @@ pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
     }
 }
 
-/// Hashes a file for its submission, and reads what the store knows of it.
+/// Hashes a file for its submission, and reads the store's data on it.
 fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
     let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
     let (mut sent, mut before) = (None, None);
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let (file, options) = (file.clone(), ScanOptions::default());
-        // An unreadable store does not keep the user from sending: then the call cannot be written down either.
+        // An unreadable store does not prevent the upload here: the gateway refuses it, as the ledger cannot be written.
         before = gateway.scanned_before(&file).ok().flatten();
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
         sent = gateway.unanswered(&Request::PrivateScan { submission, to: None }, None).ok().flatten();
@@ -275,7 +275,7 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     work.send(FileEvent::Inspected(path, result, sent, before));
 }
 
-/// Writes a file; returns where it is and how large.
+/// Writes a file; returns its path and size.
 fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, SaveError> {
     let path = file::typed(&save.path);
     let written = file::write(&path, save.may_replace, |out| match &save.what {

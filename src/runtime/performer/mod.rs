@@ -1,4 +1,4 @@
-//! Performs effects beside the loop, and answers with messages: calls to the service here, other kinds of work in a file each.
+//! Performs effects off the loop and sends back messages: service calls here, other work in a file per subject.
 
 mod disk;
 mod report;
@@ -24,27 +24,27 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
-/// How often the loop hears of rows that are found.
+/// The interval at which the loop gets rows found by an index or a search.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
 /// How long unfinished writes may take at the end of the app.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
-/// The largest answer that is looked at as a tree, in bytes: a line of it takes tens.
+/// The maximum response parsed as a tree, in bytes: each line takes tens.
 const LARGEST_TREE: u64 = 32 * 1024 * 1024;
 
-/// Performs effects on threads of its own.
+/// Performs effects on its own threads.
 pub(super) struct Performer {
-    /// The way to the service and its store; none where a document is open.
+    /// The gateway to the service and its store; `None` for a document.
     gateway: Option<Arc<Gateway>>,
     pub(super) outbox: MessageSender,
-    /// None once the app ends.
+    /// `None` once the app ends.
     threads: Option<Runtime>,
-    /// Shared with all work that is in progress.
+    /// Shared with all work in progress.
     pending: Arc<()>,
 }
 
-/// Lets the loop hear of something at once, and then at a pace that leaves it free.
+/// Limits progress messages: the first at once, others at an interval that leaves the loop responsive.
 #[derive(Default)]
 struct SendPace(Option<Instant>);
 
@@ -58,7 +58,7 @@ impl SendPace {
     }
 }
 
-/// One piece of work; it counts as pending until it is dropped.
+/// One job; it counts as pending until it is dropped.
 struct Task {
     outbox: MessageSender,
     _pending: Arc<()>,
@@ -75,14 +75,14 @@ impl Performer {
         Ok(Self { gateway, outbox, threads: Some(super::threads(1)?), pending: Arc::default() })
     }
 
-    /// Whether nothing is being performed; then all its messages have been sent.
+    /// Whether no job is pending; then all messages have been sent.
     pub(super) fn is_idle(&self) -> bool {
         let is_idle = Arc::strong_count(&self.pending) == 1;
         fence(Ordering::Acquire);
         is_idle
     }
 
-    /// Performs an effect without waiting for it; without a service, effects on it or its store do nothing.
+    /// Starts an effect without waiting for it; without a service, effects on it or its store do nothing.
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Service(ServiceCall::Send { quote, source }) => self.send_request(*quote, source),
@@ -93,7 +93,7 @@ impl Performer {
             Effect::Report(job) => self.read_report(job),
             Effect::Search(job) => self.search(job),
             Effect::File(job) => self.use_file(job),
-            // The session performs these itself.
+            // The loop performs these itself.
             Effect::Terminal(_) => {}
         }
     }
@@ -102,14 +102,14 @@ impl Performer {
         Task { outbox: self.outbox.clone(), _pending: Arc::clone(&self.pending) }
     }
 
-    /// Runs a job that waits for the disk or calculates. A panic in it becomes a notice.
+    /// Runs a job that blocks or computes. A panic in it becomes a notice.
     fn spawn(&self, job: impl FnOnce(&Task) + Send + 'static) {
         let Some(threads) = &self.threads else { return };
         let work = self.work();
         self.watch(threads.spawn_blocking(move || job(&work)), |bug| Message::Notice(bug.to_string()));
     }
 
-    /// Gets a response at the price that was on the screen.
+    /// Fetches a response at the price on the screen.
     fn send_request(&self, quote: Quote, source: ResponseSource) {
         let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
         let (work, gateway, asked) = (self.work(), Arc::clone(gateway), quote.clone());
@@ -132,7 +132,7 @@ impl Performer {
 }
 
 impl Drop for Performer {
-    /// Paid responses are stored, or the user cancelled them: nothing else is worth more than a moment.
+    /// Paid responses are stored or cancelled: other work gets only a moment.
     fn drop(&mut self) {
         if let Some(threads) = self.threads.take() {
             threads.shutdown_timeout(LAST_MOMENT);
@@ -140,7 +140,7 @@ impl Drop for Performer {
     }
 }
 
-/// An error's words, made visible.
+/// An error's text, made visible.
 fn words(error: &dyn std::fmt::Display) -> String {
     to_visible(error.to_string()).cut(400).to_string()
 }
@@ -163,15 +163,15 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     if let Request::PrivateScan { submission, .. } = &request
         && result.as_ref().err().is_none_or(GatewayError::may_have_arrived)
     {
-        // The file is listed among the earlier ones by its name; without it by its hash alone.
+        // The recent files show this name; without it, only the hash.
         let _ = gateway.store.record_file(&gateway.service, &submission.file, Some(&submission.name()), gateway.now());
     }
-    // Before the response, so that the screen never shows one without the other. The app knows which calls are in flight.
+    // Sent before the response, so that no frame shows one without the other. The app knows the calls in flight.
     if let Ok(spent) = gateway.store.settled(&gateway.session) {
         let today = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
         work.send(ServiceEvent::Spent(spent, today));
     }
-    // Reports and lists show it in their own places.
+    // Reports and lists have their own places for the remark.
     let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
     if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
         work.send(Message::Notice(format!("The answer {}.", words(remark))));
@@ -179,7 +179,7 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     if is_paid {
         send_limits(work, &result, begun, (gateway.clock)());
     }
-    // It may be asked again, and paid again: the time says how much that promises.
+    // The user may send and pay for it again: the time of this request helps to decide.
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);
     let missing =
         refusal.filter(|refusal| refusal.reason == ApiErrorKind::NotFound).map(|_| gateway.now().strftime("%R UTC"));
@@ -192,7 +192,7 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     work.send(ServiceEvent::Ended(request, result));
 }
 
-/// Adds what the store knows beside a response: the limit of a minute, the reports of a stored page.
+/// Adds stored data to a response: the limit per minute, the reports of a stored page.
 fn completed(gateway: &Gateway, request: &Request, response: Response, is_stored: bool) -> Response {
     match (response, request) {
         (Response::Balances(balances), _) => {
@@ -206,9 +206,9 @@ fn completed(gateway: &Gateway, request: &Request, response: Response, is_stored
     }
 }
 
-/// Sends what the outcome of a paid call says of the limits.
+/// Sends the limits that the outcome of a paid call implies.
 fn send_limits(work: &Task, result: &Result<StoredAnswer, GatewayError>, begun: Timestamp, now: Timestamp) {
-    // A stored response says nothing of the quota.
+    // A stored response implies nothing about the quota.
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);
     let says_spent = match result {
         Ok(answer) => (answer.received >= begun).then_some(false),
@@ -236,7 +236,7 @@ fn response(quote: &Quote, result: Result<StoredAnswer, GatewayError>) -> Result
     })
 }
 
-/// What a response says, or why it says nothing.
+/// The parsed response, or why it cannot be parsed.
 fn parsed(request: &Request, answer: StoredAnswer) -> Result<Response, String> {
     let (received, body) = (answer.received, answer.body);
     let useless = || "invalid response".to_owned();
@@ -282,7 +282,7 @@ fn failure(error: &GatewayError) -> Failure {
     }
 }
 
-/// An error's words as a sentence.
+/// Formats an error's text as a sentence.
 fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads reports: their rows, their indicators, what the rules make of them, and how they differ.
+//! Jobs on reports: indexing, indicators, rules and comparison.
 
 use super::{Performer, SendPace, Task};
 use crate::app::overlays::FindingRow;
@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The longest file of rules that is read, in bytes.
+/// The maximum size of a rules file in bytes.
 const LONGEST_RULES: u64 = 16 << 20;
 
 impl Performer {
@@ -37,7 +37,7 @@ fn run(work: &Task, job: ReportJob) {
         }
         ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
             let (rules, what) = (loaded(work, rules), Part::Indicators);
-            // As exports find them.
+            // The same data as in exports.
             let result = Export { sources: &sources, what, rules: &rules, cancel: &cancel }.merged();
             work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
         }
@@ -58,7 +58,7 @@ fn run(work: &Task, job: ReportJob) {
     }
 }
 
-/// The rules, which are read where that has not been done.
+/// The rules, read unless they are loaded.
 fn loaded(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
     rules.unwrap_or_else(|own| {
         let (rules, problems) = read_rules(own.as_deref());
@@ -67,13 +67,13 @@ fn loaded(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
     })
 }
 
-/// Finds a report's rows and sends them, while more of its bytes may still be coming.
+/// Indexes a report and sends its rows, while more of its bytes may still arrive.
 fn index(work: &Task, ticket: &Ticket, mut body: Body) {
     let (mut indexer, mut pace, job) = (Indexer::default(), SendPace::default(), ticket.number);
     loop {
         let read = usize::try_from(indexer.position()).unwrap_or(usize::MAX);
         body = body.wait_for(read.saturating_add(1)).clone();
-        // A report that is larger is cut there.
+        // A larger report is cut at the maximum.
         let more = body.window(read..body::LARGEST);
         if more.is_empty() {
             return work.send(ReportEvent::Indexed(job, indexer.finish()));
@@ -93,7 +93,7 @@ fn index(work: &Task, ticket: &Ticket, mut body: Body) {
     }
 }
 
-/// The shipped rules and the user's own, with the mistakes in those; a missing file is no mistake.
+/// The shipped rules and the user's own, with the errors in the user's; a missing file is not an error.
 pub(crate) fn read_rules(own: Option<&Path>) -> (Arc<Rules>, Vec<String>) {
     let text = own.map(|own| files::read_text(own, LONGEST_RULES));
     match text {

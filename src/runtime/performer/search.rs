@@ -1,4 +1,4 @@
-//! Searches one report's panes or every stored report, and sends hits as they are found.
+//! Searches the panes of one report or all stored reports, and sends hits as they are found.
 
 use super::{Performer, SendPace, Task};
 use crate::app::find::finding::SearchEnd;
@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::ops::ControlFlow;
 
-/// Threads that search a report.
+/// Threads that search one report.
 const THREADS: usize = 2;
 
-/// Reports that are searched at a time.
+/// Reports that are searched concurrently.
 const TOGETHER: usize = 2;
 
 impl Performer {
@@ -62,7 +62,7 @@ fn filter(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
     send(found, Some(Ok(())));
 }
 
-/// Searches a report and sends hits by pane, the first of each decoded; `keep` decides which rows count.
+/// Searches a report and sends hits by pane, the first of each decoded; `keep` selects the rows.
 fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, keep: &dyn Fn(RowPlace) -> bool) {
     let mut decoded = BTreeMap::<Pane, usize>::new();
     let (mut found, mut pace) = (Vec::new(), SendPace::default());
@@ -107,7 +107,7 @@ fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Patt
     Ok(())
 }
 
-/// The matching notes by report, each with its row where one of these reports still has it.
+/// The matching notes by report, each with its row if one of these reports still has it.
 pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> Vec<HitGroup> {
     let mut groups = Vec::<HitGroup>::new();
     for note in notes {
@@ -130,7 +130,7 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
     groups
 }
 
-/// The row of a note on an item that its report still has.
+/// The row of a note on an item, if its report still has it.
 fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPlace)> {
     let item = about.item.as_ref()?;
     let stored = reports.iter().find(|report| report.identifier == about.identifier)?;
@@ -139,8 +139,8 @@ fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPla
     Some((report.section(place.section)?.pane(), place))
 }
 
-/// Searches stored reports, several at a time, and hands over the hits of each in order, at most `most` of them
-/// decoded; or why one cannot be searched: it is damaged, or another program deleted it meanwhile.
+/// Searches stored reports concurrently, and passes the hits of each in order, at most `most` of them
+/// decoded; or why one cannot be searched: it is damaged, or was deleted by another program.
 pub fn every_report(
     reports: &[StoredReport],
     pattern: &Pattern,
