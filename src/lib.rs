@@ -17,27 +17,30 @@
 //!  left today: you 499 (239 this hour runs out first) · group 17,519 │ spent 1
 //! ```
 //!
-//! # Words
-//! | word | meaning |
+//! # Glossary
+//! | term | meaning |
 //! |---|---|
-//! | specification | the service's document "Private File Behaviour Retrieval and Quota Consumption Rules"; § is a section of it, and [`quota::RULES`] quotes each of its sentences about prices |
-//! | report | what one sandbox saw of one file (specification §2.1) |
-//! | identifier | what a report is asked for by: file, sandbox and time, but never trusted to have that shape |
-//! | attribute | one member of a report; [`report::ATTRIBUTES`] lists what the program knows of each |
-//! | section | an attribute's rows as they were found in the bytes |
-//! | pane | attributes that are looked at together; what no table names lands in "Other" |
-//! | body | the bytes of an answer as received, in memory; where they repeated the key, it is redacted before anything else has them |
-//! | request | a question to the service: its address, its price, the key under which its answer is stored, its identity |
-//! | scan | a private analysis of a submitted file, which several sandboxes run |
-//! | poll | one call that asks how far a scan is, while it is watched |
-//! | stored | on this machine, paid for, and so free |
-//! | gateway | the only way to the service |
-//! | ledger | each call and its cost, written before the call is sent |
-//! | note | what an analyst wrote about a report or about what a row says |
+//! | specification | the service's document "Private File Behaviour Retrieval and Quota Consumption Rules"; § is one of its sections, and [`quota::RULES`] quotes each of its sentences about prices |
+//! | report | the behaviour of one file in one sandbox (specification §2.1) |
+//! | identifier | names a report in requests: file, sandbox and time; its shape is never trusted |
+//! | attribute | one member of a report; [`report::ATTRIBUTES`] lists the known ones |
+//! | section | the rows of one attribute, in the order of the bytes |
+//! | pane | attributes that are shown together; unknown ones are in the pane "Other" |
+//! | body | the bytes of a response in memory, as received except that an echoed API key is redacted |
+//! | request | an operation of the service with its input: it determines address, price, and the key of the stored response |
+//! | in flight | sent, without a response yet; a cancelled call may still be charged |
+//! | scan | a private analysis of a submitted file by several sandboxes |
+//! | poll | one call for the progress of a watched scan |
+//! | stored | in the local store, paid for, and therefore free |
+//! | quarantined | stored but damaged, and never shown |
+//! | gateway | the only module that calls the service |
+//! | ledger | each call and its cost, recorded before the call is sent |
+//! | note | an analyst's text on a report or on one of its rows |
 //! | untrusted | text from outside; only its visible form is ever shown |
-//! | document | reports saved in a file, opened without any service |
-//! | indicator | what others can look for: a hash, a host, a URL, a path, a key |
-//! | artifact | what a sandbox kept beside its report: a capture, an event log, a memory dump, a page |
+//! | document | reports in a file, opened without a service |
+//! | finding | a row that a rule matches, with a severity and perhaps a technique |
+//! | indicator | a value that others can search for: a hash, a host, a URL, a path, a key |
+//! | artifact | a file that a sandbox recorded beside its report: a capture, an event log, a memory dump, a page |
 //!
 //! # What calls what
 //! ```text
@@ -47,39 +50,38 @@
 //!  │         │           │                              └──> quota
 //!  │         │           └─────> store ──> request, quota, report
 //!  │         └──────> export
-//!  └──> demo   (uses none of the others: it must be able to disagree with them)
+//!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
-//! `config` is beside `cli` and uses `app`, `view`, `service`, `store`, `quota`, `environment`, `files`,
+//! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `quota`, `environment`, `files`,
 //! `log`, `state` and `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`,
-//! `files` and `text`; `state` uses `app`, `files` and `text`. Arrows only point down; a test checks
-//! them, and lists the rooms that each room may use.
+//! `files` and `text`; `state` uses `app`, `files` and `text`. Arrows only point down; tests/layers.rs checks
+//! them against a list of the modules that each module may use.
 //!
-//! Money is spent in one place. Whatever asks (a row of [`app::COMMANDS`], a confirmation, a poll, a
-//! command of [`cli`]) names a [`request::Request`]; its price is shown by [`quota::RULES`]; and
-//! [`gateway::Gateway`] writes the ledger, sends once, stores the bytes, and settles.
+//! Money is spent in one place. Each origin of a call (a row of [`app::COMMANDS`], a confirmation, a poll, a command
+//! of [`cli`]) makes a [`request::Request`]; [`quota::RULES`] determine its price, which is shown first; and
+//! [`gateway::Gateway`] writes the ledger, sends once, stores the bytes, and settles the cost.
 //!
-//! The screen is a loop with one owner: [`runtime`] draws the [`app::Model`], takes a [`app::Message`] in, and performs the
-//! [`app::Effect`]s that come out.
+//! One loop owns the screen: [`runtime`] draws the [`app::Model`], updates it by a [`app::Message`], and performs the
+//! resulting [`app::Effect`]s.
 //!
 //! # To add something
 //! - an attribute: a line of `assets/attributes.tsv`
-//! - a pane: a row of `panes!` with its name and titles, what makes two of its values the same
+//! - a pane: a row of `panes!` with its name, its titles and the equality of its values
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
-//! - something that belongs to one open file: a field of [`app::files::OpenFile`], which goes aside
-//!   with it and comes back whole
-//! - a question that is typed in full: a row of [`app::AD_HOC_REQUESTS`], for the palette and for `behaview api`
+//! - state of one open file: a field of [`app::files::OpenFile`]
+//! - an ad-hoc request: a row of [`app::AD_HOC_REQUESTS`], for the palette and for `behaview api`
 //! - an export format: a row of [`export::FORMATS`]
 //! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,
-//!   where it is not counted in calls, its words in [`quota::Operation::label`]
-//! - a number that a price needs: a field of [`quota::Numbers`], and a row of [`quota::OPTIONS`], by which the planner and
-//!   `behaview cost` take it; whichever operation names the field takes the option
-//! - something to ask of the service: a variant of [`request::Request`] that says which operation it is; the demo answers it by a
-//!   row of its own, from the specification and not from these rules
+//!   if it is not counted in calls, its label in [`quota::Operation::label`]
+//! - a number that a price depends on: a field of [`quota::Numbers`], and a row of [`quota::OPTIONS`] for the planner and
+//!   `behaview cost`; each operation that names the field takes the option
+//! - a request: a variant of [`request::Request`] with its operation; the demo needs a route of its own, written from the
+//!   specification and not from these rules
 //! - a setting: its lines in `assets/config.toml`, and the field that it is read into
-//! - a screen over the others: a row of `overlays!` in `app::overlays`, commands for it, and how `view::overlay` draws it;
-//!   a list is an [`app::overlays::generic::ListSource`] and how its rows are drawn, a form an [`app::overlays::generic::FormSource`] and its words;
-//!   a question that wants a clear answer is an [`app::spending::Confirmation`] with its keys, labels and what each agrees to
+//! - an overlay: a row of `overlays!` in `app::overlays`, its commands, and its drawing in `view::overlay`;
+//!   a list is an [`app::overlays::generic::ListSource`] with a `DrawList`, a form an [`app::overlays::generic::FormSource`] with a `DrawForm`;
+//!   a confirmation is an [`app::spending::Confirmation`] with keys, labels and a [`app::spending::Consent`] for each
 
 pub mod app;
 pub mod cli;

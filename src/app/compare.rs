@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub use crate::report::compare::Only;
 
 /// Times of an item in one report that are listed.
-const MOST_TIMES: usize = 50;
+const MAX_TIMES: usize = 50;
 
 pub type ComparisonList = ListView<Comparison>;
 
@@ -237,7 +237,7 @@ impl Comparison {
     }
 
     /// Rebuilds the columns from the list as it is now, for another comparison.
-    pub(super) fn renew(&mut self, list: Option<&List>) {
+    pub(super) fn refresh_columns(&mut self, list: Option<&List>) {
         let before = std::mem::take(&mut self.columns);
         let here = before.get(self.here).cloned();
         let is_left_out = |column: &MatrixColumn| self.without.iter().any(|without| without.is_of(column));
@@ -370,7 +370,7 @@ impl ComparisonList {
             if row.is_some() || !words.is_empty() {
                 picker_rows.push(PickerRow { row, ..PickerRow::words(head.clone(), words) });
             }
-            for (section, row) in matrix.places(number, n, MOST_TIMES) {
+            for (section, row) in matrix.places(number, n, MAX_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);
                 let place = report::RowPlace { section, row };
                 let target =

@@ -12,7 +12,7 @@ use crate::text::{Untrusted, count};
 use jiff::Timestamp;
 
 /// The maximum of a clipboard copy in bytes: many terminals take no more.
-pub const LONGEST_COPY: usize = 64 * 1024;
+pub const MAX_COPY_BYTES: usize = 64 * 1024;
 
 /// What a key copies to the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use crate::app::keys::BACKSPACE;
 use std::fmt;
 
 /// The maximum of typed text in bytes: a search runs after each key.
-const LONGEST_TYPED: usize = 4 << 10;
+const MAX_TYPED_BYTES: usize = 4 << 10;
 
 /// The maximum of pasted text in bytes: about a thousand hashes.
-const LONGEST_PASTED: usize = 64 << 10;
+const MAX_PASTED_BYTES: usize = 64 << 10;
 
 /// A line of typed text, edited at its end.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -42,13 +42,13 @@ impl TextField {
 
     /// Edits the text; returns whether the key edits text.
     pub fn press(&mut self, key: Key) -> bool {
-        self.change(key, LONGEST_TYPED)
+        self.change(key, MAX_TYPED_BYTES)
     }
 
     /// Inserts pasted text: controls become blanks, the final line break is dropped.
     pub fn paste(&mut self, text: &str) {
         for c in text.trim_end_matches(['\r', '\n']).chars() {
-            self.change(Key::Char(if c.is_control() { ' ' } else { c }), LONGEST_PASTED);
+            self.change(Key::Char(if c.is_control() { ' ' } else { c }), MAX_PASTED_BYTES);
         }
     }
 
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn a_line_takes_keys_up_to_its_longest_and_can_be_taken_back() {
         let mut field = TextField::suggested("a".to_owned());
-        (0..=LONGEST_TYPED).for_each(|_| assert!(field.press(Key::Char('b'))));
-        assert_eq!(field.text, "b".repeat(LONGEST_TYPED));
+        (0..=MAX_TYPED_BYTES).for_each(|_| assert!(field.press(Key::Char('b'))));
+        assert_eq!(field.text, "b".repeat(MAX_TYPED_BYTES));
         field.paste("c\td e\n");
         assert!(field.text.ends_with("bc d e"));
         assert!(field.press(Key::Ctrl('w')) && field.press(BACKSPACE));

@@ -10,7 +10,7 @@ use crate::request::Request;
 use std::collections::{HashMap, HashSet};
 
 /// The maximum of open files; opening one more closes the oldest.
-pub(super) const MOST_FILES: usize = 20;
+pub(super) const MAX_OPEN_FILES: usize = 20;
 
 /// One open file or document: its sandboxes, panes, searches and return point.
 #[derive(Debug, Default)]

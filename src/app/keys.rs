@@ -375,7 +375,7 @@ impl Model {
 
 impl Model {
     /// Why a key does nothing here; `None` in a text field, where such keys never had a meaning.
-    pub(in crate::app) fn off_words(&self, key: Key) -> Option<String> {
+    pub(in crate::app) fn disabled_reason(&self, key: Key) -> Option<String> {
         let place = self.key_context();
         if place.has_line() || place.types(key) || self.is_quitting {
             return None;

@@ -36,28 +36,28 @@ pub struct Area {
 pub const SMALLEST: Size = Size { width: 40, height: 10 };
 
 /// The width from which the list and the overview are beside several panes.
-const WIDE: u16 = 100;
+const WIDE_COLUMNS: u16 = 100;
 
 /// The width from which the list and the tabs have rows above a pane.
-const NARROW: u16 = 60;
+const NARROW_COLUMNS: u16 = 60;
 
 /// The height from which more than one list or pane fits.
-const LOW: u16 = 16;
+const LOW_ROWS: u16 = 16;
 
 /// The height from which the tabs have rows.
-const TABBED: u16 = 14;
+const TABBED_ROWS: u16 = 14;
 
 /// The height from which a list entry and the row detail have two rows.
-const HIGH: u16 = 24;
+const HIGH_ROWS: u16 = 24;
 
 /// The size from which a third column of panes fits.
-const LARGE: Size = Size { width: 180, height: 45 };
+const LARGE_SIZE: Size = Size { width: 180, height: 45 };
 
 /// The width from which all tabs fit in one row.
-const ALL_TABS: u16 = 160;
+const ALL_TABS_COLUMNS: u16 = 160;
 
 /// Rows of the bar: prices of keys, and the remaining quota.
-const BAR: u16 = 2;
+const BAR_ROWS: u16 = 2;
 
 /// The inputs of the layout besides the size.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,21 +111,21 @@ pub enum Edge {
 }
 
 /// The minimum of the list's columns, and of those that it leaves to the panes.
-const NARROWEST: u16 = 18;
-const LEFT_OVER: u16 = 40;
+const MIN_LIST_COLUMNS: u16 = 18;
+const MIN_PANE_COLUMNS: u16 = 40;
 
 /// The minimum and maximum share of one of two panes, in percent.
-const SHARE: (u16, u16) = (15, 85);
+const SHARE_PERCENT: (u16, u16) = (15, 85);
 
 impl Sizes {
     pub(super) fn drag(&mut self, edge: Edge, layout: &Layout, x: u16, y: u16) {
         let percent = |part: u16, whole: u16| {
             let percent = u32::from(part) * 100 / u32::from(whole.max(1));
-            u16::try_from(percent).unwrap_or(100).clamp(SHARE.0, SHARE.1)
+            u16::try_from(percent).unwrap_or(100).clamp(SHARE_PERCENT.0, SHARE_PERCENT.1)
         };
         let right = layout.beside_list;
         match edge {
-            Edge::List => self.list = Some((x + 1).saturating_sub(layout.content.x).max(NARROWEST)),
+            Edge::List => self.list = Some((x + 1).saturating_sub(layout.content.x).max(MIN_LIST_COLUMNS)),
             Edge::Middle => self.middle = Some(percent((x + 1).saturating_sub(right.x), right.width)),
             Edge::Upper => self.upper = Some(percent((y + 1).saturating_sub(right.y), right.height)),
         }
@@ -133,18 +133,18 @@ impl Sizes {
 
     pub(super) fn widen_list(&mut self, layout: &Layout, by: i16) {
         if let Some(list) = layout.list {
-            self.list = Some(list.width.saturating_add_signed(by).clamp(NARROWEST, layout.content.width));
+            self.list = Some(list.width.saturating_add_signed(by).clamp(MIN_LIST_COLUMNS, layout.content.width));
         }
     }
 
     /// Changes the share of the upper pane by a percentage.
     pub(super) fn grow_upper(&mut self, by: i16) {
-        self.upper = Some(self.upper.unwrap_or(33).saturating_add_signed(by).clamp(SHARE.0, SHARE.1));
+        self.upper = Some(self.upper.unwrap_or(33).saturating_add_signed(by).clamp(SHARE_PERCENT.0, SHARE_PERCENT.1));
     }
 
     fn list_columns(self, usual: u16, width: u16) -> u16 {
-        let most = width.saturating_sub(LEFT_OVER).max(usual);
-        self.list.map_or(usual, |columns| columns.clamp(NARROWEST, most))
+        let most = width.saturating_sub(MIN_PANE_COLUMNS).max(usual);
+        self.list.map_or(usual, |columns| columns.clamp(MIN_LIST_COLUMNS, most))
     }
 }
 
@@ -225,29 +225,29 @@ impl Size {
 
     /// Whether a third column of panes fits.
     pub fn is_large(self) -> bool {
-        self.width >= LARGE.width && self.height >= LARGE.height
+        self.width >= LARGE_SIZE.width && self.height >= LARGE_SIZE.height
     }
 
     fn is_wide(self) -> bool {
-        self.width >= WIDE && self.height >= LOW
+        self.width >= WIDE_COLUMNS && self.height >= LOW_ROWS
     }
 
     /// Rows of a list entry.
     pub fn entry_rows(self) -> u16 {
-        if self.is_wide() && self.height >= HIGH { 2 } else { 1 }
+        if self.is_wide() && self.height >= HIGH_ROWS { 2 } else { 1 }
     }
 }
 
 impl Layout {
     pub fn of(size: Size, view: &View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
-        let has_room = !view.is_plain && size.width >= NARROW && size.height >= LOW;
-        let has_tabs = !view.is_plain && size.width >= NARROW && size.height >= TABBED && view.has_report;
-        let tabs = if size.width >= ALL_TABS { 1 } else { 2 };
-        let detail = if size.height >= HIGH { 2 } else { 1 };
+        let has_room = !view.is_plain && size.width >= NARROW_COLUMNS && size.height >= LOW_ROWS;
+        let has_tabs = !view.is_plain && size.width >= NARROW_COLUMNS && size.height >= TABBED_ROWS && view.has_report;
+        let tabs = if size.width >= ALL_TABS_COLUMNS { 1 } else { 2 };
+        let detail = if size.height >= HIGH_ROWS { 2 } else { 1 };
         let (title, rest) = screen.rows(1);
         let (tabs, rest) = rest.rows(if has_tabs { tabs } else { 0 });
-        let (rest, bar) = rest.rows(rest.height.saturating_sub(BAR));
+        let (rest, bar) = rest.rows(rest.height.saturating_sub(BAR_ROWS));
         let (content, detail) = rest.rows(rest.height.saturating_sub(if has_room { detail } else { 0 }));
         let (overlay, message) = rest.rows(rest.height.saturating_sub(view.message));
         let layout =

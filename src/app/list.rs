@@ -184,7 +184,7 @@ impl List {
         let total = self.total;
         self.total = page.count.or(total);
         if cursor.is_none() {
-            return self.begin_anew(page, received, unkept, total);
+            return self.replace_pages(page, received, unkept, total);
         }
         self.add(page.entries, received, unkept, &mut HashMap::new());
         self.used_cursors.extend(cursor.cloned());
@@ -195,7 +195,7 @@ impl List {
     }
 
     /// Replaces the list by a first page; an unchanged first page retains later pages.
-    fn begin_anew(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
+    fn replace_pages(&mut self, page: Page, received: Timestamp, unkept: Option<String>, total: Option<u64>) {
         let chosen = self.entries.get(self.scroll.cursor).and_then(|entry| entry.identifier.clone());
         let before = std::mem::take(&mut self.entries);
         self.places.clear();
@@ -333,12 +333,12 @@ impl OpenReport {
     pub(super) fn restart_search(&mut self, pane: Pane) -> Option<SearchJob> {
         let state = self.panes.get_mut(&pane)?;
         let filter = state.filter.as_mut()?;
-        if filter.query.renew_pattern() {
+        if filter.query.update_pattern() {
             filter.covered = 0;
             return self.start_search(pane);
         }
         if filter.query.typed.is_empty() {
-            state.unsift(&self.report, pane);
+            state.restore_rows(&self.report, pane);
         }
         None
     }
@@ -381,7 +381,7 @@ impl OpenReport {
     pub(in crate::app) fn absorb(&mut self, batch: Batch) {
         self.report.absorb(batch);
         for (pane, state) in &mut self.panes {
-            if state.folds.any() || !state.sieve.is_open() {
+            if state.folds.any() || !state.row_filter.is_open() {
                 state.refresh(&self.report, *pane);
             }
         }

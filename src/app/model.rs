@@ -1,7 +1,7 @@
 //! The whole state of the screen, in one value with one owner.
 
 use crate::app::export_form::LastFormat;
-use crate::app::files::{MOST_FILES, OpenFile, OpenFiles};
+use crate::app::files::{MAX_OPEN_FILES, OpenFile, OpenFiles};
 use crate::app::find::{HitList, SearchQuery};
 use crate::app::keys::Keymap;
 use crate::app::layout::{PaneNeed, View};
@@ -155,13 +155,13 @@ impl Model {
             self.leave_shown();
             self.files.show(place);
         }
-        self.settle();
+        self.clamp_cursors();
         self.show_chosen()
     }
 
     /// Closes the overlays of the shown file before another replaces it.
     fn leave_shown(&mut self) {
-        self.note_folds();
+        self.record_folds();
         self.overlays.all.clear();
         self.bound_for = None;
     }
@@ -177,7 +177,7 @@ impl Model {
         if self.is_document() {
             self.close(self.files.shown_place());
         }
-        if self.files.hashes().count() >= MOST_FILES {
+        if self.files.hashes().count() >= MAX_OPEN_FILES {
             self.close(0);
         }
         self.files.open(OpenFile::new(List::unasked(file.clone())));
@@ -193,7 +193,7 @@ impl Model {
         let closed: Vec<_> = before.iter().filter(|file| self.files.of(file).is_none()).map(Sha256::short).collect();
         if !closed.is_empty() {
             self.say(format!(
-                "Closed to make room, as at most {MOST_FILES} files are open at once: {}.",
+                "Closed to make room, as at most {MAX_OPEN_FILES} files are open at once: {}.",
                 closed.join(", ")
             ));
         }
@@ -220,7 +220,7 @@ impl Model {
         if self.files.shown().is_none() {
             return self.leave_file();
         }
-        self.settle();
+        self.clamp_cursors();
         self.show_chosen()
     }
 
@@ -235,7 +235,7 @@ impl Model {
     }
 
     /// Drops reports that are no longer stored, and closes files without any.
-    pub(super) fn let_go_of_deleted(&mut self, stored: &[StoredItem]) {
+    pub(super) fn drop_deleted_reports(&mut self, stored: &[StoredItem]) {
         // Imports belong to no service, and are stored for all profiles.
         let ours = || stored.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
         let reports: HashSet<_> = ours().filter_map(StoredItem::report).collect();
@@ -256,7 +256,7 @@ impl Model {
         if self.files.shown().is_none() {
             self.screen = Screen::Start;
         }
-        self.settle();
+        self.clamp_cursors();
         self.show_chosen()
     }
 
@@ -375,7 +375,7 @@ pub struct Settings {
 
 impl Settings {
     /// Whether the worst price needs confirmation; an unknown price does.
-    pub fn is_dear(&self, worst: Option<u64>) -> bool {
+    pub fn needs_confirmation(&self, worst: Option<u64>) -> bool {
         worst.is_none_or(|worst| worst > self.confirm_above)
     }
 }

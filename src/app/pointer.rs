@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use std::ops::RangeInclusive;
 
 /// The interval of a double click in milliseconds; a negative one means that the clock was set back.
-const DOUBLE: RangeInclusive<i64> = 0..=400;
+const DOUBLE_CLICK_MS: RangeInclusive<i64> = 0..=400;
 
 /// Rows per notch of the wheel.
-const NOTCH: usize = 3;
+const WHEEL_ROWS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
@@ -51,15 +51,15 @@ impl Model {
                 }
             }
             MouseAction::Release => self.mouse.edge = None,
-            MouseAction::Up => self.wheel(pointer, Move::Up(NOTCH)),
-            MouseAction::Down => self.wheel(pointer, Move::Down(NOTCH)),
+            MouseAction::Up => self.wheel(pointer, Move::Up(WHEEL_ROWS)),
+            MouseAction::Down => self.wheel(pointer, Move::Down(WHEEL_ROWS)),
         }
     }
 
     fn press_at(&mut self, at: Pointer) {
         let now = self.now.as_millisecond();
         let before = self.mouse.press.take().filter(|(x, y, _)| (*x, *y) == (at.x, at.y));
-        if before.is_some_and(|(.., when)| DOUBLE.contains(&(now - when.as_millisecond()))) {
+        if before.is_some_and(|(.., when)| DOUBLE_CLICK_MS.contains(&(now - when.as_millisecond()))) {
             return self.enter_by_mouse();
         }
         self.mouse.press = Some((at.x, at.y, self.now));
@@ -124,6 +124,6 @@ impl Model {
             return self.run(command);
         }
         let key = self.key_of(command).map_or_else(|| command.name.to_owned(), |key| key.to_string());
-        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.meant(self).label, tag.label()));
+        self.say(format!("{}: {}. The mouse never spends: {key} does it.", command.resolve(self).label, tag.label()));
     }
 }

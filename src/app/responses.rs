@@ -152,9 +152,9 @@ impl Model {
             self.find_findings();
         }
         self.show_chosen();
-        self.compare_anew();
+        self.restart_comparison();
         if is_new {
-            self.turn_to(identifier);
+            self.focus_report(identifier);
         }
     }
 
@@ -176,13 +176,13 @@ impl Model {
         let entries = self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none());
         let jobs: Vec<_> = entries.map(|entry| entry.show(body.clone(), &[])).collect();
         if !jobs.is_empty() {
-            self.turn_to(identifier);
+            self.focus_report(identifier);
         }
         self.emit_all(jobs);
     }
 
     /// Focuses a report that was requested from the list, unless the user has moved elsewhere.
-    fn turn_to(&mut self, identifier: &Identifier) {
+    fn focus_report(&mut self, identifier: &Identifier) {
         let is_chosen = self.chosen().is_some_and(|chosen| chosen.identifier.as_ref() == Some(identifier));
         if is_chosen && self.calls.batch().is_none() && self.focused().is_none() && self.overlays.is_empty() {
             self.files.enter_group();
@@ -251,7 +251,7 @@ impl Model {
         }
         let Some(list) = self.list() else { return };
         let is_new = list.since.is_none();
-        self.settle();
+        self.clamp_cursors();
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
             let page = self.list().and_then(|list| list.next_page(self.service.listing));
             if let Some(page) = page {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::Digest;
 use std::collections::HashSet;
 
-const MOST_PASTED: usize = 20;
+const MAX_PASTED_HASHES: usize = 20;
 
 /// The screen without a file: the hash line and the recent files.
 #[derive(Debug, Default)]
@@ -63,8 +63,8 @@ impl Model {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
         let mut known = HashSet::new();
         let mut found: Vec<_> = found.filter(|hash| known.insert(hash.clone())).collect();
-        let left_out = found.len().saturating_sub(MOST_PASTED) as u64;
-        found.truncate(MOST_PASTED);
+        let left_out = found.len().saturating_sub(MAX_PASTED_HASHES) as u64;
+        found.truncate(MAX_PASTED_HASHES);
         if let Some(first) = found.first() {
             self.start.typed = first.to_string().into();
         }
@@ -99,9 +99,9 @@ impl Model {
     }
 }
 
-const REPORTS: usize = 100;
+const MAX_FOLDED_REPORTS: usize = 100;
 
-const ROWS: usize = 10_000;
+const MAX_FOLDED_ROWS: usize = 10_000;
 
 /// View settings that the next run restores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,10 +131,10 @@ impl Remembered {
         let name = name(report);
         self.folded.retain(|folded| folded.report != name);
         if !rows.is_empty() {
-            rows.truncate(ROWS);
+            rows.truncate(MAX_FOLDED_ROWS);
             self.folded.push(Folded { report: name, rows });
         }
-        let surplus = self.folded.len().saturating_sub(REPORTS);
+        let surplus = self.folded.len().saturating_sub(MAX_FOLDED_REPORTS);
         self.folded.drain(..surplus);
     }
 }
@@ -150,13 +150,13 @@ impl Model {
     }
 
     pub fn remember(&mut self) -> Remembered {
-        self.note_folds();
+        self.record_folds();
         self.remembered.sizes = self.sizes;
         self.remembered.clone()
     }
 
     /// Records the folds of open reports before they close.
-    pub(super) fn note_folds(&mut self) {
+    pub(super) fn record_folds(&mut self) {
         for entry in self.files.shown().into_iter().flat_map(|file| &file.list.entries) {
             let Some((report, open)) = entry.identifier.as_ref().zip(entry.open.as_ref()) else { continue };
             if let (Some(state), Some((_, tree))) = (open.panes.get(&Pane::Processes), open.report.tree()) {

@@ -1,6 +1,6 @@
 //! The dispatch of messages: state changes, and the effects that follow.
 
-use crate::app::commands::{Action, FOLLOWING};
+use crate::app::commands::{Action, WATCH_TITLE};
 use crate::app::export_form::ExportForm;
 use crate::app::field::TextField;
 use crate::app::files::OpenFile;
@@ -18,7 +18,7 @@ use crate::request::Request;
 use jiff::{SignedDuration, Timestamp};
 
 /// Commands that work while a confirmation is open.
-const LEAVE_A_QUESTION: [&str; 4] = ["back", "cancel", "suspend", "quit"];
+const CONFIRMATION_COMMANDS: [&str; 4] = ["back", "cancel", "suspend", "quit"];
 
 impl Model {
     /// The focused text field; `None` in a form that was sent.
@@ -73,14 +73,14 @@ impl Model {
     pub fn update(&mut self, message: impl Into<Message>, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
-        self.quota_state.allowance.turn(self.quota_state.spent.values().copied().sum(), now);
+        self.quota_state.allowance.roll_over_day(self.quota_state.spent.values().copied().sum(), now);
         self.dispatch(message.into());
         self.files.fit(self.size.is_large());
         self.refresh_palette();
-        if self.overlays.shows_sheet(FOLLOWING) {
-            self.show_figures(self.following_sheet(), false);
+        if self.overlays.shows_page(WATCH_TITLE) {
+            self.show_figures(self.watch_page(), false);
         }
-        self.settle();
+        self.clamp_cursors();
         self.take_effects()
     }
 
@@ -105,7 +105,7 @@ impl Model {
                 SearchEvent::ComparisonFiltered(job, found) => self.comparison_filtered(job, found),
             },
             Message::File(event) => match event {
-                FileEvent::Inspected(path, result, sent, before) => self.looked_at_file(path, result, sent, before),
+                FileEvent::Inspected(path, result, sent, before) => self.on_file_inspected(path, result, sent, before),
                 FileEvent::HashesCounted(path, result) => self.counted(&path, result),
                 FileEvent::Copied(what, result) => self.copied(&what, result),
                 FileEvent::Written(result) => self.saved(result),
@@ -127,7 +127,7 @@ impl Model {
             TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
             TerminalEvent::Resize(size) => {
                 self.size = size;
-                if self.overlays.shows_sheet(TIMELINE) {
+                if self.overlays.shows_page(TIMELINE) {
                     self.show_figures(TextPage::timeline(self, self.overlay_room().width.into()), false);
                 }
             }
@@ -170,7 +170,7 @@ impl Model {
             StoreEvent::ReportRead(identifier, verdict) => {
                 self.files.each_entry_mut(&identifier).for_each(|entry| entry.take_verdict(verdict.as_ref()));
             }
-            StoreEvent::Checked(request, since, missing) => self.looked_up(request, since, missing),
+            StoreEvent::Checked(request, since, missing) => self.on_store_checked(request, since, missing),
             StoreEvent::WriteFinished => {
                 self.writes = self.writes.saturating_sub(1);
                 self.leave();
@@ -182,8 +182,8 @@ impl Model {
                 self.show_figures(TextPage::ledger(&page, self.now, columns), !self.key_context().has_line());
             }
             StoreEvent::Inventory(lines) => self.show_stored(lines),
-            StoreEvent::Deleted(words, lines) => self.purged(words, lines),
-            StoreEvent::DeleteConflict(what, lines) => self.purge_differs(what, lines),
+            StoreEvent::Deleted(words, lines) => self.on_deleted(words, lines),
+            StoreEvent::DeleteConflict(what, lines) => self.on_delete_conflict(what, lines),
             StoreEvent::Uploads(uploads) => self.quota_state.entitlements.uploads = uploads,
         }
     }
@@ -196,8 +196,8 @@ impl Model {
                 self.emit_all(further.into_iter().flatten());
                 self.arrive();
             }
-            ReportEvent::Evaluated(job, marks) => self.judged(job, marks),
-            ReportEvent::Indicators(job, result) => self.indicated(job, result),
+            ReportEvent::Evaluated(job, marks) => self.on_rules_applied(job, marks),
+            ReportEvent::Indicators(job, result) => self.on_indicators_found(job, result),
             ReportEvent::RulesLoaded(rules, problems) => {
                 self.rules = Some(rules);
                 if !problems.is_empty() {
@@ -210,7 +210,7 @@ impl Model {
         }
     }
 
-    fn looked_up(&mut self, request: Request, since: Option<Timestamp>, missing: Option<Vec<FileHash>>) {
+    fn on_store_checked(&mut self, request: Request, since: Option<Timestamp>, missing: Option<Vec<FileHash>>) {
         self.artifact_stored(&request, since);
         let now = self.now;
         // The form may have another request by now.
@@ -250,7 +250,7 @@ impl Model {
         }
         // A key press cancels the jump.
         self.bound_for = None;
-        if self.type_key(key) || self.refuses_words(key) {
+        if self.type_key(key) || self.refuses_stray_letter(key) {
             return;
         }
         if let Some(answer) = self.overlays.answer(key).cloned() {
@@ -268,7 +268,7 @@ impl Model {
             }
             None => {
                 self.is_idle_letter |= matches!(key, Key::Char(_));
-                let why = self.off_words(key);
+                let why = self.disabled_reason(key);
                 why.into_iter().for_each(|why| self.say(why));
             }
         }
@@ -276,7 +276,7 @@ impl Model {
 
     /// Refuses a letter that spends or confirms after one without effect, and enter after such letters:
     /// they may be text for a line that did not open. Returns whether it did.
-    fn refuses_words(&mut self, key: Key) -> bool {
+    fn refuses_stray_letter(&mut self, key: Key) -> bool {
         let is_letter = matches!(key, Key::Char(_));
         let may_be_words = self.is_idle_letter && (is_letter || key == ENTER);
         self.is_idle_letter &= is_letter;
@@ -305,7 +305,7 @@ impl Model {
 
     /// Whether a key declines the open confirmation: all but its own keys and those that work beside it.
     fn declines(&self, key: Key) -> bool {
-        let leaves = |command: &Command| LEAVE_A_QUESTION.contains(&command.name);
+        let leaves = |command: &Command| CONFIRMATION_COMMANDS.contains(&command.name);
         let is_asked = self.overlays.top_as::<Confirmation>().is_some() && self.overlays.answer(key).is_none();
         is_asked && !Command::of(key, self).is_some_and(leaves)
     }
@@ -377,7 +377,7 @@ impl Model {
     pub(super) fn close_overlay(&mut self) {
         if let Some(Overlay::HitList(mut finder)) = self.overlays.close() {
             finder.filter.run = None;
-            self.keep_search(finder);
+            self.save_search(finder);
         }
         self.check_store()
     }

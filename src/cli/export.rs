@@ -169,7 +169,7 @@ impl ExportArgs {
                 let signals = BlockedSignals::begin()?;
                 let cancel = signals.cancel.clone();
                 let written = write_file(path, self.force, |out| format.write(&job(&cancel), out));
-                signals.drop_deleted()?;
+                signals.unblock()?;
                 written?
             }
             None => print_export(format, &job(&Cancel::default()))?,

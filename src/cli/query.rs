@@ -74,7 +74,7 @@ async fn run_call(
         let (what, advice) = (request.label(), error.advice());
         warn(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }
-    signals.drop_deleted().map_err(|error| GatewayError::Internal(error.to_string()))?;
+    signals.unblock().map_err(|error| GatewayError::Internal(error.to_string()))?;
     response
 }
 

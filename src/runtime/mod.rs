@@ -34,10 +34,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// The interval of redraws while work is in progress.
-const TICK: Duration = Duration::from_millis(250);
+const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// The maximum drawn size: a terminal may report any size, and each cell takes memory.
-const LARGEST: Size = Size { width: 2_000, height: 1_000 };
+const MAX_SCREEN_SIZE: Size = Size { width: 2_000, height: 1_000 };
 
 /// Creates threads for the network and the store.
 pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
@@ -90,7 +90,7 @@ pub struct EventLoop<B: Backend> {
     /// The number of the last frame that was begun, from 1: each key carries the number at the time it was read.
     pub frame: Arc<AtomicU64>,
     clock: Clock,
-    turn: Option<LoopExit>,
+    pending_exit: Option<LoopExit>,
     /// Whether the terminal is gone or released, so that frames are not visible.
     is_released: bool,
     /// Whether the screen shows the current state.
@@ -119,7 +119,7 @@ where
             inbox,
             frame: Arc::default(),
             clock,
-            turn: None,
+            pending_exit: None,
             is_released: false,
             is_drawn: false,
             is_foreign: true,
@@ -148,8 +148,8 @@ where
             if let Some(exit) = self.exit {
                 return LoopExit::Ended(exit);
             }
-            if let Some(turn) = self.turn.take() {
-                return turn;
+            if let Some(exit) = self.pending_exit.take() {
+                return exit;
             }
             if !self.is_released && !self.is_drawn && self.draw().is_err() {
                 self.is_released = true;
@@ -157,7 +157,7 @@ where
             }
             // Ticks while work is in progress show that waiting continues.
             let message = if self.model.is_waiting() {
-                self.inbox.recv_timeout(TICK).unwrap_or(Message::Tick)
+                self.inbox.recv_timeout(TICK_INTERVAL).unwrap_or(Message::Tick)
             } else {
                 // This loop has a sender of its own: the channel stays open.
                 self.inbox.recv().unwrap_or(Message::Tick)
@@ -191,7 +191,7 @@ where
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The size may have changed before the signal that reports it.
         let size = self.terminal.size()?;
-        let (width, height) = (size.width.min(LARGEST.width), size.height.min(LARGEST.height));
+        let (width, height) = (size.width.min(MAX_SCREEN_SIZE.width), size.height.min(MAX_SCREEN_SIZE.height));
         if (Size { width, height }) != self.model.size {
             self.resize(width, height);
         }
@@ -218,7 +218,7 @@ where
         match &message {
             Message::Terminal(TerminalEvent::Resize(_)) => self.is_foreign = true,
             Message::Terminal(TerminalEvent::Quit) if !self.is_released => {
-                (self.is_released, self.turn) = (true, Some(LoopExit::Leave));
+                (self.is_released, self.pending_exit) = (true, Some(LoopExit::Leave));
             }
             _ => {}
         }
@@ -240,8 +240,8 @@ where
             match effect {
                 Effect::Terminal(TerminalAction::Quit) => self.exit = Some(RunExit::Done),
                 Effect::Terminal(TerminalAction::Demo) => self.exit = Some(RunExit::Demo),
-                Effect::Terminal(TerminalAction::Suspend) => self.turn = Some(LoopExit::Suspend),
-                Effect::Terminal(TerminalAction::Resume) => self.turn = Some(LoopExit::Resume),
+                Effect::Terminal(TerminalAction::Suspend) => self.pending_exit = Some(LoopExit::Suspend),
+                Effect::Terminal(TerminalAction::Resume) => self.pending_exit = Some(LoopExit::Resume),
                 Effect::File(FileJob::Copy(copied)) => {
                     // Performed here, since only the loop writes to the terminal.
                     let result = self.clipboard.copy(&copied.bytes);

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The size of a page, printed at once.
-const PAGE: Size = Size { width: 400, height: 26 };
+const PAGE_SIZE: Size = Size { width: 400, height: 26 };
 
 /// How long the program waits without a line of output.
-const SILENCE: Duration = Duration::from_secs(3);
+const SILENCE_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The maximum line in bytes; the read-ahead has the same size, more than the buffer of standard input.
-const LONGEST_LINE: usize = 64 * 1024;
+const MAX_LINE_BYTES: usize = 64 * 1024;
 
 struct Dialogue {
     session: EventLoop<CrosstermBackend<io::Sink>>,
@@ -39,7 +39,7 @@ pub(super) fn run(
     signals: Signals,
     clock: Clock,
 ) -> anyhow::Result<(RunExit, Remembered)> {
-    (model.settings.is_plain, model.size) = (true, PAGE);
+    (model.settings.is_plain, model.size) = (true, PAGE_SIZE);
     // Keys show no price here: each call that costs something is confirmed.
     model.settings.confirm_above = 0;
     // Frames are drawn without a terminal, as keys carry frame numbers.
@@ -50,7 +50,7 @@ pub(super) fn run(
     }
     let ending = signals.forward(session.performer.outbox.clone(), false)?;
     session.begin();
-    let input = BufReader::with_capacity(LONGEST_LINE, io::stdin().lock());
+    let input = BufReader::with_capacity(MAX_LINE_BYTES, io::stdin().lock());
     let mut dialogue = Dialogue { session, input, output: io::stdout().lock(), balances: String::new() };
     let exit = match dialogue.run() {
         // The reader of the pipe has closed it.
@@ -72,7 +72,7 @@ impl Dialogue {
             if let Some(exit) = self.session.exit {
                 return Ok(exit);
             }
-            self.tell()?;
+            self.print_page()?;
             if self.session.model.key_context() == KeyContext::Confirm {
                 self.forget_typed_ahead()?;
             }
@@ -89,14 +89,14 @@ impl Dialogue {
 
     /// Waits until no work is in progress, and reports the wait at intervals.
     fn wait(&mut self) -> io::Result<()> {
-        while !self.session.run_until_idle(SILENCE).unwrap_or(true) {
+        while !self.session.run_until_idle(SILENCE_INTERVAL).unwrap_or(true) {
             let answers = text::count(self.session.model.calls.len() as u64, "answer");
             self.say(&format!("still waiting for {answers}"))?;
         }
         Ok(())
     }
 
-    fn tell(&mut self) -> io::Result<()> {
+    fn print_page(&mut self) -> io::Result<()> {
         let model = &self.session.model;
         let mut lines = view::lines(model);
         lines.extend(model.notice.as_ref().map(|notice| {
@@ -139,16 +139,16 @@ impl Dialogue {
             write!(self.output, "{prompt}")?;
             self.output.flush()?;
             let mut line = Vec::new();
-            self.input.by_ref().take(LONGEST_LINE as u64).read_until(b'\n', &mut line)?;
+            self.input.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line)?;
             if line.is_empty() {
                 return Ok(None);
             }
-            if line.len() < LONGEST_LINE || line.ends_with(b"\n") {
+            if line.len() < MAX_LINE_BYTES || line.ends_with(b"\n") {
                 // Bytes that are not UTF-8 match no command, and are reported so.
                 return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
             }
             self.input.skip_until(b'\n')?;
-            self.say(&format!("That line is longer than {}, and was left out.", text::bytes(LONGEST_LINE as u64)))?;
+            self.say(&format!("That line is longer than {}, and was left out.", text::bytes(MAX_LINE_BYTES as u64)))?;
         }
     }
 

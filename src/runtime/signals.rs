@@ -24,7 +24,7 @@ pub(super) const HANG_UP: u8 = 1;
 
 /// Signals that end a program on request. Others mean that the program itself is broken, or cannot be caught.
 #[cfg(unix)]
-const ENDINGS: &[i32] = {
+const ENDING_SIGNALS: &[i32] = {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
     &[SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2]
 };
@@ -84,7 +84,7 @@ impl BlockedSignals {
         }
         let blocked = Self { last: Arc::default(), is_open: Arc::default(), cancel: Cancel::default() };
         #[cfg(unix)]
-        for signal in ENDINGS.iter().copied().chain([signal_hook::consts::SIGALRM]) {
+        for signal in ENDING_SIGNALS.iter().copied().chain([signal_hook::consts::SIGALRM]) {
             signal_hook::flag::register_usize(signal, Arc::clone(&blocked.last), signal.unsigned_abs() as usize)?;
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&blocked.is_open))?;
             signal_hook::flag::register(signal, Arc::clone(&blocked.cancel.0))?;
@@ -93,7 +93,7 @@ impl BlockedSignals {
     }
 
     /// Ends the block: a blocked signal ends the program now.
-    pub fn drop_deleted(&self) -> io::Result<()> {
+    pub fn unblock(&self) -> io::Result<()> {
         self.is_open.store(true, Ordering::SeqCst);
         #[cfg(unix)]
         if let Ok(signal @ 1..) = i32::try_from(self.last.load(Ordering::SeqCst)) {
@@ -107,7 +107,7 @@ impl Signals {
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
-            heard: signal_hook::iterator::Signals::new(ENDINGS)?,
+            heard: signal_hook::iterator::Signals::new(ENDING_SIGNALS)?,
             scratch: None,
         })
     }
@@ -150,14 +150,14 @@ impl ShutdownState {
         if self.signal.swap(signal, Ordering::SeqCst) == 0 {
             let ending = self.clone();
             // Without a thread, the loop still gets the request to end.
-            if std::thread::Builder::new().spawn(move || ending.bring()).is_err() {
+            if std::thread::Builder::new().spawn(move || ending.shut_down()).is_err() {
                 self.outbox.send(TerminalEvent::Quit);
             }
         }
     }
 
     /// Asks the loop to end, then to cancel its calls, and then ends the process.
-    fn bring(&self) {
+    fn shut_down(&self) {
         self.outbox.send(TerminalEvent::Quit);
         std::thread::sleep(SHUTDOWN_GRACE);
         self.outbox.send(TerminalEvent::QuitNow);

@@ -96,10 +96,10 @@ fn restore_terminal() {
 }
 
 /// Maximum of suspensions in the background: without a shell, the program would suspend itself forever.
-const TIMES_BEHIND: u32 = 20;
+const MAX_BACKGROUND_STOPS: u32 = 20;
 
 /// How long the signal thread may need to report a signal that came together with SIGCONT.
-const REPORT_TIME: Duration = Duration::from_millis(300);
+const SIGNAL_REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Whether the program is in the foreground of its terminal: the kernel stops a background process that sets terminal
 /// modes, and stops it again each time it is resumed there.
@@ -112,11 +112,11 @@ fn is_in_front() -> bool {
 
 /// Suspends this program until the shell puts it in the foreground; returns false if it is resumed only to end.
 fn comes_to_front(ending: &ShutdownState) -> bool {
-    for _ in 0..TIMES_BEHIND {
+    for _ in 0..MAX_BACKGROUND_STOPS {
         if is_in_front() || ending.signal().is_some() {
             break;
         }
-        std::thread::sleep(REPORT_TIME);
+        std::thread::sleep(SIGNAL_REPORT_TIMEOUT);
         if ending.signal().is_none() {
             signals::stop(true);
         }
@@ -216,11 +216,11 @@ pub fn install_panic_hook() {
 }
 
 /// How long to wait for the next part of a burst. With a zero timeout, crossterm reads nothing.
-const BURST: Duration = Duration::from_millis(1);
+const BURST_TIMEOUT: Duration = Duration::from_millis(1);
 
 /// The interval at which a background program checks whether it is in front again.
 #[cfg(unix)]
-const BEHIND: Duration = Duration::from_millis(50);
+const FOREGROUND_POLL: Duration = Duration::from_millis(50);
 
 /// Reads the terminal and sends its events to the loop.
 struct Keyboard {
@@ -237,7 +237,7 @@ impl Keyboard {
         let mut events = Vec::new();
         // Loaded before reading: no key of a burst carries a frame drawn during the burst.
         let on_screen = self.frame.load(Ordering::SeqCst);
-        while event::poll(BURST)? {
+        while event::poll(BURST_TIMEOUT)? {
             events.push(event::read()?);
         }
         // crossterm delivers a new size with the next key; a resize is not typed input.
@@ -276,7 +276,7 @@ fn wait_for_input() -> io::Result<()> {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
             Ok(_) if is_in_front() => return Ok(()),
-            Ok(_) => std::thread::sleep(BEHIND),
+            Ok(_) => std::thread::sleep(FOREGROUND_POLL),
         }
     }
 }
@@ -344,7 +344,7 @@ fn key(event: KeyEvent) -> Option<Key> {
 }
 
 /// The interval of checks for an ending signal while a password is typed.
-const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+const SIGNAL_POLL: Duration = Duration::from_millis(100);
 
 /// Reads a line without echo. An ending signal takes effect after the terminal's modes are restored: no crate for
 /// passwords restores them on a signal.
@@ -360,14 +360,14 @@ pub fn ask_hidden(words: &str) -> io::Result<String> {
     let typed = asked.and_then(|()| read_hidden(&signals));
     end_raw_mode();
     writeln!(to)?;
-    signals.drop_deleted()?;
+    signals.unblock()?;
     typed
 }
 
 fn read_hidden(signals: &BlockedSignals) -> io::Result<String> {
     let mut typed = String::new();
     while !signals.cancel.is_cancelled() {
-        if !event::poll(PROGRESS_INTERVAL)? {
+        if !event::poll(SIGNAL_POLL)? {
             continue;
         }
         let Event::Key(event) = event::read()? else { continue };

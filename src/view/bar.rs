@@ -18,7 +18,7 @@ pub(super) fn text(pieces: &[StyledText]) -> String {
 }
 
 /// The last rank of main free keys, which prices do not push out, and their maximum number.
-const MAIN: (u8, usize) = (4, 6);
+const MAIN_KEYS: (u8, usize) = (4, 6);
 
 /// The length of the second row.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,8 +55,8 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     let (priced, free): (Vec<_>, Vec<_>) = told(model).into_iter().partition(|command| is_priced(model, command));
     let priced = with_prices(model, &priced);
     let (mut free, mut pieces) = (free_keys(model, free).peekable(), Vec::from_iter(hit(model)));
-    let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN.0));
-    let kept: Vec<_> = main.take(MAIN.1).map(|(_, key)| key).collect();
+    let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN_KEYS.0));
+    let kept: Vec<_> = main.take(MAIN_KEYS.1).map(|(_, key)| key).collect();
     let lead = if priced.is_empty() { " " } else { "│ " };
     // The two blanks after the last key need no room.
     let room_beside = |pieces: &[StyledText]| room.saturating_add(2).saturating_sub(width(pieces));
@@ -68,10 +68,10 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     pieces.extend(priced_keys(&priced, room_beside(&pieces), &forms, &more));
     let form = forms.iter().find(|form| width(form) <= room_beside(&pieces));
     pieces.extend(form.into_iter().flatten().cloned());
-    let free_too = if room_beside(&pieces) > lead.columns() + FREE.columns() + SHORTEST { FREE } else { "" };
+    let free_too = if room_beside(&pieces) > lead.columns() + FREE.columns() + SHORTEST_KEY_COLUMNS { FREE } else { "" };
     let mut lead = if kept.is_empty() { format!("{lead}{free_too}") } else { String::new() };
     let mut left = if form == forms.first() { room_beside(&pieces).saturating_sub(lead.columns()) } else { 0 };
-    while left > SHORTEST
+    while left > SHORTEST_KEY_COLUMNS
         && let Some((_, key)) = free.next()
     {
         if width(&key) <= left {
@@ -124,7 +124,7 @@ fn told(model: &Model) -> Vec<&'static Command> {
 
 /// The heading of free keys, and the columns of the shortest free key: "q quit  ".
 const FREE: &str = "free: ";
-const SHORTEST: usize = 7;
+const SHORTEST_KEY_COLUMNS: usize = 7;
 
 /// Whether a command's key is shown with its price: it can cost, directly or on the screen that it opens.
 fn is_priced(model: &Model, command: &Command) -> bool {

@@ -100,7 +100,7 @@ fn opaque(style: Style) -> Style {
 }
 
 /// Columns too few to elide a text.
-const SHORTEST: usize = 8;
+const MIN_ELIDED_COLUMNS: usize = 8;
 
 /// The program's own text with its role.
 pub(super) type StyledText = (String, Role);
@@ -260,7 +260,7 @@ impl<'a> LineWriter<'a> {
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Role) {
         let (columns, whole) = (columns.min(self.room()), text.visible());
         let (hive, long) = hive(whole.as_str()).unwrap_or(("", 0));
-        if columns < SHORTEST || long == 0 && whole.width() <= columns {
+        if columns < MIN_ELIDED_COLUMNS || long == 0 && whole.width() <= columns {
             return self.outside(text, meaning);
         }
         let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
@@ -320,10 +320,10 @@ impl<'a> LineWriter<'a> {
 }
 
 /// The maximum root before a gap, in columns: a drive, a hive, a short variable.
-const ROOT: usize = 8;
+const MAX_ROOT_COLUMNS: usize = 8;
 
 /// Last parts of a path that have priority over its root.
-const LAST: usize = 2;
+const LAST_PARTS: usize = 2;
 
 const SEPARATORS: [char; 2] = ['\\', '/'];
 
@@ -361,7 +361,7 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, ColumnWidth::columns);
-    let root = if root > ROOT { 0 } else { root };
+    let root = if root > MAX_ROOT_COLUMNS { 0 } else { root };
     let quote = usize::from(text.starts_with('"'));
     let quoted = |tail: Range<usize>| if quote > 0 { vec![0..quote, tail] } else { alone(tail) };
     let mut ends = Vec::new();
@@ -374,7 +374,7 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
         ends.push(tail);
     }
     let beside_root = ends.iter().filter(|tail| root + 1 + **tail <= columns).count();
-    let bare = ends.len().min(LAST);
+    let bare = ends.len().min(LAST_PARTS);
     match (beside_root >= bare, ends.get(beside_root.max(1) - 1), ends.get(bare.max(1) - 1)) {
         (true, Some(tail), _) if root > 0 => Some(vec![0..root, width - tail..width]),
         (_, _, Some(tail)) => Some(quoted(width - tail..width)),
@@ -389,7 +389,7 @@ fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
     let is_hive = HIVES.iter().any(|hive| [hive.short, hive.long].iter().any(|name| root.eq_ignore_ascii_case(name)));
     let least = if is_hive { root.columns() } else { 0 };
-    let most = if root.columns() > ROOT { least } else { root.columns() };
+    let most = if root.columns() > MAX_ROOT_COLUMNS { least } else { root.columns() };
     let all = folder.columns();
     let ends = || folder.match_indices(SEPARATORS).filter_map(|(at, _)| folder.get(..at)).map(ColumnWidth::columns);
     let enough = |from: usize| ends().chain([all]).find(|end| *end > from + wanted).map(|end| from..end);

@@ -16,7 +16,7 @@ use crate::report::{Pane, RecentFile};
 use crate::text::{Untrusted, count, thousands};
 
 /// Columns of a pane's short name, including the gap.
-const PANE: usize = 10;
+const PANE_COLUMNS: usize = 10;
 
 impl DrawList for Comparison {
     fn title(list: &ComparisonList, _: &Model) -> String {
@@ -57,7 +57,7 @@ impl DrawList for Comparison {
     fn columns(list: &ComparisonList, items: &[&ComparedItem], room: usize, _: &Model) -> ListTable {
         let (compare, matrix) = (&list.source, list.source.matrix.as_ref());
         let rows: Vec<_> = matrix.into_iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
-        let pane = if compare.pane.is_none() { PANE } else { 0 };
+        let pane = if compare.pane.is_none() { PANE_COLUMNS } else { 0 };
         let marks = compare.columns.len() * cell(compare) + 1;
         ListTable::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))
     }

@@ -12,9 +12,9 @@ use crate::text::{ColumnWidth, Untrusted, count, thousands, to_visible};
 use std::collections::HashSet;
 
 /// Widths of the list from which it has counts of sandboxes, names of severities, and names of techniques.
-const COUNTED: usize = 48;
-const WORDED: usize = 70;
-const NAMED: usize = 96;
+const COUNTED_COLUMNS: usize = 48;
+const WORDED_COLUMNS: usize = 70;
+const NAMED_COLUMNS: usize = 96;
 
 /// Columns of the fold sign, the severity, the counts of distinct rows and sandboxes, a technique's identifier
 /// and name, the sandboxes of a row, and its pane.
@@ -53,11 +53,11 @@ impl DrawList for Findings {
 
     fn columns(list: &FindingList, rows: &[&FindingRow], room: usize, model: &Model) -> ListTable {
         let names = list.source.rules().filter_map(|of| Some(rule(of.number, model)?.name.columns() + 2));
-        let severity = if room >= WORDED { SEVERITY } else { 2 };
-        let sandboxes = if list.source.scope == Scope::File && room >= COUNTED { SANDBOXES } else { 0 };
+        let severity = if room >= WORDED_COLUMNS { SEVERITY } else { 2 };
+        let sandboxes = if list.source.scope == Scope::File && room >= COUNTED_COLUMNS { SANDBOXES } else { 0 };
         let technique = match room {
-            NAMED.. => TECHNIQUE,
-            WORDED.. => IDENTIFIER,
+            NAMED_COLUMNS.. => TECHNIQUE,
+            WORDED_COLUMNS.. => IDENTIFIER,
             _ => 0,
         };
         let beside = severity + FOLD + ROWS + sandboxes + technique;
@@ -105,7 +105,7 @@ fn rule(number: u16, model: &Model) -> Option<&Rule> {
 
 fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rule, of): (&Rule, &RuleFindings)) {
     let techniques = match line.room() {
-        NAMED.. => rule.techniques().collect::<Vec<_>>().join(", "),
+        NAMED_COLUMNS.. => rule.techniques().collect::<Vec<_>>().join(", "),
         _ => rule.attack.first().cloned().unwrap_or_default(),
     };
     let meaning = severity_tint(rule.severity);
@@ -125,7 +125,7 @@ fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rul
 
 fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, finding: &MarkedRow) {
     let (room, is_of_file) = (line.room(), list.source.scope == Scope::File);
-    let (indent, pane) = if room >= WORDED { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
+    let (indent, pane) = if room >= WORDED_COLUMNS { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
     let seen_by = if is_of_file { SEEN_BY.min(room * 2 / 5) } else { 0 };
     let at = ListTable::of([indent, seen_by, pane, room], at.labels);
     at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Role::Detail));

@@ -99,7 +99,7 @@ impl DrawForm for FileToScan {
         if let Some(failure) = &form.failure {
             return vec![(failure.label(), Role::Problem)];
         }
-        if form.is_looked_at() {
+        if form.is_inspected() {
             return vec![("◌ reading the file …".to_owned(), Role::Strong)];
         }
         let (Some(found), Some(submission)) = (&form.source.found, form.submission()) else {

@@ -17,8 +17,8 @@ use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands};
 use jiff::Timestamp;
 
 /// The maximum columns of a verdict, and the columns after a sandbox's name from which its document is named.
-const VERDICT: usize = 18;
-const DOCUMENT: usize = 12;
+const MAX_VERDICT_COLUMNS: usize = 18;
+const MIN_DOCUMENT_COLUMNS: usize = 12;
 
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focused().is_none();
@@ -118,7 +118,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
     }
     line.own(&notes(entry, model), Role::Key);
     let verdict = entry.report().and_then(|report| report.verdict.as_ref());
-    let verdict = verdict.map(|verdict| verdict.visible_cut(VERDICT));
+    let verdict = verdict.map(|verdict| verdict.visible_cut(MAX_VERDICT_COLUMNS));
     let (beside, below): (Option<_>, Option<_>) = match verdict {
         Some(verdict) if verdict.width() < line.room() => (Some(verdict), None),
         verdict => (None, verdict.filter(|_| area.height > 1)),
@@ -127,7 +127,7 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
         line.tab(usize::from(area.width) - if area.height < 2 { line.room() - 1 } else { verdict.width() });
         line.visible(&verdict, verdict_tint(verdict.as_str()));
     }
-    let needs = entry.document.as_ref().map_or(state.columns() + 2, |_| DOCUMENT);
+    let needs = entry.document.as_ref().map_or(state.columns() + 2, |_| MIN_DOCUMENT_COLUMNS);
     if area.height < 2 && line.room() < needs {
         // Its mark shows that it is stored.
         let age = state.strip_prefix("stored ").filter(|age| line.room() > age.columns() + 1);

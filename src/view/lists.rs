@@ -21,7 +21,7 @@ use crate::report::{Retention, StoredItem};
 use crate::text::{ColumnWidth, bytes, count, thousands, wrap_cut};
 
 /// The width from which the store list has the sizes and the origin of its items.
-const SIZED: usize = 100;
+const SIZED_COLUMNS: usize = 100;
 
 impl DrawList for StoreContents {
     const HEADS: &'static [&'static str] = &["file", "sandbox", "received", "size", "on disk", "at service", "from"];
@@ -40,7 +40,7 @@ impl DrawList for StoreContents {
         ListTable::of(
             match room {
                 0..60 => [0, 17, 11, 0, room, 0, 0],
-                60..SIZED => [15, 20, 12, 0, 11, room, 0],
+                60..SIZED_COLUMNS => [15, 20, 12, 0, 11, room, 0],
                 _ => [15, 27, 17, 12, 11, 12, room],
             },
             0,
@@ -49,7 +49,7 @@ impl DrawList for StoreContents {
 
     fn draw_row(_: &StoredList, mut line: LineWriter<'_>, at: &ListTable, thing: &StoredItem, model: &Model) {
         // A narrow screen shows dates without the year.
-        let (received, year) = (since(thing.received, model.now), if line.room() >= SIZED { 0 } else { 5 });
+        let (received, year) = (since(thing.received, model.now), if line.room() >= SIZED_COLUMNS { 0 } else { 5 });
         let cells = [
             thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
             stored::title(thing).to_string(),
@@ -83,7 +83,7 @@ fn about(thing: &StoredItem, model: &Model) -> String {
 }
 
 /// The minimum columns of a long row beside its heading.
-const SHORTENED: usize = 44;
+const MIN_ROW_COLUMNS: usize = 44;
 
 impl DrawList for PickerRows {
     fn title(list: &RowPicker, _: &Model) -> String {
@@ -95,7 +95,7 @@ impl DrawList for PickerRows {
         let shown: Vec<_> = rows.iter().filter_map(|picker_row| picker_row.row.as_ref()).collect();
         let labels = columns_of(shown.iter().map(|row| &row.label));
         // Headings get what the widest visible row leaves; a long row is cut for them.
-        let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(SHORTENED);
+        let row = shown.iter().map(|row| width_of(&row.pieces)).max().unwrap_or(0).min(MIN_ROW_COLUMNS);
         let spare = room.saturating_sub(1 + labels + row).max(room * 2 / 5);
         let heads = rows.iter().map(|picker_row| picker_row.head.columns()).max().unwrap_or(0);
         ListTable::of([heads.min(spare) + 1, room], labels)
@@ -109,14 +109,14 @@ impl DrawList for PickerRows {
     }
 }
 
-const KIND: usize = 11;
+const KIND_COLUMNS: usize = 11;
 
 /// Widths from which each indicator shows whether it is to block, and where it was seen.
-const NARROW: usize = 44;
-const WIDE: usize = 64;
+const NARROW_COLUMNS: usize = 44;
+const WIDE_COLUMNS: usize = 64;
 
 /// The part of the width for names of sandboxes, as a divisor.
-const NAMES: usize = 4;
+const NAMES_DIVISOR: usize = 4;
 
 impl DrawList for FoundIndicators {
     const HINT: &'static str = "a value, a kind, to block";
@@ -139,10 +139,10 @@ impl DrawList for FoundIndicators {
     }
 
     fn columns(list: &IndicatorList, rows: &[&MergedIndicator], room: usize, _: &Model) -> ListTable {
-        let widest = rows.iter().map(|found| seen(list, found, room / NAMES).columns()).max().unwrap_or(0);
-        let seen = if room >= WIDE { widest } else { 0 };
-        let to_block = if room >= NARROW { TO_BLOCK.len() + 1 } else { 0 };
-        ListTable::of([KIND, room.saturating_sub(KIND + to_block + seen), to_block, seen], 0)
+        let widest = rows.iter().map(|found| seen(list, found, room / NAMES_DIVISOR).columns()).max().unwrap_or(0);
+        let seen = if room >= WIDE_COLUMNS { widest } else { 0 };
+        let to_block = if room >= NARROW_COLUMNS { TO_BLOCK.len() + 1 } else { 0 };
+        ListTable::of([KIND_COLUMNS, room.saturating_sub(KIND_COLUMNS + to_block + seen), to_block, seen], 0)
     }
 
     fn draw_head(list: &IndicatorList, buffer: &mut Canvas<'_>, area: Area, _: &Model) {
@@ -158,7 +158,7 @@ impl DrawList for FoundIndicators {
     }
 
     fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &ListTable, found: &Self::Row, _: &Model) {
-        let (mark, names) = (found.severity(), line.room() / NAMES);
+        let (mark, names) = (found.severity(), line.room() / NAMES_DIVISOR);
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
         line.own(&format!(" {}", found.kind().name()), Role::Faint);
         let meaning = if mark == Some(Severity::Noise) { Role::Faint } else { Role::Text };
@@ -259,7 +259,7 @@ impl DrawList for SandboxArtifacts {
 }
 
 /// The width from which commands have their subjects beside them.
-const ROOMY: usize = 90;
+const ROOMY_COLUMNS: usize = 90;
 
 impl DrawList for CommandList {
     fn title(list: &Palette, _: &Model) -> String {
@@ -273,7 +273,7 @@ impl DrawList for CommandList {
 
     fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> ListTable {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
-        let subjects = if room >= ROOMY && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
+        let subjects = if room >= ROOMY_COLUMNS && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
         // Labels give way to keys and names, which must not be cut.
         let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 1;
         ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 1, room], 0)

@@ -15,12 +15,12 @@ use crate::report::{Pane, Piece, Row, RowPlace, Section};
 use crate::text::{ColumnWidth, Untrusted, thousands};
 
 /// The maximum columns of labels, and the maximum in the narrow overview.
-const LABELS: usize = 15;
-const OVERVIEW: usize = 10;
+const MAX_LABEL_COLUMNS: usize = 15;
+const OVERVIEW_LABEL_COLUMNS: usize = 10;
 const MARK_WIDTH: usize = 1;
 
 /// Deepest level of a process tree that is drawn with guides; deeper ones show a number.
-const GUIDES: usize = 24;
+const MAX_GUIDE_DEPTH: usize = 24;
 
 /// Draws a frame and returns the area inside.
 pub(super) fn frame(buffer: &mut Canvas<'_>, area: Area, title: &str, right: &str, has_focus: bool) -> Area {
@@ -168,13 +168,13 @@ impl PaneRows<'_> {
     }
 }
 
-const BEFORE: usize = 12;
+const CONTEXT_COLUMNS: usize = 12;
 
 /// The offset of a row that shows its match; `None` if the row's line has no match.
 fn shift_to(pattern: &Pattern, row: &Row) -> Option<usize> {
     let (_, text) = row.words(|text| text.visible().into());
     let found = pattern.spans(&text).into_iter().next()?;
-    text.get(..found.start).map(|before| before.columns().saturating_sub(BEFORE))
+    text.get(..found.start).map(|before| before.columns().saturating_sub(CONTEXT_COLUMNS))
 }
 
 /// The last row of a pane, for text that replaces rows.
@@ -205,14 +205,14 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
     let title = format!("{} {}", key(pane, model), pane.title());
     let title = title.trim_start();
-    if state.sieve.is_open() {
+    if state.row_filter.is_open() {
         let own = Some(state.own_rows().len() as u64).filter(|own| *own > 0);
         let own = own.map_or(String::new(), |own| format!(" · by our rules alone {}", thousands(own)));
         return format!(" {title}{}{}{own} ", filter_words(state), kinds(pane, open));
     }
     // The count is of all rows, whether filters, folds or noise hide the others.
     let all = thousands(open.count(pane) as u64);
-    let hidden = match state.sieve.hidden.len() as u64 {
+    let hidden = match state.row_filter.hidden.len() as u64 {
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
     };
@@ -247,7 +247,7 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
 
 /// The number of rows, and the one of the cursor; none for a mere ancestor of matching rows.
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
-    let is_open = state.sieve.is_open();
+    let is_open = state.row_filter.is_open();
     let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
     let at = if is_open { Some(state.scroll.cursor) } else { state.filtered_before(&open.report, pane) };
     let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
@@ -261,26 +261,26 @@ fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -
 
 fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     let sections = open.report.sections(pane);
-    let own = open.panes.get(&pane).and_then(|state| state.own_rows().first()).map(|_| LABELS);
+    let own = open.panes.get(&pane).and_then(|state| state.own_rows().first()).map(|_| MAX_LABEL_COLUMNS);
     let known = sections.iter().filter_map(|n| open.report.section(*n)).map(|section| match section.attribute {
         // A label much longer than the others reaches into its row's value.
-        Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW),
-        Some(attribute) if attribute.is_technique() => LABELS,
+        Some(attribute) if pane == Pane::Overview => attribute.label.columns().min(OVERVIEW_LABEL_COLUMNS),
+        Some(attribute) if attribute.is_technique() => MAX_LABEL_COLUMNS,
         Some(attribute) => attribute.label.columns(),
-        None => section.name.visible_cut(LABELS).width(),
+        None => section.name.visible_cut(MAX_LABEL_COLUMNS).width(),
     });
     widest(known.chain(own))
 }
 
 /// Columns for labels of these widths, including the gap; zero without labels.
 fn widest(widths: impl Iterator<Item = usize>) -> usize {
-    widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(LABELS) + 1)
+    widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(MAX_LABEL_COLUMNS) + 1)
 }
 
 pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
     match label {
         Label::Known(word) => line.own(word, Role::Faint),
-        Label::Named(name) => line.visible(&name.visible_cut(LABELS), Role::Faint),
+        Label::Named(name) => line.visible(&name.visible_cut(MAX_LABEL_COLUMNS), Role::Faint),
     }
 }
 
@@ -351,7 +351,7 @@ pub(super) fn width_of(pieces: &[Piece]) -> usize {
 
 fn draw_branch(line: &mut LineWriter<'_>, branch: &TreeBranch, passes_filter: bool) {
     let depth = branch.guides.len();
-    if depth > GUIDES {
+    if depth > MAX_GUIDE_DEPTH {
         line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Role::Faint);
     } else if let Some((last, above)) = branch.guides.split_last() {
         above.iter().for_each(|truncation_mark| line.own(if *truncation_mark { "│ " } else { "  " }, Role::Faint));

@@ -13,13 +13,13 @@ use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
 /// The maximum columns of a file's name, the width from which titles have names, and the columns reserved for program and file.
-const NAME: usize = 40;
-const NAMED: u16 = 80;
-const TITLE: usize = 33;
+const MAX_NAME_COLUMNS: usize = 40;
+const NAMED_TITLE_COLUMNS: u16 = 80;
+const RESERVED_TITLE_COLUMNS: usize = 33;
 
 /// The maximum rows of the detail, and the rows of the start screen reserved for the hash line and recent files.
-const DETAIL: u16 = 4;
-const START_ROWS: u16 = 6;
+const MAX_DETAIL_ROWS: u16 = 4;
+const RESERVED_START_ROWS: u16 = 6;
 
 /// Draws the model into an empty buffer.
 pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
@@ -85,8 +85,8 @@ fn title(model: &Model, columns: u16) -> Vec<StyledText> {
             let hash = if columns >= 150 { file.to_string() } else { file.short() };
             parts.extend([(own_name(&model.service.name), Role::Faint), (hash, Role::Strong)]);
             // A name in few columns is useless: sandbox and verdict get the room.
-            let name = model.start.name_of(file).filter(|_| columns >= NAMED);
-            let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(NAME)).to_string());
+            let name = model.start.name_of(file).filter(|_| columns >= NAMED_TITLE_COLUMNS);
+            let name = name.map(|name| name.visible_cut((usize::from(columns) / 5).min(MAX_NAME_COLUMNS)).to_string());
             parts.extend(name.map(|name| (name, Role::Strong)));
             let number = model.files.number().map(|(shown, all)| format!("file {shown} of {all}"));
             parts.extend(number.map(|number| (number, Role::Key)));
@@ -119,7 +119,7 @@ fn right_of_title(model: &Model, columns: usize) -> String {
     let call = model.calls.paid().next().map(|call| format!("◌ {all}{}{end}", list::progress(call, model.now)));
     let first = call.unwrap_or(all);
     // The open file is named beside it, at least in short.
-    let room = columns.saturating_sub(TITLE + first.columns());
+    let room = columns.saturating_sub(RESERVED_TITLE_COLUMNS + first.columns());
     format!("{first}{}", followed(model, room))
 }
 
@@ -170,11 +170,11 @@ fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let words = match model.focused() {
         _ if area.height == 0 || !model.message().is_empty() => None,
         None => model.list().map(|list| list::chosen_words(list, model)),
-        Some(pane) => model.open().and_then(|open| pane::row_words(pane, open, model, columns * usize::from(DETAIL))),
+        Some(pane) => model.open().and_then(|open| pane::row_words(pane, open, model, columns * usize::from(MAX_DETAIL_ROWS))),
     };
     let Some(words) = words else { return };
     // A long row covers the last rows of the panes, but not the one with the cursor.
-    let wanted = u16::try_from(wrap(&words, columns).len()).unwrap_or(DETAIL).min(DETAIL);
+    let wanted = u16::try_from(wrap(&words, columns).len()).unwrap_or(MAX_DETAIL_ROWS).min(MAX_DETAIL_ROWS);
     let free = if model.overlays.is_empty() { area.y.saturating_sub(below_cursor(layout, model) + 1) } else { 0 };
     let more = wanted.saturating_sub(area.height).min(free);
     buffer.lift_border(layout.content, more);
@@ -261,7 +261,7 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
     let rows = wrapped(start_words(model), inside.width.saturating_sub(4).into());
     // In little room, the end of the text gives way to the typed hash and the chosen file.
-    let words = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(START_ROWS));
+    let words = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(RESERVED_START_ROWS));
     let shown = rows.into_iter().take(words.into());
     buffer.write_rows(inside, 0, shown.map(|(text, meaning)| (format!("  {text}"), meaning)));
     draw_typed(buffer, inside, words, model);

@@ -21,18 +21,18 @@ impl Model {
             let list = self.list().map(ComparisonList::of);
             list.into_iter().for_each(|compare| self.overlays.put(compare));
         }
-        self.compare_anew();
+        self.restart_comparison();
     }
 
     pub(super) fn compare_other_columns(&mut self, change: fn(&mut Comparison)) {
         self.change_comparison(change);
-        self.compare_anew();
+        self.restart_comparison();
     }
 
-    pub(in crate::app) fn compare_anew(&mut self) {
+    pub(in crate::app) fn restart_comparison(&mut self) {
         let list = self.files.shown().map(|file| &file.list);
         let Some(compare) = self.overlays.find_mut::<ComparisonList>() else { return };
-        compare.change(|compare| compare.renew(list));
+        compare.change(|compare| compare.refresh_columns(list));
         let bodies = compare.source.columns.iter().map(|column| column.body.clone()).collect();
         let ticket = compare.source.job.ticket();
         self.emit(ReportJob::Compare(ticket, bodies, self.rules_or_file()));
@@ -98,6 +98,6 @@ impl Model {
         let mut list = List::unasked(file.clone());
         list.take_loaded(loaded);
         self.change_comparison(|compare| compare.take_other(&list));
-        self.compare_anew()
+        self.restart_comparison()
     }
 }

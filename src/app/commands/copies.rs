@@ -2,7 +2,7 @@
 //! defanged and in one line, except raw bytes.
 
 use crate::app::export_form::{
-    ClipboardCopy, ExportChoice, ExportForm, ExportPart, LONGEST_COPY, SaveContent, SaveError, SaveJob,
+    ClipboardCopy, ExportChoice, ExportForm, ExportPart, MAX_COPY_BYTES, SaveContent, SaveError, SaveJob,
 };
 use crate::app::list::ListOrigin;
 use crate::app::overlays::findings::MarkedRow;
@@ -16,7 +16,7 @@ use crate::text::{Untrusted, count, thousands};
 use std::sync::Arc;
 
 /// Separates rows that are copied together.
-const BETWEEN: &str = " · ";
+const ROW_SEPARATOR: &str = " · ";
 
 impl Model {
     pub(super) fn copy_value(&mut self) {
@@ -33,7 +33,7 @@ impl Model {
     pub(super) fn copy_raw(&mut self) {
         let Some((what, text)) = self.subject() else { return };
         let raw = ClipboardCopy { what: format!("{what}, raw"), bytes: text.as_bytes().to_vec() };
-        if !self.copies_raw && raw.bytes.len() <= LONGEST_COPY {
+        if !self.copies_raw && raw.bytes.len() <= MAX_COPY_BYTES {
             let details = format!(
                 "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
                  It is asked once; after a yes, this session copies raw whenever {} is pressed.",
@@ -55,7 +55,7 @@ impl Model {
                 Overlay::ComparisonList(compare) => compare.seen_words()?,
                 _ => String::new(),
             };
-            let gap = if before.is_empty() { "" } else { BETWEEN };
+            let gap = if before.is_empty() { "" } else { ROW_SEPARATOR };
             return Some(("the row".to_owned(), format!("{before}{gap}{}", export::line(pane, &row))));
         }
         let Some(pane) = self.focused() else {
@@ -87,8 +87,8 @@ impl Model {
     }
 
     pub(super) fn copy(&mut self, what: String, bytes: Vec<u8>) {
-        if bytes.len() > LONGEST_COPY {
-            let (most, way) = (crate::text::bytes(LONGEST_COPY as u64), self.key_label("export"));
+        if bytes.len() > MAX_COPY_BYTES {
+            let (most, way) = (crate::text::bytes(MAX_COPY_BYTES as u64), self.key_label("export"));
             return self.warn(format!(
                 "It is longer than {most}, the most that a terminal's clipboard surely takes: nothing was copied. {way} \
                  writes it to a file."
@@ -145,7 +145,7 @@ impl Model {
         Some(ExportSource { body: report.body.clone(), identifier, origin, received, notes })
     }
 
-    pub(super) fn ask_where(&mut self) {
+    pub(super) fn open_export_form(&mut self) {
         let sized = |part: ExportPart| (part.clone(), size(self, &part));
         let parts: Vec<_> = self.parts().into_iter().map(sized).collect();
         // The overlay's row, or the rows that pass a filter or a subtree.
@@ -325,10 +325,10 @@ fn joined(lines: impl Iterator<Item = String>) -> String {
     let mut all = String::new();
     for line in lines {
         if !all.is_empty() {
-            all.push_str(BETWEEN);
+            all.push_str(ROW_SEPARATOR);
         }
         all.push_str(&line);
-        if all.len() > LONGEST_COPY {
+        if all.len() > MAX_COPY_BYTES {
             break;
         }
     }

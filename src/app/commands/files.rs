@@ -1,7 +1,7 @@
 //! Commands on files and their sandboxes: search, list, open, fetch again, watch a scan, submit, delete.
 
 use crate::app::commands::Action::Local;
-use crate::app::commands::scans::{FOLLOWING, first_poll};
+use crate::app::commands::scans::{WATCH_TITLE, first_poll};
 use crate::app::commands::{
     A_REPORT, A_SERVICE, Action, Availability, chosen_report, first_page, has_report, is_chosen_stored, is_next,
     is_over, next_page,
@@ -89,11 +89,11 @@ commands! {
     "refetch" [key('r')] "refetch", 2, FILE,
         "Fetch a stored report once more; it stays until the new one is there"
         if Availability::Has("a stored report", |m| is_chosen_stored(m) && chosen_report(m).is_some())
-        => Action::ask_anew(chosen_report);
+        => Action::send_again(chosen_report);
     "relist" [key('R')] "relist", 3, FILE,
         "List once more; if the first page changed, further ones cost again"
         if Availability::Has("a list that has been asked for", |m| first_page(m).is_some())
-        => Action::ask_anew(first_page);
+        => Action::send_again(first_page);
     "open-all" [key('A')] "open all", 4, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Compare]),
         "Open every report of the list that is not stored, one after another; the total is in the bar, the first failure stops it"
         if Availability::HasAll(&[
@@ -106,7 +106,7 @@ commands! {
     "stop" [key('s')] "stop", 1, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::TextPage]),
         "Stop opening all, or watching the file's scan: nothing further is sent"
         if Availability::Has("reports that are being opened, or a scan that is watched", |m| {
-            let is_there = m.key_context() != KeyContext::TextPage || m.overlays.shows_sheet(FOLLOWING);
+            let is_there = m.key_context() != KeyContext::TextPage || m.overlays.shows_page(WATCH_TITLE);
             is_there && (m.calls.batch().is_some() || m.following().is_some())
         }) => Local(|m| match m.calls.batch() {
             Some(_) => m.stop_batch("Stopped."),
@@ -114,10 +114,10 @@ commands! {
         });
     "counters" [key('b')] "counters", 9, FILE,
         "Ask for the service's own counters: the quota left to the user and the group; takes no quota"
-        if A_SERVICE => Action::ask_anew(|_| Some(Request::Quotas));
+        if A_SERVICE => Action::send_again(|_| Some(Request::Quotas));
     "usage" [key('u')] "usage", 9, FILE_OR_ROW,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
-        if A_SERVICE => Action::ask_anew(|m| Some(last_days(m.now)));
+        if A_SERVICE => Action::send_again(|m| Some(last_days(m.now)));
     "open-chosen" [ENTER] "open file", 1, KeyContexts::of(&[KeyContext::Start, KeyContext::Hash]),
         "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
         if Availability::Has("a SHA-256 that is typed or pasted", |m| {
@@ -142,15 +142,15 @@ commands! {
         "Watch the file's scan: until its reports are there, by polls at an interval, each at a price, up to a limit"
         if Availability::Has("a file that is not watched, with no sandbox in its list", |m| {
             can_follow(m) && !has_sandboxes(m)
-        }) => Action::Each { requests: first_poll, price: Model::follow_price, begin: Model::ask_to_follow };
+        }) => Action::Each { requests: first_poll, price: Model::follow_price, begin: Model::confirm_watch };
     "watch-listed" [key('W')] "watch", 5, FILE,
         "Watch the file's scan: though some of its reports are listed; shows the cost first"
         if Availability::Has("a file that is not watched, with sandboxes in its list", |m| can_follow(m) && has_sandboxes(m))
-        => Action::Leads { to: Model::ask_to_follow, price: Model::follow_price };
+        => Action::Leads { to: Model::confirm_watch, price: Model::follow_price };
     "watch-status" [key('W')] "watch", 3, FILE,
         "Show the progress of the watched scan: each sandbox, the next poll, what it may still cost"
         if Availability::Has("a scan that is watched", |m| m.following().is_some())
-        => Local(|m| m.show_figures(m.following_sheet(), true));
+        => Local(|m| m.show_figures(m.watch_page(), true));
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
         if A_SERVICE => Action::Leads {
@@ -172,7 +172,7 @@ commands! {
     "submit" [ENTER] "submit it", 1, FORM,
         "Upload the file for a private scan"
         if Availability::Has("an inspected file", |m| m.direct_scan().is_some())
-        => Action::ask_anew(Model::direct_scan);
+        => Action::send_again(Model::direct_scan);
     "submit-large" [ENTER] "submit it", 1, FORM,
         "Ask for an address that takes a large file; the file is uploaded there for a private scan"
         if Availability::Has("a large inspected file, and no other that is being sent", |m| {

@@ -66,7 +66,7 @@ mod everywhere {
     }
 }
 
-pub(in crate::app) use scans::FOLLOWING;
+pub(in crate::app) use scans::WATCH_TITLE;
 
 use crate::app::keys::{CONFIRM, ENTER, KeyContexts, PANED};
 use crate::app::list::Next;
@@ -185,7 +185,7 @@ impl Action {
         Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: false }
     }
 
-    const fn ask_anew(request: fn(&Model) -> Option<Request>) -> Self {
+    const fn send_again(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: true }
     }
 }
@@ -241,7 +241,7 @@ impl Command {
     }
 
     /// The command that this one runs right now: for the palette's, the chosen one.
-    pub fn meant(&'static self, model: &Model) -> &'static Self {
+    pub fn resolve(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
             (Action::Chosen, Some(PaletteAction::Command(command))) => command,
             _ => self,

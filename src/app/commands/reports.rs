@@ -23,8 +23,8 @@ use crate::quota::{Kind, Operation};
 use crate::report::StoredItem;
 
 /// The steps of the list's columns and of the upper panes' percentage of rows.
-const WIDER: i16 = 2;
-const TALLER: i16 = 5;
+const LIST_STEP_COLUMNS: i16 = 2;
+const UPPER_STEP_PERCENT: i16 = 5;
 
 const FOLDED_OR_WIDE: Availability = Availability::Has("a report, or a list that folds or has kinds or columns", |m| {
     if m.overlays.is_empty() { has_report(m) } else { !is_over::<RowPicker>(m) }
@@ -49,7 +49,7 @@ fn has_stored(model: &Model) -> bool {
     model.chosen_stored().is_some()
 }
 
-const SOMETHING_HELD: Availability = Availability::Has("something stored", has_stored);
+const ANY_STORED: Availability = Availability::Has("something stored", has_stored);
 
 /// Deleting more than the visible rows is disabled while a filter hides some.
 const ALL_SHOWN: Availability = Availability::HasAll(&[
@@ -88,13 +88,13 @@ commands! {
             m.overlays.put(text_page);
         });
     "list-wider" [key('>')] "wider list", 0, FILE,
-        "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, WIDER)));
+        "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, LIST_STEP_COLUMNS)));
     "list-narrower" [key('<')] "narrower list", 0, FILE,
-        "Give the list of sandboxes fewer columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, -WIDER)));
+        "Give the list of sandboxes fewer columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, -LIST_STEP_COLUMNS)));
     "upper-taller" [key(')')] "taller upper panes", 0, FILE,
-        "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(TALLER)));
+        "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(UPPER_STEP_PERCENT)));
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
-        "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-TALLER)));
+        "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-UPPER_STEP_PERCENT)));
     "left" [LEFT, key('h')] "left", 0, KeyContexts::of(&[KeyContext::Pane, KeyContext::Answer, KeyContext::Compare, KeyContext::Rows]),
         "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the column before; of indicators, the kind before"
         if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Left));
@@ -207,7 +207,7 @@ commands! {
         if A_STORED_REPORT => Local(Model::find_indicators);
     "export" [key('x')] "export", 8, COPIED,
         "Write indicators, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
-        if Availability::Has("an open report, or a value", Model::can_write) => Local(Model::ask_where);
+        if Availability::Has("an open report, or a value", Model::can_write) => Local(Model::open_export_form);
     "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
         "Choose the next of the line: what is exported, of which reports, in which format"
         if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(true)));
@@ -245,7 +245,7 @@ commands! {
         };
     "ask-again" [Key::Ctrl('a')] "ask again", 2, FORM,
         "Send the typed request though its response is stored"
-        if Availability::Has("a stored response", is_form_stored) => Action::ask_anew(form_request);
+        if Availability::Has("a stored response", is_form_stored) => Action::send_again(form_request);
     "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
         "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The question names the keys that answer it."));
@@ -295,15 +295,15 @@ commands! {
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
         }) => Local(Model::open_stored);
     "sort-stored" [key('O')] "sort", 2, PICKER,
-        "Sort by age, size, file or expiry" if SOMETHING_HELD => Local(Model::sort_stored);
+        "Sort by age, size, file or expiry" if ANY_STORED => Local(Model::sort_stored);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,
         "Delete the chosen report from the store; or everything stored of its file; after confirmation"
-        if SOMETHING_HELD => Local(Model::delete_chosen);
+        if ANY_STORED => Local(Model::delete_chosen);
     "delete-old" [key('P')] "purge by age", 3, PICKER,
         "Delete everything older than a number of days, after confirmation" if ALL_SHOWN => Local(|m| m.overlays.put(AgeForm::with_fields(AgeInDays, 1)));
     "delete-everything" [key('X')] "delete all", 4, PICKER,
         "Delete everything stored, after confirmation; the ledger stays"
-        if ALL_SHOWN => Local(|m| m.confirm_purge(vec![crate::report::DeletionTarget::Everything]));
+        if ALL_SHOWN => Local(|m| m.confirm_deletion(vec![crate::report::DeletionTarget::Everything]));
     "apply-age" [ENTER] "how many go", 1, FORM,
         "Name everything older than the typed days, and ask"
         if Availability::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);

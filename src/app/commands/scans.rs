@@ -16,7 +16,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 /// The title of the text page with the progress of a scan.
-pub(in crate::app) const FOLLOWING: &str = "Watching the scan";
+pub(in crate::app) const WATCH_TITLE: &str = "Watching the scan";
 
 /// The first requests of watching the shown file's scan.
 pub(super) fn first_poll(model: &Model) -> Vec<Request> {
@@ -37,14 +37,14 @@ impl Model {
     }
 
     /// Watches the scan of the shown file, after confirmation if reports are listed or the price is high.
-    pub(super) fn ask_to_follow(&mut self) {
+    pub(super) fn confirm_watch(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
         // The budget refuses at once, not after confirmation.
         if self.refuse(&self.tag_of(price.clone())) {
             return;
         }
-        if !has_reports && !self.settings.is_dear(price.worst()) {
+        if !has_reports && !self.settings.needs_confirmation(price.worst()) {
             return self.follow(file);
         }
         let why = if has_reports { "Reports of the file are listed already. " } else { "" };
@@ -154,8 +154,8 @@ impl Model {
         self.next_poll();
     }
 
-    pub(in crate::app) fn following_sheet(&self) -> TextPage {
-        TextPage::new(FOLLOWING, self.following_rows(), usize::from(self.overlay_room().width))
+    pub(in crate::app) fn watch_page(&self) -> TextPage {
+        TextPage::new(WATCH_TITLE, self.following_rows(), usize::from(self.overlay_room().width))
     }
 
     pub fn following_rows(&self) -> Vec<TextRow> {
@@ -210,7 +210,7 @@ impl Model {
         self.overlays.find_mut::<SubmitForm>().filter(|form| form.submission().as_deref() == Some(submission))
     }
 
-    pub(in crate::app) fn looked_at_file(
+    pub(in crate::app) fn on_file_inspected(
         &mut self,
         path: PathBuf,
         result: Result<(Sha256, u64), String>,
@@ -225,7 +225,7 @@ impl Model {
             return;
         }
         if let Some(agreed) = form.source.agreed.take() {
-            return self.looked_again(&agreed, result, sent);
+            return self.on_file_reinspected(&agreed, result, sent);
         }
         match result {
             // The upload is in flight.
@@ -250,7 +250,7 @@ impl Model {
         let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
-        let dear = || self.settings.is_dear(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
+        let dear = || self.settings.needs_confirmation(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
         if let Some(why) = scan.warning().or_else(dear) {
             return self.ask_first(why, [KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission))]);
         }
@@ -265,7 +265,7 @@ impl Model {
     }
 
     /// Sends the large file if it has not changed since the user confirmed.
-    pub(in crate::app) fn looked_again(
+    pub(in crate::app) fn on_file_reinspected(
         &mut self,
         agreed: &Arc<Submission>,
         found: Result<(Sha256, u64), String>,

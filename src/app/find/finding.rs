@@ -53,7 +53,7 @@ impl Model {
         if let Some((pane, open)) = self.focused().zip(self.files.open_mut())
             && let Some(state) = open.panes.get_mut(&pane)
         {
-            state.unsift(&open.report, pane);
+            state.restore_rows(&open.report, pane);
             state.filter = None;
         }
     }
@@ -63,7 +63,7 @@ impl Model {
         self.files.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
     }
 
-    fn quest_mut(&mut self) -> Option<&mut SearchQuery> {
+    fn query_mut(&mut self) -> Option<&mut SearchQuery> {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.query);
         }
@@ -71,7 +71,7 @@ impl Model {
     }
 
     pub(in crate::app) fn change_how(&mut self, change: fn(&mut MatchOptions)) {
-        if let Some(query) = self.quest_mut() {
+        if let Some(query) = self.query_mut() {
             change(&mut query.how);
             self.start_search()
         }
@@ -157,7 +157,7 @@ impl Model {
         let passes_filter = |at: &usize| state.place(report, pane, *at).is_some_and(|place| state.passes_filter(place));
         let found = in_circle(cursor, count, forward).find(passes_filter);
         state.scroll.cursor = found.unwrap_or(cursor);
-        state.scroll.settle(count, height);
+        state.scroll.clamp(count, height);
         match found {
             Some(found) if found == cursor => self.say("This is the only hit."),
             Some(_) => {}
@@ -170,7 +170,7 @@ impl Model {
     /// The label of the list to return to, if any.
     pub fn return_label(&self) -> Option<&'static str> {
         let is_here = self.overlays.is_empty() && !self.files.is_zoomed() && self.filter().is_none();
-        let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.is_there(left))?;
+        let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.can_restore(left))?;
         Some(match left {
             ReturnPoint::Finder => "back to the hits",
             ReturnPoint::List(_, _, overlay) => match overlay.as_slice() {
@@ -182,7 +182,7 @@ impl Model {
     }
 
     /// Whether the list can be restored: its file may be closed, its report replaced.
-    fn is_there(&self, left: &ReturnPoint) -> bool {
+    fn can_restore(&self, left: &ReturnPoint) -> bool {
         match left {
             ReturnPoint::Finder => self.search().is_some(),
             ReturnPoint::List(file, of, _) => {
@@ -194,7 +194,7 @@ impl Model {
 
     /// Restores a list of this file that was left for one of its rows; returns whether there was one.
     pub(in crate::app) fn return_to<T: OverlayKind>(&mut self) -> bool {
-        let left = self.files.shown().and_then(|file| file.left.as_ref()).filter(|left| self.is_there(left));
+        let left = self.files.shown().and_then(|file| file.left.as_ref()).filter(|left| self.can_restore(left));
         let Some(ReturnPoint::List(file, _, overlay)) = left else { return false };
         let is_it = file.as_ref() == self.file() && overlay.iter().any(|overlay| T::of(overlay).is_some());
         if is_it {
@@ -209,7 +209,7 @@ impl Model {
         let below = std::mem::take(&mut self.overlays.all);
         if let Overlay::HitList(mut finder) = overlay {
             finder.choose_hit();
-            self.keep_search(finder);
+            self.save_search(finder);
             return Some(ReturnPoint::Finder);
         }
         // Row details belong to the cursor, which moves to another row.
@@ -260,7 +260,7 @@ impl Model {
     }
 
     /// Saves a search that is left or closed, so that its hits can still be stepped through.
-    pub(in crate::app) fn keep_search(&mut self, finder: HitList) {
+    pub(in crate::app) fn save_search(&mut self, finder: HitList) {
         if finder.hit().is_none() {
             return;
         }

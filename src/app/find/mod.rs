@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Maximum of decoded hits of a group; the others are counted.
-pub const MOST_HITS: usize = 50;
+pub const MAX_HITS: usize = 50;
 
 /// Typed text, and the search that runs for it.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ pub(in crate::app) struct RunningSearch {
 
 impl SearchQuery {
     /// Compiles the typed pattern; keeps the last one if invalid. Returns whether a new search is needed.
-    pub(in crate::app) fn renew_pattern(&mut self) -> bool {
+    pub(in crate::app) fn update_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed.text, self.how) {
             Ok(pattern) => {
                 self.problem = None;
@@ -217,7 +217,7 @@ impl Hit {
 }
 
 /// Maximum bytes of a field that is not on its row's line.
-const LONGEST_FIELD: usize = 200;
+const MAX_FIELD_BYTES: usize = 200;
 
 /// The field with the match, if the row's line does not show it.
 fn field(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
@@ -229,7 +229,7 @@ fn field(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Opti
     leaves(&record.value, &mut |way, value| {
         let text = value.text();
         if found.is_none() && pattern.is_match(text.as_bytes()) {
-            let start = text.as_bytes().get(..LONGEST_FIELD).unwrap_or(text.as_bytes());
+            let start = text.as_bytes().get(..MAX_FIELD_BYTES).unwrap_or(text.as_bytes());
             found = Some((pointer(way.iter().skip(1)), Untrusted::from(start)));
         }
     });
@@ -278,7 +278,7 @@ impl SearchHits {
             match self.groups.iter_mut().find(|known| known.of == group.of) {
                 Some(known) => {
                     known.count += group.count;
-                    let room = MOST_HITS.saturating_sub(known.hits.len());
+                    let room = MAX_HITS.saturating_sub(known.hits.len());
                     known.hits.extend(group.hits.into_iter().take(room));
                 }
                 None => self.groups.push(group),
@@ -317,7 +317,7 @@ impl HitList {
     pub(super) fn search(&mut self, open: Option<&OpenReport>) -> Option<SearchJob> {
         let open = open.filter(|_| !self.source.is_stored);
         self.source.of = open.map(|open| open.job.number());
-        if !self.filter.renew_pattern() {
+        if !self.filter.update_pattern() {
             // Hits of the previous text do not belong to this one.
             self.filter.run = None;
             self.forget_hits();

@@ -11,7 +11,7 @@ use crate::report::{Depths, Folds, Row};
 use crate::text::{Untrusted, Visible, thousands, wrap};
 use jiff::Timestamp;
 
-const INDENT: usize = 2;
+const INDENT_COLUMNS: usize = 2;
 
 /// A row with all its members, line by line.
 #[derive(Debug)]
@@ -92,15 +92,15 @@ impl Detail {
 }
 
 /// Maximum of screen rows of one value; longer values are for export.
-const MOST_ROWS: usize = 20_000;
+const MAX_ROWS: usize = 20_000;
 
 fn line_rows(line: &Line, columns: usize) -> Vec<DetailRow> {
     let name = line.name.as_ref().map(|name| name.visible_cut(40));
-    let indent = (line.depth * INDENT).min(40);
+    let indent = (line.depth * INDENT_COLUMNS).min(40);
     let hanging = indent + name.as_ref().map_or(0, |name| name.width() + 2);
     let room = columns.saturating_sub(hanging).max(8);
-    let mut values = line.value.iter().flat_map(|value| value.lines(room)).take(MOST_ROWS).collect::<Vec<_>>();
-    if values.len() == MOST_ROWS {
+    let mut values = line.value.iter().flat_map(|value| value.lines(room)).take(MAX_ROWS).collect::<Vec<_>>();
+    if values.len() == MAX_ROWS {
         values.push(Untrusted::from("…").visible());
     }
     values.resize_with(values.len().max(1), Visible::default);

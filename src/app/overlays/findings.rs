@@ -13,11 +13,11 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 /// Maximum of listed rows of a rule; the others are counted and exported.
-const MOST_LISTED: usize = 1_000;
+const MAX_LISTED_ROWS: usize = 1_000;
 
 /// Columns of a sandbox's name, and the screen rows from which two describe the chosen row.
-const NAME: usize = 16;
-const TALL: u16 = 14;
+const NAME_COLUMNS: usize = 16;
+const TALL_ROWS: u16 = 14;
 
 pub type FindingList = ListView<Findings>;
 
@@ -203,9 +203,9 @@ impl FoundByRule<'_> {
             return;
         }
         self.of.count += 1;
-        if at < MOST_LISTED {
+        if at < MAX_LISTED_ROWS {
             let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
-            let (rule, seen_by, words) = (self.of.number, judged.name.visible_cut(NAME), Arc::clone(&self.of.words));
+            let (rule, seen_by, words) = (self.of.number, judged.name.visible_cut(NAME_COLUMNS), Arc::clone(&self.of.words));
             self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), words });
         }
     }
@@ -303,7 +303,7 @@ impl ListSource for Findings {
     }
 
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
-        if room.height >= TALL { (1, 2) } else { (0, 1) }
+        if room.height >= TALL_ROWS { (1, 2) } else { (0, 1) }
     }
 
     fn on_typed(list: &mut FindingList, _: Option<&OpenReport>) -> Option<Effect> {

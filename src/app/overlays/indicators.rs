@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub const TO_BLOCK: &str = "to block";
 
 /// Columns of a sandbox's name.
-const NAME: usize = 16;
+const NAME_COLUMNS: usize = 16;
 
 /// The indicators of several reports without duplicates, and the reports.
 pub type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>);
@@ -42,7 +42,7 @@ pub struct FoundIndicators {
 }
 
 /// Screen rows from which some describe the chosen indicator.
-const TALL: u16 = 14;
+const TALL_ROWS: u16 = 14;
 
 impl FoundIndicators {
     pub fn is_complete(&self) -> bool {
@@ -67,7 +67,7 @@ impl FoundIndicators {
                 continue;
             };
             let is_one = self.sandboxes.len() == 1;
-            let seen_by = if is_one { String::new() } else { format!("{} · ", name.visible_cut(NAME)) };
+            let seen_by = if is_one { String::new() } else { format!("{} · ", name.visible_cut(NAME_COLUMNS)) };
             picker_rows.extend(sighting.indicator.places.iter().filter_map(|place| {
                 let pane = report.section(place.section)?.pane();
                 let target = Target { place: Some(*place), ..target.clone() };
@@ -116,7 +116,7 @@ impl ListSource for FoundIndicators {
 
     /// The kinds and an empty row; below, where the chosen indicator was seen.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
-        (2, if room.height >= TALL { 2 } else { 0 })
+        (2, if room.height >= TALL_ROWS { 2 } else { 0 })
     }
 }
 
@@ -166,7 +166,7 @@ impl Model {
     }
 
     /// Shows the indicators in the list that waits for them.
-    pub(in crate::app) fn indicated(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
+    pub(in crate::app) fn on_indicators_found(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
         let Some(list) = self.overlays.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else {
             return;
         };

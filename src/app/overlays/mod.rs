@@ -64,7 +64,7 @@ impl OverlayStack {
     }
 
     /// Whether the top overlay is a text page whose title has this prefix.
-    pub(super) fn shows_sheet(&self, title: &str) -> bool {
+    pub(super) fn shows_page(&self, title: &str) -> bool {
         self.top_as::<TextPage>().is_some_and(|text_page| text_page.title.starts_with(title))
     }
 

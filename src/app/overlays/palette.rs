@@ -142,8 +142,8 @@ fn subject(name: &str) -> &'static str {
 }
 
 /// Rows of the chosen item's help text, and the height from which they fit.
-const TOLD: usize = 2;
-const TALL: usize = 9;
+const HELP_ROWS: usize = 2;
+const TALL_ROWS: usize = 9;
 
 impl ListSource for CommandList {
     type Row = PaletteItem;
@@ -159,7 +159,7 @@ impl ListSource for CommandList {
     /// The matching items, the best first and disabled ones last; without typed text, all by subject.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
-            let later = if matches!(item.does, PaletteAction::Ask(_)) { LATER } else { 0 };
+            let later = if matches!(item.does, PaletteAction::Ask(_)) { REQUEST_RATING } else { 0 };
             let rate = rate(typed, item)? + later;
             // Disabled items are last unless the name matches.
             let is_last = item.off.is_some() && !(1..40).contains(&rate);
@@ -172,12 +172,12 @@ impl ListSource for CommandList {
 
     /// An empty row; in a high list, the help text of the chosen item.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
-        (1, if usize::from(room.height) >= TALL { TOLD } else { 0 })
+        (1, if usize::from(room.height) >= TALL_ROWS { HELP_ROWS } else { 0 })
     }
 }
 
 /// Rates a request below commands with the same text in their help, above matches of single words.
-const LATER: usize = 550;
+const REQUEST_RATING: usize = 550;
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);

@@ -228,7 +228,7 @@ impl OpenReport {
         for pane in panes {
             let state = self.panes.entry(pane).or_default();
             let is_untouched = state.scroll.cursor == 0 && focused != Some(pane);
-            state.sift(&self.report, pane, |sieve| sieve.order = Some(Arc::clone(order)));
+            state.filter_rows(&self.report, pane, |row_filter| row_filter.order = Some(Arc::clone(order)));
             if is_untouched {
                 state.scroll.cursor = 0;
             }
@@ -241,16 +241,16 @@ impl OpenReport {
             let sections = self.report.sections(pane).into_iter().filter(|_| hide);
             let rows = |section| marks.noise().rows(section).iter().map(move |row| (section, *row));
             let noise: RowSet = sections.flat_map(rows).collect();
-            if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.sieve.hidden.is_empty()) {
+            if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.row_filter.hidden.is_empty()) {
                 let state = self.panes.entry(pane).or_default();
-                state.sift(&self.report, pane, |sieve| sieve.hidden = noise);
+                state.filter_rows(&self.report, pane, |row_filter| row_filter.hidden = noise);
             }
         }
     }
 }
 
 impl Model {
-    pub(in crate::app) fn judged(&mut self, job: JobNumber, marks: Marks) {
+    pub(in crate::app) fn on_rules_applied(&mut self, job: JobNumber, marks: Marks) {
         let hide = self.hides_noise;
         let file = self.files.with_opening_mut(job);
         if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {

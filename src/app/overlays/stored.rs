@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-const DAY: i64 = 86_400;
+const DAY_SECONDS: i64 = 86_400;
 
 /// An order of the list: its name, and its sort function at a given time.
 type StoredOrder = (&'static str, fn(&mut [StoredItem], Timestamp));
@@ -174,10 +174,10 @@ impl Model {
         let of = |what| Deletion::of(vec![what], None, self.stored_lines());
         let whole = line.file.clone().map(|file| of(DeletionTarget::File(line.service.clone(), file)));
         let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
-        let mut why = self.purge_words("To be deleted", &one);
+        let mut why = self.deletion_words("To be deleted", &one);
         let mut answers = vec![KeyedAnswer::yes("yes, delete", Consent::DeleteStored(one))];
         if let Some(whole) = whole {
-            why.push_str(&self.purge_words(" Or everything", &whole));
+            why.push_str(&self.deletion_words(" Or everything", &whole));
             answers.push(KeyedAnswer::yes_to_all("yes, all of the file", Consent::DeleteStored(whole)));
         }
         self.ask_first(why, answers)
@@ -190,11 +190,11 @@ impl Model {
             return;
         };
         self.overlays.close();
-        self.confirm_purge(vec![DeletionTarget::Before(before)])
+        self.confirm_deletion(vec![DeletionTarget::Before(before)])
     }
 
     /// Requests confirmation with the items to delete and the price of fetching them again.
-    pub(in crate::app) fn confirm_purge(&mut self, what: Vec<DeletionTarget>) {
+    pub(in crate::app) fn confirm_deletion(&mut self, what: Vec<DeletionTarget>) {
         if self.overlays.top_as::<StoredList>().is_none() {
             return;
         }
@@ -203,7 +203,7 @@ impl Model {
             self.say("Nothing stored is that old.");
             return;
         }
-        let why = self.purge_words("To be deleted", &deletion);
+        let why = self.deletion_words("To be deleted", &deletion);
         let answer = match deletion.things.len() > 1 {
             true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
             false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
@@ -212,15 +212,15 @@ impl Model {
     }
 
     /// Requests confirmation again after the store had changed and nothing was deleted.
-    pub(in crate::app) fn purge_differs(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
+    pub(in crate::app) fn on_delete_conflict(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
         if self.stored_mut().is_some() {
             self.show_stored(lines);
         }
         self.warn("Nothing was deleted: the store has changed since the question.");
-        self.confirm_purge(what)
+        self.confirm_deletion(what)
     }
 
-    fn purge_words(&self, lead: &str, deletion: &Deletion) -> String {
+    fn deletion_words(&self, lead: &str, deletion: &Deletion) -> String {
         let file = match deletion.what.as_slice() {
             [DeletionTarget::Before(_) | DeletionTarget::DownTo(_) | DeletionTarget::Everything] => None,
             _ => deletion.things.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),
@@ -241,8 +241,8 @@ impl Model {
     }
 
     /// Removes deleted items from lists, open files and search results.
-    pub(in crate::app) fn purged(&mut self, words: String, lines: Vec<StoredItem>) {
-        self.let_go_of_deleted(&lines);
+    pub(in crate::app) fn on_deleted(&mut self, words: String, lines: Vec<StoredItem>) {
+        self.drop_deleted_reports(&lines);
         if self.stored_mut().is_some() {
             self.show_stored(lines);
         }
@@ -252,7 +252,7 @@ impl Model {
 }
 
 fn before(now: Timestamp, days: i64) -> Option<Timestamp> {
-    let age = SignedDuration::from_secs(days.checked_mul(DAY).filter(|_| days >= 0)?);
+    let age = SignedDuration::from_secs(days.checked_mul(DAY_SECONDS).filter(|_| days >= 0)?);
     now.checked_sub(age).ok()
 }
 

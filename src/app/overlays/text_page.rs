@@ -193,9 +193,9 @@ impl TextRow {
 pub(in crate::app) const TIMELINE: &str = "When processes started";
 
 /// Maximum indent levels, argument characters and listed processes.
-const DEEPEST: u16 = 8;
-const ARGUMENTS: usize = 40;
-const MOST: usize = 500;
+const MAX_INDENT: u16 = 8;
+const MAX_ARGUMENT_CHARS: usize = 40;
+const MAX_PROCESSES: usize = 500;
 
 /// A process and its start, by the sandbox's offset from the start of the analysis.
 struct ProcessStart {
@@ -226,20 +226,20 @@ fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
         let record = open.report.record(report::RowPlace { section: number, row });
         let member = |name| Raw::new(&record.value).member(name).map(Raw::text);
         let offset = std::str::from_utf8(member("time_offset")?.as_bytes()).ok()?.parse::<f64>().ok()?;
-        let name = told(&member("name")?, member("process_id").as_ref());
+        let name = process_label(&member("name")?, member("process_id").as_ref());
         let is_sane = offset.is_finite() && offset >= 0.0;
         is_sane.then(|| ProcessStart { offset, name, depth: tree.depths().get(row).unwrap_or(0) })
     };
-    ((0..tree.len().min(MOST)).filter_map(start).collect(), tree.len())
+    ((0..tree.len().min(MAX_PROCESSES)).filter_map(start).collect(), tree.len())
 }
 
 /// The program without its folder, its arguments as far as they fit, and the process number.
-fn told(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
+fn process_label(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     let (program, arguments) = command_line::split(name.as_bytes());
     let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());
     let part = |before: &str, text: &str| if text.is_empty() { String::new() } else { format!("{before}{text}") };
     let arguments = String::from_utf8_lossy(arguments);
-    let shown: String = arguments.chars().take(ARGUMENTS).collect();
+    let shown: String = arguments.chars().take(MAX_ARGUMENT_CHARS).collect();
     let more = if shown.len() < arguments.len() { "…" } else { "" };
     let number = number.map(|number| [b"  ", number.as_bytes()].concat()).unwrap_or_default();
     Untrusted::from([program, part(" ", &shown).as_bytes(), more.as_bytes(), &number].concat())
@@ -253,7 +253,7 @@ fn row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
     let at = ((share * line as f64).round() as usize).min(line);
     let left = room.saturating_sub(line + 3);
     // A child is indented below its parent, up to a limit that leaves room for its name.
-    let indent = (2 * usize::from(start.depth.min(DEEPEST))).min(left / 2);
+    let indent = (2 * usize::from(start.depth.min(MAX_INDENT))).min(left / 2);
     let name = start.name.visible_cut(left.saturating_sub(indent).max(1));
     let text = format!("{}●{}  {}{name}", "·".repeat(at), " ".repeat(line - at), " ".repeat(indent));
     paragraph(&format!("+{}", start.offset), text)

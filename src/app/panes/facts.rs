@@ -7,11 +7,11 @@ use crate::text::{Untrusted, Visible, last_part, thousands};
 use std::collections::HashSet;
 
 /// Maximum rows of an attribute that are searched for one process.
-const FAR: usize = 100_000;
+const MAX_SEARCHED_ROWS: usize = 100_000;
 
-const MOST: usize = 8;
+const MAX_LINES: usize = 8;
 
-const MOST_MEANT: usize = 50;
+const MAX_CANDIDATES: usize = 50;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessRef {
@@ -59,7 +59,7 @@ fn program(path: &[u8]) -> Vec<u8> {
 }
 
 /// The processes that a row may name, the likeliest first.
-fn meant(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
+fn candidates(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
     let record = report.record(place);
     let pane = report.index.sections.get(place.section).map(Section::pane);
     let raw = Raw::new(&record.value);
@@ -86,7 +86,7 @@ pub fn names_process(report: &Report, place: RowPlace) -> bool {
 
 fn named_beside(report: &Report, place: RowPlace) -> impl Iterator<Item = ProcessRef> {
     let is_beside = !is_process(report, place);
-    is_beside.then(|| meant(report, place)).into_iter().flatten()
+    is_beside.then(|| candidates(report, place)).into_iter().flatten()
 }
 
 /// Whether a row belongs to the process tree.
@@ -170,8 +170,8 @@ fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
 }
 
 fn few(mut lines: Vec<Line>) -> Vec<Line> {
-    let more = lines.len().saturating_sub(MOST);
-    lines.truncate(MOST);
+    let more = lines.len().saturating_sub(MAX_LINES);
+    lines.truncate(MAX_LINES);
     let word = lines.first().and_then(|line| line.name.clone()).filter(|_| more > 0);
     let value = Some(Untrusted::from(format!("… and {} more", thousands(more as u64))));
     lines.extend(word.map(|name| Line { depth: 0, name: Some(name), value }));
@@ -189,7 +189,7 @@ fn text(report: &Report, place: RowPlace) -> Untrusted {
 fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec<RowPlace> {
     let sections = (0..).zip(&report.index.sections);
     let is_it = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
-    let rows = sections.filter(|(_, section)| is_it(section)).flat_map(|(n, _)| report.each_row(n).take(FAR + 1));
+    let rows = sections.filter(|(_, section)| is_it(section)).flat_map(|(n, _)| report.each_row(n).take(MAX_SEARCHED_ROWS + 1));
     rows.filter(|row| fits(Raw::new(row.bytes))).map(|row| row.place).collect()
 }
 
@@ -203,7 +203,7 @@ fn processes(report: &Report, named: &ProcessRef) -> Vec<RowPlace> {
                 let is_same = process.path.eq_ignore_ascii_case(&named.path);
                 if is_same { &mut found } else { &mut others }.push(row.place);
             }
-            if found.len() + others.len() >= MOST_MEANT {
+            if found.len() + others.len() >= MAX_CANDIDATES {
                 break;
             }
         }

@@ -12,7 +12,7 @@ use crate::report::{Pane, Piece, Report, RowPlace};
 use crate::text::{ColumnWidth, thousands};
 
 /// Panes that share the screen beside the overview.
-const GROUP: usize = 4;
+const GROUP_PANES: usize = 4;
 
 /// The panes in display order: those with rows first, so that no area is empty.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub struct PaneOrder {
 }
 
 /// The panes that join the first group on a large screen.
-const JOINING: [Pane; 2] = [Pane::Network, Pane::Techniques];
+const LARGE_SCREEN_PANES: [Pane; 2] = [Pane::Network, Pane::Techniques];
 
 impl PaneOrder {
     /// The order for the panes that have rows, or for all of them.
@@ -34,8 +34,8 @@ impl PaneOrder {
         let (mut panes, empty): (Vec<Pane>, Vec<Pane>) = panes.partition(|pane| has_rows(*pane));
         let filled = if panes.is_empty() { empty.len() } else { panes.len() };
         panes.extend(empty);
-        let mut first = GROUP;
-        for joining in JOINING.into_iter().filter(|_| is_large) {
+        let mut first = GROUP_PANES;
+        for joining in LARGE_SCREEN_PANES.into_iter().filter(|_| is_large) {
             let at = panes.iter().take(filled).position(|pane| *pane == joining).filter(|at| *at >= first);
             if let Some(at) = at {
                 panes.get_mut(first..=at).into_iter().for_each(|passed| passed.rotate_right(1));
@@ -49,7 +49,7 @@ impl PaneOrder {
     fn all_groups(&self) -> impl Iterator<Item = &[Pane]> {
         let (filled, _) = self.panes.split_at(self.filled);
         let (first, others) = filled.split_at(self.first.min(filled.len()));
-        std::iter::once(first).chain(others.chunks(GROUP))
+        std::iter::once(first).chain(others.chunks(GROUP_PANES))
     }
 
     /// The panes of a group; empty past the last one.
@@ -63,7 +63,7 @@ impl PaneOrder {
 
     /// The number of groups for all panes with rows.
     pub fn groups(&self) -> usize {
-        1 + self.filled.saturating_sub(self.first).div_ceil(GROUP)
+        1 + self.filled.saturating_sub(self.first).div_ceil(GROUP_PANES)
     }
 
     pub fn group_of(&self, pane: Pane) -> Option<usize> {
@@ -83,7 +83,7 @@ impl PaneOrder {
 }
 
 /// Rows of a pane that are sampled for its width.
-const SAMPLE: usize = 40;
+const SAMPLED_ROWS: usize = 40;
 
 /// The columns that show nine of ten sampled rows whole, with marks and borders.
 pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
@@ -93,7 +93,7 @@ pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
         let branch = state.branch(report, place).map_or(0, |branch| 2 * branch.guides.len() + 2);
         row.label.width() + row.pieces.iter().map(Piece::width).sum::<usize>() + branch
     };
-    let mut widths: Vec<usize> = state.places(report, pane, 0..SAMPLE).map(width).collect();
+    let mut widths: Vec<usize> = state.places(report, pane, 0..SAMPLED_ROWS).map(width).collect();
     widths.sort_unstable();
     let most = widths.get(widths.len() * 9 / 10).map_or(0, |width| width + 4);
     u16::try_from(most).unwrap_or(u16::MAX)
@@ -115,7 +115,7 @@ pub struct Tab {
 }
 
 /// Forms of the tabs, the widest first: blanks on either side, counts, counts of panes without rows.
-const FORMS: [(u16, bool, bool); 5] =
+const TAB_FORMS: [(u16, bool, bool); 5] =
     [(1, true, true), (0, true, true), (0, true, false), (0, false, true), (0, false, false)];
 
 impl Tab {
@@ -127,7 +127,7 @@ impl Tab {
         let indent = if is_of_another_kind { columns(NO_REPORT) + 3 } else { 0 };
         let end = area.y.saturating_add(area.height);
         let mut all = Vec::new();
-        for (padding, has_counts, has_empty) in FORMS {
+        for (padding, has_counts, has_empty) in TAB_FORMS {
             let has_empty = has_empty && !is_of_another_kind;
             let tab = |pane| Self::of(pane, open.count(pane), (padding, has_counts), model);
             let tabs = Pane::ALL.into_iter().map(tab);

@@ -33,13 +33,13 @@ impl Scroll {
             Move::Last => last,
         };
         if matches!(movement, Move::Up(1) | Move::Down(1)) {
-            self.turn(count, height);
+            self.scroll_half_page(count, height);
         }
-        self.settle(count, height);
+        self.clamp(count, height);
     }
 
     /// Scrolls half a page at an end of the window, so that rows are still between two scrolls.
-    fn turn(&mut self, count: usize, height: usize) {
+    fn scroll_half_page(&mut self, count: usize, height: usize) {
         let shown = self.top..self.top.saturating_add(height.max(1));
         if !shown.contains(&self.cursor) {
             self.top = self.cursor.saturating_sub(height / 2).min(count.saturating_sub(height));
@@ -55,7 +55,7 @@ impl Scroll {
     }
 
     /// Clamps cursor and window after rows or height have changed.
-    pub fn settle(&mut self, count: usize, height: usize) {
+    pub fn clamp(&mut self, count: usize, height: usize) {
         self.cursor = self.cursor.min(count.saturating_sub(1));
         let height = height.max(1);
         let highest = self.cursor.saturating_sub(height - 1);
@@ -123,17 +123,17 @@ impl Model {
     }
 
     /// Clamps all cursors after sizes or places have changed.
-    pub(in crate::app) fn settle(&mut self) {
+    pub(in crate::app) fn clamp_cursors(&mut self) {
         let height = self.height();
         if self.focused().is_none()
             && let Some(list) = self.files.list_mut()
         {
             let count = list.count();
-            list.scroll.settle(count, height);
+            list.scroll.clamp(count, height);
         }
         for (pane, area) in self.layout().panes {
             let height = usize::from(area.inside().height);
-            self.files.with_pane(pane, |state, report| state.settle(report, pane, height));
+            self.files.with_pane(pane, |state, report| state.clamp_cursor(report, pane, height));
         }
         let room = self.overlay_room();
         let windows: Vec<_> = self.overlays.all.iter().map(|overlay| overlay.screen().choice(room, self)).collect();

@@ -16,7 +16,7 @@ pub struct PaneState {
     pub scroll: Scroll,
     pub shift: usize,
     pub folds: Folds,
-    pub sieve: RowFilter,
+    pub row_filter: RowFilter,
     pub filter: Option<Filter>,
     /// Rows added below those of the report, in the section [`OWN`]: techniques that only rules found.
     own: Vec<(Severity, Row)>,
@@ -44,7 +44,7 @@ pub struct TreeBranch {
 }
 
 /// Rows that are searched for the next child of a guide line.
-const GUIDE_REACH: usize = 2_000;
+const MAX_GUIDE_ROWS: usize = 2_000;
 
 /// A fold command on a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +77,8 @@ impl FoldStep {
 }
 
 /// Columns of one sideways step, and the maximum offset.
-const SIDEWAYS: usize = 8;
-const FARTHEST: usize = 100_000;
+const SHIFT_COLUMNS: usize = 8;
+const MAX_SHIFT_COLUMNS: usize = 100_000;
 
 impl PaneState {
     pub fn untouched() -> &'static Self {
@@ -116,7 +116,7 @@ impl PaneState {
     pub(in crate::app) fn set_own(&mut self, report: &Report, pane: Pane, own: Vec<(Severity, Row)>) {
         self.own = own;
         let found = self.own_found();
-        self.sift(report, pane, |sieve| sieve.found.iter_mut().for_each(|rows| rows.extend(&found)));
+        self.filter_rows(report, pane, |row_filter| row_filter.found.iter_mut().for_each(|rows| rows.extend(&found)));
     }
 
     /// Its own rows that match the filter.
@@ -136,15 +136,15 @@ impl PaneState {
         let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.passes_filter(*here))?;
         let before = self.sections(report, pane).take_while(|section| *section != here.section);
         let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
-        Some(before + self.sieve.position(here.section, here.row))
+        Some(before + self.row_filter.position(here.section, here.row))
     }
 
     /// The visible rows; `None` for all.
     pub fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
-        let sieve = Some(&self.sieve).filter(|sieve| !sieve.is_open())?;
+        let row_filter = Some(&self.row_filter).filter(|row_filter| !row_filter.is_open())?;
         let mut shown = RowSet::EMPTY;
         for section in report.sections(pane) {
-            match sieve.rows(section) {
+            match row_filter.rows(section) {
                 Some(rows) => shown.append(section, rows),
                 None => shown.append(section, &(0_u32..).take(self.length(report, section)).collect::<Vec<_>>()),
             }
@@ -154,22 +154,22 @@ impl PaneState {
 
     /// Whether only the subtree of a process is shown.
     pub fn is_subtree(&self) -> bool {
-        self.sieve.alone.is_some()
+        self.row_filter.alone.is_some()
     }
 
     pub fn refresh(&mut self, report: &Report, pane: Pane) {
         let lengths = self.sections(report, pane).map(|section| (section, self.length(report, section)));
         let lengths: Vec<_> = lengths.collect();
-        self.sieve.refresh(lengths.iter().copied());
+        self.row_filter.refresh(lengths.iter().copied());
         for (section, _) in lengths {
             if let Some(tree) = report.section(section).filter(|found| found.form == SectionForm::Processes) {
-                self.folds.keep(self.sieve.rows(section), tree.depths());
+                self.folds.keep(self.row_filter.rows(section), tree.depths());
             }
         }
     }
 
     fn wanted_of(&self, report: &Report, section: usize) -> usize {
-        self.sieve.rows(section).map_or_else(|| self.length(report, section), <[u32]>::len)
+        self.row_filter.rows(section).map_or_else(|| self.length(report, section), <[u32]>::len)
     }
 
     fn length(&self, report: &Report, section: usize) -> usize {
@@ -195,7 +195,7 @@ impl PaneState {
             let within = |position: usize| position.saturating_sub(first).min(count);
             let is_tree = report.section(section).is_some_and(|found| found.form == SectionForm::Processes);
             (within(positions.start)..within(positions.end)).map(move |at| {
-                let row = if is_tree { self.folds.row(at) } else { self.sieve.row(section, at) };
+                let row = if is_tree { self.folds.row(at) } else { self.row_filter.row(section, at) };
                 RowPlace { section, row }
             })
         })
@@ -209,7 +209,7 @@ impl PaneState {
             if section == place.section && count > 0 {
                 let is_tree = report.section(section).is_some_and(|found| found.form == SectionForm::Processes);
                 let within =
-                    if is_tree { self.folds.position(place.row) } else { self.sieve.position(section, place.row) };
+                    if is_tree { self.folds.position(place.row) } else { self.row_filter.position(section, place.row) };
                 return before + within.min(count - 1);
             }
             if section == place.section {
@@ -222,15 +222,15 @@ impl PaneState {
 
     /// The position of a row after removing what hides it: folds, filter, noise, subtree.
     pub fn reveal(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
-        if !self.sieve.lets_through(place.section, place.row) {
+        if !self.row_filter.lets_through(place.section, place.row) {
             self.filter = None;
-            self.sift(report, pane, |sieve| {
-                sieve.found = None;
-                u32::try_from(place.row).into_iter().for_each(|row| sieve.hidden.remove(place.section, row));
-                sieve.alone.take_if(|alone| !alone.contains(place.section, place.row));
+            self.filter_rows(report, pane, |row_filter| {
+                row_filter.found = None;
+                u32::try_from(place.row).into_iter().for_each(|row| row_filter.hidden.remove(place.section, row));
+                row_filter.alone.take_if(|alone| !alone.contains(place.section, place.row));
             });
         }
-        self.bring(report, pane, place)
+        self.unfold_to(report, pane, place)
     }
 
     /// The positions at which sections begin, except the first.
@@ -250,12 +250,12 @@ impl PaneState {
     pub fn branch(&self, report: &Report, place: RowPlace) -> Option<TreeBranch> {
         let tree = report.section(place.section).filter(|section| section.form == SectionForm::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
-        Some(TreeBranch { guides: self.folds.guides(place.row, tree, GUIDE_REACH), children })
+        Some(TreeBranch { guides: self.folds.guides(place.row, tree, MAX_GUIDE_ROWS), children })
     }
 
     /// Whether a row is more than an ancestor of visible rows.
     pub fn passes_filter(&self, place: RowPlace) -> bool {
-        self.sieve.lets_through(place.section, place.row)
+        self.row_filter.lets_through(place.section, place.row)
     }
 }
 
@@ -265,8 +265,8 @@ impl PaneState {
         self.scroll.go(movement, self.count(report, pane), height);
     }
 
-    pub(super) fn settle(&mut self, report: &Report, pane: Pane, height: usize) {
-        self.scroll.settle(self.count(report, pane), height);
+    pub(super) fn clamp_cursor(&mut self, report: &Report, pane: Pane, height: usize) {
+        self.scroll.clamp(self.count(report, pane), height);
     }
 
     /// Puts the cursor on a row; unhides it if folded or filtered out.
@@ -306,7 +306,7 @@ impl PaneState {
             }
             (false, None) => return,
         };
-        self.sift(report, pane, |sieve| sieve.alone = alone);
+        self.filter_rows(report, pane, |row_filter| row_filter.alone = alone);
     }
 
     /// Folds or unfolds the process under the cursor or all of them; scrolls other rows sideways.
@@ -319,24 +319,24 @@ impl PaneState {
             (Some((_, tree)), None, FoldStep::All(_)) => {
                 step.take(&mut self.folds, &mut self.scroll, 0, tree.depths());
             }
-            (_, _, FoldStep::Left) => self.shift = self.shift.saturating_sub(SIDEWAYS),
-            (_, _, FoldStep::Right) => self.shift = self.shift.saturating_add(SIDEWAYS).min(FARTHEST),
+            (_, _, FoldStep::Left) => self.shift = self.shift.saturating_sub(SHIFT_COLUMNS),
+            (_, _, FoldStep::Right) => self.shift = self.shift.saturating_add(SHIFT_COLUMNS).min(MAX_SHIFT_COLUMNS),
             (_, _, FoldStep::Toggle | FoldStep::All(_)) => {}
         }
     }
 
     /// Changes the filters; the cursor stays on its row, or moves to the nearest visible one.
-    pub fn sift(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
-        self.update_view(report, pane, |state| change(&mut state.sieve));
+    pub fn filter_rows(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
+        self.update_view(report, pane, |state| change(&mut state.row_filter));
     }
 
     /// Applies matches of a filter; the first ones unfold the tree so that all are visible.
-    pub(in crate::app) fn sift_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
+    pub(in crate::app) fn filter_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
         self.update_view(report, pane, |state| {
-            if state.sieve.found.is_none() {
+            if state.row_filter.found.is_none() {
                 state.folds = Folds::default();
             }
-            change(&mut state.sieve);
+            change(&mut state.row_filter);
         });
     }
 
@@ -350,18 +350,18 @@ impl PaneState {
         let run = self.filter.as_mut().and_then(|filter| filter.query.run_mut(job));
         let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
         let own = self.own_found();
-        self.sift_found(report, pane, |sieve| {
-            let found = sieve.found.take().filter(|_| !is_first).unwrap_or(own);
-            sieve.found.insert(found).extend(&rows);
+        self.filter_found(report, pane, |row_filter| {
+            let found = row_filter.found.take().filter(|_| !is_first).unwrap_or(own);
+            row_filter.found.insert(found).extend(&rows);
         });
     }
 
     /// Restores the view from before the filter; the cursor stays on its row, unfolded.
-    pub(in crate::app) fn unsift(&mut self, report: &Report, pane: Pane) {
+    pub(in crate::app) fn restore_rows(&mut self, report: &Report, pane: Pane) {
         let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
         self.update_view(report, pane, |state| {
             state.folds = before.folds.clone();
-            state.sieve.found = None;
+            state.row_filter.found = None;
         });
         if self.place(report, pane, self.scroll.cursor) == before.chosen {
             // New rows may have been indexed above.
@@ -375,7 +375,7 @@ impl PaneState {
         let chosen = self.chosen(report, pane);
         change(self);
         self.refresh(report, pane);
-        self.scroll.cursor = chosen.map_or(0, |chosen| self.bring(report, pane, chosen));
+        self.scroll.cursor = chosen.map_or(0, |chosen| self.unfold_to(report, pane, chosen));
         let stands = self.place(report, pane, self.scroll.cursor);
         if let (Some(filter), Some(chosen)) = (&mut self.filter, chosen) {
             filter.stand_in = Some((chosen, stands));
@@ -393,7 +393,7 @@ impl PaneState {
     }
 
     /// The position of a row, unfolding its ancestors, or of the nearest one if it is filtered out.
-    pub(super) fn bring(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
+    pub(super) fn unfold_to(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if let Some(tree) = report.section(place.section).filter(|found| found.form == SectionForm::Processes) {
             self.folds.reveal(place.row, tree.depths());
         }
@@ -407,7 +407,7 @@ impl PaneState {
     /// The position of a row if all rows were visible.
     fn rank(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let before = self.sections(report, pane).take_while(|section| *section != place.section);
-        before.map(|section| self.length(report, section)).sum::<usize>() + self.sieve.rank(place.section, place.row)
+        before.map(|section| self.length(report, section)).sum::<usize>() + self.row_filter.rank(place.section, place.row)
     }
 }
 

@@ -29,15 +29,15 @@ fn a_pane_shows_what_is_found_without_what_is_hidden() {
     assert_eq!(rows(&state, &report, Pane::Registry), all);
     state.scroll.cursor = 5;
     let found = [(1, 1), (1, 2), (3, 0)].into_iter().collect();
-    state.sift(&report, Pane::Registry, |sieve| sieve.found = Some(found));
+    state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.found = Some(found));
     assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "s2", "o0"]);
     assert_eq!((state.scroll.cursor, state.borders(&report, Pane::Registry)), (2, vec![2]));
-    state.sift(&report, Pane::Registry, |sieve| sieve.hidden = [(1, 2), (3, 1)].into_iter().collect());
+    state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.hidden = [(1, 2), (3, 1)].into_iter().collect());
     assert_eq!(rows(&state, &report, Pane::Registry), ["s1", "o0"]);
-    state.sift(&report, Pane::Registry, |sieve| sieve.found = None);
+    state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.found = None);
     assert_eq!(rows(&state, &report, Pane::Registry), ["s0", "s1", "d0", "o0"]);
     assert_eq!(state.scroll.cursor, 3);
-    state.sift(&report, Pane::Registry, |sieve| sieve.hidden = RowSet::EMPTY);
+    state.filter_rows(&report, Pane::Registry, |row_filter| row_filter.hidden = RowSet::EMPTY);
     assert_eq!(rows(&state, &report, Pane::Registry), all);
 }
 

@@ -61,7 +61,7 @@ impl SubmitForm {
         Self::with_fields(FileToScan::default(), FIELDS.len())
     }
 
-    pub fn is_looked_at(&self) -> bool {
+    pub fn is_inspected(&self) -> bool {
         self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
@@ -74,7 +74,7 @@ impl SubmitForm {
             Err(why) => Some(why),
         };
         self.failure = missing.map(unsent);
-        if self.failure.is_some() || self.is_looked_at() {
+        if self.failure.is_some() || self.is_inspected() {
             return None;
         }
         self.source.looked_at = Some(path.clone());

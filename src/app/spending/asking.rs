@@ -20,7 +20,7 @@ impl Model {
         let request = quote.request();
         let price = self.quota_state.price_from(request, source, self.overlays.missing(request));
         let words = || format!("{} costs {}.", request.label(), price.short());
-        let dear = || self.settings.is_dear(price.verdict.units.max).then(words);
+        let dear = || self.settings.needs_confirmation(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
             let tag = self.tag_of_request(request, source);
             // The budget refuses at once, not after confirmation.
@@ -161,7 +161,7 @@ impl Model {
         let missing = self.files.missing_reports(&self.calls);
         let price = self.quota_state.price_of_reports(missing.len());
         let only = self.quota_state.too_little_left(&price, self.now);
-        if only.is_some() || self.settings.is_dear(price.worst()) {
+        if only.is_some() || self.settings.needs_confirmation(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
             let why = format!("Opening all costs {price}{only}.");
             return self.ask_first(why, [KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing))]);
@@ -286,6 +286,6 @@ impl Model {
             Action::Chosen => self.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
             _ => command.requests(self),
         };
-        Some(KeyOffer { command: command.meant(self).name, requests, price })
+        Some(KeyOffer { command: command.resolve(self).name, requests, price })
     }
 }

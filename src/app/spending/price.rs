@@ -297,7 +297,7 @@ impl BudgetState {
     }
 
     /// Starts a new day: what this run spent before belongs to the previous day's budget.
-    pub(in crate::app) fn turn(&mut self, session: SpentUnits, now: Timestamp) {
+    pub(in crate::app) fn roll_over_day(&mut self, session: SpentUnits, now: Timestamp) {
         if Period::Daily.is_renewed(self.counted, now) {
             self.count(SpentUnits::default(), session, now);
         }
@@ -342,10 +342,10 @@ mod tests_figures {
         let allows = |allowance: &BudgetState, spent| allowance.allows(Some(1), charged(spent));
         assert!(allows(&daily, 1) && !allows(&daily, 2));
         let morning = "2026-11-21T00:10:00Z".parse().unwrap();
-        daily.turn(charged(2), morning);
+        daily.roll_over_day(charged(2), morning);
         assert!(allows(&daily, 6) && !allows(&daily, 7));
         let mut session = of(Budget { session: Some(2), ..Budget::default() });
-        session.turn(charged(2), morning);
+        session.roll_over_day(charged(2), morning);
         assert!(allows(&session, 1) && !allows(&session, 2));
     }
 }

@@ -25,10 +25,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Maximum of listed recent files.
-const RECENT: u32 = 50;
+const MAX_RECENT_FILES: u32 = 50;
 
 /// The maximum size of a list of hashes in bytes: about a million hashes.
-const LARGEST_LIST: u64 = 64 * 1024 * 1024;
+const MAX_LIST_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Performer {
     pub(super) fn use_store(&self, job: StoreJob) {
@@ -56,7 +56,7 @@ impl Performer {
         self.spawn(move |work| match job {
             FileJob::Inspect(path) => inspect(work, path, gateway.as_deref()),
             FileJob::CountHashes(path) => {
-                let list = files::read(&path, LARGEST_LIST).map_err(|error| error.to_string());
+                let list = files::read(&path, MAX_LIST_BYTES).map_err(|error| error.to_string());
                 let result = list.and_then(|list| Hashes::of(&list));
                 work.send(FileEvent::HashesCounted(path, result));
             }
@@ -73,7 +73,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
     let (store, service) = (&gateway.store, &gateway.service);
     let is_key = |file: &Sha256| gateway.client.has_key(file.as_str().as_bytes());
     match job {
-        StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, RECENT)?)),
+        StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, MAX_RECENT_FILES)?)),
         StoreJob::LoadFile(file) => {
             let (loaded, unread) = load_file(gateway, &file)?;
             let scan = store.pending_scan(service, &file)?;

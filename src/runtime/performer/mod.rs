@@ -28,10 +28,10 @@ use tokio::task::JoinHandle;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
 /// How long unfinished writes may take at the end of the app.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+const WRITE_GRACE: Duration = Duration::from_millis(500);
 
 /// The maximum response parsed as a tree, in bytes: each line takes tens.
-const LARGEST_TREE: u64 = 32 * 1024 * 1024;
+const MAX_TREE_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Performs effects on its own threads.
 pub(super) struct Performer {
@@ -135,7 +135,7 @@ impl Drop for Performer {
     /// Paid responses are stored or cancelled: other work gets only a moment.
     fn drop(&mut self) {
         if let Some(threads) = self.threads.take() {
-            threads.shutdown_timeout(LAST_MOMENT);
+            threads.shutdown_timeout(WRITE_GRACE);
         }
     }
 }
@@ -259,8 +259,8 @@ fn parsed(request: &Request, answer: StoredAnswer) -> Result<Response, String> {
             Ok(Response::Progress(Analysis::of(&body)))
         }
         Request::PrivateDelete { .. } => Ok(Response::Deleted),
-        _ if body.len() as u64 > LARGEST_TREE => {
-            Err(format!("the answer is stored, but is larger than {}", bytes(LARGEST_TREE)))
+        _ if body.len() as u64 > MAX_TREE_BYTES => {
+            Err(format!("the answer is stored, but is larger than {}", bytes(MAX_TREE_BYTES)))
         }
         _ => Ok(Response::Tree(received, lines(&body))),
     }

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The maximum size of a rules file in bytes.
-const LONGEST_RULES: u64 = 16 << 20;
+const MAX_RULES_BYTES: u64 = 16 << 20;
 
 impl Performer {
     pub(super) fn read_report(&self, job: ReportJob) {
@@ -95,7 +95,7 @@ fn index(work: &Task, ticket: &Ticket, mut body: Body) {
 
 /// The shipped rules and the user's own, with the errors in the user's; a missing file is not an error.
 pub(crate) fn read_rules(own: Option<&Path>) -> (Arc<Rules>, Vec<String>) {
-    let text = own.map(|own| files::read_text(own, LONGEST_RULES));
+    let text = own.map(|own| files::read_text(own, MAX_RULES_BYTES));
     match text {
         Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => {

@@ -2,7 +2,7 @@
 
 use super::{Performer, SendPace, Task};
 use crate::app::find::finding::SearchEnd;
-use crate::app::find::{Hit, HitGroup, HitSource, MOST_HITS};
+use crate::app::find::{Hit, HitGroup, HitSource, MAX_HITS};
 use crate::app::{SearchEvent, SearchJob, Ticket};
 use crate::gateway::Gateway;
 use crate::report::find::{self, Pattern, SearchScope};
@@ -16,10 +16,10 @@ use std::mem::take;
 use std::ops::ControlFlow;
 
 /// Threads that search one report.
-const THREADS: usize = 2;
+const SEARCH_THREADS: usize = 2;
 
 /// Reports that are searched concurrently.
-const TOGETHER: usize = 2;
+const CONCURRENT_REPORTS: usize = 2;
 
 impl Performer {
     pub(super) fn search(&self, job: SearchJob) {
@@ -52,7 +52,7 @@ fn send_hits(work: &Task, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64
 fn filter(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
     let (mut found, mut pace) = (RowSet::default(), SendPace::default());
     let send = |rows, ended| work.send(SearchEvent::Rows(ticket.number, rows, ended));
-    find::search(report, pattern, scope, THREADS, &ticket.cancel, &mut |rows| {
+    find::search(report, pattern, scope, SEARCH_THREADS, &ticket.cancel, &mut |rows| {
         found.extend(&rows);
         if !found.is_empty() && pace.is_due() {
             send(take(&mut found), None);
@@ -66,11 +66,11 @@ fn filter(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
 fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, keep: &dyn Fn(RowPlace) -> bool) {
     let mut decoded = BTreeMap::<Pane, usize>::new();
     let (mut found, mut pace) = (Vec::new(), SendPace::default());
-    find::search(report, pattern, &SearchScope::default(), THREADS, &ticket.cancel, &mut |rows| {
+    find::search(report, pattern, &SearchScope::default(), SEARCH_THREADS, &ticket.cancel, &mut |rows| {
         for (section, rows) in rows.sections() {
             let Some(pane) = report.section(section).map(Section::pane) else { continue };
             let known = decoded.entry(pane).or_default();
-            let room = MOST_HITS.saturating_sub(*known);
+            let room = MAX_HITS.saturating_sub(*known);
             let mut kept = rows.iter().filter(|row| keep(RowPlace { section, row: **row as usize }));
             let hits: Vec<_> =
                 kept.by_ref().take(room).map(|row| Hit::new(report, pane, section, *row, pattern)).collect();
@@ -92,7 +92,7 @@ fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Patt
     let reports = gateway.store.every_report(&gateway.service)?;
     let (all, mut done, mut ended, mut pace) = (reports.len() as u64, 0, Ok(()), SendPace::default());
     let mut hits = matching_notes(notes, pattern, &reports);
-    every_report(&reports, pattern, MOST_HITS, &ticket.cancel, &mut |found| {
+    every_report(&reports, pattern, MAX_HITS, &ticket.cancel, &mut |found| {
         done += 1;
         match found {
             Ok(found) => hits.extend(found),
@@ -157,5 +157,5 @@ pub fn every_report(
         let of = HitSource::Report(file, identifier, elsewhere);
         Ok(HitGroup::of_report(&Report::open(&body), of, pattern, most, cancel))
     };
-    in_rounds(reports, TOGETHER, one, tell);
+    in_rounds(reports, CONCURRENT_REPORTS, one, tell);
 }
