@@ -227,7 +227,6 @@ impl ExportChoice {
             line("Scope", self.scope().label(), &about, self.has_scope()),
             line("Format", format.name, format.about, has_formats),
         ];
-        // A value belongs to no report.
         lines.retain(|line| line.label != "Scope" || matches!(part, ExportPart::Of(_)));
         lines
     }

@@ -312,7 +312,7 @@ impl Keymap {
             return Some("quit needs a key".to_owned());
         }
         if command.name == "confirm" && keys != command.keys {
-            return Some("confirm has the keys that each question names".to_owned());
+            return Some("confirm uses the keys that each confirmation shows".to_owned());
         }
         let dead = |key: &&Key| command.contexts.each().all(|place| place.types(**key));
         if let Some(key) = keys.iter().find(dead) {
@@ -454,7 +454,7 @@ mod tests {
         assert!(all.contains("1: `hyper-x`: unknown key"), "{all}");
         assert!(all.contains("2: R does relist already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));
-        assert!(mistake(&[("confirm", &["x"])]).contains("each question names"));
+        assert!(mistake(&[("confirm", &["x"])]).contains("each confirmation shows"));
         assert!(mistake(&[("keep-filter", &["x"])]).contains("typed as a letter"));
         assert!(mistake(&[("zoom", &["1"])]).contains("pane-processes already"));
     }

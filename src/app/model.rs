@@ -375,7 +375,7 @@ pub struct Settings {
 
 impl Settings {
     /// Whether the worst price needs confirmation; an unknown price does.
-    pub fn needs_confirmation(&self, worst: Option<u64>) -> bool {
+    pub fn must_confirm(&self, worst: Option<u64>) -> bool {
         worst.is_none_or(|worst| worst > self.confirm_above)
     }
 }

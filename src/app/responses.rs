@@ -77,7 +77,7 @@ impl Model {
                 self.overlays.put(AnswerTree::new(request.label(), received, lines));
             }
             (Response::Tree(..), _) => {
-                self.say(format!("The answer is here: {}. Asking the same again shows it.", request.label()));
+                self.say(format!("The response is stored: {}. The same request shows it for free.", request.label()));
             }
             _ => {}
         }

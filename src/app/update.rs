@@ -236,7 +236,7 @@ impl Model {
         if frame == 0 && writes() {
             self.warn(format!("{key} came together with other keys: nothing was written. Press it again."));
         } else if !was_prompt_shown && !leaves() {
-            self.warn(format!("{key} came before the question was on the screen: nothing was done. Press it again."));
+            self.warn(format!("{key} came before the confirmation was drawn: nothing was done. Press it again."));
         } else if !was_price_shown() {
             self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
         } else {
@@ -258,7 +258,7 @@ impl Model {
         }
         if self.declines(key) {
             self.go_back();
-            return self.say(format!("{key} does not answer the question: it is closed, and nothing was done."));
+            return self.say(format!("{key} does not confirm: nothing was done, the dialog is closed."));
         }
         match Command::of(key, self) {
             Some(command) => self.run(command),
@@ -286,7 +286,7 @@ impl Model {
                 true => format!("{} first, then {key} again", self.key_label("back")),
                 false => "Press it again".to_owned(),
             };
-            self.warn(format!("{key} may belong to words: a letter before it did nothing. Nothing was done. {again}."));
+            self.warn(format!("{key} may be typed text: a letter before it did nothing. Nothing was done. {again}."));
         }
         is_refused
     }

@@ -90,7 +90,7 @@ impl Dialogue {
     /// Waits until no work is in progress, and reports the wait at intervals.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE_INTERVAL).unwrap_or(true) {
-            let answers = text::count(self.session.model.calls.len() as u64, "answer");
+            let answers = text::count(self.session.model.calls.len() as u64, "response");
             self.say(&format!("still waiting for {answers}"))?;
         }
         Ok(())
@@ -190,7 +190,7 @@ impl Dialogue {
             }
             None => {
                 let word = Untrusted::from(word).visible_cut(40);
-                self.say(&format!("no command, key or row here is called {word}; help lists what applies"))
+                self.say(&format!("no command, key or row \"{word}\" here; help lists what applies"))
             }
         }
     }

@@ -421,7 +421,7 @@ impl Clipboard {
 }
 
 fn load_buffer(bytes: &[u8], options: &[&str]) -> Result<(), String> {
-    let failed = |error: io::Error| format!("tmux could not be asked: {error}");
+    let failed = |error: io::Error| format!("tmux could not be run: {error}");
     let mut tmux = std::process::Command::new("tmux");
     tmux.arg("load-buffer").args(options).arg("-");
     tmux.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

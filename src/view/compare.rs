@@ -127,7 +127,7 @@ impl DrawList for SearchHits {
         let (words, meaning) = match (&list.filter.problem, &list.source.process) {
             (Some(problem), _) => (problem.clone(), Role::Problem),
             (None, Some(process)) => (of_process(process), Role::Faint),
-            (None, None) if list.filter.typed.is_suggested => ("typing replaces these words".to_owned(), Role::Faint),
+            (None, None) if list.filter.typed.is_suggested => ("typing replaces this text".to_owned(), Role::Faint),
             (None, None) => return,
         };
         LineWriter::new(buffer, area, 0).own(&words, meaning);

@@ -114,7 +114,7 @@ impl DrawForm for FileToScan {
         let basis = model.quota_state.price(&Request::PrivateScan { submission, to: None });
         let sent = found.sent.map(|sent| {
             let (when, look) = (crate::text::moment(sent), model.upload_check_hint(&found.file));
-            Role::Problem.of(format!("Perhaps sent already on {when}, and no answer came. {look}"))
+            Role::Problem.of(format!("Perhaps uploaded already on {when}, without a response. {look}"))
         });
         let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.key_label("submit"));
         let mut to_visible = vec![

@@ -273,7 +273,8 @@ impl DrawList for CommandList {
 
     fn columns(list: &Palette, _: &[&PaletteItem], room: usize, _: &Model) -> ListTable {
         let widest = |cell: fn(&PaletteItem) -> &str| list.shown(0).map(|item| cell(item).columns()).max().unwrap_or(0);
-        let subjects = if room >= ROOMY_COLUMNS && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
+        let subjects =
+            if room >= ROOMY_COLUMNS && list.filter.typed.is_empty() { widest(|item| item.subject) + 2 } else { 0 };
         // Labels give way to keys and names, which must not be cut.
         let keys = widest(|item| &item.keys).clamp(4, (room / 5).max(4)) + 1;
         ListTable::of([subjects, keys, widest(|item| item.name).min(room / 4) + 1, room], 0)

@@ -79,7 +79,6 @@ impl DrawForm for TypedQuestion {
         let input = || (form.source.ask.input.to_owned(), Role::Text);
         match (&form.failure, request) {
             (Some(failure), _) => failure.sentences().zip([Role::Problem, Role::Text, Role::Text]).collect(),
-            // An empty field is not an error.
             (None, Err(_)) if form.text().is_empty() => vec![input()],
             (None, Err(missing)) => vec![input(), (missing, Role::Faint)],
             (None, Ok(request)) => match model.calls.asking(&request) {
@@ -105,7 +104,7 @@ impl DrawForm for AgeInDays {
     }
 
     fn words(_: &AgeForm, model: &Model) -> Vec<StyledText> {
-        vec![(format!("{} says what that would be, and asks.", model.key_label("apply-age")), Role::Faint)]
+        vec![(format!("{} lists these items for confirmation.", model.key_label("apply-age")), Role::Faint)]
     }
 }
 
@@ -123,8 +122,8 @@ impl DrawForm for TypedNote {
         let standing = standing.as_ref().filter(|_| *is_late).map(|note| note.visible_cut(200));
         let standing = standing.map(|note| format!("There now: {note}. ")).unwrap_or_default();
         let kept = match model.settings.forgets {
-            Some(why) => format!("{why}: the note is gone when this run ends"),
-            None => "It is kept on this machine only".to_owned(),
+            Some(why) => format!("{why}: the note is deleted when this run ends"),
+            None => "The note is stored on this machine only".to_owned(),
         };
         vec![(format!("{standing}{emptied}{kept}, and costs nothing."), Role::Faint)]
     }

@@ -154,7 +154,6 @@ impl PaneRows<'_> {
             Some(branch) => draw_branch(&mut line, branch, passes_filter),
             None => draw_labelled(&mut line, MARK_WIDTH, self.labels, &found.label),
         }
-        // A row that fits does not scroll.
         let is_shifted = branch.is_none() && shift > 0 && width_of(pieces) > line.room();
         if is_shifted {
             line.own("…", Role::Faint);
@@ -196,7 +195,7 @@ fn absent(open: &OpenReport, pane: Pane) -> String {
         (true, _) if !open.report.index.is_json => "cannot be read: it is not JSON",
         (true, 0) if open.report.is_of_another_kind() => NO_REPORT,
         (true, 0) => "nothing reported",
-        (true, _) => "no row is like this",
+        (true, _) => "no matching row",
         (false, _) => "reading …",
     };
     words.to_owned()

@@ -170,7 +170,9 @@ fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let words = match model.focused() {
         _ if area.height == 0 || !model.message().is_empty() => None,
         None => model.list().map(|list| list::chosen_words(list, model)),
-        Some(pane) => model.open().and_then(|open| pane::row_words(pane, open, model, columns * usize::from(MAX_DETAIL_ROWS))),
+        Some(pane) => {
+            model.open().and_then(|open| pane::row_words(pane, open, model, columns * usize::from(MAX_DETAIL_ROWS)))
+        }
     };
     let Some(words) = words else { return };
     // A long row covers the last rows of the panes, but not the one with the cursor.
@@ -280,7 +282,7 @@ fn start_words(model: &Model) -> Vec<StyledText> {
     let words = if model.service.is_offline {
         vec![Role::Free.of("This run is offline: stored reports open, and nothing is sent.")]
     } else if !model.service.has_key {
-        let missing = Role::Problem.of("No API key yet, so the service cannot be asked.");
+        let missing = Role::Problem.of("No API key yet, so nothing can be sent to the service.");
         let [get, set] = model.service.key_help.clone().map(|words| Role::Text.of(words));
         let free = "made-up reports, no key, no network, no cost. Stored reports open without a key, too.";
         vec![missing, get, set, Role::Free.of(format!("{demo} tries the demo now: {free}"))]

@@ -191,5 +191,5 @@ fn a_plan_is_read_to_its_end_where_there_is_little_room() {
     let last = tui.screen();
     assert!(last.contains("v2-file-report · 237 hashes") && last.contains("┃ > ▏"), "{last}");
     tui.keys("v");
-    assert!(tui.screen().contains("no operation is called v"), "{}", tui.screen());
+    assert!(tui.screen().contains("unknown operation v"), "{}", tui.screen());
 }

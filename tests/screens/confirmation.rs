@@ -247,7 +247,7 @@ fn a_yes_is_one_to_a_question_that_stood_there() {
         let calls = |tui: &TuiHarness| tui.demo.as_ref().unwrap().seen().len();
         let (screen, before) = (tui.screen(), calls(&tui));
         let assert_asked = |tui: &TuiHarness| {
-            let words = format!("{} came before the question was on the screen", keys[1]);
+            let words = format!("{} came before the confirmation was drawn", keys[1]);
             assert!(tui.screen().contains(&words) && tui.screen().contains(question), "{}", tui.screen());
             assert_eq!(calls(tui), before, "{keys:?}");
         };

@@ -154,7 +154,7 @@ fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
         tui.rest();
     }
     assert_eq!(tui.calls(Endpoint::Behaviour), 1);
-    let words = "The file was closed. 1 of 4 were asked for, nothing further is sent.";
+    let words = "The file was closed. 1 of 4 requested, nothing further is sent.";
     assert!(tui.screen().contains(words), "{}", tui.screen());
 }
 

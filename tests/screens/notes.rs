@@ -16,7 +16,7 @@ fn a_note_on_a_report_is_written_shown_and_deleted() {
     let mut tui = TuiHarness::listed();
     tui.session.model.settings.forgets = Some("This is the demo");
     tui.size(80, 24).keys("a");
-    assert!(tui.screen().contains("This is the demo: the note is gone when this run ends"), "{}", tui.screen());
+    assert!(tui.screen().contains("This is the demo: the note is deleted when this run ends"), "{}", tui.screen());
     let is_empty = |row: &str| row.starts_with('┃') && row.trim_matches('┃').trim().is_empty();
     assert_eq!(tui.screen().lines().filter(|row| is_empty(row)).count(), 1, "{}", tui.screen());
     tui.session.model.settings.forgets = None;

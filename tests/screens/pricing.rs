@@ -191,7 +191,7 @@ fn opening_all_can_be_stopped() {
     tui.drawn().press("s");
     tui.rest();
     assert_eq!(tui.calls(Endpoint::Behaviour), 1);
-    assert!(tui.screen().contains("1 of 4 were asked for"), "{}", tui.screen());
+    assert!(tui.screen().contains("1 of 4 requested"), "{}", tui.screen());
     // While the last one is on its way, it is not here.
     tui.keys("esc").press("A");
     tui.drawn().press("y");

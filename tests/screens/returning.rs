@@ -72,7 +72,7 @@ fn a_key_that_does_nothing_here_says_why() {
     tui.keys("down");
     tui.assert_gone("does nothing");
     tui.keys("H D enter");
-    assert!(tui.screen().contains("enter does not answer the question"), "{}", tui.screen());
+    assert!(tui.screen().contains("enter does not confirm"), "{}", tui.screen());
     tui.keys("esc");
     tui.keys("/ f5");
     tui.assert_gone("does nothing");

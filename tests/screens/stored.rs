@@ -69,7 +69,7 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = tui.screen();
         assert!(screen.contains("Nothing was deleted: the store has changed"), "{screen}");
-        assert!(screen.contains("To be deleted") && screen.contains("1 other answer"), "{screen}");
+        assert!(screen.contains("To be deleted") && screen.contains("1 other response"), "{screen}");
         tui.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", tui.screen());
     }

@@ -9,7 +9,7 @@ fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
     let mut tui = TuiHarness::listed();
     tui.assert_shows("? help");
     for (question, other, words) in [
-        ("E", "v", "v does not answer the question: it is closed, and nothing was done."),
+        ("E", "v", "v does not confirm: nothing was done, the dialog is closed."),
         ("H X", "a", "a does not answer"),
         ("esc H D", "tab", "tab does not answer"),
         ("esc 2 Y", "?", "? does not answer"),
@@ -31,13 +31,13 @@ fn what_is_typed_after_a_key_that_is_off_deletes_and_pays_nothing() {
     let mut tui = TuiHarness::listed();
     // Each letter finds its price on the screen: what was typed slowly is as harmless as what was typed at once.
     for (typed, refused) in [
-        ("/ E Y", "Y may belong to words: a letter before it did nothing."),
+        ("/ E Y", "Y may be typed text: a letter before it did nothing."),
         ("/ E v e r y", "y does nothing now"),
         ("F H / D y", ""),
         ("a G / R", "R may"),
         ("a G / R u n", "n does nothing here"),
-        ("/ ~ R", "R may belong to words: a letter before it did nothing. Nothing was done. esc first, then R again."),
-        ("/ z enter", "enter may belong to words: a letter before it did nothing. Nothing was done. Press it again."),
+        ("/ ~ R", "R may be typed text: a letter before it did nothing. Nothing was done. esc first, then R again."),
+        ("/ z enter", "enter may be typed text: a letter before it did nothing. Nothing was done. Press it again."),
     ] {
         tui.keys("G").keys(typed);
         let says = |tui: &TuiHarness| tui.screen().contains(refused);

@@ -61,7 +61,7 @@ fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
 fn what_is_off_or_unknown_is_said() {
     let text = says(&["demo", "--plain"], "row-details\nnonsense\nzoom\n");
     assert!(text.contains("row-details does not apply here: it works in panes"), "{text}");
-    assert!(text.contains("no command, key or row here is called nonsense"), "{text}");
+    assert!(text.contains("no command, key or row \"nonsense\" here"), "{text}");
 }
 
 #[test]

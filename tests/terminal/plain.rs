@@ -67,7 +67,7 @@ fn a_yes_that_was_typed_before_the_price_was_said_pays_for_nothing() {
         let is_asked = |text: &str| text.rsplit_once("y yes, send it").is_some_and(|(_, rest)| rest.contains("\n> "));
         terminal.wait_until("there is no question with a prompt", || is_asked(&terminal.text()));
         terminal.press("n\r");
-        terminal.wait_for("n does not answer the question: it is closed, and nothing was done.");
+        terminal.wait_for("n does not confirm: nothing was done, the dialog is closed.");
         terminal.press("quit\r");
         assert_eq!(terminal.wait_for_end(), 0);
     }

@@ -36,7 +36,7 @@ impl Model {
         if !self.copies_raw && raw.bytes.len() <= MAX_COPY_BYTES {
             let details = format!(
                 "Copy {what} raw: {}? Raw text may hold controls and live addresses: pasted into a shell it may run, pasted into a browser it may open. \
-                 It is asked once; after a yes, this session copies raw whenever {} is pressed.",
+                 After confirmation, {} copies raw for the rest of this session.",
                 text.visible_cut(80),
                 self.key_label("copy-raw")
             );

@@ -49,10 +49,10 @@ commands! {
     "keep-filter" [ENTER] "keep", 1, KeyContexts::of(&[KeyContext::Filter, KeyContext::FilterLine]),
         "Keep the filter and give the keys back" => Local(Model::keep_filter);
     "drop-filter" [ESC] "no filter", 2, KeyContexts::of(&[KeyContext::Pane, KeyContext::Filter]),
-        "Take the filter away"
+        "Remove the filter"
         if Availability::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
     "expression" [Key::Ctrl('r')] "regex", 2, SOUGHT,
-        "Take the words as a regular expression, or as plain words again"
+        "Switch the text between a regular expression and plain words"
         => Local(|m| m.change_how(|how| how.is_regex = !how.is_regex));
     "case" [Key::Ctrl('t')] "case", 3, SOUGHT,
         "Distinguish capital and small letters, or not"
@@ -63,7 +63,7 @@ commands! {
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
     "search-stored" [key('S')] "search stored", 8, OPEN,
-        "Search every stored report, of all files; nothing is asked of the service"
+        "Search every stored report, of all files; nothing is sent to the service"
         if A_SERVICE => Local(|m| m.begin_finding(true));
     "next-hit" [key('n')] "next hit", 4, FILE,
         "Go to the next hit: of the pane's filter, or of the last search, over all its reports"
@@ -72,7 +72,7 @@ commands! {
         "Go to the hit before" if A_HIT => Local(|m| m.step_hit(false));
     "list" [ENTER] "list sandboxes", 1, LIST,
         "List the sandboxes of the file; with their reports where the service sends them along"
-        if Availability::Has("a list that has not been asked for", |m| is_next(m, |next| matches!(next, Next::Page(None))))
+        if Availability::Has("a list that was not requested", |m| is_next(m, |next| matches!(next, Next::Page(None))))
         => Action::ask(next_page);
     "next-page" [ENTER] "next page", 1, LIST,
         "List the next page of sandboxes"
@@ -92,7 +92,7 @@ commands! {
         => Action::send_again(chosen_report);
     "relist" [key('R')] "relist", 3, FILE,
         "List once more; if the first page changed, further ones cost again"
-        if Availability::Has("a list that has been asked for", |m| first_page(m).is_some())
+        if Availability::Has("a list that was requested", |m| first_page(m).is_some())
         => Action::send_again(first_page);
     "open-all" [key('A')] "open all", 4, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Compare]),
         "Open every report of the list that is not stored, one after another; the total is in the bar, the first failure stops it"

@@ -192,7 +192,7 @@ commands! {
         "Copy the value, defanged and in one line; of a sandbox its identifier"
         if A_VALUE => Local(Model::copy_value);
     "copy-raw" [key('Y')] "copy raw", 0, COPIED,
-        "Copy the value as it is, controls and all; asks once" if A_VALUE => Local(Model::copy_raw);
+        "Copy the raw value with its controls; needs confirmation once" if A_VALUE => Local(Model::copy_raw);
     "copy-row" [Key::Ctrl('y')] "copy row", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Rows, KeyContext::Compare]),
         "Copy the whole row, defanged and in one line; with why it is listed or who saw it; of a sandbox the file's SHA-256"
         if Availability::Has("a row, or a file", |m| m.row_line().is_some()) => Local(|m| {
@@ -231,13 +231,13 @@ commands! {
             anew: false,
         };
     "palette" [key(':')] "commands", 5, READING,
-        "Find any command or question by typing words of its name or help" => Local(|m| palette::open(m, false));
+        "Find any command or request by typing words of its name or help" => Local(|m| palette::open(m, false));
     "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
         if Availability::Has("something to choose", |m| m.chosen_item().is_some()) => Action::Chosen;
     "ask" [ENTER] "ask", 1, FORM,
         "Send the typed request; a stored response costs nothing"
-        if Availability::Has("the words of the question", |m| form_request(m).is_some()) => Action::Ask {
+        if Availability::Has("valid input for the request", |m| form_request(m).is_some()) => Action::Ask {
             request: form_request,
             is_stored: is_form_stored,
             with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request)),
@@ -247,8 +247,8 @@ commands! {
         "Send the typed request though its response is stored"
         if Availability::Has("a stored response", is_form_stored) => Action::send_again(form_request);
     "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
-        "Answer a question by a key that it names, at the price beside it; any other key closes it, and nothing is done"
-        => Local(|m| m.warn("The question names the keys that answer it."));
+        "Confirm by a key that the confirmation shows, at the price beside it; any other key closes it, and nothing is done"
+        => Local(|m| m.warn("The confirmation shows its keys."));
     "note" [key('a')] "note", 8, FILE_OR_ROW,
         "Write a note on the sandbox's report or on the row; it stays with what the row says when the report is fetched again. ✎ marks what it is on, (✎) the sandbox of a row that has one"
         if Availability::Has("a stored report, or a row of one (behaview store import stores saved ones)", |m| {
@@ -262,7 +262,7 @@ commands! {
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
     "planner" [key('p')] "planner", 8, OPEN,
-        "Add operations up before asking any: what they cost, and what they leave to the user and the group"
+        "Add operations up before sending any: what they cost, and what they leave to the user and the group"
         if A_SERVICE => Local(|m| m.overlays.put(Planner::empty()));
     "plan" [ENTER] "add to the plan", 1, FORM,
         "Add the typed operation to the plan; @ and a file count the hashes in it; backspace on an empty line takes the last one back"
@@ -305,6 +305,6 @@ commands! {
         "Delete everything stored, after confirmation; the ledger stays"
         if ALL_SHOWN => Local(|m| m.confirm_deletion(vec![crate::report::DeletionTarget::Everything]));
     "apply-age" [ENTER] "how many go", 1, FORM,
-        "Name everything older than the typed days, and ask"
+        "List everything older than the typed days, for confirmation"
         if Availability::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);
 }

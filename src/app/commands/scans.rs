@@ -44,7 +44,7 @@ impl Model {
         if self.refuse(&self.tag_of(price.clone())) {
             return;
         }
-        if !has_reports && !self.settings.needs_confirmation(price.worst()) {
+        if !has_reports && !self.settings.must_confirm(price.worst()) {
             return self.follow(file);
         }
         let why = if has_reports { "Reports of the file are listed already. " } else { "" };
@@ -176,7 +176,7 @@ impl Model {
             paragraph("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
         ];
         match &follow.seen {
-            None => rows.push(paragraph("scan", "nothing is known of it yet".to_owned())),
+            None => rows.push(paragraph("scan", "no progress yet".to_owned())),
             Some(seen) => {
                 let began = seen.began.map_or_else(String::new, |when| format!(", begun {}", moment(when)));
                 rows.push(paragraph("scan", format!("{}{began}", seen.progress.label())));
@@ -250,7 +250,7 @@ impl Model {
         let Some(submission) = self.large_scan() else { return };
         let (scan, price) =
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
-        let dear = || self.settings.needs_confirmation(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
+        let dear = || self.settings.must_confirm(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
         if let Some(why) = scan.warning().or_else(dear) {
             return self.ask_first(why, [KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission))]);
         }
@@ -290,7 +290,7 @@ impl Model {
     pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
         let Some(submission) = agreed else { return };
         if self.form_of(&submission).is_none() {
-            return self.warn("The form was closed: nothing was uploaded. The address it asked for was paid.");
+            return self.warn("The form was closed: nothing was uploaded. The upload address was charged.");
         }
         self.send_confirmed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
     }

@@ -161,7 +161,7 @@ impl Model {
         match found {
             Some(found) if found == cursor => self.say("This is the only hit."),
             Some(_) => {}
-            None => self.say("Nothing in this pane holds what the filter seeks."),
+            None => self.say("No row of this pane matches the filter."),
         }
     }
 }

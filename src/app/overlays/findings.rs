@@ -16,7 +16,7 @@ use std::sync::Arc;
 const MAX_LISTED_ROWS: usize = 1_000;
 
 /// Columns of a sandbox's name, and the screen rows from which two describe the chosen row.
-const NAME_COLUMNS: usize = 16;
+const NAME_WIDTH: usize = 16;
 const TALL_ROWS: u16 = 14;
 
 pub type FindingList = ListView<Findings>;
@@ -127,9 +127,9 @@ impl FindingRow {
         let (mut unread, mut known) = (0, HashMap::<Vec<u8>, usize>::new());
         // Rules with the same text are one rule for the user.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
-        for judged in reports {
-            let (report, marks) = judged.evaluate(rules, cancel)?;
-            unread += usize::from(judged.body.is_whole() && !report.is_sound());
+        for input in reports {
+            let (report, marks) = input.evaluate(rules, cancel)?;
+            unread += usize::from(input.body.is_whole() && !report.is_sound());
             let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
             let mut notable: Vec<_> = marks.notable().collect();
             notable.sort_by_key(|(section, row, _)| (order(*section), *row));
@@ -144,7 +144,7 @@ impl FindingRow {
                 });
                 let (place, row, next) = (RowPlace { section, row }, report.row(section, row), known.len());
                 let distinct = *known.entry(row.text()).or_insert(next);
-                of_rule.add(judged, &report, place, (distinct, row));
+                of_rule.add(input, &report, place, (distinct, row));
             }
         }
         let mut found: Vec<_> = found.into_iter().collect();
@@ -190,8 +190,8 @@ struct FoundByRule<'a> {
 }
 
 impl FoundByRule<'_> {
-    fn add(&mut self, judged: &ReportToEvaluate, report: &Report, place: RowPlace, (number, row): (usize, Row)) {
-        let entry = judged.entry;
+    fn add(&mut self, input: &ReportToEvaluate, report: &Report, place: RowPlace, (number, row): (usize, Row)) {
+        let entry = input.entry;
         let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
         let rows = self.of.places.entry(entry).or_default().entry(pane).or_default();
         rows.insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
@@ -204,8 +204,9 @@ impl FoundByRule<'_> {
         }
         self.of.count += 1;
         if at < MAX_LISTED_ROWS {
-            let target = Target { file: None, identifier: judged.identifier.clone(), entry, place: Some(place) };
-            let (rule, seen_by, words) = (self.of.number, judged.name.visible_cut(NAME_COLUMNS), Arc::clone(&self.of.words));
+            let target = Target { file: None, identifier: input.identifier.clone(), entry, place: Some(place) };
+            let (rule, seen_by, words) =
+                (self.of.number, input.name.visible_cut(NAME_WIDTH), Arc::clone(&self.of.words));
             self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), words });
         }
     }

@@ -65,7 +65,7 @@ pub fn describe_deletion(deletion: &Deletion) -> String {
         ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
         ([one], ..) => format!("the {}", title(one).cut(60)),
         (_, reports, 0) => count(reports, "report"),
-        _ => format!("{} and {}", count(reports, "report"), count(others, "other answer")),
+        _ => format!("{} and {}", count(reports, "report"), count(others, "other response")),
     };
     let (size, on_disk) = deletion.sizes();
     let notes = if deletion.notes > 0 { format!(", with {}", count(deletion.notes, "note")) } else { String::new() };
@@ -216,7 +216,7 @@ impl Model {
         if self.stored_mut().is_some() {
             self.show_stored(lines);
         }
-        self.warn("Nothing was deleted: the store has changed since the question.");
+        self.warn("Nothing was deleted: the store changed before the confirmation.");
         self.confirm_deletion(what)
     }
 

@@ -55,9 +55,9 @@ impl TextPage {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
         if paragraphs.is_empty() {
-            paragraphs.push(paragraph("every key", "0: no key that applies here asks the service."));
+            paragraphs.push(paragraph("every key", "0: no enabled key sends a request."));
         } else {
-            paragraphs.push(paragraph("every other", "0: it asks the service for nothing."));
+            paragraphs.push(paragraph("every other", "0: it sends nothing to the service."));
             let reasons = reasons(model, &priced);
             let is_paid = |unit: &Unit| reasons.iter().any(|of| of.price.verdict.unit == *unit && !of.price.is_free());
             let left = Unit::ALL.into_iter().filter(is_paid).flat_map(|unit| {

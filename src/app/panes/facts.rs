@@ -7,7 +7,7 @@ use crate::text::{Untrusted, Visible, last_part, thousands};
 use std::collections::HashSet;
 
 /// Maximum rows of an attribute that are searched for one process.
-const MAX_SEARCHED_ROWS: usize = 100_000;
+const MAX_ROWS: usize = 100_000;
 
 const MAX_LINES: usize = 8;
 
@@ -189,7 +189,7 @@ fn text(report: &Report, place: RowPlace) -> Untrusted {
 fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec<RowPlace> {
     let sections = (0..).zip(&report.index.sections);
     let is_it = |section: &crate::report::Section| section.attribute.is_some_and(|known| known.name == attribute);
-    let rows = sections.filter(|(_, section)| is_it(section)).flat_map(|(n, _)| report.each_row(n).take(MAX_SEARCHED_ROWS + 1));
+    let rows = sections.filter(|(_, section)| is_it(section)).flat_map(|(n, _)| report.each_row(n).take(MAX_ROWS + 1));
     rows.filter(|row| fits(Raw::new(row.bytes))).map(|row| row.place).collect()
 }
 

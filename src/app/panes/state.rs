@@ -407,7 +407,7 @@ impl PaneState {
     /// The position of a row if all rows were visible.
     fn rank(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let before = self.sections(report, pane).take_while(|section| *section != place.section);
-        before.map(|section| self.length(report, section)).sum::<usize>() + self.row_filter.rank(place.section, place.row)
+        before.map(|n| self.length(report, n)).sum::<usize>() + self.row_filter.rank(place.section, place.row)
     }
 }
 

@@ -124,7 +124,6 @@ impl SubmitForm {
 
 impl FormSource for FileToScan {
     fn on_typed(form: &mut SubmitForm, _: Timestamp) -> Option<Effect> {
-        // Another path means another file.
         form.source.found.take_if(|_| form.chosen == 0);
         None
     }

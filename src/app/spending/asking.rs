@@ -20,7 +20,7 @@ impl Model {
         let request = quote.request();
         let price = self.quota_state.price_from(request, source, self.overlays.missing(request));
         let words = || format!("{} costs {}.", request.label(), price.short());
-        let dear = || self.settings.needs_confirmation(price.verdict.units.max).then(words);
+        let dear = || self.settings.must_confirm(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
             let tag = self.tag_of_request(request, source);
             // The budget refuses at once, not after confirmation.
@@ -116,7 +116,7 @@ impl Model {
 
     pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {
         if !self.can_answer() {
-            self.warn("No room here for the question and its keys: nothing was done.");
+            self.warn("The screen is too small for the confirmation: nothing was done.");
             return;
         }
         let tag = self.price_tag(&answer);
@@ -161,7 +161,7 @@ impl Model {
         let missing = self.files.missing_reports(&self.calls);
         let price = self.quota_state.price_of_reports(missing.len());
         let only = self.quota_state.too_little_left(&price, self.now);
-        if only.is_some() || self.settings.needs_confirmation(price.worst()) {
+        if only.is_some() || self.settings.must_confirm(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
             let why = format!("Opening all costs {price}{only}.");
             return self.ask_first(why, [KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing))]);
@@ -179,7 +179,7 @@ impl Model {
     pub(in crate::app) fn stop_batch(&mut self, why: &str) {
         if let Some(batch) = self.calls.end_batch() {
             let (asked, total) = (batch.asked(), batch.total);
-            self.warn(format!("{why} {asked} of {total} were asked for, nothing further is sent."));
+            self.warn(format!("{why} {asked} of {total} requested, nothing further is sent."));
         }
     }
 
@@ -247,7 +247,7 @@ impl Model {
             (None, Some(reason), _) => format!("{reason}. {} explains.", self.key_label("prices")),
             (None, None, None | Some(Obstacle::Stored | Obstacle::InFlight)) => return false,
             (None, None, Some(Obstacle::QuotaSpent(_))) => {
-                format!("{}. {} asks the counters again, for nothing.", tag.label(), self.key_label("counters"))
+                format!("{}. {} rereads the counters for free.", tag.label(), self.key_label("counters"))
             }
             (None, None, Some(Obstacle::OverBudget)) => {
                 format!("{}. `behaview config show` says what sets the budget.", tag.label())

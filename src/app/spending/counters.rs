@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a bar of usage.
-const BAR_COLUMNS: usize = 20;
+const BAR_WIDTH: usize = 20;
 
 /// The heading of the [rows](CountersView::rows) of known counters.
 pub const KNOWN: [&str; 7] = ["pool", "counts", "whose", ">used", ">allowed", ">left", ">%"];
@@ -142,8 +142,8 @@ impl<'a> CounterView<'a> {
         let sides = self.sides().map(|(holder, side)| {
             let [used, allowed, left] = side.quota_state();
             let bar = |percent: u64| {
-                let full = percent.min(100) as usize * BAR_COLUMNS / 100;
-                "█".repeat(full) + &"░".repeat(BAR_COLUMNS - full)
+                let full = percent.min(100) as usize * BAR_WIDTH / 100;
+                "█".repeat(full) + &"░".repeat(BAR_WIDTH - full)
             };
             let words = side.percent_used.map_or_else(
                 || format!("{used} used"),
@@ -227,8 +227,8 @@ impl TextPage {
         let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
         let day = |(day, mut counts): (String, Vec<(String, u64)>)| {
             let all = counts.pop().map_or(0, |(_, all)| all);
-            let length = usize::try_from(u128::from(all) * BAR_COLUMNS as u128 / u128::from(most)).unwrap_or(BAR_COLUMNS);
-            let bar = "█".repeat(length.clamp(usize::from(all > 0), BAR_COLUMNS));
+            let length = usize::try_from(u128::from(all) * BAR_WIDTH as u128 / u128::from(most)).unwrap_or(BAR_WIDTH);
+            let bar = "█".repeat(length.clamp(usize::from(all > 0), BAR_WIDTH));
             let named = counts.iter().map(|(name, count)| format!(" · {name} {}", thousands(*count)));
             paragraph(&day, format!("{bar} {}{}", thousands(all), named.collect::<String>()))
         };

@@ -59,7 +59,7 @@ impl TextPage {
         let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];
         paragraphs.extend(page.rows.iter().rev().map(|row| row.paragraph(now)));
         if page.rows.is_empty() {
-            paragraphs.push(paragraph("", "Nothing has been asked yet."));
+            paragraphs.push(paragraph("", "No call has been sent yet."));
         }
         if page.older > 0 {
             let older = thousands(page.older);

@@ -165,7 +165,7 @@ impl Planner {
             .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
         let kind = Kind::named(name).ok_or_else(|| {
             let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
-            format!("no operation is called {name}{more}")
+            format!("unknown operation {name}{more}")
         })?;
         let Amount { numbers, list, .. } = Amount::read(kind, &crate::quota::words(amount)?)?;
         match list {
@@ -240,9 +240,7 @@ impl Planner {
 fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
     let mut rows = vec![paragraph("in all", plan.to_string())];
     match quota_state.balances_now(now) {
-        None => {
-            rows.push(paragraph("", "What it would leave is not known: the counters have not been asked.".to_owned()))
-        }
+        None => rows.push(paragraph("", "The quota left after it is unknown: the counters were not read.".to_owned())),
         Some(balances) => {
             let forecast = plan.forecast(&balances, now);
             rows.push(paragraph(forecast.fit.label(), forecast.words));

@@ -38,7 +38,7 @@ impl Performer {
             StoreJob::WriteNote(..) => "The note could not be stored: ",
             StoreJob::Delete(_) => "It was deleted. What is left could not be read: ",
             StoreJob::DeleteNote(_) => "The note could not be deleted: ",
-            StoreJob::RecordScan(..) => "The scan is not remembered: ",
+            StoreJob::RecordScan(..) => "The scan could not be recorded: ",
             _ => "",
         };
         self.spawn(move |work| {
@@ -287,14 +287,14 @@ fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<St
         SaveContent::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),
         SaveContent::Stored(request) => {
             let stored = gateway.map(|gateway| gateway.stored(request)).transpose().map_err(io::Error::other)?;
-            let stored = stored.flatten().ok_or_else(|| io::Error::other("it is not stored any more"))?;
+            let stored = stored.flatten().ok_or_else(|| io::Error::other("the response is no longer stored"))?;
             out.write_all(&stored.body).map(|()| None)
         }
     });
     match written {
         Ok((length, summary)) => Ok(written_words(&path, length, summary.map(|summary| (summary, &save.what)))),
         Err(FileError::Exists(_)) => {
-            let why = format!("{} is there already. A yes writes over it.", file::shown(&path));
+            let why = format!("{} exists already. Confirm to overwrite it.", file::shown(&path));
             Err(SaveError::Exists(Box::new(save), why))
         }
         Err(error) => Err(SaveError::Failed(format!("{error}."))),

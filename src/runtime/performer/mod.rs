@@ -174,7 +174,7 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     // Reports and lists have their own places for the remark.
     let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
     if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
-        work.send(Message::Notice(format!("The answer {}.", words(remark))));
+        work.send(Message::Notice(format!("The response {}.", words(remark))));
     }
     if is_paid {
         send_limits(work, &result, begun, (gateway.clock)());
@@ -260,7 +260,7 @@ fn parsed(request: &Request, answer: StoredAnswer) -> Result<Response, String> {
         }
         Request::PrivateDelete { .. } => Ok(Response::Deleted),
         _ if body.len() as u64 > MAX_TREE_BYTES => {
-            Err(format!("the answer is stored, but is larger than {}", bytes(MAX_TREE_BYTES)))
+            Err(format!("the response is stored, but is larger than {}", bytes(MAX_TREE_BYTES)))
         }
         _ => Ok(Response::Tree(received, lines(&body))),
     }
