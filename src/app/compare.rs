@@ -161,7 +161,7 @@ impl ListSource for Comparison {
 }
 
 impl Comparison {
-    /// The items of a pane, or of all panes, that pass the view and the filter.
+    /// The items of one or all panes that pass view and filter.
     fn select(&self, pane: Option<Pane>, only: Only) -> Vec<u32> {
         let Some(matrix) = &self.matrix else { return Vec::new() };
         let mut shown = matrix.select(pane, only, &self.sides(), self.here);

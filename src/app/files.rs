@@ -157,7 +157,7 @@ impl OpenFiles {
         place.filter(|place| place.section != OWN).map(|place| (report, place))
     }
 
-    /// The row under the cursor if it comes from the rules and not from the report.
+    /// The row under the cursor if the program added it.
     pub fn current_rule_row(&self) -> Option<&Row> {
         let file = self.shown()?;
         let (pane, open) = file.focus.zip(file.open())?;
@@ -275,7 +275,7 @@ impl OpenFiles {
         self.all.iter_mut().filter_map(|open| open.list.entry_mut(identifier))
     }
 
-    /// Copies each report to all lists that name it, so that the user pays for it once.
+    /// Copies each report to all lists that name it. The user pays for it once.
     pub(super) fn share_reports(&mut self) {
         if !self.are_several() {
             return;

@@ -360,7 +360,7 @@ fn similar(name: &str) -> Vec<&'static str> {
 }
 
 impl Model {
-    /// The key that runs a command in this context, neither typed as a letter nor taken by another command.
+    /// The key of a command in this context. It is neither typed text nor taken by another command.
     pub fn key_of(&self, command: &Command) -> Option<Key> {
         let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
         self.settings.keys.of(command).iter().find(works).copied()

@@ -90,7 +90,7 @@ pub enum ServiceEvent {
     /// The first bytes of a report have arrived: the body grows as the others arrive.
     ReportBegun(Request, Body),
     Ended(Request, Result<Response, Failure>),
-    /// Units spent by this run, and by all runs of this day if a daily limit is set.
+    /// Units spent by this run; also by all runs of this day under a daily limit.
     Spent(BTreeMap<Unit, SpentUnits>, Option<SpentUnits>),
     /// Whether the service refused a paid call as over quota, whatever its counters show.
     QuotaExhausted(bool),

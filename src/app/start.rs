@@ -1,4 +1,4 @@
-//! The start screen, with its hash line and recent files, and the view settings saved between two runs:
+//! The start screen with its hash line and recent files; view settings saved between two runs:
 //! sizes and folds.
 
 use crate::app::field::TextField;

@@ -222,7 +222,7 @@ impl Model {
         }
     }
 
-    /// Presses a key unless the frame before it did not show its price or its confirmation.
+    /// Presses a key if the frame before it showed its price or confirmation.
     fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
         let leaves = || Command::of(key, self).is_some_and(|command| command.contexts != CONFIRM && !command.asks());
         // Declining needs no visible confirmation.
@@ -274,7 +274,7 @@ impl Model {
         }
     }
 
-    /// Refuses a letter that spends or confirms after one without effect, and enter after such letters:
+    /// Refuses a letter that spends or confirms after one without effect; enter after such letters, too:
     /// they may be text for a line that did not open. Returns whether it did.
     fn refuses_stray_letter(&mut self, key: Key) -> bool {
         let is_letter = matches!(key, Key::Char(_));
@@ -332,7 +332,7 @@ impl Model {
         }
     }
 
-    /// Opens the chosen report if it is stored, which is free and so needs no key.
+    /// Opens the chosen report if it is stored: free, so no key is needed.
     pub fn show_chosen(&mut self) {
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
         list.leave_unfinished();

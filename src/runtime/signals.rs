@@ -55,7 +55,7 @@ impl Drop for ExitGuard {
     }
 }
 
-/// Makes a write past the system's file size limit (SIGXFSZ) fail like any other, instead of ending the program
+/// Makes a write past the file size limit an error: by default, SIGXFSZ ends the program
 /// silently.
 pub fn survive_file_limit() -> io::Result<()> {
     #[cfg(unix)]
@@ -63,7 +63,7 @@ pub fn survive_file_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// Blocks the ending signals while the terminal is in raw mode, or a file is partly written.
+/// Blocks the ending signals in raw mode or while a file is written.
 #[derive(Clone)]
 pub struct BlockedSignals {
     /// The last signal; 0 for none.
@@ -145,7 +145,7 @@ impl Signals {
 }
 
 impl ShutdownState {
-    /// Starts the shutdown on a thread of its own, so that further signals are still received.
+    /// Starts the shutdown on a thread of its own: further signals are still received.
     pub(super) fn of_signal(&self, signal: u8) {
         if self.signal.swap(signal, Ordering::SeqCst) == 0 {
             let ending = self.clone();

@@ -51,7 +51,7 @@ impl Display {
     }
 }
 
-/// Whether the background in `COLORFGBG`, its last number, is one of the light of sixteen colours.
+/// Whether the last number of `COLORFGBG`, the background, is a light colour.
 fn is_light(colours: &str) -> bool {
     let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
     background.is_some_and(|number: u8| matches!(number, 7 | 9..=15))
@@ -65,7 +65,7 @@ pub fn terminal_size() -> Option<(u16, u16)> {
 /// Whether the terminal's modes are set by this program.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the terminal over, or sets its modes again after another program may have changed them.
+/// Takes the terminal over, or sets its modes again: another program may have changed them.
 fn take_over(takes_mouse: bool) -> io::Result<()> {
     // One write, as each wakes the terminal.
     let mut modes = Vec::new();
@@ -98,7 +98,7 @@ fn restore_terminal() {
 /// Maximum of suspensions in the background: without a shell, the program would suspend itself forever.
 const MAX_BACKGROUND_STOPS: u32 = 20;
 
-/// How long the signal thread may need to report a signal that came together with SIGCONT.
+/// How long the signal thread may need to report a signal sent with SIGCONT.
 const SIGNAL_REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Whether the program is in the foreground of its terminal: the kernel stops a background process that sets terminal
@@ -200,7 +200,7 @@ fn run_to_the_end<W: Write>(
     }
 }
 
-/// Makes a panic restore the terminal first, and escape its message, which may quote a report.
+/// Makes a panic restore the terminal and escape its message, which may quote a report.
 ///
 /// A panic of another thread prints nothing: the thread that waits for the work reports it.
 pub fn install_panic_hook() {

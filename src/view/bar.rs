@@ -17,7 +17,7 @@ pub(super) fn text(pieces: &[StyledText]) -> String {
     text.trim().replace('│', ";")
 }
 
-/// The last rank of main free keys, which prices do not push out, and their maximum number.
+/// The last rank and the maximum number of main free keys: prices do not displace them.
 const MAIN_KEYS: (u8, usize) = (4, 6);
 
 /// The length of the second row.
@@ -162,7 +162,7 @@ impl PricedKey {
     }
 }
 
-/// As many priced keys as fit beside the free keys, whose forms are sorted by labels, most first. Keys that spend at once
+/// As many priced keys as fit beside the free keys, in forms from long to short. Keys that spend at once
 /// are all shown, if necessary without labels; the label of Enter stays as long as it fits.
 fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more: &str) -> Vec<StyledText> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
@@ -220,7 +220,7 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<StyledText
     pieces
 }
 
-/// The quota left to user and group in one period, the limit that runs out first, and the costs of this session.
+/// The quota left in one period, the limit that runs out first, and the session's costs.
 pub(super) fn left(model: &Model, room: usize) -> Vec<StyledText> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Role::Free)];
@@ -247,7 +247,7 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
     pieces
 }
 
-/// The limits of the period that most holders have, and the one that runs out first.
+/// The limits of the most common period, and the one that runs out first.
 fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<StyledText> {
     let (scans, period) = (if unit == Unit::Scan { " scans" } else { "" }, first.limit.period.current());
     if verbosity == Verbosity::Scarcest {

@@ -35,7 +35,7 @@ impl<'a> Canvas<'a> {
         Clear.render(rect(area).intersection(self.area), self.buffer);
     }
 
-    /// Writes the program's own text into the rows of an area from `top` on, as far as it fits.
+    /// Writes the program's own text into an area from row `top` on.
     pub(super) fn write_rows(&mut self, area: Area, top: u16, rows: impl IntoIterator<Item = (impl AsRef<str>, Role)>) {
         for (row, (text, meaning)) in (top..area.height).zip(rows) {
             LineWriter::new(self, area, row).own(text.as_ref(), meaning);
@@ -51,7 +51,7 @@ impl<'a> Canvas<'a> {
         block.border_style(style).render(rect(area).intersection(self.area), self.buffer);
     }
 
-    /// Moves the lower border of an area up over its content, and clears the rows below it.
+    /// Moves the lower border of an area up, and clears the rows below it.
     pub(super) fn lift_border(&mut self, area: Area, rows: u16) {
         let lower = area.y.saturating_add(area.height.saturating_sub(1));
         let Some(to) = lower.checked_sub(rows).filter(|_| rows > 0) else { return };
@@ -64,7 +64,7 @@ impl<'a> Canvas<'a> {
         self.clear(Area { y: to + 1, height: rows, ..area });
     }
 
-    /// Marks the visible part of an area's rows on its right border, if not all are visible.
+    /// Marks the visible part of the rows on the right border, if not all are visible.
     pub(super) fn scroll_mark(&mut self, area: Area, (top, count): (usize, usize)) {
         let rows = usize::from(area.inside().height);
         if rows < 2 || count <= rows {
@@ -168,7 +168,7 @@ impl<'a> LineWriter<'a> {
         line
     }
 
-    /// Sets the role of the whole row, below the roles of its pieces, without a sign.
+    /// Sets the role of the whole row without a sign; roles of pieces override it.
     pub(super) fn under(mut self, meaning: Role) -> Self {
         self.base = Some(meaning);
         let style = self.look.style(meaning);
@@ -193,7 +193,7 @@ impl<'a> LineWriter<'a> {
         self.write(&text, meaning, &[]);
     }
 
-    /// Writes text in the style of its role, and matches in the style of a match.
+    /// Writes text in the style of its role, with matches marked.
     fn write(&mut self, text: &str, meaning: Role, matches: &[Range<usize>]) {
         let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Role::Found));
         let cells = &mut self.buffer;
@@ -357,7 +357,7 @@ fn alone(range: Range<usize>) -> Vec<Range<usize>> {
     std::iter::once(range).collect()
 }
 
-/// The root of a path and as many of its last parts as fit, including an opening quotation mark.
+/// The root of a path and the last parts that fit; with an opening quotation mark.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, ColumnWidth::columns);
@@ -396,7 +396,7 @@ fn gap(folder: &str, wanted: usize) -> Range<usize> {
     enough(most).or_else(|| enough(least)).unwrap_or(least..all)
 }
 
-/// A command whose paths are cut to their last parts, from the left, until it fits; otherwise its end is cut.
+/// Cuts a command's paths to their last parts, from the left, until it fits; else its end.
 fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let program = text.get(command_line::program(text.as_bytes())).unwrap_or_default();
     let end = program.len().checked_sub(4).and_then(|start| program.as_bytes().get(start..)).unwrap_or_default();

@@ -11,12 +11,12 @@ use crate::report::rules::Rule;
 use crate::text::{ColumnWidth, Untrusted, count, thousands, to_visible};
 use std::collections::HashSet;
 
-/// Widths of the list from which it has counts of sandboxes, names of severities, and names of techniques.
+/// Widths from which the list has counts of sandboxes, severities' names, techniques' names.
 const COUNTED_COLUMNS: usize = 48;
 const WORDED_COLUMNS: usize = 70;
 const NAMED_COLUMNS: usize = 96;
 
-/// Columns of the fold sign, the severity, the counts of distinct rows and sandboxes, a technique's identifier
+/// Widths of cells: the fold sign, the severity, counts of distinct rows and sandboxes, a technique's identifier
 /// and name, the sandboxes of a row, and its pane.
 const FOLD: usize = 2;
 const SEVERITY: usize = 9;

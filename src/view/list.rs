@@ -16,7 +16,7 @@ use crate::request::Request;
 use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands};
 use jiff::Timestamp;
 
-/// The maximum columns of a verdict, and the columns after a sandbox's name from which its document is named.
+/// The maximum columns of a verdict; the columns after a name that its document needs.
 const MAX_VERDICT_COLUMNS: usize = 18;
 const MIN_DOCUMENT_COLUMNS: usize = 12;
 

@@ -20,7 +20,7 @@ use crate::report::rules::Severity;
 use crate::report::{Retention, StoredItem};
 use crate::text::{ColumnWidth, bytes, count, thousands, wrap_cut};
 
-/// The width from which the store list has the sizes and the origin of its items.
+/// The width from which the store list has sizes and origins.
 const SIZED_COLUMNS: usize = 100;
 
 impl DrawList for StoreContents {
@@ -111,7 +111,7 @@ impl DrawList for PickerRows {
 
 const KIND_COLUMNS: usize = 11;
 
-/// Widths from which each indicator shows whether it is to block, and where it was seen.
+/// Widths from which indicators show "to block", and where they were seen.
 const NARROW_COLUMNS: usize = 44;
 const WIDE_COLUMNS: usize = 64;
 
@@ -167,7 +167,7 @@ impl DrawList for FoundIndicators {
         at.words(&mut line, 3, &seen(list, found, names), Role::Detail);
     }
 
-    /// Why the indicator is to block or not, its whole value, and where it was seen.
+    /// Why the indicator is to block or not; its whole value and sightings.
     fn words_below(list: &IndicatorList, model: &Model) -> Option<StyledText> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));

@@ -81,7 +81,7 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
     buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
 }
 
-/// The full text of the row under the cursor with its severity and rule, up to this many columns.
+/// The full text of the row under the cursor, with severity and rule; cut at `columns`.
 pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
     let place = state.place(&open.report, pane, state.scroll.cursor)?;

@@ -12,12 +12,12 @@ use crate::report::{Pane, RecentFile};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
-/// The maximum columns of a file's name, the width from which titles have names, and the columns reserved for program and file.
+/// Columns: the maximum of a file's name, the width of titles with names, those for program and file.
 const MAX_NAME_COLUMNS: usize = 40;
 const NAMED_TITLE_COLUMNS: u16 = 80;
 const RESERVED_TITLE_COLUMNS: usize = 33;
 
-/// The maximum rows of the detail, and the rows of the start screen reserved for the hash line and recent files.
+/// The maximum rows of the detail; rows reserved for the hash line and recent files.
 const MAX_DETAIL_ROWS: u16 = 4;
 const RESERVED_START_ROWS: u16 = 6;
 

@@ -15,7 +15,7 @@ impl Model {
         }
     }
 
-    /// Compares the file's sandboxes, or restores a comparison that was left for one of its rows.
+    /// Compares the file's sandboxes, or restores a comparison left for a row.
     pub(super) fn compare(&mut self) {
         if !self.return_to::<ComparisonList>() {
             let list = self.list().map(ComparisonList::of);

@@ -299,7 +299,7 @@ fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     Some((report.section(place.section)?.pane(), report.whole_row(place)))
 }
 
-/// The number of a part's rows or indicators, if the list or the pane shows it.
+/// The size of a part, if the list or pane shows it.
 fn size(model: &Model, part: &ExportPart) -> Option<String> {
     let ExportPart::Of(what) = part else { return None };
     let choice = |list: &IndicatorList| list.source.choices.iter().find(|(choice, _)| choice == what).map(|it| it.1);

@@ -180,7 +180,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// An action that sends a request unless its response is stored, even unknown to the screen.
+    /// Sends a request unless its response is stored, even unknown to the screen.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
         Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: false }
     }

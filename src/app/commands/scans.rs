@@ -36,7 +36,7 @@ impl Model {
         plan
     }
 
-    /// Watches the scan of the shown file, after confirmation if reports are listed or the price is high.
+    /// Watches the shown file's scan; confirms first if reports are listed or the price is high.
     pub(super) fn confirm_watch(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
@@ -327,7 +327,7 @@ impl Model {
         }
     }
 
-    /// A hint how to check, for less than another upload, whether an upload without response arrived.
+    /// A hint how to check whether an upload without response arrived.
     pub fn upload_check_hint(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(

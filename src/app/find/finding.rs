@@ -259,7 +259,7 @@ impl Model {
         if is_stored { Some(&mut self.finder) } else { self.files.shown_mut().map(|file| &mut file.finder) }
     }
 
-    /// Saves a search that is left or closed, so that its hits can still be stepped through.
+    /// Saves a search that is left or closed: its hits can still be stepped through.
     pub(in crate::app) fn save_search(&mut self, finder: HitList) {
         if finder.hit().is_none() {
             return;
@@ -301,7 +301,7 @@ impl Model {
         self.filter().is_some() || self.hit().is_some()
     }
 
-    /// The number of the chosen hit of the last search from 1, and the number of hits.
+    /// The number of the last search's chosen hit, from 1; the number of hits.
     pub fn hit(&self) -> Option<(u64, u64)> {
         let finder = self.search()?;
         finder.hit()?;

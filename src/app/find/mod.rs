@@ -104,7 +104,7 @@ impl SearchQuery {
 pub struct Filter {
     pub query: SearchQuery,
     pub(in crate::app) before: Before,
-    /// The row chosen at the last change, and the row under the cursor that replaces it until the cursor moves.
+    /// The row chosen at the last change; the row that replaces it until the cursor moves.
     pub(in crate::app) stand_in: Option<(RowPlace, Option<RowPlace>)>,
     /// The offset in the body up to which rows have been searched.
     pub(in crate::app) covered: usize,
@@ -154,7 +154,7 @@ pub struct HitGroup {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HitSource {
     Pane(Pane),
-    /// A stored report, and the other profile that stores it if this one cannot open it.
+    /// A stored report; the other profile's name if this profile cannot open it.
     Report(Option<Sha256>, Identifier, Option<String>),
     Notes(Option<Sha256>, Identifier),
 }

@@ -1,4 +1,4 @@
-//! The details of a row, wrapped to the width of the screen, and a response as a tree that folds.
+//! The details of a row, wrapped to the screen; a response as a folding tree.
 
 use crate::app::overlays::{OverlayScreen, RowWindow, TextRow};
 use crate::app::panes::moving::scrolled;

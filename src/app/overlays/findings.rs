@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Maximum of listed rows of a rule; the others are counted and exported.
 const MAX_LISTED_ROWS: usize = 1_000;
 
-/// Columns of a sandbox's name, and the screen rows from which two describe the chosen row.
+/// Columns of a sandbox's name; screen rows from which two describe the chosen row.
 const NAME_WIDTH: usize = 16;
 const TALL_ROWS: u16 = 14;
 
@@ -344,7 +344,7 @@ impl FindingList {
         self.change(|source| source.fold(&rules, fold, is_filtered));
     }
 
-    /// Moves the cursor to the first rule, or to the first row that a filter matches.
+    /// Moves the cursor to the first rule or matching row.
     fn go_to_first(&mut self) {
         let is_filtered = self.is_filtered();
         let is_first = |row: &FindingRow| match row {
@@ -363,7 +363,7 @@ impl FindingList {
         self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
     }
 
-    /// All rows that pass the filter, folded or not, by index of the report in the list.
+    /// All rows that pass the filter, by index of the report; including folded ones.
     pub(in crate::app) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
         let is_in = |pane: Pane| !has_filter || self.pane.is_none_or(|shown| shown == pane);
@@ -386,7 +386,7 @@ impl FindingList {
 }
 
 impl Model {
-    /// Opens the list of findings, or the list that the user left for one of its rows.
+    /// Opens the list of findings, or restores one left for a row.
     pub(in crate::app) fn list_findings(&mut self) {
         if self.return_to::<FindingList>() {
             return self.follow_scope();
@@ -414,7 +414,7 @@ impl Model {
         self.say_not_covered(scope);
     }
 
-    /// The findings of the top list for an export, report by report in the order of the list.
+    /// The findings of the top list for an export, in the order of reports.
     pub(in crate::app) fn listed_findings(&self) -> Option<Part> {
         let mut found = self.overlays.top_as::<FindingList>().filter(|list| list.source.is_complete)?.marked_rows(true);
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());

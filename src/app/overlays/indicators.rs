@@ -1,4 +1,4 @@
-//! Overlay lists of indicators, which others can search for, and of artifacts, which are fetched at a price.
+//! Overlay lists of indicators and artifacts.
 
 use crate::app::export_form::ExportForm;
 use crate::app::find::in_circle;
@@ -84,7 +84,7 @@ impl FoundIndicators {
     }
 }
 
-/// Counts all, those to block, and those of each kind in one pass, as there may be millions.
+/// Counts all, those to block, and those of each kind; in one pass for millions.
 fn choices(found: &[MergedIndicator]) -> Vec<(Part, usize)> {
     let to_block = found.iter().filter(|found| found.is_to_block()).count();
     let mut choices = vec![(Part::Indicators, found.len()), (Part::ToBlock, to_block)];

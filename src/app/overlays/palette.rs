@@ -176,7 +176,7 @@ impl ListSource for CommandList {
     }
 }
 
-/// Rates a request below commands with the same text in their help, above matches of single words.
+/// Rates a request below a match in help text, above one of single words.
 const REQUEST_RATING: usize = 550;
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {

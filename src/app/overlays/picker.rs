@@ -1,4 +1,4 @@
-//! Lists of rows to go to, such as the places of an item, and the jump to them; and marks by rules in panes.
+//! Lists of rows to go to, and the jump to them; marks by rules in panes.
 
 use crate::app::overlays::{ListSource, ListView, Overlay, Scope, TextRow};
 use crate::app::panes::{Move, PaneState};

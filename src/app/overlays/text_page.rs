@@ -233,7 +233,7 @@ fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
     ((0..tree.len().min(MAX_PROCESSES)).filter_map(start).collect(), tree.len())
 }
 
-/// The program without its folder, its arguments as far as they fit, and the process number.
+/// The program without folder, arguments as far as they fit, the process number.
 fn process_label(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     let (program, arguments) = command_line::split(name.as_bytes());
     let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());

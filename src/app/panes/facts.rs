@@ -52,7 +52,7 @@ impl ProcessRef {
     }
 }
 
-/// The last part of a path in lower case, without the extension that a command line may omit.
+/// The last part of a path in lower case, without an optional extension.
 fn program(path: &[u8]) -> Vec<u8> {
     let name = last_part(path).to_ascii_lowercase();
     name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)

@@ -38,7 +38,7 @@ impl Scroll {
         self.clamp(count, height);
     }
 
-    /// Scrolls half a page at an end of the window, so that rows are still between two scrolls.
+    /// Scrolls half a page at an end of the window: rows are still between two scrolls.
     fn scroll_half_page(&mut self, count: usize, height: usize) {
         let shown = self.top..self.top.saturating_add(height.max(1));
         if !shown.contains(&self.cursor) {
@@ -46,7 +46,7 @@ impl Scroll {
         }
     }
 
-    /// Stays on the row with this number, or moves to the nearest of the sorted `shown` ones.
+    /// Stays on the row with this number, or moves to the nearest in `shown` (sorted).
     pub(in crate::app) fn stay_on(&mut self, number: u32, shown: &[u32]) {
         let after = shown.partition_point(|shown| *shown < number);
         let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
@@ -181,7 +181,7 @@ impl Model {
         }
     }
 
-    /// The open report and the row under the cursor, if visible in its pane or its details.
+    /// The open report and the row under the cursor, if visible.
     pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
         self.files.current_row().filter(|_| self.overlays.shows_row())
     }

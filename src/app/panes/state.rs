@@ -392,7 +392,7 @@ impl PaneState {
         }
     }
 
-    /// The position of a row, unfolding its ancestors, or of the nearest one if it is filtered out.
+    /// Unfolds a row's ancestors; returns its position, or the nearest one if filtered out.
     pub(super) fn unfold_to(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if let Some(tree) = report.section(place.section).filter(|found| found.form == SectionForm::Processes) {
             self.folds.reveal(place.row, tree.depths());

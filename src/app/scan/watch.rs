@@ -141,7 +141,7 @@ impl ScanWatch {
     }
 }
 
-/// The watched scans, at most one per file, and the identifier of each file's last scan.
+/// The watched scans, at most one per file; the identifier of each last scan.
 #[derive(Debug, Default)]
 pub struct ScanWatches {
     all: Vec<ScanWatch>,

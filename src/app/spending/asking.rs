@@ -183,7 +183,7 @@ impl Model {
         }
     }
 
-    /// Sends the next request of the batch after the last response, unless it has to wait.
+    /// Sends the next request of the batch after the last response.
     pub(in crate::app) fn next_in_batch(&mut self) {
         let Some((asked, total)) = self.calls.batch().map(|batch| (batch.asked(), batch.total)) else { return };
         let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;

@@ -1,4 +1,4 @@
-//! The current price of a key, its long and short labels, and prices on shown frames; and the state behind them:
+//! The current price of a key, its labels, prices on shown frames; and the state behind them:
 //! counters, units spent by this session, entitlements, budget.
 
 use crate::app::spending::calls::Calls;
@@ -172,7 +172,7 @@ impl QuotaState {
         price(&request.operation(), &self.entitlements)
     }
 
-    /// The price of a request to this source, which may have all but these hashes already.
+    /// The price of a request to this source; `missing` lists hashes that are not stored.
     pub fn price_from(&self, request: &Request, source: ResponseSource, missing: Option<&[FileHash]>) -> Price {
         let quote = request.clone().quote(&self.entitlements);
         match missing.filter(|_| source != ResponseSource::Service) {
@@ -191,7 +191,7 @@ impl QuotaState {
         Plan::of_reports(count, &self.entitlements)
     }
 
-    /// Units spent by this run, with calls in flight at their worst price, as the gateway counts.
+    /// Units spent by this run; calls in flight count at their worst price.
     pub fn spent_with(&self, calls: &Calls) -> BTreeMap<Unit, SpentUnits> {
         let mut spent = self.spent.clone();
         for call in calls.paid() {

@@ -1,4 +1,4 @@
-//! The table of ad-hoc requests, for all operations in the specification beside private reports (§4.2), for
+//! The table of ad-hoc requests: all operations of the specification beside private reports (§4.2), for
 //! the palette and `behaview api`; and the planner, which adds up prices of operations.
 
 use crate::app::keys::{BACKSPACE, TAB};

@@ -1,4 +1,4 @@
-//! Searches the panes of one report or all stored reports, and sends hits as they are found.
+//! Searches one report's panes or all stored reports; sends hits as they are found.
 
 use super::{Performer, SendPace, Task};
 use crate::app::find::finding::SearchEnd;
@@ -107,7 +107,7 @@ fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Patt
     Ok(())
 }
 
-/// The matching notes by report, each with its row if one of these reports still has it.
+/// The matching notes by report, each with its row if that still exists.
 pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> Vec<HitGroup> {
     let mut groups = Vec::<HitGroup>::new();
     for note in notes {
@@ -139,7 +139,7 @@ fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPla
     Some((report.section(place.section)?.pane(), place))
 }
 
-/// Searches stored reports concurrently, and passes the hits of each in order, at most `most` of them
+/// Searches stored reports concurrently; passes the hits of each in order, at most `most` of them
 /// decoded; or why one cannot be searched: it is damaged, or was deleted by another program.
 pub fn every_report(
     reports: &[StoredReport],
