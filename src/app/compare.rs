@@ -107,7 +107,7 @@ impl MatrixColumn {
 }
 
 impl Only {
-    pub fn words(self, here: &str) -> String {
+    pub fn label(self, here: &str) -> String {
         match self {
             Self::Any => "everything".to_owned(),
             Self::All => "seen in all".to_owned(),
@@ -178,7 +178,7 @@ impl Comparison {
         sides(&self.columns)
     }
 
-    pub fn here_words(&self) -> String {
+    pub fn here_label(&self) -> String {
         let name = self.columns.get(self.here).map(|column| column.name.visible_cut(30).to_string());
         match (&self.other, self.columns.get(self.here).map(|column| column.side)) {
             (Some(_), Some(0)) => "this file".to_owned(),
@@ -341,7 +341,7 @@ impl ComparisonList {
         Some((item.pane, matrix.row(item)))
     }
 
-    pub(super) fn seen_words(&self) -> Option<String> {
+    pub(super) fn seen_label(&self) -> Option<String> {
         let (matrix, item) = self.source.matrix.as_deref().zip(self.chosen())?;
         let stored = || self.source.columns.iter().enumerate().filter(|(_, column)| column.is_compared());
         let names = |bits: u64| -> Vec<String> {
@@ -368,7 +368,7 @@ impl ComparisonList {
             };
             let row = matrix.technique(item, Some(n)).cloned();
             if row.is_some() || !words.is_empty() {
-                picker_rows.push(PickerRow { row, ..PickerRow::words(head.clone(), words) });
+                picker_rows.push(PickerRow { row, ..PickerRow::text(head.clone(), words) });
             }
             for (section, row) in matrix.places(number, n, MAX_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);

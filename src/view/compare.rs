@@ -25,12 +25,12 @@ impl DrawList for Comparison {
         let other = compare.other.as_ref().map(|file| format!(" with {}", file.short())).unwrap_or_default();
         let unread = compare.matrix.as_ref().map_or(0, |matrix| matrix.unread());
         let unread = (unread > 0).then(|| format!(" · {unread} of {} could not be read whole", compare.stored()));
-        let only = compare.only.words(&compare.here_words());
+        let only = compare.only.label(&compare.here_label());
         let items = shown_of(list.counts(), "item");
         format!("Compare{other}{} · {pane} · {only} · {items}", unread.unwrap_or_default())
     }
 
-    fn progress_words(list: &ComparisonList) -> Option<&'static str> {
+    fn progress_text(list: &ComparisonList) -> Option<&'static str> {
         list.source.matrix.is_none().then_some("comparing")
     }
 
@@ -68,7 +68,7 @@ impl DrawList for Comparison {
             line.tab(n * cell(&list.source));
             line.own(matrix.sign(item, n), if item.seen >> n & 1 == 1 { Role::Strong } else { Role::Faint });
         }
-        at.words(&mut line, 1, item.pane.short(), Role::Detail);
+        at.text(&mut line, 1, item.pane.short(), Role::Detail);
         at.row(&mut line, 2, &matrix.row(item));
     }
 }
@@ -101,7 +101,7 @@ impl DrawList for SearchHits {
         [Some(title.to_owned()), hits, reports].into_iter().flatten().collect()
     }
 
-    fn progress_words(list: &HitList) -> Option<&'static str> {
+    fn progress_text(list: &HitList) -> Option<&'static str> {
         list.filter.is_running().then_some("searching")
     }
 

@@ -43,7 +43,7 @@ impl DrawList for Findings {
         format!("Findings · {whose} · {rows} by {}", count(rules, "rule"))
     }
 
-    fn progress_words(list: &FindingList) -> Option<&'static str> {
+    fn progress_text(list: &FindingList) -> Option<&'static str> {
         (!list.source.is_complete).then_some("looking")
     }
 
@@ -86,7 +86,7 @@ impl DrawList for Findings {
     }
 
     /// The rationale of the chosen rule, or the chosen row and its sandboxes.
-    fn words_below(list: &FindingList, model: &Model) -> Option<StyledText> {
+    fn text_below(list: &FindingList, model: &Model) -> Option<StyledText> {
         let words = match list.chosen()? {
             FindingRow::Rule(of) => rule(of.number, model)?.label(),
             FindingRow::Row(finding) => {
@@ -116,11 +116,11 @@ fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rul
         }
     });
     let fold = if list.source.is_unfolded(of.number, list.is_filtered()) { "▾" } else { "▸" };
-    at.words(line, 1, fold, Role::Faint);
-    at.words(line, 2, &rule.name, Role::Text);
-    at.words(line, 3, &thousands(of.count as u64), Role::Strong);
-    at.words(line, 4, &format!("{} of {}", of.places.len(), list.source.reports), Role::Text);
-    at.words(line, 5, &techniques, Role::Detail);
+    at.text(line, 1, fold, Role::Faint);
+    at.text(line, 2, &rule.name, Role::Text);
+    at.text(line, 3, &thousands(of.count as u64), Role::Strong);
+    at.text(line, 4, &format!("{} of {}", of.places.len(), list.source.reports), Role::Text);
+    at.text(line, 5, &techniques, Role::Detail);
 }
 
 fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, finding: &MarkedRow) {
@@ -129,6 +129,6 @@ fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, fi
     let seen_by = if is_of_file { SEEN_BY.min(room * 2 / 5) } else { 0 };
     let at = ListTable::of([indent, seen_by, pane, room], at.labels);
     at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Role::Detail));
-    at.words(&mut line, 2, finding.pane.short(), Role::Faint);
+    at.text(&mut line, 2, finding.pane.short(), Role::Faint);
     at.row(&mut line, 3, &finding.row);
 }

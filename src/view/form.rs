@@ -21,7 +21,7 @@ pub(super) trait DrawForm: FormSource {
     /// Labels of the fields, if any.
     const FIELDS: &'static [ScanField] = &[];
 
-    fn words(_: &InputForm<Self>, _: &Model) -> Vec<StyledText> {
+    fn text(_: &InputForm<Self>, _: &Model) -> Vec<StyledText> {
         Vec::new()
     }
 
@@ -30,12 +30,12 @@ pub(super) trait DrawForm: FormSource {
 
 /// Rows of a form with its whole text.
 pub(super) fn rows<S: DrawForm>(form: &InputForm<S>, columns: usize, model: &Model) -> usize {
-    S::choices(form).len() + form.fields.len() + 1 + wrapped(S::words(form, model), columns).len()
+    S::choices(form).len() + form.fields.len() + 1 + wrapped(S::text(form, model), columns).len()
 }
 
 pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &InputForm<S>, model: &Model) {
     let inside = inside(buffer, area, model, &S::title(form, model), (0, 0), 0);
-    let words = wrapped(S::words(form, model), inside.width.into());
+    let words = wrapped(S::text(form, model), inside.width.into());
     // The text has priority: it may prevent a second payment.
     let to_visible = u16::try_from(words.len()).unwrap_or(u16::MAX);
     let choices = S::choices(form);
@@ -92,7 +92,7 @@ impl DrawForm for FileToScan {
         "Submit a file for a private scan".to_owned()
     }
 
-    fn words(form: &SubmitForm, model: &Model) -> Vec<StyledText> {
+    fn text(form: &SubmitForm, model: &Model) -> Vec<StyledText> {
         if let Some(call) = form.call(&model.calls) {
             return vec![(format!("◌ {} · {}", call.request.label(), progress(call, model.now)), Role::Strong)];
         }

@@ -62,7 +62,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
 }
 
 /// The full text of the chosen sandbox, or of the next page and its price.
-pub(super) fn chosen_words(list: &List, model: &Model) -> String {
+pub(super) fn chosen_text(list: &List, model: &Model) -> String {
     let Some(entry) = list.chosen() else { return next_price(list, model) };
     let [sandbox, verdict, ran] = known(entry, 80);
     let identifier = entry.identifier.as_ref().map(|identifier| identifier.text().visible_cut(200).to_string());
@@ -185,7 +185,7 @@ fn state(entry: &ListEntry, model: &Model) -> String {
         }
         (None, None, None) => {
             let request = entry.identifier.clone().map(|identifier| Request::Behaviour { identifier });
-            request.map_or_else(String::new, |request| words(model, &request))
+            request.map_or_else(String::new, |request| price_text(model, &request))
         }
     }
 }
@@ -212,11 +212,11 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
 }
 
 fn next_price(list: &List, model: &Model) -> String {
-    list.next_page(model.service.listing).map_or_else(String::new, |request| words(model, &request))
+    list.next_page(model.service.listing).map_or_else(String::new, |request| price_text(model, &request))
 }
 
 /// The price of a request, or its obstacle.
-fn words(model: &Model, request: &Request) -> String {
+fn price_text(model: &Model, request: &Request) -> String {
     let tag = model.tag_of_request(request, ResponseSource::StoredOrService);
     if tag.obstacle.is_some() { tag.short() } else { tag.label() }
 }

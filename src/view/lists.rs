@@ -69,7 +69,7 @@ impl DrawList for StoreContents {
         }
     }
 
-    fn words_below(list: &StoredList, model: &Model) -> Option<StyledText> {
+    fn text_below(list: &StoredList, model: &Model) -> Option<StyledText> {
         Some((about(list.chosen()?, model), Role::Faint))
     }
 }
@@ -103,8 +103,8 @@ impl DrawList for PickerRows {
 
     fn draw_row(_: &RowPicker, mut line: LineWriter<'_>, at: &ListTable, picker_row: &PickerRow, _: &Model) {
         let meaning = if picker_row.target.is_some() { Role::Strong } else { Role::Faint };
-        at.words(&mut line, 0, &picker_row.head, meaning);
-        at.words(&mut line, 1, &picker_row.words, Role::Faint);
+        at.text(&mut line, 0, &picker_row.head, meaning);
+        at.text(&mut line, 1, &picker_row.words, Role::Faint);
         picker_row.row.iter().for_each(|row| at.row(&mut line, 1, row));
     }
 }
@@ -129,7 +129,7 @@ impl DrawList for FoundIndicators {
         format!("Indicators · {whose} · {what}{}", shown_of(list.counts(), "indicator"))
     }
 
-    fn progress_words(list: &IndicatorList) -> Option<&'static str> {
+    fn progress_text(list: &IndicatorList) -> Option<&'static str> {
         (!list.source.is_complete()).then_some("looking")
     }
 
@@ -163,12 +163,12 @@ impl DrawList for FoundIndicators {
         line.own(&format!(" {}", found.kind().name()), Role::Faint);
         let meaning = if mark == Some(Severity::Noise) { Role::Faint } else { Role::Text };
         at.cell(&mut line, 1, |line, _| line.visible(&found.defanged(), meaning));
-        at.words(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Role::Strong);
-        at.words(&mut line, 3, &seen(list, found, names), Role::Detail);
+        at.text(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Role::Strong);
+        at.text(&mut line, 3, &seen(list, found, names), Role::Detail);
     }
 
     /// Why the indicator is to block or not; its whole value and sightings.
-    fn words_below(list: &IndicatorList, model: &Model) -> Option<StyledText> {
+    fn text_below(list: &IndicatorList, model: &Model) -> Option<StyledText> {
         let found = list.chosen()?;
         let rule = model.rules.as_ref().zip(found.rule()).and_then(|(rules, rule)| rules.rule(rule));
         let rule = rule.map(|rule| format!("{} ({})", rule.name, rule.severity.name()));
@@ -253,7 +253,7 @@ impl DrawList for SandboxArtifacts {
         }
     }
 
-    fn words_below(list: &ArtifactList, _: &Model) -> Option<StyledText> {
+    fn text_below(list: &ArtifactList, _: &Model) -> Option<StyledText> {
         list.source.failure.as_ref().map(|failure| (failure.label(), Role::Problem))
     }
 }
@@ -283,11 +283,11 @@ impl DrawList for CommandList {
     fn draw_row(list: &Palette, mut line: LineWriter<'_>, at: &ListTable, item: &PaletteItem, _: &Model) {
         let is_first = list.shown(list.scroll.top).next().is_some_and(|first| std::ptr::eq(first, item));
         if item.is_head || is_first {
-            at.words(&mut line, 0, item.subject, Role::Strong);
+            at.text(&mut line, 0, item.subject, Role::Strong);
         }
         let (key, name) = if item.off.is_some() { (Role::Faint, Role::Faint) } else { (Role::Key, Role::Strong) };
-        at.words(&mut line, 1, &item.keys, key);
-        at.words(&mut line, 2, item.name, name);
+        at.text(&mut line, 1, &item.keys, key);
+        at.text(&mut line, 2, item.name, name);
         let whole = |words: &str, room| wrap_cut(words, room, 1).concat();
         at.cell(&mut line, 3, |line, _| {
             if let Some(why) = &item.off {
@@ -301,7 +301,7 @@ impl DrawList for CommandList {
         });
     }
 
-    fn words_below(list: &Palette, _: &Model) -> Option<StyledText> {
+    fn text_below(list: &Palette, _: &Model) -> Option<StyledText> {
         let item = list.chosen()?;
         let off = item.off.as_ref().map(|why| format!(" Off now: {why}.")).unwrap_or_default();
         Some((format!("{}.{off}", item.help), Role::Detail))
@@ -316,7 +316,7 @@ impl DrawForm for ExportTarget {
         form.title()
     }
 
-    fn words(form: &ExportForm, _: &Model) -> Vec<StyledText> {
+    fn text(form: &ExportForm, _: &Model) -> Vec<StyledText> {
         if form.source.is_in_progress {
             return vec![("◌ writing …".to_owned(), Role::Strong)];
         }

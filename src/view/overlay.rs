@@ -74,7 +74,7 @@ impl DrawForm for TypedQuestion {
         form.source.ask.help.to_owned()
     }
 
-    fn words(form: &Prompt, model: &Model) -> Vec<StyledText> {
+    fn text(form: &Prompt, model: &Model) -> Vec<StyledText> {
         let request = form.request(model.now);
         let input = || (form.source.ask.input.to_owned(), Role::Text);
         match (&form.failure, request) {
@@ -103,7 +103,7 @@ impl DrawForm for AgeInDays {
         "Delete items older than how many days?".to_owned()
     }
 
-    fn words(_: &AgeForm, model: &Model) -> Vec<StyledText> {
+    fn text(_: &AgeForm, model: &Model) -> Vec<StyledText> {
         vec![(format!("{} lists these items for confirmation.", model.key_label("apply-age")), Role::Faint)]
     }
 }
@@ -116,7 +116,7 @@ impl DrawForm for TypedNote {
         }
     }
 
-    fn words(form: &NoteForm, model: &Model) -> Vec<StyledText> {
+    fn text(form: &NoteForm, model: &Model) -> Vec<StyledText> {
         let TypedNote { standing, is_late, .. } = &form.source;
         let emptied = if standing.is_some() { "An empty line deletes the note. " } else { "" };
         let standing = standing.as_ref().filter(|_| *is_late).map(|note| note.visible_cut(200));
@@ -234,7 +234,7 @@ impl ListTable {
         line.within(starts.flatten().next().map_or(usize::MAX, |next| next - 1), |line| draw(line, start));
     }
 
-    pub(super) fn words(&self, line: &mut LineWriter<'_>, number: usize, words: &str, meaning: Role) {
+    pub(super) fn text(&self, line: &mut LineWriter<'_>, number: usize, words: &str, meaning: Role) {
         self.cell(line, number, |line, _| line.own(words, meaning));
     }
 
@@ -260,7 +260,7 @@ pub(super) trait DrawList: ListSource + Sized {
     fn title(list: &ListView<Self>, model: &Model) -> String;
 
     /// The activity while the rows are incomplete.
-    fn progress_words(_: &ListView<Self>) -> Option<&'static str> {
+    fn progress_text(_: &ListView<Self>) -> Option<&'static str> {
         None
     }
 
@@ -283,7 +283,7 @@ pub(super) trait DrawList: ListSource + Sized {
 
     fn draw_row<'a>(list: &'a ListView<Self>, line: LineWriter<'a>, at: &ListTable, row: &Self::Row, model: &Model);
 
-    fn words_below(_: &ListView<Self>, _: &Model) -> Option<StyledText> {
+    fn text_below(_: &ListView<Self>, _: &Model) -> Option<StyledText> {
         None
     }
 }
@@ -307,11 +307,11 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
     let rows = list.window(model.overlay_room(), model);
     let part = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX);
     let shown = (list.scroll.top, if S::COUNTS_ROWS { rows.count } else { 0 });
-    let progress_words = S::progress_words(list).map(|words| format!("{words} …"));
+    let progress_text = S::progress_text(list).map(|words| format!("{words} …"));
     // A narrow frame cuts the end of its title.
     let pane = list.pane.map_or(String::new(), |pane| format!(" · {} only", pane.title()));
     let title = S::title(list, model).replacen(" · ", &format!("{pane} · "), 1);
-    let title = [Some(title), progress_words.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    let title = [Some(title), progress_text.clone()].into_iter().flatten().collect::<Vec<_>>().join(" · ");
     let inside = inside(buffer, area, model, &title, shown, part(rows.above + rows.below));
     let filter = part(list.filter.rows());
     if filter > 0 {
@@ -334,14 +334,14 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
         });
     }
     if window.is_empty() {
-        let words = progress_words.unwrap_or_else(|| S::absent(list, model));
+        let words = progress_text.unwrap_or_else(|| S::absent(list, model));
         LineWriter::new(buffer, body, 0).own(&words, Role::Faint);
     }
     for (at, (position, row)) in (0..body.height).zip((list.scroll.top..).zip(&window)) {
         let line = LineWriter::of_list(buffer, body, at, position == list.scroll.cursor);
         S::draw_row(list, line, &columns, row, model);
     }
-    let Some((words, meaning)) = S::words_below(list, model).filter(|_| below > 0) else { return };
+    let Some((words, meaning)) = S::text_below(list, model).filter(|_| below > 0) else { return };
     // An empty row precedes the text if it fits.
     let told = wrap_cut(&words, usize::from(inside.width).max(10), below.into());
     let first = inside.height - below.min(inside.height) + u16::from(told.len() < below.into() && below > 2);

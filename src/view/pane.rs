@@ -82,7 +82,7 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
 }
 
 /// The full text of the row under the cursor, with severity and rule; cut at `columns`.
-pub(super) fn row_words(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
+pub(super) fn row_text(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
     let place = state.place(&open.report, pane, state.scroll.cursor)?;
     let (label, text) = open.row(state, place).words(|text| text.visible_cut(columns).into());
@@ -207,7 +207,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     if state.row_filter.is_open() {
         let own = Some(state.own_rows().len() as u64).filter(|own| *own > 0);
         let own = own.map_or(String::new(), |own| format!(" · by our rules alone {}", thousands(own)));
-        return format!(" {title}{}{}{own} ", filter_words(state), kinds(pane, open));
+        return format!(" {title}{}{}{own} ", filter_label(state), kinds(pane, open));
     }
     // The count is of all rows, whether filters, folds or noise hide the others.
     let all = thousands(open.count(pane) as u64);
@@ -217,11 +217,11 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     };
     let wanted = thousands(state.wanted(&open.report, pane) as u64);
     let part = if state.is_subtree() { " · one subtree" } else { "" };
-    format!(" {title} {wanted} of {all}{part}{}{hidden} ", filter_words(state))
+    format!(" {title} {wanted} of {all}{part}{}{hidden} ", filter_label(state))
 }
 
 /// The filter's text in the title; the next letter goes at its end.
-fn filter_words(state: &PaneState) -> String {
+fn filter_label(state: &PaneState) -> String {
     let Some(filter) = &state.filter else { return String::new() };
     let words = Untrusted::from(filter.query.label()).visible_cut(30);
     let (end, waits) =

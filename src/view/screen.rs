@@ -169,9 +169,9 @@ fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     let columns = usize::from(area.width).saturating_sub(2).max(10);
     let words = match model.focused() {
         _ if area.height == 0 || !model.message().is_empty() => None,
-        None => model.list().map(|list| list::chosen_words(list, model)),
+        None => model.list().map(|list| list::chosen_text(list, model)),
         Some(pane) => {
-            model.open().and_then(|open| pane::row_words(pane, open, model, columns * usize::from(MAX_DETAIL_ROWS)))
+            model.open().and_then(|open| pane::row_text(pane, open, model, columns * usize::from(MAX_DETAIL_ROWS)))
         }
     };
     let Some(words) = words else { return };
@@ -261,7 +261,7 @@ fn draw_without_report(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) 
 
 fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     let inside = pane::frame(buffer, area, " Which file? ", "", true);
-    let rows = wrapped(start_words(model), inside.width.saturating_sub(4).into());
+    let rows = wrapped(start_text(model), inside.width.saturating_sub(4).into());
     // In little room, the end of the text gives way to the typed hash and the chosen file.
     let words = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(inside.height.saturating_sub(RESERVED_START_ROWS));
     let shown = rows.into_iter().take(words.into());
@@ -272,7 +272,7 @@ fn draw_start(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     draw_recent(buffer, recent, model);
 }
 
-fn start_words(model: &Model) -> Vec<StyledText> {
+fn start_text(model: &Model) -> Vec<StyledText> {
     let [demo, help, palette, back, quit] =
         ["demo", "help", "palette", "back", "quit"].map(|name| model.key_label(name));
     let stored = match model.settings.forgets {

@@ -52,7 +52,7 @@ impl Model {
             let before = match top {
                 Overlay::RowPicker(picker_rows) => picker_rows.chosen()?.head.to_string(),
                 Overlay::Findings(list) => list.chosen()?.finding()?.summary(self.rules.as_deref()),
-                Overlay::ComparisonList(compare) => compare.seen_words()?,
+                Overlay::ComparisonList(compare) => compare.seen_label()?,
                 _ => String::new(),
             };
             let gap = if before.is_empty() { "" } else { ROW_SEPARATOR };

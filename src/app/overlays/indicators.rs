@@ -79,7 +79,7 @@ impl FoundIndicators {
             }));
         }
         let more = found.seen().saturating_sub(picker_rows.len() as u64);
-        picker_rows.extend((more > 0).then(|| PickerRow::words("", format!("and {} more", count(more, "row")))));
+        picker_rows.extend((more > 0).then(|| PickerRow::text("", format!("and {} more", count(more, "row")))));
         picker_rows
     }
 }

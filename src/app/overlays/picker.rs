@@ -46,12 +46,12 @@ pub struct Target {
 }
 
 impl PickerRow {
-    pub fn words(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
+    pub fn text(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
         Self { head: head.into(), words: words.into(), row: None, pane: None, target: None }
     }
 
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
-        Self { row: Some(row), target: Some(target), ..Self::words(head, "") }
+        Self { row: Some(row), target: Some(target), ..Self::text(head, "") }
     }
 }
 

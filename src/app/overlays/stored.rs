@@ -174,10 +174,10 @@ impl Model {
         let of = |what| Deletion::of(vec![what], None, self.stored_lines());
         let whole = line.file.clone().map(|file| of(DeletionTarget::File(line.service.clone(), file)));
         let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
-        let mut why = self.deletion_words("To be deleted", &one);
+        let mut why = self.deletion_text("To be deleted", &one);
         let mut answers = vec![KeyedAnswer::yes("yes, delete", Consent::DeleteStored(one))];
         if let Some(whole) = whole {
-            why.push_str(&self.deletion_words(" Or everything", &whole));
+            why.push_str(&self.deletion_text(" Or everything", &whole));
             answers.push(KeyedAnswer::yes_to_all("yes, all of the file", Consent::DeleteStored(whole)));
         }
         self.ask_first(why, answers)
@@ -203,7 +203,7 @@ impl Model {
             self.say("Nothing stored is that old.");
             return;
         }
-        let why = self.deletion_words("To be deleted", &deletion);
+        let why = self.deletion_text("To be deleted", &deletion);
         let answer = match deletion.things.len() > 1 {
             true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
             false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
@@ -220,7 +220,7 @@ impl Model {
         self.confirm_deletion(what)
     }
 
-    fn deletion_words(&self, lead: &str, deletion: &Deletion) -> String {
+    fn deletion_text(&self, lead: &str, deletion: &Deletion) -> String {
         let file = match deletion.what.as_slice() {
             [DeletionTarget::Before(_) | DeletionTarget::DownTo(_) | DeletionTarget::Everything] => None,
             _ => deletion.things.iter().find_map(|line| Some((line.file.as_ref()?, line.name.as_ref()))),

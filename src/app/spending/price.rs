@@ -313,7 +313,7 @@ impl BudgetState {
     }
 
     /// The budget and its use, as text; `None` without a limit.
-    pub(in crate::app) fn words(&self, session: SpentUnits) -> Option<String> {
+    pub(in crate::app) fn text(&self, session: SpentUnits) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
         let words = limits.into_iter().filter_map(|(who, limit, spent)| {

@@ -1,6 +1,6 @@
 //! Store jobs, and reading and writing the user's files.
 
-use super::{Performer, Task, read_rules, sentence, words};
+use super::{Performer, Task, read_rules, sentence, visible_text};
 use crate::app::export_form::{SaveContent, SaveError, SaveJob};
 use crate::app::overlays::stored::describe_deletion;
 use crate::app::spending::ledger::{LedgerPage, SHOWN};
@@ -43,7 +43,7 @@ impl Performer {
         };
         self.spawn(move |work| {
             if let Err(error) = run(&gateway, work, job) {
-                work.send(Message::Notice(format!("{failed}{}", words(&error))));
+                work.send(Message::Notice(format!("{failed}{}", visible_text(&error))));
             }
             if is_write {
                 work.send(StoreEvent::WriteFinished);
@@ -78,7 +78,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
             let (loaded, unread) = load_file(gateway, &file)?;
             let scan = store.pending_scan(service, &file)?;
             work.send(StoreEvent::FileLoaded(file.clone(), loaded, scan));
-            let why = why_unlisted(gateway, &file).unwrap_or_else(|error| Some(words(&error)));
+            let why = why_unlisted(gateway, &file).unwrap_or_else(|error| Some(visible_text(&error)));
             why.into_iter().for_each(|why| work.send(Message::Notice(why)));
             work.send(StoreEvent::Notes(store.notes()?));
             send_rest(gateway, work, unread)?;
@@ -169,7 +169,7 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
         Ok(true) => {}
         Ok(false) => return Ok(StoreEvent::DeleteConflict(deletion.what, inventory(gateway)?).into()),
         Err(error) => {
-            return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", words(&error))));
+            return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", visible_text(&error))));
         }
     }
     let words = format!("Deleted: {}. The ledger stays.", describe_deletion(&deletion));
@@ -263,7 +263,7 @@ pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
 /// Hashes a file for its submission, and reads the store's data on it.
 fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
-    let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), words(&error)));
+    let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), visible_text(&error)));
     let (mut sent, mut before) = (None, None);
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let (file, options) = (file.clone(), ScanOptions::default());
@@ -292,7 +292,7 @@ fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<St
         }
     });
     match written {
-        Ok((length, summary)) => Ok(written_words(&path, length, summary.map(|summary| (summary, &save.what)))),
+        Ok((length, summary)) => Ok(written_text(&path, length, summary.map(|summary| (summary, &save.what)))),
         Err(FileError::Exists(_)) => {
             let why = format!("{} exists already. Confirm to overwrite it.", file::shown(&path));
             Err(SaveError::Exists(Box::new(save), why))
@@ -301,7 +301,7 @@ fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<St
     }
 }
 
-fn written_words(path: &Path, length: u64, summary: Option<(Summary, &SaveContent)>) -> String {
+fn written_text(path: &Path, length: u64, summary: Option<(Summary, &SaveContent)>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let written = format!("Written: {}, {}", file::shown(&whole), bytes(length));
     let Some((summary, saved)) = summary else { return format!("{written}, readable by you alone.") };

@@ -141,7 +141,7 @@ impl Drop for Performer {
 }
 
 /// An error's text, made visible.
-fn words(error: &dyn std::fmt::Display) -> String {
+fn visible_text(error: &dyn std::fmt::Display) -> String {
     to_visible(error.to_string()).cut(400).to_string()
 }
 
@@ -174,7 +174,7 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     // Reports and lists have their own places for the remark.
     let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
     if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
-        work.send(Message::Notice(format!("The response {}.", words(remark))));
+        work.send(Message::Notice(format!("The response {}.", visible_text(remark))));
     }
     if is_paid {
         send_limits(work, &result, begun, (gateway.clock)());
