@@ -140,7 +140,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
 fn label(model: &Model, command: &Command) -> &'static str {
     match command.name {
         "scope" if model.key_context() == KeyContext::Rows => model.scope().other().label(),
-        "show-less" if model.key_context() == KeyContext::Compare => "leave column out",
+        "show-less" if model.key_context() == KeyContext::Compare => "hide column",
         _ => return_label(model, command).unwrap_or(command.label),
     }
 }

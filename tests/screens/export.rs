@@ -296,11 +296,11 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
     tui.keys("j enter");
     assert!(chosen(&tui).contains("wscript.exe  3316"), "{}", tui.screen());
     tui.keys("esc");
-    tui.assert_shows("Rows that name it");
+    tui.assert_shows("Rows with the indicator");
     tui.keys("esc");
     assert!(tui.screen().contains("all 40") && chosen(&tui).contains("+5"), "{}", tui.screen());
     tui.keys("g j enter");
-    tui.assert_gone("Rows that name it");
+    tui.assert_gone("Rows with the indicator");
 }
 
 #[test]

@@ -61,9 +61,9 @@ fn rows_that_name_an_indicator_are_shown_by_pane() {
     let mut tui = TuiHarness::listed();
     tui.keys("i / l u m e n 3 2 enter enter");
     let all = tui.screen();
-    assert!(all.contains("Rows that name it") && all.contains(" Registry "), "{all}");
+    assert!(all.contains("Rows with the indicator") && all.contains(" Registry "), "{all}");
     let files = tui.keys("4").screen();
-    assert!(files.contains("Rows that name it · Files only · ") && !files.contains("· Registry "), "{files}");
+    assert!(files.contains("Rows with the indicator · Files only · ") && !files.contains("· Registry "), "{files}");
     tui.keys("esc 4");
     assert!(tui.screen().contains("4 does nothing now: it needs"), "{}", tui.screen());
 }

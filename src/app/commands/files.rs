@@ -19,13 +19,13 @@ use crate::request::Request;
 
 const A_HIT: Availability = Availability::Has("a filter or a search", Model::has_hits);
 
-const SEVERAL_FILES: Availability = Availability::Has("several files that are open", |m| m.files.are_several());
+const SEVERAL_FILES: Availability = Availability::Has("several open files", |m| m.files.are_several());
 const SEVERAL_FIELDS: Availability = Availability::Has("several fields", |m| match m.overlays.top() {
     Some(Overlay::Detail(detail)) => detail.has_values(),
     Some(Overlay::Export(form)) => form.has_choices(),
     overlay => matches!(overlay, Some(Overlay::Submit(_))) && !m.is_form_sent(),
 });
-const A_FILE: Availability = Availability::Has("a file of the service's", |m| m.file().is_some());
+const A_FILE: Availability = Availability::Has("a file from the service", |m| m.file().is_some());
 
 fn can_follow(model: &Model) -> bool {
     model.file().is_some() && model.following().is_none()
@@ -47,7 +47,7 @@ fn has_sandboxes(model: &Model) -> bool {
 
 commands! {
     "keep-filter" [ENTER] "keep", 1, KeyContexts::of(&[KeyContext::Filter, KeyContext::FilterLine]),
-        "Keep the filter and give the keys back" => Local(Model::keep_filter);
+        "Apply the filter and end typing" => Local(Model::keep_filter);
     "drop-filter" [ESC] "no filter", 2, KeyContexts::of(&[KeyContext::Pane, KeyContext::Filter]),
         "Remove the filter"
         if Availability::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
@@ -59,7 +59,7 @@ commands! {
         => Local(|m| m.change_how(|how| how.is_case_sensitive = !how.is_case_sensitive));
     "filter" [key('/')] "filter", 4, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Picker, KeyContext::Rows, KeyContext::Hits, KeyContext::Compare]),
         "Show only the rows that match: in any of their fields or in the word beside them; in the list of sandboxes the rows of all panes"
-        if Availability::Has("a report that is open", |m| m.key_context() != KeyContext::List || has_report(m)) => Local(Model::begin_filter);
+        if Availability::Has("an open report", |m| m.key_context() != KeyContext::List || has_report(m)) => Local(Model::begin_filter);
     "find" [key('F')] "find", 6, FILE,
         "Search all panes of the report" if A_REPORT => Local(|m| m.begin_finding(false));
     "search-stored" [key('S')] "search stored", 8, OPEN,
@@ -68,8 +68,8 @@ commands! {
     "next-hit" [key('n')] "next hit", 4, FILE,
         "Go to the next hit: of the pane's filter, or of the last search, over all its reports"
         if A_HIT => Local(|m| m.step_hit(true));
-    "previous-hit" [key('N')] "hit before", 0, FILE,
-        "Go to the hit before" if A_HIT => Local(|m| m.step_hit(false));
+    "previous-hit" [key('N')] "previous hit", 0, FILE,
+        "Go to the previous hit" if A_HIT => Local(|m| m.step_hit(false));
     "list" [ENTER] "list sandboxes", 1, LIST,
         "List the sandboxes of the file; with their reports where the service sends them along"
         if Availability::Has("a list that was not requested", |m| is_next(m, |next| matches!(next, Next::Page(None))))
@@ -105,7 +105,7 @@ commands! {
         => Action::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.quota_state.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::TextPage]),
         "Stop opening all, or watching the file's scan: nothing further is sent"
-        if Availability::Has("reports that are being opened, or a scan that is watched", |m| {
+        if Availability::Has("reports that are being opened, or a watched scan", |m| {
             let is_there = m.key_context() != KeyContext::TextPage || m.overlays.shows_page(WATCH_TITLE);
             is_there && (m.calls.batch().is_some() || m.following().is_some())
         }) => Local(|m| match m.calls.batch() {
@@ -120,7 +120,7 @@ commands! {
         if A_SERVICE => Action::send_again(|m| Some(last_days(m.now)));
     "open-chosen" [ENTER] "open file", 1, KeyContexts::of(&[KeyContext::Start, KeyContext::Hash]),
         "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
-        if Availability::Has("a SHA-256 that is typed or pasted", |m| {
+        if Availability::Has("a typed or pasted SHA-256", |m| {
             !m.start.typed.is_empty() || !m.start.recent.is_empty()
         }) => Local(Model::open_typed);
     "demo" [key('t')] "try the demo", 1, START,
@@ -130,10 +130,10 @@ commands! {
         "Type or paste another file's SHA-256, or choose an earlier one"
         if A_SERVICE => Local(Model::leave_file);
     "next-file" [key('J')] "next file", 8, FILE,
-        "Show the next of the files that are open, as it was left"
+        "Show the next open file, as it was left"
         if SEVERAL_FILES => Local(|m| m.show_file(m.files.place_at(1)));
     "previous-file" [key('K')] "previous file", 0, FILE,
-        "Show the file before this one, among those that are open"
+        "Show the previous open file, as it was left"
         if SEVERAL_FILES => Local(|m| m.show_file(m.files.place_at(-1)));
     "close-file" [key('Q')] "close file", 0, FILE,
         "Close this file, and show another that is open; its reports stay stored"
@@ -149,7 +149,7 @@ commands! {
         => Action::Leads { to: Model::confirm_watch, price: Model::follow_price };
     "watch-status" [key('W')] "watch", 3, FILE,
         "Show the progress of the watched scan: each sandbox, the next poll, what it may still cost"
-        if Availability::Has("a scan that is watched", |m| m.following().is_some())
+        if Availability::Has("a watched scan", |m| m.following().is_some())
         => Local(|m| m.show_figures(m.watch_page(), true));
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
@@ -160,7 +160,7 @@ commands! {
     "next-field" [TAB] "next field", 2, FIELDS,
         "Go to the next field of the form, or the next value of a row" if SEVERAL_FIELDS => Local(|m| step_field(m, true));
     "previous-field" [BACK_TAB] "previous field", 0, FIELDS,
-        "Go to the field or the value before" if SEVERAL_FIELDS => Local(|m| step_field(m, false));
+        "Go to the previous field or value" if SEVERAL_FIELDS => Local(|m| step_field(m, false));
     "inspect-file" [ENTER] "inspect", 1, FORM,
         "Inspect the typed file, and show what it would cost; nothing is sent"
         if Availability::Has("a file that is not inspected yet", |m| {

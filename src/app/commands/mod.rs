@@ -95,7 +95,7 @@ macro_rules! pane {
             ),
             rank: 0,
             contexts: PANED,
-            when: Availability::Has("a report that is open, or rows of several panes", has_panes),
+            when: Availability::Has("an open report, or rows of several panes", has_panes),
             act: Action::GoToPane(Pane::$pane),
         }
     };
@@ -281,7 +281,7 @@ impl Command {
     }
 }
 
-pub(super) const A_REPORT: Availability = Availability::Has("a report that is open", has_report);
+pub(super) const A_REPORT: Availability = Availability::Has("an open report", has_report);
 
 pub(super) const A_SERVICE: Availability = Availability::Has("a service", has_service);
 

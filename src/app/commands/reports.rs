@@ -75,11 +75,11 @@ commands! {
     "next-pane" [TAB] "panes", 3, FILE,
         "Go to the next pane; from the list, into the report" if A_REPORT => Local(|m| m.files.step_pane(true));
     "previous-pane" [BACK_TAB] "previous pane", 0, FILE,
-        "Go to the pane before" if A_REPORT => Local(|m| m.files.step_pane(false));
+        "Go to the previous pane" if A_REPORT => Local(|m| m.files.step_pane(false));
     "next-group" [key(']')] "more panes", 6, FILE,
         "Show the next group of panes" if A_REPORT => Local(|m| m.files.step_group(true));
-    "previous-group" [key('[')] "panes before", 0, FILE,
-        "Show the group of panes before" if A_REPORT => Local(|m| m.files.step_group(false));
+    "previous-group" [key('[')] "previous panes", 0, FILE,
+        "Show the previous group of panes" if A_REPORT => Local(|m| m.files.step_group(false));
     "zoom" [key('z')] "zoom", 6, PANE,
         "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.files.zoom(!m.files.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,
@@ -96,7 +96,7 @@ commands! {
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
         "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-UPPER_STEP_PERCENT)));
     "left" [LEFT, key('h')] "left", 0, KeyContexts::of(&[KeyContext::Pane, KeyContext::Answer, KeyContext::Compare, KeyContext::Rows]),
-        "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the column before; of indicators, the kind before"
+        "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the previous column; of indicators, the previous kind"
         if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Left));
     "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
         "Unfold the process or the rule; elsewhere move the text sideways; in a comparison, the next column; of indicators, the next kind; from the list, into the report"
@@ -105,15 +105,15 @@ commands! {
         "Fold or unfold the process"
         if Availability::Has("a row of a tree that has rows below it", has_rows_below) => Local(|m| m.fold(FoldStep::Toggle));
     "show-all" [key('+'), key('=')] "show all", 5, UNFOLDED,
-        "Unfold the whole process tree, or all findings; in a comparison, bring every column back that was left out"
-        if Availability::Has("something folded, or columns that were left out", |m| {
+        "Unfold the whole process tree, or all findings; in a comparison, show every hidden column again"
+        if Availability::Has("something folded, or hidden columns", |m| {
             is_folded(m) || m.overlays.top_as::<ComparisonList>().is_some_and(|found| !found.source.without.is_empty())
         }) => Local(|m| match is_over::<ComparisonList>(m) {
             true => m.compare_other_columns(Comparison::bring_back),
             false => m.fold(FoldStep::All(false)),
         });
     "show-less" [key('-')] "show less", 5, UNFOLDED,
-        "Fold the process tree down to its roots, or all findings; in a comparison, leave the chosen column out: at least two remain"
+        "Fold the process tree down to its roots, or all findings; in a comparison, hide the chosen column: at least two remain"
         if Availability::Has("a tree, findings, or two columns beside the chosen one", |m| {
             in_tree(m) || is_over::<FindingList>(m) || m.overlays.top_as::<ComparisonList>().is_some_and(|found| found.source.can_leave_out())
         }) => Local(|m| {
@@ -148,8 +148,8 @@ commands! {
     "next-kind" [key('}')] "next kind", 7, KINDS,
         "Go to the pane's next kind of rows (such as from written to deleted files); in a comparison, show the next pane's only; of indicators those to block, or the next kind"
         if Availability::Has("a further kind of rows", |m| has_kind(m, true)) => Local(|m| step_kind(m, true));
-    "previous-kind" [key('{')] "kind before", 0, KINDS,
-        "Go to the pane's kind of rows before; in a comparison, show those of the pane before, of indicators the kind before"
+    "previous-kind" [key('{')] "previous kind", 0, KINDS,
+        "Go to the pane's previous kind of rows; in a comparison, show the previous pane's only; of indicators, the previous kind"
         if Availability::Has("an earlier kind of rows", |m| has_kind(m, false)) => Local(|m| step_kind(m, false));
     "compare" [key('c')] "compare", 6, FILE_OR_ROW,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
@@ -211,8 +211,8 @@ commands! {
     "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
         "Choose the next of the line: what is exported, of which reports, in which format"
         if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(true)));
-    "previous-choice" [LEFT, key('h')] "choice before", 0, CHOICE,
-        "Choose the one before" if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(false)));
+    "previous-choice" [LEFT, key('h')] "previous choice", 0, CHOICE,
+        "Choose the previous one" if A_CHOICE => Local(|m| m.overlays.change_top(|form: &mut ExportForm| form.change(false)));
     "save" [ENTER] "write it", 1, KeyContexts::of(&[KeyContext::Form, KeyContext::Choice]),
         "Write the file; an existing one is overwritten only after confirmation"
         if Availability::Has("the path of a file", is_over::<ExportForm>) => Local(Model::save);
@@ -257,7 +257,7 @@ commands! {
         => Local(Model::write_note);
     "keep-note" [ENTER] "keep the note", 1, FORM,
         "Write the typed note; an empty line deletes it, after confirmation"
-        if Availability::Has("a note that is typed", is_over::<NoteForm>) => Local(Model::keep_note);
+        if Availability::Has("a typed note", is_over::<NoteForm>) => Local(Model::keep_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));
@@ -277,7 +277,7 @@ commands! {
         });
     "prices" [key('$')] "prices", 6, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Picker]),
         "Explain the prices that apply here: rule, place in the specification, who is charged"
-        if Availability::Has("a file of the service's, or its artifacts", |m| {
+        if Availability::Has("a file from the service, or its artifacts", |m| {
             has_service(m) && (m.overlays.is_empty() || m.chosen_artifact().is_some())
         }) => Local(|m| m.overlays.put(TextPage::prices(m, m.overlay_room().width.into())));
     "help" [key('?')] "help", 1, READING,
@@ -306,5 +306,5 @@ commands! {
         if ALL_SHOWN => Local(|m| m.confirm_deletion(vec![crate::report::DeletionTarget::Everything]));
     "apply-age" [ENTER] "how many go", 1, FORM,
         "List everything older than the typed days, for confirmation"
-        if Availability::Has("an age that is typed", is_over::<AgeForm>) => Local(Model::delete_old);
+        if Availability::Has("a typed age", is_over::<AgeForm>) => Local(Model::delete_old);
 }

@@ -152,7 +152,7 @@ impl Model {
             sources.extend(self.source_of(found));
         }
         if sources.is_empty() {
-            return self.say("The report is still coming: press it again once it is here.");
+            return self.say("The report is still arriving: press the key again once it is stored.");
         }
         let (scope, rules, job) = (self.scope(), self.rules_or_file(), Job::default());
         let ticket = job.ticket();
@@ -192,9 +192,9 @@ impl Model {
         let list = self.overlays.top_as::<IndicatorList>();
         let Some(picker_rows) = list.and_then(|list| Some(list.source.picker_rows(list.chosen()?))) else { return };
         match picker_rows.as_slice() {
-            [] => self.say("It is the file itself: no row names it."),
+            [] => self.say("The indicator is the file itself: no row names it."),
             [PickerRow { target: Some(target), .. }] => self.leave_list_for(target.clone()),
-            _ => self.overlays.put(RowPicker::new(PickerRows::new("Rows that name it", picker_rows))),
+            _ => self.overlays.put(RowPicker::new(PickerRows::new("Rows with the indicator", picker_rows))),
         }
     }
 }

@@ -84,7 +84,7 @@ impl TextPage {
                 model.key_label("palette")
             ),
         ));
-        Self::new("What keys cost here, and why", paragraphs, columns)
+        Self::new("Prices of the keys here", paragraphs, columns)
     }
 
     /// All settings with their descriptions from the config file.

@@ -206,7 +206,7 @@ impl Model {
                     PickerRow::row(head, report.row(place.section, place.row), target)
                 });
                 let picker_rows = picker_rows.collect();
-                self.overlays.put(RowPicker::new(PickerRows::new("Processes that the row may mean", picker_rows)));
+                self.overlays.put(RowPicker::new(PickerRows::new("Processes that the row may name", picker_rows)));
             }
         }
     }

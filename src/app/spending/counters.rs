@@ -219,7 +219,7 @@ impl TextPage {
         let view = CountersView::new(balances, now);
         let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();
         paragraphs.extend(view.remarks().map(|words| paragraph("", words)));
-        Self::new("What the service's counters say", paragraphs, columns)
+        Self::new("Quota counters", paragraphs, columns)
     }
 
     /// Usage in all, then the last day first: a bar for each day, and the endpoints with the most calls.
