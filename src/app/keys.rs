@@ -302,7 +302,7 @@ impl Keymap {
         usual.chain(changed.filter_map(|(name, _)| Command::named(name)))
     }
 
-    pub fn label(&self, command: &Command) -> String {
+    pub fn words(&self, command: &Command) -> String {
         self.of(command).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
@@ -443,8 +443,8 @@ mod tests {
     #[test]
     fn keys_are_given_and_taken_away() {
         let map = read(&[("zoom", &["f11", "alt-z", "f11"]), ("planner", &["none"])]).unwrap();
-        let label = |name| map.label(Command::named(name).unwrap());
-        assert_eq!((label("zoom"), label("planner"), label("help")), ("f11 alt-z".into(), String::new(), "?".into()));
+        let words = |name| map.words(Command::named(name).unwrap());
+        assert_eq!((words("zoom"), words("planner"), words("help")), ("f11 alt-z".into(), String::new(), "?".into()));
     }
 
     #[test]

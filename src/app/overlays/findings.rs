@@ -138,7 +138,7 @@ impl FindingRow {
                 let Some(rule) = rules.rule(number) else { continue };
                 let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name));
                 let of_rule = of_rule.or_insert_with(|| {
-                    let (count, places, words) = (0, BTreeMap::new(), Arc::from(rule.filter_label()));
+                    let (count, places, words) = (0, BTreeMap::new(), Arc::from(rule.filter_words()));
                     let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, words });
                     FoundByRule { subject, of, listed: Vec::new(), known: HashMap::new() }
                 });

@@ -183,7 +183,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);
     PaletteItem {
         does: PaletteAction::Command(command),
-        keys: model.settings.keys.label(command),
+        keys: model.settings.keys.words(command),
         name: command.name,
         label: command.label,
         help: command.help,
