@@ -68,7 +68,7 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         tui.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = tui.screen();
-        assert!(screen.contains("Nothing was deleted: the store has changed"), "{screen}");
+        assert!(screen.contains("Nothing was deleted: the store changed"), "{screen}");
         assert!(screen.contains("To be deleted") && screen.contains("1 other response"), "{screen}");
         tui.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), 0, "{key}: {}", tui.screen());
@@ -137,7 +137,7 @@ fn what_deletes_several_reports_is_not_agreed_to_by_y() {
         assert!(tui.screen().contains("Y yes, delete all of it"), "{ask}: {}", tui.screen());
         tui.keys("y");
         let screen = tui.screen();
-        assert!(screen.contains("y does not answer") && screen.contains("Stored · 4 items"), "{ask}: {screen}");
+        assert!(screen.contains("y does not confirm") && screen.contains("Stored · 4 items"), "{ask}: {screen}");
     }
     tui.keys("D y");
     assert!(tui.screen().contains("Stored · 3 items"), "one is one: {}", tui.screen());

@@ -318,7 +318,7 @@ fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again
     arm(tui.demo.as_ref().unwrap(), "scan:lost*1");
     tui.keys("enter enter");
     assert_eq!(tui.calls(Endpoint::Scan), 1);
-    let to_visible = "sent already on";
+    let to_visible = "uploaded already on";
     // The failure stands first; whatever is typed next, that it may have arrived stays.
     tui.keys("tab x ctrl-u");
     assert!(tui.screen().contains(to_visible), "{}", tui.screen());

@@ -10,9 +10,9 @@ fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
     tui.assert_shows("? help");
     for (question, other, words) in [
         ("E", "v", "v does not confirm: nothing was done, the dialog is closed."),
-        ("H X", "a", "a does not answer"),
-        ("esc H D", "tab", "tab does not answer"),
-        ("esc 2 Y", "?", "? does not answer"),
+        ("H X", "a", "a does not confirm"),
+        ("esc H D", "tab", "tab does not confirm"),
+        ("esc 2 Y", "?", "? does not confirm"),
     ] {
         tui.keys(question);
         tui.assert_shows("Are you sure?");
@@ -48,7 +48,7 @@ fn what_is_typed_after_a_key_that_is_off_deletes_and_pays_nothing() {
     tui.keys("G / end enter");
     assert_eq!(tui.paid_calls(), 2, "a key that is no letter ends them: {}", tui.screen());
     tui.keys("Z E q");
-    assert!(tui.session.exit.is_none() && tui.screen().contains("it is closed, and nothing was done"));
+    assert!(tui.session.exit.is_none() && tui.screen().contains("nothing was done, the dialog is closed"));
     tui.keys("Z q");
     assert_eq!((tui.session.exit, tui.paid_calls()), (Some(RunExit::Done), 2));
 }
