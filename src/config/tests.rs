@@ -98,10 +98,10 @@ fn every_mistake_is_named_by_its_line() {
     let lines: Vec<_> = found.iter().map(|finding| finding.line).collect();
     assert_eq!(lines, [2, 3, 5, 6, 7, 11, 12, 14, 15], "{found:?}");
     assert!(found[2].words.ends_with("expected a whole number, and none below zero"), "{found:?}");
-    let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout_s = 0\n";
+    let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout_s = 0\nmax_response_mib = 0\n";
     std::fs::write(&path, text).unwrap();
     let found = Config::check(&path).unwrap();
-    assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 3, 4, 5, 6], "{found:?}");
+    assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 3, 4, 5, 6, 7], "{found:?}");
     std::fs::write(&path, "a = \nb = 5ecretK3y\n[[x\n").unwrap();
     let found = Config::check(&path).unwrap();
     assert!(found.len() > 1 && found.iter().all(|finding| !finding.words.contains("5ecret")), "{found:?}");

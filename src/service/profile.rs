@@ -132,6 +132,7 @@ impl Profile {
             ("page_size", "must be 1 to 40: the service gives 40 at most", (1..=40).contains(&self.page_size)),
             ("connect_timeout_s", NO_TIME, self.connect_timeout_s > 0),
             ("timeout_s", NO_TIME, self.timeout_s > 0),
+            ("max_response_mib", "must be 1 at least", self.max_response_mib > 0),
         ];
         let wrong = checks.into_iter().filter(|(_, _, is_right)| !is_right);
         let wrong = wrong.map(|(setting, why, _)| self.error(setting, why));

@@ -2,7 +2,7 @@
 //!
 //! A response repeats the key as it was sent: in a header, a parameter or an address. So an
 //! occurrence is the key with each character in either case, plain, JSON-escaped or percent-encoded,
-//! or the key in base64. Each of its bytes is replaced by an asterisk, so that offsets stay the same.
+//! or the key in base64, as UTF-8 or as UTF-16 (PowerShell's encoded commands). Each of its bytes is replaced by an asterisk, so that offsets stay the same.
 
 use super::credential::{Credential, MIN_KEY};
 use base64::Engine;
@@ -31,7 +31,9 @@ impl Redactor {
             return Self::default();
         }
         let spelled: String = key.bytes().map(spelling).collect();
-        let all = Regex::new(&format!("(?-u)(?i:{spelled})|{}", base64_forms(key).join("|")));
+        let wide: Vec<u8> = key.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let encoded = [base64_forms(key.as_bytes()), base64_forms(&wide)].concat();
+        let all = Regex::new(&format!("(?-u)(?i:{spelled})|{}", encoded.join("|")));
         let spellings = all.or_else(|_| Regex::new(&regex::escape(key))).ok();
         Self { key: key.into(), spellings, signs: [key.as_bytes(), b"\\%+/-_="].concat() }
     }
@@ -111,9 +113,9 @@ fn json_spelling(byte: u8) -> String {
 }
 
 /// The base64 characters that depend on the key alone, at each offset and in both alphabets.
-fn base64_forms(key: &str) -> Vec<String> {
+fn base64_forms(key: &[u8]) -> Vec<String> {
     let forms = (0..3).flat_map(|offset| {
-        let bytes = [vec![0; offset], key.as_bytes().to_vec()].concat();
+        let bytes = [vec![0; offset], key.to_vec()].concat();
         let own = (offset * 8).div_ceil(6)..bytes.len() * 8 / 6;
         [BASE64_STANDARD.encode(&bytes), BASE64_URL_SAFE.encode(&bytes)]
             .map(|text| regex::escape(text.get(own.clone()).unwrap_or_default()))

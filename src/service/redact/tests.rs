@@ -29,6 +29,7 @@ fn spelled(key: &str, way: usize) -> String {
         2 => escaped(key),
         3 => escaped(&encoded),
         4 => encoded,
+        7 => BASE64_STANDARD.encode(format!("{key}>>").encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>()),
         5 => key.replace('\\', "\\\\").replace('"', "\\\"").replace('/', "\\/"),
         _ => BASE64_STANDARD.encode(key),
     }
@@ -36,7 +37,7 @@ fn spelled(key: &str, way: usize) -> String {
 
 fn key_and_bodies() -> impl Strategy<Value = (&'static str, Vec<(usize, String)>)> {
     let words = prop_oneof!["[a-z ]{0,9}", Just("C:\\\\x\\n{\"a\":1}".to_owned())];
-    (proptest::sample::select(KEYS.to_vec()), proptest::collection::vec((0..7_usize, words), 1..5))
+    (proptest::sample::select(KEYS.to_vec()), proptest::collection::vec((0..8_usize, words), 1..5))
 }
 
 proptest! {
