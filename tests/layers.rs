@@ -1,5 +1,11 @@
-//! Arrows between rooms only point down, and each big library has one room.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
+//! Arrows between rooms only point down, each big library has one room, and words that are gone stay gone.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot go on fails"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -180,4 +186,73 @@ fn the_model_has_few_methods_and_few_files_name_each_other() {
         circle(largest),
         reached[largest]
     );
+}
+
+/// Words that are not to come back in code, manual and messages, each with the one to use.
+const GONE: &[(&str, &str)] = &[
+    ("held", "stored"),
+    ("artefact", "artifact"),
+    ("anew", "again"),
+    ("at hand", "stored"),
+    ("set aside", "quarantined, or reserved"),
+    ("under way", "in progress"),
+    ("deserves a look", "notable"),
+    ("wants a yes", "asks for confirmation"),
+    ("whoever", "who it is"),
+    ("nobody", "who it is not"),
+    ("somebody", "who it is"),
+    ("so many", "the count by its name"),
+];
+
+/// Every text that users or contributors read: source, manual, settings, rules and the README.
+fn texts() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = vec![root.join("README.md"), root.join("assets/config.toml")];
+    files(&root.join("src"), &mut found);
+    for folder in ["assets/help", "assets/rules"] {
+        found.extend(std::fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    found
+}
+
+#[test]
+fn words_that_are_gone_stay_gone() {
+    let mut back = Vec::new();
+    for path in texts() {
+        let text = std::fs::read_to_string(&path).unwrap().to_lowercase();
+        for ((word, better), (number, line)) in
+            GONE.iter().flat_map(|gone| text.lines().enumerate().map(move |line| (gone, line)))
+        {
+            let is_word = |(at, _): (usize, &str)| {
+                let is_letter = |c: char| c.is_alphabetic();
+                !line[..at].ends_with(is_letter) && !line[at + word.len()..].starts_with(is_letter)
+            };
+            if line.match_indices(word).any(is_word) {
+                back.push(format!("{}:{}: {word:?}: say {better}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(back.is_empty(), "{back:#?}");
+}
+
+#[test]
+fn type_names_are_unique() {
+    let mut known = BTreeMap::<String, PathBuf>::new();
+    for (_, path) in rooms() {
+        for line in code(&path).lines() {
+            let item = line
+                .trim_start_matches("pub ")
+                .trim_start_matches("pub(super) ")
+                .trim_start_matches("pub(in crate::app) ");
+            let Some((_, rest)) =
+                item.split_once(' ').filter(|(word, _)| ["struct", "enum", "trait", "type"].contains(word))
+            else {
+                continue;
+            };
+            let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned();
+            if let Some(other) = known.insert(name.clone(), path.clone()) {
+                panic!("{name} is in {} and in {}", other.display(), path.display());
+            }
+        }
+    }
 }
