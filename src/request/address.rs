@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Characters of a path segment or parameter that are not encoded (RFC 3986, unreserved).
+/// Encodes all but the unreserved characters of RFC 3986 in a path segment or parameter.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The address of a request below the root of a service, with its parameters and upload.
@@ -50,7 +50,7 @@ pub struct Secret<T>(T);
 /// The password of an archive or a document.
 pub type Password = Secret<String>;
 
-/// An address that the service named for one upload: it permits uploads.
+/// An address that the service named for one upload. It is secret, because it permits uploads.
 pub type UploadAddress = Secret<Untrusted>;
 
 impl<T> Secret<T> {
@@ -143,7 +143,7 @@ pub struct Submission {
 pub struct ScanOptions {
     pub sandbox: Option<String>,
     pub internet: Option<bool>,
-    /// Days that the file and its reports are kept, at most [`LONGEST_RETENTION`].
+    /// Days that the service stores the file and its reports, at most [`LONGEST_RETENTION`].
     pub retention: Option<u8>,
     pub command_line: Option<String>,
     pub password: Option<Password>,

@@ -12,18 +12,18 @@ impl Request {
     pub fn warning(&self) -> Option<String> {
         let own = match self {
             Self::PrivateDelete { file, only_from_storage: false } => Some(format!(
-                "The service deletes the file {} with all its reports and scans, for everybody in the group and for ever. \
-                 What is stored here stays.",
+                "The service deletes the file {} with all its reports and scans for ever, for the whole group. \
+                 The stored reports stay.",
                 file.short()
             )),
             Self::PrivateDelete { file, .. } => Some(format!(
-                "The service deletes the file {} for ever: nobody can scan it again or fetch it. Its reports stay until \
+                "The service deletes the file {} for ever: it cannot be scanned or fetched again. Its reports stay until \
                  they expire.",
                 file.short()
             )),
             Self::PrivateScan { submission, .. } => submission.sent.map(|sent| {
                 format!(
-                    "{} may have been sent for a scan on {} already, and no answer came: it may have arrived, and been charged.",
+                    "{} may have been sent for a scan on {} already, without a response: it may have arrived, and been charged.",
                     submission.name(),
                     crate::text::moment(sent)
                 )
@@ -42,11 +42,11 @@ impl Request {
                 shown(path)
             )),
             Self::Rescan { .. } => Some(
-                "The public file is analysed again: its public reports change, and everybody who looks sees that somebody asked."
+                "The public file is analysed again: its public reports change, and other customers can see the request."
                     .to_owned(),
             ),
             Self::PrivateScan { submission, .. } if submission.options.internet == Some(true) => Some(format!(
-                "{} runs with access to the internet: whoever it talks to can see that somebody runs it.",
+                "{} runs with access to the internet: the hosts that it contacts can see that it runs.",
                 submission.name()
             )),
             _ => None,
@@ -54,14 +54,14 @@ impl Request {
     }
 }
 
-/// The cost of fetching these things again: reports are fetched one by one.
+/// The cost of fetching these items again: reports are fetched one by one.
 pub fn again(things: &[StoredItem], entitlements: &Entitlements, now: Timestamp) -> String {
     let (imported, fetched): (Vec<_>, Vec<_>) =
         things.iter().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());
     let has_others = things.iter().any(|thing| matches!(thing.what, StoredContent::Answer { .. }));
     let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
-    let asking = has_others.then(|| "To ask for other answers again costs what it costs.".to_owned());
-    let importing = "What was imported is had again by importing it: the service is not asked.".to_owned();
+    let asking = has_others.then(|| "Other responses cost their price again.".to_owned());
+    let importing = "Imported reports can be imported again without a request.".to_owned();
     let words = fetching.into_iter().chain(asking).chain((!imported.is_empty()).then_some(importing));
     words.collect::<Vec<_>>().join(" ")
 }

@@ -27,7 +27,7 @@ pub enum Request {
     Behaviour { identifier: Identifier },
     /// One page of a file's sandbox reports (specification §4.2); `cursor` is from the page before.
     Behaviours { file: Sha256, listing: Listing, cursor: Option<Untrusted> },
-    /// A file that a sandbox kept beside its report; may be large.
+    /// A file that a sandbox stored beside its report; may be large.
     Artifact { identifier: Identifier, artifact: Artifact },
     /// Quota details of the user and the group; takes no quota (specification §8.3).
     Quotas,
@@ -65,7 +65,7 @@ pub enum Request {
 /// Prefix of the claim of an upload by the public API; the file's SHA-256 follows.
 pub const PUBLIC_UPLOAD: &str = "public-upload ";
 
-/// What a list page brings: whole reports, or identifiers alone.
+/// The content of a list page: whole reports, or only identifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Listing {
@@ -94,7 +94,7 @@ impl Quote {
         &self.price
     }
 
-    /// Whether it needs the private scanning licence, and that is not known to be there.
+    /// Whether it needs the private scanning licence, and the user is not known to have it.
     pub fn needs_licence(&self) -> bool {
         self.needs_licence
     }
@@ -107,7 +107,7 @@ impl Quote {
         }
     }
 
-    /// The same quote for the file as it was read.
+    /// The same quote for a file that was read.
     pub fn of_seen(mut self, found: (Sha256, u64)) -> Self {
         if let Request::V2Scan { file, .. } = &mut self.request {
             *file = Some(found);
@@ -115,7 +115,7 @@ impl Quote {
         self
     }
 
-    /// The same quote at the price that was shown, which limits how many hashes are asked about.
+    /// The same quote at the price that was shown, which limits the number of hashes.
     pub fn at(self, price: Price) -> Self {
         Self { price, ..self }
     }
@@ -238,7 +238,7 @@ impl Request {
         }
     }
 
-    /// The key under which the response is stored; `None` for an action, and for a response that is outdated at once.
+    /// The key under which the response is stored; `None` for an action, and for progress and counters.
     pub fn storage_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
@@ -287,9 +287,9 @@ impl Request {
 
     pub fn label(&self) -> String {
         match self {
-            Self::Behaviour { identifier } => report_words(identifier),
+            Self::Behaviour { identifier } => report_label(identifier),
             Self::Artifact { identifier, artifact } => {
-                format!("{} of the {}", artifact.label(), report_words(identifier))
+                format!("{} of the {}", artifact.label(), report_label(identifier))
             }
             Self::Behaviours { file, cursor: None, .. } => format!("sandboxes of {}", file.short()),
             Self::Behaviours { file, .. } => format!("more sandboxes of {}", file.short()),
@@ -332,8 +332,8 @@ fn joined(files: &[FileHash]) -> String {
     files.iter().map(FileHash::as_str).collect::<Vec<_>>().join(",")
 }
 
-/// A report by its sandbox and file, or by its whole identifier if that has another shape.
-fn report_words(identifier: &Identifier) -> String {
+/// Names a report by sandbox and file, or by an identifier of another shape.
+fn report_label(identifier: &Identifier) -> String {
     let parts = identifier.parts();
     match parts.file {
         Some(file) => format!("report by {} of {}", parts.sandbox.visible_cut(60), file.short()),

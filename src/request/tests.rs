@@ -68,7 +68,7 @@ fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
     assert_eq!(large.claim().unwrap(), plain);
     let public = |path: &str, file| Request::V2Scan { path: path.into(), file }.claim();
     assert_eq!(public("a", Some((file(), 1))), public("./a", Some((file(), 1))), "the path is a name");
-    assert_eq!(public("a", None), None, "nobody knows what it is");
+    assert_eq!(public("a", None), None, "its content is unknown");
     let hash = FileHash::parse(&"ab".repeat(32)).unwrap();
     let others = [
         scan("cd", ScanOptions::default()),

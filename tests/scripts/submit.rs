@@ -131,14 +131,14 @@ fn each_failure_has_its_exit_code() {
         let told = cli.run(again);
         assert_eq!(told.status.code(), Some(if again[1] == "--dry-run" { 0 } else { 2 }), "{told:?}");
         let words = errors(&told);
-        assert!(words.contains("already, and no answer came: it may have arrived, and been charged."), "{words}");
+        assert!(words.contains("already, without a response: it may have arrived, and been charged."), "{words}");
         assert!(words.contains("finds its scan: 1 request"), "{words}");
     }
     // So is whoever asks the same service by another name, where no key is read.
     cli.configure(&format!("[profiles.twin]\nroot = \"{}\"\n", cli.demo.root()));
     let told =
         cli.command(&["submit", "--profile", "twin", "--dry-run", &path]).env_remove("VT_APIKEY").output().unwrap();
-    assert!(told.status.success() && errors(&told).contains("already, and no answer came"), "{told:?}");
+    assert!(told.status.success() && errors(&told).contains("already, without a response"), "{told:?}");
     assert_eq!(scans(&cli), 1);
     // What became of an upload is not told, and nothing of such an answer is kept.
     arm(&cli.demo, "scan:number*1");
