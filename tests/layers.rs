@@ -238,7 +238,7 @@ fn words_that_are_gone_stay_gone() {
 #[test]
 fn type_names_are_unique() {
     let mut known = BTreeMap::<String, PathBuf>::new();
-    for (_, path) in rooms() {
+    for (_, path) in rooms().into_iter().filter(|(_, path)| !path.to_str().unwrap().contains("test")) {
         for line in code(&path).lines() {
             let item = line
                 .trim_start_matches("pub ")

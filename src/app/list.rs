@@ -433,7 +433,7 @@ impl ListEntry {
     pub(super) fn close_if(&mut self, is_it: fn(&OpenReport) -> bool) {
         let closed = self.open.take_if(|open| is_it(open));
         let panes = closed.into_iter().flat_map(|open| open.panes);
-        self.filters.extend(panes.filter_map(|(pane, state)| Some((pane, state.filter?.anew()))));
+        self.filters.extend(panes.filter_map(|(pane, state)| Some((pane, state.filter?.restarted()))));
     }
 
     /// Opens a stored report unless it is open; see [`Self::show`].

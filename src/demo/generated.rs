@@ -104,7 +104,7 @@ pub(super) fn extreme_report(sha256: &str) -> String {
         ("text_highlighted", strings()),
         ("tags", r#"["A_TAG","A_TAG","A_TAG"]"#.to_owned()),
         ("processes_tree", descent(200, r#"{"process_id":"4","name":"deeper.exe","children":["#, "]}")),
-        ("an_attribute_nobody_has_named", descent(200, r#"{"deeper":["#, "]}")),
+        ("an_attribute_without_a_name", descent(200, r#"{"deeper":["#, "]}")),
         ("registry_keys_set", wide_object(400)),
         (r"\udc00 a name of half a character", r#"["\ud800"]"#.to_owned()),
     ] {

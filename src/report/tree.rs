@@ -438,9 +438,9 @@ mod fold_tests {
                 }
                 let naive = naive(&folds, kept.as_deref(), &depths);
                 prop_assert_eq!(visible(&folds, &depths), naive.clone());
-                let mut anew = Folds::of(&folds.folded(&depths));
-                anew.keep(kept.as_deref(), &depths);
-                prop_assert_eq!(visible(&anew, &depths), naive.clone());
+                let mut restored = Folds::of(&folds.folded(&depths));
+                restored.keep(kept.as_deref(), &depths);
+                prop_assert_eq!(visible(&restored, &depths), naive.clone());
                 for (position, row) in naive.iter().enumerate() {
                     prop_assert_eq!(folds.position(*row), position);
                     let (depth, later) = (depths.get(*row).unwrap(), naive.get(position + 1..).unwrap_or_default());

@@ -100,7 +100,7 @@ fn with_certificates(builder: ClientBuilder, profile: &Profile) -> Result<Client
     Ok(builder.tls_certs_merge(certificates))
 }
 
-/// Waits for the next step of a call; fails if the service is silent for so many `seconds`.
+/// Waits for the next step of a call; fails if the service is silent for this number of `seconds`.
 pub(super) async fn until_silent<T>(seconds: u64, next: impl Future<Output = T>) -> Result<T, ServiceError> {
     timeout(Duration::from_secs(seconds), next).await.map_err(|_| ServiceError::Lost(SILENT.to_owned()))
 }

@@ -485,15 +485,15 @@ mod tests {
     #[test]
     fn a_row_that_has_no_room_says_so() {
         for (columns, words, shown) in [
-            (7, &["held"][..], "held!  "),
-            (5, &["held"], "held!"),
-            (4, &["held"], "hel…"),
-            (3, &["held"], "he…"),
-            (1, &["held"], "…"),
+            (7, &["gone"][..], "gone!  "),
+            (5, &["gone"], "gone!"),
+            (4, &["gone"], "gon…"),
+            (3, &["gone"], "go…"),
+            (1, &["gone"], "…"),
             (4, &["日本"], "日 …"),
             (3, &["日本"], "日…"),
             (4, &["a", "b", "c   "], "abc…"),
-            (0, &["held"], ""),
+            (0, &["gone"], ""),
         ] {
             assert_eq!(row(columns, words), shown, "{words:?}");
         }

@@ -85,7 +85,7 @@ commands! {
             if m.open().is_some() {
                 m.files.enter_group();
             }
-        }, anew: false };
+        }, is_refetch: false };
     "refetch" [key('r')] "refetch", 2, FILE,
         "Fetch a stored report once more; it stays until the new one is there"
         if Availability::Has("a stored report", |m| is_chosen_stored(m) && chosen_report(m).is_some())

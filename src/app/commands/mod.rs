@@ -175,18 +175,18 @@ pub enum Action {
         request: fn(&Model) -> Option<Request>,
         is_stored: fn(&Model) -> bool,
         with_stored: fn(&mut Model),
-        anew: bool,
+        is_refetch: bool,
     },
 }
 
 impl Action {
     /// Sends a request unless its response is stored, even unknown to the screen.
     const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: false }
+        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, is_refetch: false }
     }
 
     const fn send_again(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, anew: true }
+        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, is_refetch: true }
     }
 }
 

@@ -228,7 +228,7 @@ commands! {
             request: Model::chosen_artifact,
             is_stored: Model::is_chosen_artifact_stored,
             with_stored: Model::save_artifact,
-            anew: false,
+            is_refetch: false,
         };
     "palette" [key(':')] "commands", 5, READING,
         "Find any command or request by typing words of its name or help" => Local(|m| palette::open(m, false));
@@ -241,7 +241,7 @@ commands! {
             request: form_request,
             is_stored: is_form_stored,
             with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request)),
-            anew: false,
+            is_refetch: false,
         };
     "ask-again" [Key::Ctrl('a')] "ask again", 2, FORM,
         "Send the typed request though its response is stored"

@@ -357,7 +357,7 @@ impl Model {
         let stored = self.list().map_or(0, List::stored);
         let why = format!(
             "Delete {} at the service, for everybody in the group and for ever? Either the file alone, so that \
-             nobody can fetch it or scan it again, and its reports stay until they expire; or the file with all its \
+             it cannot be fetched or scanned again, and its reports stay until they expire; or the file with all its \
              reports and scans. The {} stored here stay{} either way.",
             file.short(),
             count(stored as u64, "report"),

@@ -101,7 +101,7 @@ fn a_range_fits_perhaps() {
 }
 
 #[test]
-fn every_pool_that_is_short_is_named_and_so_is_the_one_that_nobody_knows() {
+fn every_pool_that_is_short_is_named_and_so_is_the_one_that_is_not_known() {
     let operations = [report(600), of(Kind::LivehuntRules, Numbers { rules: 3, active: true, ..Numbers::default() })];
     let rows = [
         ("api_requests_hourly", Some((240, 21)), None),
@@ -176,7 +176,7 @@ fn a_total_is_said_in_units() {
     assert_eq!(beyond, "at least 18,446,744,073,709,551,615 requests");
 }
 
-/// The day on which the last unit fits, spending a day at a time, at most so many a minute.
+/// The day on which the last unit fits, spending a day at a time, at most a number a minute.
 fn simulated(minute: u64, daily: (u64, u64), monthly: (u64, u64), mut needed: u64) -> jiff::civil::Date {
     let mut day = now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let (mut today, mut this_month) = (daily.0 - daily.1, monthly.0 - monthly.1);

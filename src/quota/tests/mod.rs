@@ -26,7 +26,7 @@ fn entitled() -> Entitlements {
     }
 }
 
-/// A search or a download for a user with these entitlements, in so many calls.
+/// A search or a download for a user with these entitlements, in a number of calls.
 fn enterprise(kind: Kind, calls: u64, premium_api: Entitlement, premium_intelligence: Entitlement) -> Price {
     let entitled = Entitlements { premium_api, premium_intelligence, ..entitled() };
     price(&of(kind, Numbers { calls, ..Numbers::default() }), &entitled)
