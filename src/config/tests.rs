@@ -133,7 +133,7 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
         ("[keys]\nhelp = \"hyper-h\"\n", 2, "unknown key"),
         ("profile = \"virustotal\"\n[keys]\n\nhelp = \"f1\"\nrefetch = \"R\"\n", 5, "does relist already"),
         ("[keys]\nhelp = 5\n", 2, "a key such as"),
-        ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "no command"),
+        ("[keys]\n\"5ecretK3y\" = \"5ecretK3y\"\n", 2, "unknown command"),
     ] {
         let error = read(text).unwrap_err().to_string();
         assert!(error.contains(&format!("line {line}:")) && error.contains(wanted), "{error}");
