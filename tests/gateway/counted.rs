@@ -112,7 +112,7 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
         }
         scene.look_later().await;
         assert_eq!(scene.states(), [state], "{fault}");
-        let rose = if state == State::Free { "the counter did not rise: what" } else { "the counter rose by 1, this" };
+        let rose = if state == State::Free { "the counter did not rise: the" } else { "the counter rose by 1, this" };
         assert!(scene.counted().unwrap().starts_with(rose), "{fault}: {:?}", scene.counted());
         assert!(scene.gateway.spent().unwrap().total() >= scene.harness.charged());
     }

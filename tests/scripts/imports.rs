@@ -26,7 +26,7 @@ fn entries_that_are_no_reports_are_counted_with_why() {
         assert_eq!(imported.status.code(), Some(12), "{imported:?}");
         assert!(text(&imported).contains(why), "{imported:?}");
         assert!(text(&imported).ends_with("imported 1, stored already 0, refused 0, passed over 4\n"), "{imported:?}");
-        assert!(errors(&imported).contains("passed over, because they are no reports: 4"), "{imported:?}");
+        assert!(errors(&imported).contains("passed over, because they are not reports: 4"), "{imported:?}");
     }
     let whole = import(&cli, "one.json", &report(&file, 3, "T"));
     assert!(whole.status.success() && !text(&whole).contains("passed over"), "{whole:?}");
@@ -52,7 +52,7 @@ fn a_key_in_what_is_imported_is_stored_nowhere() {
     let digits = "ab".repeat(32);
     let mut named = cli.command(&["store", "import", "--file", &digits, "/dev/null"]);
     let named = named.env("BEHAVIEW_API_KEY", &digits).output().unwrap();
-    assert!(named.status.code() == Some(2) && errors(&named).contains("is the key itself"), "{named:?}");
+    assert!(named.status.code() == Some(2) && errors(&named).contains("contains the API key"), "{named:?}");
     for arguments in [["cost", &digits], ["store", &digits], ["--theme", &digits], ["list", &digits[1..]]] {
         let typed = cli.command(&arguments).env("BEHAVIEW_API_KEY", &digits[1..]).output().unwrap();
         assert!(typed.status.code() == Some(2) && !errors(&typed).contains("abab"), "{typed:?}");
