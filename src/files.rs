@@ -218,11 +218,8 @@ mod tests {
         assert_eq!((mode(&arranged), mode(&arranged.join("log"))), (0o700, 0o700));
         // Only root can give a file to another user.
         if std::os::unix::fs::lchown(&arranged, Some(4_711), None).is_ok() {
-            let to_visible = own_folder(&arranged.join("new")).unwrap_err().to_string();
-            assert!(
-                to_visible.contains("another user's link") && !folder.path().join("real/new").exists(),
-                "{to_visible}"
-            );
+            let message = own_folder(&arranged.join("new")).unwrap_err().to_string();
+            assert!(message.contains("another user's link") && !folder.path().join("real/new").exists(), "{message}");
             std::os::unix::fs::lchown(&arranged, Some(0), None).unwrap();
             std::os::unix::fs::chown(folder.path().join("real"), Some(4_711), None).unwrap();
             assert!(own_folder(&arranged).is_err());

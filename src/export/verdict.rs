@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_verdict_is_read_word_by_word() {
-        for (to_visible, wanted) in [
+        for (printed, wanted) in [
             ("MALWARE", "malicious"),
             ("rat", "malicious"),
             ("Known_Ransomware", "malicious"),
@@ -139,8 +139,8 @@ mod tests {
             ("NOT CLEAN", "unknown"),
             ("UNKNOWN_VERDICT", "unknown"),
         ] {
-            let report = Report::of_json(&format!(r#"{{"verdicts":["{to_visible}"]}}"#));
-            assert_eq!(verdict(&report), wanted, "{to_visible}");
+            let report = Report::of_json(&format!(r#"{{"verdicts":["{printed}"]}}"#));
+            assert_eq!(verdict(&report), wanted, "{printed}");
         }
     }
 }

@@ -180,16 +180,16 @@ impl Page {
         let list = list.filter(|list| list.kind() == Kind::Array).ok_or(PageError::NotAList)?;
         let mut page = Self { nameless: list.elements().skip(MAX_ENTRIES).count(), ..Self::default() };
         list.elements().take(MAX_ENTRIES).for_each(|entry| page.add(body, entry));
-        let to_visible = |object: &str, name: &str| {
+        let described = |object: &str, name: &str| {
             let value = document.member(object)?.member(name).filter(|value| value.bytes() != b"null")?;
             Some(value.text()).filter(|text| !text.is_empty())
         };
-        let cursor = to_visible("meta", "cursor").map(Some);
-        let cursor = cursor.or_else(|| to_visible("links", "next").map(|next| cursor_of(&next)));
+        let cursor = described("meta", "cursor").map(Some);
+        let cursor = cursor.or_else(|| described("links", "next").map(|next| cursor_of(&next)));
         let cursor = cursor.map(|cursor| cursor.filter(is_carried));
         page.is_lost = cursor == Some(None);
         page.cursor = cursor.flatten();
-        page.count = to_visible("meta", "count").and_then(|count| count.unicode().parse().ok());
+        page.count = described("meta", "count").and_then(|count| count.unicode().parse().ok());
         Ok(page)
     }
 
@@ -246,10 +246,10 @@ impl Page {
             (self.others, "entry", "of another type than a behaviour report"),
             (self.foreign, "report", "of another file"),
         ];
-        let to_visible = left_out.into_iter().filter(|(entries, ..)| *entries > 0);
-        let to_visible: Vec<_> = to_visible.map(|(n, what, why)| format!("{} {why}", count(n as u64, what))).collect();
+        let described = left_out.into_iter().filter(|(entries, ..)| *entries > 0);
+        let described: Vec<_> = described.map(|(n, what, why)| format!("{} {why}", count(n as u64, what))).collect();
         let entries = self.nameless + self.others + self.foreign;
-        (entries > 0).then(|| (entries as u64, to_visible.join(", ")))
+        (entries > 0).then(|| (entries as u64, described.join(", ")))
     }
 }
 

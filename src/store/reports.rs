@@ -178,19 +178,19 @@ impl Store {
     /// one stays among the unread ones.
     pub fn move_read(&self, new: &NewAnswer<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
         let (unread, request) = (unread_name(new), Request::of_storage_key(new.key));
-        let mut distinguishing_fact = parts.to_vec();
+        let mut separate = parts.to_vec();
         for part in parts {
             match (part.key == new.key, self.may_replace(new, part)?) {
                 (true, may_replace) => is_usable &= may_replace == Some(true),
                 (false, Some(true)) => drop(self.put_part(new, part, true)?),
                 (false, Some(false)) => {}
-                (false, None) => distinguishing_fact.retain(|other| other != part),
+                (false, None) => separate.retain(|other| other != part),
             }
         }
         self.stored(match request {
             _ if !is_usable => Ok(()),
             Some(Request::Behaviours { .. }) => {
-                self.put_page(new, &distinguishing_fact, true)?;
+                self.put_page(new, &separate, true)?;
                 self.report_files.remove(&unread)
             }
             _ => self.report_files.rename(&unread, &place(new.service, new.key)),

@@ -37,10 +37,10 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     let inside = inside(buffer, area, model, &S::title(form, model), (0, 0), 0);
     let words = wrapped(S::text(form, model), inside.width.into());
     // The text has priority: it may prevent a second payment.
-    let to_visible = u16::try_from(words.len()).unwrap_or(u16::MAX);
+    let text_rows = u16::try_from(words.len()).unwrap_or(u16::MAX);
     let choices = S::choices(form);
     let all = u16::try_from(choices.len() + form.fields.len()).unwrap_or(u16::MAX);
-    let fields = all.min(inside.height.saturating_sub(to_visible).max(1));
+    let fields = all.min(inside.height.saturating_sub(text_rows).max(1));
     // In little room, the focused line is the last one shown.
     let top = (form.chosen + 1).saturating_sub(fields.into());
     for (row, number) in (0..fields).zip(top..) {
@@ -57,7 +57,7 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
             }),
         }
     }
-    let first = fields + u16::from(fields > 0 && inside.height > fields.saturating_add(to_visible));
+    let first = fields + u16::from(fields > 0 && inside.height > fields.saturating_add(text_rows));
     let words = fitting(words, inside.height.saturating_sub(first));
     let end = first.saturating_add(u16::try_from(words.len()).unwrap_or(0)).min(inside.height);
     buffer.write_rows(inside, first, words);
@@ -117,7 +117,7 @@ impl DrawForm for FileToScan {
             Role::Problem.of(format!("Perhaps uploaded already on {when}, without a response. {look}"))
         });
         let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.key_label("submit"));
-        let mut to_visible = vec![
+        let mut text_rows = vec![
             Role::Strong.of(format!("{} · {}{way}", found.file.short(), bytes(found.size))),
             Role::Price.of(format!("{price}, {rule} {why}; {key} submits it{after}")),
         ];
@@ -125,10 +125,9 @@ impl DrawForm for FileToScan {
         let limits = model.quota_state.left(basis.verdict.unit, model.now);
         let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
         let left = left.collect::<Vec<_>>().join(" · ");
-        to_visible
-            .extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.verdict.pool.label()), Role::Detail)));
-        to_visible.extend(found.before.clone().map(|before| (before, Role::Strong)));
-        to_visible.extend(sent);
-        to_visible
+        text_rows.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.verdict.pool.label()), Role::Detail)));
+        text_rows.extend(found.before.clone().map(|before| (before, Role::Strong)));
+        text_rows.extend(sent);
+        text_rows
     }
 }

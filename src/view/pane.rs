@@ -353,7 +353,7 @@ fn draw_branch(line: &mut LineWriter<'_>, branch: &TreeBranch, passes_filter: bo
     if depth > MAX_GUIDE_DEPTH {
         line.own(&format!("… level {} ", thousands(depth as u64 + 1)), Role::Faint);
     } else if let Some((last, above)) = branch.guides.split_last() {
-        above.iter().for_each(|truncation_mark| line.own(if *truncation_mark { "│ " } else { "  " }, Role::Faint));
+        above.iter().for_each(|has_next| line.own(if *has_next { "│ " } else { "  " }, Role::Faint));
         line.own(if *last { "├─" } else { "└─" }, Role::Faint);
     }
     let mark = match branch.children {

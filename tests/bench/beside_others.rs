@@ -166,7 +166,7 @@ fn main() {
     }
     for (number, what) in ["first screen", "one row down", "find a word at the end"].iter().enumerate() {
         let medians: Vec<_> =
-            times.iter_mut().map(|quota_state| quota_state.get_mut(number).map_or(0.0, |f| median(f))).collect();
+            times.iter_mut().map(|figures| figures.get_mut(number).map_or(0.0, |f| median(f))).collect();
         for (program, theirs) in programs.iter().zip(&medians) {
             let ours = medians.first().copied().unwrap_or(f64::NAN);
             println!("{what:24} {:10} {theirs:10.1} {:8.3}", program.name, ours / theirs);

@@ -189,8 +189,8 @@ async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
     let capture = Request::Artifact { identifier, artifact: behaview::request::Artifact::Pcap };
     for request in [Request::V2Scan { path, file: None }, first_report(), list(&dropper()), capture] {
         // Once it has begun, and waits for the file or the store.
-        let cancel_or_quit = async { harness.gateway.cancel(&request) };
-        let (result, ()) = tokio::join!(harness.ask(&request), cancel_or_quit);
+        let cancel = async { harness.gateway.cancel(&request) };
+        let (result, ()) = tokio::join!(harness.ask(&request), cancel);
         let error = result.unwrap_err();
         assert!(error.to_string().contains("nothing was sent: it was cancelled before"), "{error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");

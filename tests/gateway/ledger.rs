@@ -84,8 +84,8 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
         arm(&harness.demo, fault);
         let asked = harness.ask(&first_report()).await.map(|answer| answer.remark.unwrap_or_default());
         assert_eq!(asked.is_ok(), is_answered, "{fault}");
-        let to_visible = asked.unwrap_or_else(|error| error.to_string());
-        assert!(to_visible.contains("ledger") && to_visible.contains("could not be written"), "{fault}: {to_visible}");
+        let printed = asked.unwrap_or_else(|error| error.to_string());
+        assert!(printed.contains("ledger") && printed.contains("could not be written"), "{fault}: {printed}");
         assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { unsure: 1, ..SpentUnits::default() }, "{fault}");
         assert!(harness.gateway.spent().unwrap().total() >= harness.charged());
     }

@@ -214,8 +214,8 @@ impl Scene {
             Step::AskAndLook { what, fault } => {
                 self.strike(what, fault);
                 let [one, two] = &self.runs;
-                let (asked, on_poll) = tokio::join!(ask(one, what, true), harness::ask(two, &Request::Quotas));
-                on_poll.unwrap();
+                let (asked, polled) = tokio::join!(ask(one, what, true), harness::ask(two, &Request::Quotas));
+                polled.unwrap();
                 1 + calls(what) * usize::from(is_sent(&asked))
             }
             Step::Elsewhere => {
@@ -335,7 +335,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     let entries = scene.harness.entries();
     add(&sum.open, entries.iter().filter(|entry| entry.at_least).count() as u64);
     let by_counters = |entry: &&LedgerEntry| {
-        entry.counted.as_ref().is_some_and(|to_visible| to_visible.contains("the unsure calls"))
+        entry.counted.as_ref().is_some_and(|printed| printed.contains("the unsure calls"))
             && matches!(entry.state, State::Free | State::Charged)
     };
     add(&sum.explained, entries.iter().filter(by_counters).count() as u64);
@@ -373,7 +373,7 @@ async fn what_others_spend_is_added_to_a_call_but_not_to_what_its_budget_allowed
 }
 
 #[test]
-#[allow(clippy::print_stdout, reason = "whoever runs many schedules wants to know what they were")]
+#[allow(clippy::print_stdout, reason = "a long run reports its schedules")]
 fn whatever_goes_wrong_nothing_is_sent_twice_and_the_ledger_is_never_too_low() {
     let wanted = std::env::var("BEHAVIEW_SCHEDULES").ok().and_then(|number| number.parse().ok());
     let config = Config { cases: wanted.unwrap_or(ORDINARY), failure_persistence: None, ..Config::default() };

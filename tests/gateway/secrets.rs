@@ -155,11 +155,11 @@ async fn an_error_that_repeats_the_password_is_not_quoted() {
         let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
         let options = ScanOptions { password: Password::new("hunter2".to_owned()), ..ScanOptions::default() };
         let submission = Arc::new(Submission { path, file, size, options, sent: None });
-        let to_visible = match harness::ask(&gateway, &Request::PrivateScan { submission, to: None }).await {
+        let printed = match harness::ask(&gateway, &Request::PrivateScan { submission, to: None }).await {
             Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
             Err(error) => words(&error),
         };
-        assert!(!to_visible.contains("hunter2") && !to_visible.contains(KEY), "{to_visible}");
+        assert!(!printed.contains("hunter2") && !printed.contains(KEY), "{printed}");
         assert_eq!(files_with("hunter2", folder.path()), [""; 0]);
     }
 }

@@ -17,18 +17,18 @@ fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
     let explorer =
         r#"{"name":"%WINDIR%\\explorer.exe","process_id":"1"},{"name":"C:\\Windows\\explorer.exe","process_id":"2"}"#;
     let cmd = r#"{"name":"C:\\W\\cmd.exe","process_id":"3"}"#;
-    let to_visible = |tree: &str, commands: &str| {
+    let shown = |tree: &str, commands: &str| {
         let mut tui = opened(&report(tree, commands));
         tui.keys("1 g enter");
         tui.screen()
     };
-    let one = to_visible(cmd, r#""cmd.exe /c x""#);
+    let one = shown(cmd, r#""cmd.exe /c x""#);
     assert!(one.contains("→ command line: cmd.exe /c x"), "{one}");
     // Two processes of the name, and one command: nobody says whose it is.
-    let of_two = to_visible(explorer, r#""C:\\Windows\\explorer.exe --mine""#);
+    let of_two = shown(explorer, r#""C:\\Windows\\explorer.exe --mine""#);
     assert!(of_two.contains("→ may be its command line: C:\\Windows\\explorer.exe --mine"), "{of_two}");
     // The ending may be left out, with and without marks around.
-    let bare = to_visible(cmd, r#""\"cmd\" /c powershell -Command y","C:\\W\\CMD.EXE /c z""#);
+    let bare = shown(cmd, r#""\"cmd\" /c powershell -Command y","C:\\W\\CMD.EXE /c z""#);
     assert!(bare.contains(r#"→ may be its command line: "cmd" /c powershell"#), "{bare}");
     assert!(bare.contains("CMD.EXE /c z"), "{bare}");
 }
@@ -61,19 +61,15 @@ fn from_a_row_that_tells_of_a_process_to_that_process() {
 
 #[test]
 fn what_of_a_value_nobody_sees_is_said_below_the_row() {
-    let to_visible = |row: &str| {
+    let shown = |row: &str| {
         let mut tui = opened(&format!(r#"{{"data":{{"files_opened":[{row}]}}}}"#));
         tui.keys("4 g enter");
         tui.screen()
     };
-    assert!(
-        to_visible(r#""C:\\trailing ""#).contains("value: ends with a blank"),
-        "{}",
-        to_visible(r#""C:\\trailing ""#)
-    );
-    assert!(to_visible(r#"" C:\\a""#).contains("value: begins with a blank"));
-    assert!(to_visible(r#""""#).contains("value: is empty"));
-    assert!(!to_visible(r#""C:\\a b""#).contains("blank"));
+    assert!(shown(r#""C:\\trailing ""#).contains("value: ends with a blank"), "{}", shown(r#""C:\\trailing ""#));
+    assert!(shown(r#"" C:\\a""#).contains("value: begins with a blank"));
+    assert!(shown(r#""""#).contains("value: is empty"));
+    assert!(!shown(r#""C:\\a b""#).contains("blank"));
 }
 
 #[test]

@@ -318,14 +318,14 @@ fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again
     arm(tui.demo.as_ref().unwrap(), "scan:lost*1");
     tui.keys("enter enter");
     assert_eq!(tui.calls(Endpoint::Scan), 1);
-    let to_visible = "uploaded already on";
+    let notice = "uploaded already on";
     // The failure stands first; whatever is typed next, that it may have arrived stays.
     tui.keys("tab x ctrl-u");
-    assert!(tui.screen().contains(to_visible), "{}", tui.screen());
+    assert!(tui.screen().contains(notice), "{}", tui.screen());
     tui.keys("esc");
     fill(&mut tui, &[&path]);
     tui.keys("enter");
-    assert!(tui.screen().contains(to_visible) && tui.calls(Endpoint::Scan) == 1);
+    assert!(tui.screen().contains(notice) && tui.calls(Endpoint::Scan) == 1);
     // And the key that sends a file asks first.
     tui.keys("enter");
     assert!(tui.screen().contains("it may have arrived,"), "{}", tui.screen());

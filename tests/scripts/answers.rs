@@ -119,10 +119,10 @@ fn a_proxy_variable_that_cannot_be_used_is_refused_before_anything_is_sent() {
     for variable in ["socks5://127.0.0.1:1", "ftp://user:hidden1@h:1", "http://"] {
         let refused = run(&["list", &main_file()], variable);
         assert_eq!(refused.status.code(), Some(8), "{variable}: {refused:?}");
-        let to_visible = errors(&refused);
+        let printed = errors(&refused);
         assert!(
-            to_visible.contains("HTTPS_PROXY names none that can be used") && !to_visible.contains("hidden1"),
-            "{to_visible}"
+            printed.contains("HTTPS_PROXY names none that can be used") && !printed.contains("hidden1"),
+            "{printed}"
         );
         let doctor = run(&["doctor"], variable);
         assert!(doctor.status.code() != Some(0), "{doctor:?}");

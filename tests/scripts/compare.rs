@@ -42,8 +42,8 @@ fn what_is_not_stored_is_said_with_its_price() {
     assert_eq!([&found["columns"][0]["stored"], &found["columns"][1]["stored"]], [true, false]);
     assert_eq!(found["missing"], "3 requests");
     let unknown = cli.fails(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"], 5, &[]);
-    let to_visible = errors(&unknown);
-    assert!(to_visible.contains("behaview show ") && to_visible.contains("fetches it: 1 request"), "{to_visible}");
+    let printed = errors(&unknown);
+    assert!(printed.contains("behaview show ") && printed.contains("fetches it: 1 request"), "{printed}");
     assert!(cli.run(&["compare", &main_file(), "--only", "not-here", "--sandbox", "1"]).status.success());
     cli.fails(&["compare", &main_file(), "--only", "all", "--pane", "mobile"], 0, &["nothing is left: no item"]);
 }

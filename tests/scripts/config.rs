@@ -36,8 +36,8 @@ fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
     assert!(help.contains("Options of every command, see behaview --help: --profile"), "{help}");
     let columns = cli.run(&["config", "show"]);
     for output in [&output, &columns] {
-        let to_visible = text(output) + &errors(output);
-        assert!(!to_visible.contains("hidden") && !to_visible.contains(&cli.key), "{to_visible}");
+        let printed = text(output) + &errors(output);
+        assert!(!printed.contains("hidden") && !printed.contains(&cli.key), "{printed}");
     }
 }
 
@@ -64,9 +64,9 @@ fn no_secret_is_shown_wherever_it_was_put() {
     ];
     for command in commands {
         let output = cli.run(command);
-        let to_visible = text(&output) + &errors(&output);
+        let printed = text(&output) + &errors(&output);
         for secret in [cli.key.as_str(), &unknown, "hidden"] {
-            assert!(!to_visible.contains(secret), "{command:?} tells {secret}: {to_visible}");
+            assert!(!printed.contains(secret), "{command:?} tells {secret}: {printed}");
         }
     }
     let shown = text(&cli.run(&["config", "show"]));
@@ -136,7 +136,7 @@ fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_b
          [budget]\ndaily = \"a\\\"5ecret\\\"K3y\"\nsession = 5550123456\n5ecretK3y = 1\n[ui]\ntheme = \"5ecretK3y\"\n[profiles.other]\nroot = \"http://5ecretK3y.example\"\n",
     );
     let output = cli.run(&["config", "check"]);
-    let to_visible = text(&output);
+    let printed = text(&output);
     assert_eq!(output.status.code(), Some(14), "{output:?}");
     for words in [
         "http is accepted for this machine (127.0.0.1) only",
@@ -147,12 +147,12 @@ fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_b
         "ui.theme: invalid value: not the name of a theme, expected one of `auto`",
         "budget.daily: invalid type: string \"…\", expected a whole number",
     ] {
-        assert!(to_visible.contains(words), "{words}: {to_visible}");
+        assert!(printed.contains(words), "{words}: {printed}");
     }
     let found = cli.run(&["config", "check", "--json"]);
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
-    assert_eq!(found["found"].as_array().unwrap().len(), to_visible.lines().count());
-    let all = to_visible + &errors(&output);
+    assert_eq!(found["found"].as_array().unwrap().len(), printed.lines().count());
+    let all = printed + &errors(&output);
     assert!(!all.contains("5ecret") && !all.contains("K3y") && !all.contains("5550"), "{all}");
 }
 

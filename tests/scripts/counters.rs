@@ -112,8 +112,8 @@ fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_comma
     for arguments in [&["quota"][..], &["usage"], &["api", "v3-user"], &["list", &main], &["doctor", "--online"]] {
         let cli = CliHarness::faulty("portal");
         let output = cli.run(arguments);
-        let to_visible = errors(&output) + &text(&output);
+        let printed = errors(&output) + &text(&output);
         assert_eq!(output.status.code(), Some(9), "{output:?}");
-        assert!(to_visible.contains(words) && !to_visible.contains("the words before"), "{arguments:?}: {to_visible}");
+        assert!(printed.contains(words) && !printed.contains("the words before"), "{arguments:?}: {printed}");
     }
 }

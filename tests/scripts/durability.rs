@@ -83,11 +83,10 @@ fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
             for command in [&["store"][..], &["list", "--refresh", &main_file()], &["doctor"]] {
                 let refused = cli.run(command);
                 assert!(!refused.status.success(), "{name}: {refused:?}");
-                let to_visible = errors(&refused) + &squeezed(&text(&refused));
+                let printed = errors(&refused) + &squeezed(&text(&refused));
                 assert!(
-                    to_visible.contains(name)
-                        && (to_visible.contains("not a regular file") || to_visible.contains("is a link")),
-                    "{to_visible}"
+                    printed.contains(name) && (printed.contains("not a regular file") || printed.contains("is a link")),
+                    "{printed}"
                 );
             }
             std::fs::remove_file(&place).unwrap();
@@ -138,8 +137,8 @@ fn what_a_signal_cuts_off_is_kept_and_written_down() {
     let ids = identifiers();
     arm(&cli.demo, "artifact:stall=900000*1");
     let fetch = ["download", &ids[0], "memdump", "--even-if-missing", "--output", "memory.bin"];
-    let to_visible = errors(&ended_by(&cli, "TERM", &fetch));
-    assert!(to_visible.contains("it was cancelled"), "{to_visible}");
+    let printed = errors(&ended_by(&cli, "TERM", &fetch));
+    assert!(printed.contains("it was cancelled"), "{printed}");
     let entries = json(&cli.run(&["ledger", "--json"]))["entries"].clone();
     assert_eq!((&entries[0]["state"], &entries[0]["outcome"]), (&"unknown".into(), &"it was cancelled".into()));
     assert_eq!(files(&store(&cli).join("reports")).len(), 0, "what came of it is no capture");

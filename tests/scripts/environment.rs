@@ -82,9 +82,9 @@ fn a_name_that_is_not_found_costs_nothing() {
     // No name ends so, by a standard (RFC 6761); whatever the resolver here makes of it, nobody can prove to be it.
     cli.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout_s = 2\n");
     let failed = cli.run(&["list", "--profile", "nowhere", &main_file()]);
-    let to_visible = errors(&failed);
-    assert_eq!(failed.status.code(), Some(8), "{to_visible}");
-    assert!(to_visible.contains("nothing was charged") && !to_visible.contains(&cli.key), "{to_visible}");
+    let printed = errors(&failed);
+    assert_eq!(failed.status.code(), Some(8), "{printed}");
+    assert!(printed.contains("nothing was charged") && !printed.contains(&cli.key), "{printed}");
     let ledger = json(&cli.run(&["ledger", "--json", "--profile", "nowhere"]));
     assert_eq!((&ledger["entries"][0]["state"], &ledger["entries"][0]["counts_as"]), (&"unsent".into(), &0.into()));
     assert!(cli.demo.seen().is_empty());
@@ -98,8 +98,8 @@ fn logged(cli: &CliHarness) -> String {
 fn calls_are_logged_and_an_error_names_its_line() {
     let cli = CliHarness::faulty("503*1");
     let failed = cli.run(&["list", &main_file()]);
-    let to_visible = errors(&failed);
-    let id = to_visible.split("[log ").nth(1).and_then(|rest| rest.split(']').next()).unwrap().to_owned();
+    let printed = errors(&failed);
+    let id = printed.split("[log ").nth(1).and_then(|rest| rest.split(']').next()).unwrap().to_owned();
     let log = logged(&cli);
     let line = log.lines().find(|line| line.contains(&format!(" {id} "))).unwrap();
     assert!(
@@ -238,10 +238,10 @@ fn proxy() -> (String, std::thread::JoinHandle<String>) {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let heard = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        let mut to_visible = [0; 2048];
-        let length = stream.read(&mut to_visible).unwrap();
+        let mut printed = [0; 2048];
+        let length = stream.read(&mut printed).unwrap();
         stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").unwrap();
-        String::from_utf8_lossy(&to_visible[..length]).into_owned()
+        String::from_utf8_lossy(&printed[..length]).into_owned()
     });
     (address, heard)
 }

@@ -383,14 +383,14 @@ fn stix_says_what_was_done_to_a_key_and_holds_no_more_than_was_chosen() {
         bundle["objects"].as_array().unwrap().clone()
     };
     let whole = written(&[]);
-    let to_visible = |key: &str| {
+    let printed = |key: &str| {
         let key = whole.iter().find(|object| object["key"] == key).unwrap();
         let relation = whole.iter().find(|object| object["target_ref"] == key["id"]).unwrap();
         relation["description"].as_str().unwrap().to_owned()
     };
-    assert_eq!(to_visible(r"HKEY_CURRENT_USER\A"), "Seen in registry_keys_set 1.");
-    assert_eq!(to_visible(r"HKEY_CURRENT_USER\B"), "Seen in registry_keys_deleted 1, registry_keys_opened 1.");
-    assert_eq!(to_visible(r"HKEY_CURRENT_USER\C"), "Seen in registry_keys_opened 2.");
+    assert_eq!(printed(r"HKEY_CURRENT_USER\A"), "Seen in registry_keys_set 1.");
+    assert_eq!(printed(r"HKEY_CURRENT_USER\B"), "Seen in registry_keys_deleted 1, registry_keys_opened 1.");
+    assert_eq!(printed(r"HKEY_CURRENT_USER\C"), "Seen in registry_keys_opened 2.");
     let has_technique = |more: &[&str]| written(more).iter().any(|object| object["type"] == "attack-pattern");
     assert!(has_technique(&[]) && has_technique(&["--pane", "techniques"]));
     assert!(!has_technique(&["--pane", "registry"]));

@@ -52,9 +52,9 @@ fn a_path_is_escaped_once_whatever_it_is_made_of() {
     let shown = r"odd\x{ff}\x1b.html";
     let says = |arguments: &[&str]| {
         let output = cli.command(arguments).arg(&path).output().unwrap();
-        let to_visible = errors(&output) + &text(&output);
-        assert!(to_visible.contains(shown), "{arguments:?}: {to_visible}");
-        to_visible
+        let printed = errors(&output) + &text(&output);
+        assert!(printed.contains(shown), "{arguments:?}: {printed}");
+        printed
     };
     let listed = text(&cli.run(&["list", "--format", "ids", &main_file()]));
     let id = listed.lines().next().unwrap().to_owned();

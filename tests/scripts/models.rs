@@ -116,10 +116,10 @@ fn lists_of_a_round_length_are_perhaps_cut() {
     let words = "## Registry 300 · registry_keys_opened 300, perhaps cut by the service";
     assert!(exported("md", &opened(0..300)).contains(words));
     for format in ["csv", "json", "jsonl", "stix", "misp"] {
-        let to_visible = errors(&run(&["export", "-", "--format", format], &opened(0..300)));
+        let printed = errors(&run(&["export", "-", "--format", format], &opened(0..300)));
         assert!(
-            to_visible.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"),
-            "{format}: {to_visible}"
+            printed.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"),
+            "{format}: {printed}"
         );
     }
     let page = format!(r#"{{"data":[{},{}]}}"#, opened(0..300), opened(0..301));

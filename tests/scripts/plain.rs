@@ -80,10 +80,10 @@ fn output(lines: &[u8]) -> std::process::Output {
 fn bytes_that_are_no_text_and_lines_without_end_cost_a_line() {
     let long = [vec![b'x'; 200_000], b"\n".to_vec()].concat();
     let ended = output(&[b"\xe9\n", &long[..], b"row-details\nquit\n"].concat());
-    let to_visible = String::from_utf8(ended.stdout.clone()).unwrap();
+    let printed = String::from_utf8(ended.stdout.clone()).unwrap();
     assert!(ended.status.success(), "{ended:?}");
     for words in ["row \"\u{fffd}\" here", "That line is longer than", "row-details does not apply here"] {
-        assert!(to_visible.contains(words), "{words} is missing:\n{to_visible}");
+        assert!(printed.contains(words), "{words} is missing:\n{printed}");
     }
     // What never ends a line is no keyboard.
     assert!(output(&vec![0; 80 << 20]).status.success());

@@ -65,8 +65,8 @@ fn an_identifier_opens_its_stored_report_in_the_app() {
     let third = &listed["sandboxes"][2];
     let (id, sandbox) = (third["id"].as_str().unwrap(), third["sandbox"].as_str().unwrap());
     for arguments in [&[id][..], &["open", id]] {
-        let to_visible = opened(&cli, arguments);
-        assert!(to_visible.contains(&format!(" · {sandbox} · ")), "{arguments:?}: {to_visible}");
+        let reported = opened(&cli, arguments);
+        assert!(reported.contains(&format!(" · {sandbox} · ")), "{arguments:?}: {reported}");
     }
     let unknown = format!("{}_Other-1794474845", main_file());
     cli.fails(&[&unknown], 5, &["is not stored"]);
@@ -246,8 +246,8 @@ fn a_document_that_is_no_report_is_said_to_be_none() {
         for arguments in [&["show", "-"][..], &["export", "-", "--format", "csv", "--indicators"]] {
             let output = run(arguments, document);
             assert!(output.status.success(), "{output:?}");
-            let to_visible = errors(&output);
-            assert!(if words.is_empty() { to_visible.is_empty() } else { to_visible.contains(words) }, "{to_visible}");
+            let reported = errors(&output);
+            assert!(if words.is_empty() { reported.is_empty() } else { reported.contains(words) }, "{reported}");
         }
     }
     let output = run(&["show", "-"], "[1 2");

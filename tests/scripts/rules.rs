@@ -109,8 +109,8 @@ fn the_rule_that_the_manual_shows_marks_what_it_says() {
     let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"command_executions":{commands}}}}}}}"#);
     std::fs::write(&saved, report).unwrap();
     let marked = cli.run(&["export", saved.to_str().unwrap(), "--findings", "--format", "csv"]);
-    let (marked, to_visible) = (text(&marked), errors(&marked));
-    assert_eq!(marked.matches("Loader of the autumn campaign").count(), 1, "{marked} {to_visible}");
+    let (marked, printed) = (text(&marked), errors(&marked));
+    assert_eq!(marked.matches("Loader of the autumn campaign").count(), 1, "{marked} {printed}");
 }
 
 #[test]

@@ -156,8 +156,8 @@ fn a_flipped_bit_costs_no_more_than_one_report() {
         let wrong = |(shown, whole): &(&Output, &Vec<u8>)| shown.status.success() && shown.stdout != **whole;
         assert_eq!(shown.iter().zip(&whole).find(wrong), None, "{about}: something else was shown");
         assert!(shown.iter().filter(|shown| !shown.status.success()).count() <= 1, "{about}");
-        let to_visible = offline(&["ledger", "--all", "--json"]);
-        let entries = json(&to_visible)["entries"].as_array().unwrap().clone();
+        let message = offline(&["ledger", "--all", "--json"]);
+        let entries = json(&message)["entries"].as_array().unwrap().clone();
         let count: u64 = entries.iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum();
         let is_open = entries.iter().any(|entry| entry["what"].as_str().unwrap().starts_with("calls that may be"));
         assert!(count >= paid as u64 || is_open, "{about}: the ledger is too low: {entries:?}");
@@ -228,10 +228,10 @@ fn damaged_records_come_back_from_the_copy() {
     json(&cli.run(&["list", "--all", &main_file()]));
     std::fs::write(records(&cli), vec![7; 9000]).unwrap();
     let listed = cli.run(&["list", "--all", &main_file()]);
-    let to_visible = errors(&listed);
+    let message = errors(&listed);
     assert!(
-        to_visible.contains("were damaged and are kept as records.damaged-") && to_visible.contains("the copy of "),
-        "{to_visible}"
+        message.contains("were damaged and are kept as records.damaged-") && message.contains("the copy of "),
+        "{message}"
     );
     assert_eq!((json(&listed)["sandboxes"].as_array().unwrap().len(), cli.paid()), (6, 2));
     let entries = ledger(&cli);

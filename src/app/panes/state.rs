@@ -399,8 +399,8 @@ impl PaneState {
         }
         let at = self.position(report, pane, place);
         let rank = |place: RowPlace| self.rank(report, pane, place);
-        let export_form = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
-        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(export_form).min();
+        let distance = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
+        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(distance).min();
         nearest.map_or(at, |(_, at)| at)
     }
 

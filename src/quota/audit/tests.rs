@@ -78,12 +78,12 @@ fn a_look_that_comes_soon_confirms_and_decides_nothing() {
 fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
     let calls = [call(1, 10, ONE), call(2, 30, PERHAPS), call(3, 50, PERHAPS)];
     let looks = [look(0, 0, 0), look(20, 1, 1), look(40, 2, 1), look(60, 3, 2), look(1_000, 3, 2)];
-    let to_visible = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
+    let verdicts = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
     let soon = [Finding::Confirmed, Finding::Unclear, Finding::Unclear, Finding::Confirmed];
-    assert_eq!(to_visible(windows(&looks, &calls, Unit::Request)), soon);
+    assert_eq!(verdicts(windows(&looks, &calls, Unit::Request)), soon);
     // From the last look back to the first: nothing, the third call, it and the second, all.
     let late = [Finding::Confirmed, Finding::Charged(None), Finding::Unclear, Finding::Unclear];
-    assert_eq!(to_visible(final_windows(&looks, &calls, Unit::Request)), late);
+    assert_eq!(verdicts(final_windows(&looks, &calls, Unit::Request)), late);
 }
 
 #[test]

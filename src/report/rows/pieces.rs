@@ -96,22 +96,22 @@ fn moment(seconds: i64) -> Option<Piece> {
 fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength) -> Vec<Piece> {
     // Members that are null are not shown.
     let members: Vec<_> = raw.members().filter(|(_, value)| value.bytes() != b"null").collect();
-    let to_visible = |field: &RecordField| {
+    let field_text = |field: &RecordField| {
         let found = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes());
         found.map(|(_, value)| *value)
     };
     let about = fields
         .iter()
-        .find(|field| field.role == FieldRole::About && to_visible(field).is_some_and(|value| !is_empty(value)));
+        .find(|field| field.role == FieldRole::About && field_text(field).is_some_and(|value| !is_empty(value)));
     let (mut pieces, mut has_value) = (Vec::new(), about.is_some());
     for (n, field) in fields.iter().enumerate() {
-        let Some(value) = to_visible(field) else { continue };
+        let Some(value) = field_text(field) else { continue };
         // Skip an empty first value, unless the separator before the next shows that one is missing.
-        let next = || fields.iter().skip(n + 1).find(|next| to_visible(next).is_some());
+        let next = || fields.iter().skip(n + 1).find(|next| field_text(next).is_some());
         if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == SEPARATOR) {
             continue;
         }
-        let is_shown = |piece: &Piece| matches!(piece, Piece::Value(to_visible) if *to_visible == compact(value));
+        let is_shown = |piece: &Piece| matches!(piece, Piece::Value(field_text) if *field_text == compact(value));
         // The name of a signature is often its identifier, which is then shown once.
         if field.name == "id" && pieces.iter().any(is_shown) {
             continue;

@@ -80,7 +80,7 @@ impl Rules {
         let mut marks = Marks { order, ran: self.ran(report, cancel)?, ..Marks::default() };
         let (sample, mut crowd, mut trail) = (sample(report), CountedRows::new(), RelatedRows::default());
         for (number, section) in report.index.sections.iter().enumerate() {
-            let mut evaluate = RuleEvaluator::new(self, section);
+            let mut evaluator = RuleEvaluator::new(self, section);
             let name = section.attribute.map_or("", |attribute| attribute.name);
             let (mut text, mut above) = (Vec::new(), Vec::new());
             for found in report.each_row(number) {
@@ -97,7 +97,7 @@ impl Rules {
                     depth.checked_sub(1).and_then(|up| above.get(up)).cloned().unwrap_or_default()
                 });
                 let parent = parent.as_deref();
-                let rules = evaluate.rules(&RowValues { text: &text, decoded: &hidden, parent, ran: &marks.ran });
+                let rules = evaluator.rules(&RowValues { text: &text, decoded: &hidden, parent, ran: &marks.ran });
                 rules.iter().for_each(|(mark, rule)| add_to_crowd(&mut crowd, *mark, rule, place, &text));
                 let single = rules.into_iter().filter(|(_, rule)| rule.many == 0).map(|(mark, _)| mark);
                 let best = single.clone().min();
