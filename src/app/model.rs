@@ -127,7 +127,7 @@ impl Model {
         let name = title.or_else(|| documents.first().map(|(name, _)| name.clone())).unwrap_or_default();
         if let [(_, reports)] = &*documents
             && let [(_, report)] = &**reports
-            && !report.body.is_whole()
+            && report.body.is_streamed()
         {
             let (body, received) = (report.body.clone(), report.received);
             self.emit(ReportJob::CheckDocument(body, received));

@@ -49,6 +49,11 @@ impl Body {
         latest
     }
 
+    /// Whether it began as a part, even if its end has arrived since.
+    pub fn is_streamed(&self) -> bool {
+        self.longer.is_some()
+    }
+
     pub fn is_whole(&self) -> bool {
         self.wait_for(0).longer.is_none()
     }

@@ -2,6 +2,9 @@
 
 use crate::harness::TuiHarness;
 use crate::{above_bar, screen};
+use behaview::app::LoadedReport;
+use behaview::report::Body;
+use behaview::report::identifier::Identifier;
 
 fn opened(json: &str) -> TuiHarness {
     TuiHarness::documents(&[("report.json", json)])
@@ -172,6 +175,19 @@ fn a_report_that_cannot_be_read_leaves_the_others_in_every_list() {
             assert!(screen.contains("1 of 3 could not be read whole") && screen.contains(row), "{broken}: {screen}");
         }
     }
+}
+
+#[test]
+fn document_read_before_it_is_opened_has_all_reports() {
+    let first = r#"{"id":"one","attributes":{"tags":["FIRST"]}}"#;
+    let (body, rest) = Body::begun(first.as_bytes().to_vec());
+    rest.finish(format!(r#"{first}{{"id":"two","attributes":{{"tags":["SECOND"]}}}}"#).into_bytes());
+    let mut tui = TuiHarness::without_key();
+    let (report, identifier) = (LoadedReport::new(jiff::Timestamp::UNIX_EPOCH, body, None), Identifier::typed("one"));
+    tui.session.model.open_documents(vec![("two.json".to_owned(), vec![(identifier, report)])]);
+    tui.later(0);
+    tui.rest();
+    assert!(tui.screen().contains("Sandboxes 2"), "{}", tui.screen());
 }
 
 /// Three processes of one name, and rows that name one of them: by its number, by another's, by none.
