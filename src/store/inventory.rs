@@ -3,7 +3,8 @@
 use super::Result;
 use super::records::Store;
 use super::report_files::{
-    EscapedBytes, IMPORTED, REPORTS, ResponseHeader, UNREAD, digest, leftovers, moment, place, place_of_unread,
+    EscapedBytes, IMPORTED, REPORTS, ResponseHeader, UNREAD, digest, leftovers, lock_folder, moment, place,
+    place_of_unread,
 };
 use super::reports::key_of;
 use crate::report::identifier::{Identifier, Sha256};
@@ -104,7 +105,8 @@ impl Store {
         let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
         gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
         if deletion.service.is_none() && deletion.what.contains(&DeletionTarget::Everything) {
-            self.stored(leftovers(&self.folder).and_then(|left| left.iter().try_for_each(std::fs::remove_file)))?;
+            let delete = |_lock| leftovers(&self.folder)?.iter().try_for_each(std::fs::remove_file);
+            self.stored(lock_folder(&self.folder).and_then(delete))?;
         }
         if deletion.noted.is_empty() && forgotten.is_empty() {
             return Ok(true);
@@ -132,9 +134,8 @@ impl Store {
 
     /// The earlier files that are forgotten with a deletion.
     pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<EarlierFile>> {
-        let select = "SELECT service, sha256, opened FROM file";
         let mut files: Vec<EarlierFile> = self.read(|connection| {
-            let mut select = connection.prepare(select)?;
+            let mut select = connection.prepare("SELECT service, sha256, opened FROM file")?;
             select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, moment(row.get(2)?))))?.collect()
         })?;
         let is_meant = |of: &str| deletion.service.as_ref().is_none_or(|service| service == of);

@@ -1,7 +1,7 @@
 //! The database of records: opened, checked, copied once a day, and restored from the copy if damaged.
 
 use super::ledger::{entries, note_lost};
-use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, sync};
+use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, lock_folder, sync};
 use super::{Result, StoreError};
 use crate::files;
 use crate::text::count;
@@ -109,7 +109,7 @@ impl Store {
 
     /// Copies the records now, so that no older copy contains deleted data.
     pub(super) fn copy(&self) -> Result<()> {
-        make_copy(&self.connection(), &self.folder).map_err(|why| self.file_error(why))
+        self.stored(lock_folder(&self.folder).and_then(|_lock| make_copy(&self.connection(), &self.folder)))
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -144,10 +144,7 @@ fn prepare(folder: &Path) -> Result<File> {
             () => {}
         }
     }
-    let lock = files::append(&folder.join("records.lock")).map_err(failed)?;
-    // If locks are unsupported, no other program has one either.
-    let _ = lock.lock();
-    Ok(lock)
+    lock_folder(folder).map_err(failed)
 }
 
 /// Opens the records. A message reports that damaged or lost ones were replaced by the last copy.

@@ -137,8 +137,7 @@ impl ReportFiles {
         let open = || -> io::Result<Box<dyn BufRead>> {
             Ok(match self {
                 Self::Memory(files) => {
-                    let bytes = lock(files).get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
-                    Box::new(Cursor::new(bytes))
+                    Box::new(Cursor::new(lock(files).get(name).cloned().ok_or(io::ErrorKind::NotFound)?))
                 }
                 Self::Folder(folder) if folder.join(name).is_symlink() => return Err(io::ErrorKind::InvalidData.into()),
                 Self::Folder(folder) => Box::new(BufReader::new(files::open_ordinary(&folder.join(name))?.0)),
@@ -179,11 +178,7 @@ impl ReportFiles {
                 }
                 Ok(is_free)
             }
-            // Another program may remove the empty folder before the file is in it.
-            Self::Folder(folder) => match write(folder, name, &packed, replaces) {
-                Err(why) if why.kind() == io::ErrorKind::NotFound => write(folder, name, &packed, replaces),
-                written => written,
-            },
+            Self::Folder(folder) => write(folder, name, &packed, replaces),
         }
     }
 
@@ -198,7 +193,7 @@ impl ReportFiles {
                 Ok(())
             }
             Self::Folder(folder) => {
-                let parent = Path::new(to).parent().unwrap_or(Path::new(""));
+                let (_lock, parent) = (lock_folder(folder)?, Path::new(to).parent().unwrap_or(Path::new("")));
                 files::make_folder_in(folder, parent)?;
                 present(fs::rename(folder.join(from), folder.join(to)))?;
                 sync(&folder.join(parent))
@@ -210,7 +205,7 @@ impl ReportFiles {
         match self {
             Self::Memory(files) => drop(lock(files).remove(name)),
             Self::Folder(folder) => {
-                let path = folder.join(name);
+                let (_lock, path) = (lock_folder(folder)?, folder.join(name));
                 let is_folder = path.is_dir() && !path.is_symlink();
                 present(if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) })?;
                 // A folder that is not empty stays.
@@ -302,7 +297,7 @@ fn unpack<R: BufRead>(reader: R, length: usize) -> io::Result<(Vec<u8>, R)> {
 
 /// Writes a temporary file, syncs it to disk, and renames it to its place.
 fn write(folder: &Path, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
-    let below = Path::new(name).parent().unwrap_or(Path::new(""));
+    let (_lock, below) = (lock_folder(folder)?, Path::new(name).parent().unwrap_or(Path::new("")));
     files::make_folder_in(folder, below)?;
     let (path, parent) = (folder.join(name), &folder.join(below));
     let mut file = tempfile::NamedTempFile::new_in(parent)?;
@@ -320,11 +315,18 @@ fn lock(files: &Mutex<BTreeMap<String, Arc<[u8]>>>) -> MutexGuard<'_, BTreeMap<S
     files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Excludes other programs from the store's files: a deletion removes empty folders and temporary files.
+pub(super) fn lock_folder(folder: &Path) -> io::Result<File> {
+    let lock = files::append(&folder.join("records.lock"))?;
+    // If locks are unsupported, no other program has one either.
+    let _ = lock.lock();
+    Ok(lock)
+}
+
 /// The temporary files of the store, and its damaged records.
 pub(super) fn leftovers(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
-    gather(root, ".", &mut Vec::new(), &mut left)?;
-    Ok(left)
+    gather(root, ".", &mut Vec::new(), &mut left).map(|()| left)
 }
 
 fn gather(root: &Path, folder: &str, found: &mut Vec<String>, left: &mut Vec<PathBuf>) -> io::Result<()> {

@@ -64,3 +64,26 @@ async fn a_full_report_stays_and_is_dated_by_this_clock() {
         assert!(super::counted::tick().duration_since(stored.received).as_secs().abs() < 60);
     }
 }
+
+#[test]
+fn a_response_is_stored_while_everything_is_deleted() {
+    use behaview::report::{Deletion, DeletionTarget::Everything};
+    use behaview::store::{NewAnswer, Store};
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let (is_over, key) = (std::sync::atomic::AtomicBool::new(false), first_report().storage_key().unwrap());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let store = Store::open(folder.path()).unwrap();
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let deletion = Deletion::of(vec![Everything], None, &store.inventory().unwrap());
+                store.purge(&deletion).unwrap();
+            }
+        });
+        let (profile, bytes, received) = ("lab", &b"{}"[..], super::counted::tick());
+        let new = NewAnswer { service: "s", profile, key: &key, received, bytes, imported: None };
+        let stored = (0..60).try_for_each(|_| store.keep(&new).and_then(|()| store.move_read(&new, &[], true)));
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        stored.unwrap();
+    });
+}
