@@ -91,12 +91,13 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     let result = runtime()?.block_on(poll_to_the_end(setup, &mut watched, &mut reports));
     print_cost(&setup.gateway)?;
     let seen = watched.seen.as_ref();
+    let is_unlisted = seen.is_some_and(Analysis::is_done) && matches!(result, Ok(false));
     let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.label()});
     print_json(&json!({
         "file": file.to_string(),
         "scan": seen.map(|seen| seen.identifier.text().unicode()),
         "began": seen.and_then(|seen| seen.began),
-        "status": seen.map(|seen| seen.progress.label()),
+        "status": seen.map(|seen| if is_unlisted { "listing".to_owned() } else { seen.progress.label() }),
         "sandboxes": seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect::<Vec<_>>(),
         "reports": reports.iter().map(|identifier| identifier.text().unicode()).collect::<Vec<_>>(),
         "calls": watched.made,
@@ -112,6 +113,7 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     }
     let why = match seen.map(|seen| seen.began) {
         None => "the service knows of no scan of this file and lists no report of it".to_owned(),
+        Some(_) if is_unlisted => "the scan is done, its list is incomplete".to_owned(),
         Some(Some(began)) => format!("the scan that began on {} is not done", crate::text::moment(began)),
         Some(None) => "the scan is not done".to_owned(),
     };

@@ -17,6 +17,9 @@ const MISSING: SignedDuration = SignedDuration::from_hours(1);
 impl Gateway {
     /// Warns of an unreadable response to a request, or list of its file, if no other is stored.
     pub fn unreadable(&self, request: &Request) -> Result<Option<String>, StoreError> {
+        if let Some(parts) = request.by_hash() {
+            return parts.iter().find_map(|(_, part)| self.unreadable(part).transpose()).transpose();
+        }
         let Some(key) = request.storage_key() else { return Ok(None) };
         let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
         if let Some(received) = self.store.unreadable(&self.service, &key)? {

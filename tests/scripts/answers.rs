@@ -78,6 +78,10 @@ fn a_scan_that_is_done_without_a_report_is_no_success() {
     assert!(errors(&output).contains("the scan is done, and no report of it is listed"), "{output:?}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["done"], &found["calls"]), (&true.into(), &2.into()));
+    let one = ["watch", "--scan", "scan-1", "--max-polls", "1", &main_file(), "--set", &set];
+    let output = cli.fails(&one, 12, &["the scan is done, its list is incomplete, and its polls are used up"]);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["done"], &found["status"]), (&false.into(), &"listing".into()));
 }
 
 #[test]
