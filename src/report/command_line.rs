@@ -158,7 +158,7 @@ fn text(base64: &[u8]) -> Option<Vec<u8>> {
         String::from_utf8(bytes).ok()?
     };
     let readable = text.bytes().filter(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace()).count();
-    (readable > text.len() / 2 && !text.contains('\0')).then(|| text.into_bytes())
+    (readable > text.len() / 2).then(|| text.into_bytes())
 }
 
 /// A line without the carets and quotes of its noisy words, such as `v^s^s` and `d"e"lete`; `None` if it has none.
@@ -236,6 +236,9 @@ mod tests {
             ("p^owershell ^& a", "powershell ^& a"),
         ] {
             assert_eq!(hides(line), [plain]);
+        }
+        for is_wide in [true, false] {
+            assert_eq!(hides(&format!("powershell -e {}", base64("calc.exe\0", is_wide))), ["calc.exe\0"]);
         }
         let cut = wide.get(..41).unwrap();
         assert_eq!(hides(&format!("powershell -enc {cut}")), ["IEX (New-Object"]);
