@@ -27,7 +27,10 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     let files: Vec<_> = named.into_iter().map(|(file, _)| file).filter(is_beside).collect();
     let (folders, config) = common.config()?;
     need_terminal(display(&config))?;
-    let Setup { gateway, entitled, remarks, .. } = Setup::new(common, &folders, &config, Spending::default())?;
+    let setup = Setup::new(common, &folders, &config, Spending::default())?;
+    let deleted = if config.offline { Vec::new() } else { setup.apply_limits()? };
+    let Setup { gateway, entitled, mut remarks, .. } = setup;
+    remarks.extend(deleted);
     let mut model = model(&gateway);
     model.quota_state.entitlements = entitled;
     model.settings = settings(&config);

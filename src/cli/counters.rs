@@ -80,10 +80,10 @@ impl UsageArgs {
                     let part = UsageDetails::parse(&got.body).map_err(|why| FailureKind::BadAnswer.error(why))?;
                     usage = usage.plus(part);
                 }
-                Err(error) => return print_cost(&setup.gateway).and(Err(error.into())),
+                Err(error) => return print_cost(&setup).and(Err(error.into())),
             }
         }
-        print_cost(&setup.gateway)?;
+        print_cost(&setup)?;
         let shown = UsageOutput { first: before(self.days - 1), last, usage: &usage };
         print(self.json, &shown, || usage_text(&usage))
     }

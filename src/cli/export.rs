@@ -92,7 +92,7 @@ impl ExportArgs {
                 }
             }
         });
-        setup.as_ref().map_or(Ok(()), |setup| print_cost(&setup.gateway))?;
+        setup.as_ref().map_or(Ok(()), print_cost)?;
         let is_none = sources.is_empty();
         let written = if is_none { Ok(()) } else { self.write(format, &sources, self.output.as_deref()) };
         fetched.and(written).and(unread)

@@ -99,7 +99,7 @@ impl ListArgs {
                 document.outcome()
             }
         });
-        asking.map_or(Ok(()), |(setup, _)| print_cost(&setup.gateway))?;
+        asking.map_or(Ok(()), |(setup, _)| print_cost(&setup))?;
         listed
     }
 

@@ -22,7 +22,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 /// The stored response, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer> {
     let response = runtime()?.block_on(fetch(setup, request, refresh));
-    print_cost(&setup.gateway)?;
+    print_cost(setup)?;
     Ok(response?)
 }
 
@@ -125,14 +125,17 @@ fn show_received(meter: &Mutex<ReceivedMeter>, received: &Received) {
     }
 }
 
-/// Prints the cost of this run on standard error; standard output stays clean.
-pub(super) fn print_cost(gateway: &Gateway) -> Result<()> {
+/// Prints the cost of this run on standard error; standard output stays clean. A run that was charged then deletes by
+/// the limits of the config: one that was refused, or is offline, does not.
+pub(super) fn print_cost(setup: &Setup) -> Result<()> {
+    let gateway = &setup.gateway;
     let spent = gateway.store.spent(&gateway.session)?;
     let all: SpentUnits = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
         hint("nothing was charged");
     } else {
         hint(format!("charged: {}", in_units(&spent)));
+        setup.apply_limits().unwrap_or_else(|why| vec![why.to_string()]).iter().for_each(warn);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use super::inputs::Spending;
 use super::wrapped;
 use crate::app::overlays::stored::describe_deletion;
 use crate::app::scan::watch::PollPace;
-use crate::config::{Config, Folders};
+use crate::config::{Config, Folders, StoreTable};
 use crate::gateway::{Gateway, GatewayError};
 use crate::log::Level;
 use crate::quota::Entitlements;
@@ -26,6 +26,7 @@ pub(super) struct Setup {
     pub(super) entitled: Entitlements,
     pub(super) pace: PollPace,
     pub(super) spending: Spending,
+    limits: StoreTable,
     pub(super) remarks: Vec<String>,
 }
 
@@ -57,7 +58,8 @@ impl Setup {
         if std::env::args_os().any(|argument| has_key(argument.as_encoded_bytes())) {
             return Err(GatewayError::NamesKey.into());
         }
-        let (store, remarks) = open_store(folders, config)?;
+        let store = Store::open_with(&folders.store, config.is_persistent())?;
+        let remarks = store.notice.clone().into_iter().collect();
         let budget = config.budget().at_most(spending.max_cost);
         let mut gateway = Gateway::new(Arc::new(store), client, session, crate::clock::now).with_budget(budget);
         gateway.is_offline = is_offline;
@@ -67,45 +69,41 @@ impl Setup {
         let uploads = gateway.store.uploads(gateway.whose()).unwrap_or_default();
         let read = gateway.store.privileges(gateway.whose()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..read.updated(config.entitlements.known()) };
-        Ok(Self { gateway, entitled, pace: config.pace(), spending, remarks })
+        Ok(Self { gateway, entitled, pace: config.pace(), spending, limits: config.store, remarks })
+    }
+
+    /// Deletes by the limits of the config; returns remarks for the user.
+    pub(super) fn apply_limits(&self) -> Result<Vec<String>, StoreError> {
+        let (store, StoreTable { max_age_days, max_size_mb, .. }) = (&self.gateway.store, self.limits);
+        let mut limits: Vec<_> =
+            max_size_mb.iter().map(|most| DeletionTarget::DownTo(1_000_000 * u64::from(most.get()))).collect();
+        let mut remarks = Vec::new();
+        if let Some(days) = max_age_days
+            && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
+        {
+            let newest = store.inventory()?.iter().map(|thing| thing.received).max();
+            // The clock may have been set ahead.
+            if newest.is_some_and(|newest| newest < before) {
+                remarks.push(format!(
+                    "Everything stored is older than store.max_age_days = {days}, by this machine's clock. It was not deleted; \
+                     behaview store remove --older-than {days}d --yes does."
+                ));
+            } else {
+                limits.insert(0, DeletionTarget::Before(before));
+            }
+        }
+        for limit in limits {
+            let deletion = Deletion::of(vec![limit], None, &store.inventory()?);
+            if store.purge(&deletion)? && deletion.sizes().0 > 0 {
+                remarks.push(format!("The config's [store] limits deleted {}.", describe_deletion(&deletion)));
+            }
+        }
+        Ok(remarks)
     }
 }
 
 pub(super) fn session() -> String {
     format!("{}-{}", crate::clock::now().as_microsecond(), std::process::id())
-}
-
-/// Opens the store, and deletes by the limits of the config; returns remarks for the user.
-fn open_store(folders: &Folders, config: &Config) -> Result<(Store, Vec<String>)> {
-    let store = Store::open_with(&folders.store, config.is_persistent())?;
-    let mut remarks: Vec<_> = store.notice.clone().into_iter().collect();
-    let mut limits: Vec<_> = config
-        .store
-        .max_size_mb
-        .map(|most| DeletionTarget::DownTo(1_000_000 * u64::from(most.get())))
-        .into_iter()
-        .collect();
-    if let Some(days) = config.store.max_age_days
-        && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
-    {
-        let newest = store.inventory()?.iter().map(|thing| thing.received).max();
-        // The clock may have been set ahead.
-        if newest.is_some_and(|newest| newest < before) {
-            remarks.push(format!(
-                "Everything stored is older than store.max_age_days = {days}, by this machine's clock. It was not deleted; \
-                 behaview store remove --older-than {days}d --yes does."
-            ));
-        } else {
-            limits.insert(0, DeletionTarget::Before(before));
-        }
-    }
-    for limit in limits {
-        let deletion = Deletion::of(vec![limit], None, &store.inventory()?);
-        if store.purge(&deletion)? && deletion.sizes().0 > 0 {
-            remarks.push(format!("The config's [store] limits deleted {}.", describe_deletion(&deletion)));
-        }
-    }
-    Ok((store, remarks))
 }
 
 /// Opens the store for a command without requests, and prints the outcome of repairs.

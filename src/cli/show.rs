@@ -58,7 +58,7 @@ impl ShowArgs {
             }
         });
         let ended = printer.end();
-        prepared.map_or(Ok(()), |(setup, _)| print_cost(&setup.gateway))?;
+        prepared.map_or(Ok(()), |(setup, _)| print_cost(&setup))?;
         ended.and(shown)
     }
 }

@@ -74,7 +74,7 @@ impl SubmitArgs {
             anyhow::Ok(fetch(&setup, &scan(to), true).await?)
         });
         if response.is_err() || !self.watch {
-            print_cost(gateway)?;
+            print_cost(&setup)?;
         }
         let response = response.map_err(|error| with_upload_check(&setup, file, error))?;
         let scan = submitted(&response.body).ok_or_else(|| FailureKind::BadAnswer.error("the response has no scan"))?;

@@ -89,7 +89,7 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     let mut watched = ScanWatch::new(file.clone(), scan, pace, SignedDuration::ZERO);
     let mut reports = BTreeSet::new();
     let result = runtime()?.block_on(poll_to_the_end(setup, &mut watched, &mut reports));
-    print_cost(&setup.gateway)?;
+    print_cost(setup)?;
     let seen = watched.seen.as_ref();
     let is_unlisted = seen.is_some_and(Analysis::is_done) && matches!(result, Ok(false));
     let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.label()});

@@ -71,14 +71,14 @@ struct WatchTable {
 }
 
 /// Which responses are stored, and for how long; without limits, forever.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StoreTable {
     /// Whether responses are stored on disk; unless set, they are.
     persist: Option<bool>,
-    /// Older responses are deleted at the start.
+    /// Older responses are deleted at the start of the app, and after a command that was charged.
     pub max_age_days: Option<NonZeroU32>,
-    /// The oldest responses are deleted at the start, down to this size.
+    /// The oldest responses are deleted then, down to this size.
     pub max_size_mb: Option<NonZeroU32>,
 }
 

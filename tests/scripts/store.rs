@@ -99,7 +99,7 @@ fn what_was_stored_before_is_said_and_not_paid_again() {
 }
 
 #[test]
-fn limits_of_the_config_are_kept_at_the_start() {
+fn limits_of_the_config_delete_after_a_charged_run_alone() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     cli.configure("[store]\nmax_size_mb = 1\n");
@@ -124,9 +124,12 @@ fn limits_of_the_config_are_kept_at_the_start() {
     opened.keep(&new).unwrap();
     opened.move_read(&new, &[], true).unwrap();
     drop(opened);
+    assert!(cli.run(&["list", "--offline", &main_file()]).status.success());
+    cli.fails(&["list", "--refresh", "--max-cost", "0", &main_file()], 11, &[]);
+    assert_eq!(stored(&cli).len(), 5);
     let listed = cli.run(&["list", "--all", &main_file()]);
     assert!(errors(&listed).contains("[store] limits deleted 4 reports"), "{listed:?}");
-    assert_eq!(cli.paid(), 3);
+    assert_eq!((cli.paid(), stored(&cli).len()), (2, 2));
 }
 
 /// A bit in any file of the store: nothing wrong is shown as right, it costs one report at most, and the ledger is not too low.

@@ -111,9 +111,11 @@ fn what_is_old_goes_by_age() {
     assert_eq!(cli.run(&["store", "remove", "--older-than", "soon"]).status.code(), Some(2));
     let none = text(&cli.run(&["store", "remove", "--older-than", "1d", "--yes"]));
     assert!(none.starts_with("2 stored: ") && none.contains("\nDeleted: nothing"), "only what matches: {none}");
-    // A start deletes by age as well, what is younger stays.
-    assert!(cli.run(&["list", "--offline", "--set", "store.max_age_days=30", &main_file()]).status.success());
-    assert_eq!(stored(&cli).len(), 2);
+    // A charged run deletes by age as well, what is younger stays.
+    opened.keep(&new).and_then(|()| opened.move_read(&new, &[], true)).unwrap();
+    let shown = cli.run(&["show", &id(2), "--set", "store.max_age_days=30"]);
+    assert!(errors(&shown).contains("[store] limits deleted the report by"), "{shown:?}");
+    assert_eq!(stored(&cli).len(), 3);
 }
 
 #[test]
