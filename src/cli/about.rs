@@ -1,6 +1,7 @@
 //! Commands about the program itself: `behaview config`, `keys`, `help`, `completions` and `man`.
 
 use super::cost::known;
+use super::output::page_text;
 use super::*;
 use crate::app::{Command, Key, Keymap};
 use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
@@ -193,13 +194,13 @@ pub(super) struct HelpArgs {
 }
 
 impl HelpArgs {
-    pub(super) fn run(&self, _: &Common) -> Result<()> {
+    pub(super) fn run(&self, common: &Common) -> Result<()> {
         let [name, ..] = self.topic.as_slice() else {
             return print_text(&format!("{}\n{LIST}\n", grammar_with_files().render_help()));
         };
         // Topics take precedence; a command with the same name still has --help.
         match TOPICS.iter().find(|(topic, _)| topic == name) {
-            Some((_, text)) if self.topic.len() == 1 => print_text(text),
+            Some((_, text)) if self.topic.len() == 1 => page_text(text, common.plain),
             _ => Err(help_of(&self.topic)),
         }
     }
@@ -215,7 +216,13 @@ pub(super) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(super) fn run(&self, _: &Common) -> Result<()> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut grammar(), NAME, &mut text);
+        let mut grammar = grammar();
+        grammar.build();
+        let commands = grammar.get_subcommands().map(|command| command.get_name().to_owned());
+        let names: Vec<_> = TOPICS.iter().map(|(topic, _)| (*topic).to_owned()).chain(commands).collect();
+        let topic = |topic: Arg| topic.value_parser(PossibleValuesParser::new(names));
+        let mut grammar = grammar.mut_subcommand("help", |help| help.mut_arg("topic", topic));
+        clap_complete::generate(self.shell, &mut grammar, NAME, &mut text);
         print_text(&String::from_utf8(text)?)
     }
 }

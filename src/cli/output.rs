@@ -1,11 +1,13 @@
 //! Standard output of the commands for scripts: raw bytes to a file or pipe, escaped on a terminal.
 
+use crate::environment::variable;
 use crate::report::{Body, Index};
-use crate::runtime;
+use crate::runtime::{self, BlockedSignals};
 use crate::text::{self, ColumnWidth, Untrusted, escaped_json, wrap};
 use anyhow::Result;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
+use std::process::{Command, Stdio};
 use unicode_width::UnicodeWidthChar;
 
 /// Prints a command's result: JSON for programs, or text for people.
@@ -24,6 +26,26 @@ pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
 /// Prints text of this program whose untrusted parts are escaped already.
 pub(super) fn print_text(text: &str) -> Result<()> {
     Output::new(false).print(text::own(text).as_bytes())
+}
+
+/// Shows a text of this program by the user's pager, if standard output is a terminal.
+pub(super) fn page_text(text: &str, is_plain: bool) -> Result<()> {
+    let is_simple = is_plain || variable("TERM").is_some_and(|term| term == "dumb");
+    if is_simple || !std::io::stdout().is_terminal() {
+        return print_text(text);
+    }
+    let pager = variable("PAGER").unwrap_or_else(|| "less".to_owned());
+    let mut words = pager.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    // As git and systemd set it: colours, no screen of its own, an end without a key if the text fits.
+    command.args(words).env("LESS", variable("LESS").unwrap_or_else(|| "FRX".to_owned()));
+    // Ctrl-C belongs to the pager.
+    let signals = BlockedSignals::begin()?;
+    let Ok(mut child) = command.stdin(Stdio::piped()).spawn() else { return print_text(text) };
+    // A pager that was left before its end is no failure.
+    let _ = child.stdin.take().map(|mut pipe| pipe.write_all(text::own(text).as_bytes()));
+    child.wait()?;
+    Ok(signals.unblock()?)
 }
 
 /// Prints a report as received, always in the service's envelope (specification §2.1).
