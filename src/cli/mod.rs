@@ -188,18 +188,18 @@ commands! {
     Usage(counters::UsageArgs),
     /// Search every stored report, or those named, for words or a regular expression; costs nothing
     Search(search::SearchArgs),
-    /// Call any other operation of the service, and print the response as JSON
+    /// Call any other operation of the service, and print the response as JSON; costs the operation's price
     Api(calls::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(ledger::LedgerArgs),
-    /// Print the keys of commands, with the config's changes applied
+    /// Print the keys of commands, with the config's changes applied; costs nothing
     Keys(about::KeysArgs),
     /// List, remove and import stored reports; costs nothing
     Store(store::StoreArgs),
     /// Print the settings, their origins, and where the files are
     #[command(subcommand)]
     Config(about::ConfigCommand),
-    /// Check key, config, store and terminal, and give advice
+    /// Check key, config, store and terminal, and give advice; costs nothing
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell
     Completions(about::CompletionsArgs),

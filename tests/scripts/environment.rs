@@ -11,6 +11,10 @@ fn completions_and_man_pages_know_every_command() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let text = text(&run(&["completions", shell]));
         assert!(["ledger", "max-cost", "dry-run", "doctor"].iter().all(|word| text.contains(word)), "{shell}");
+        let plain = squeezed(&text.replace(r"'\''", "'").replace("''", "'").replace('\\', ""));
+        let missing =
+            behaview::cli::commands().into_iter().find(|(_, about)| shell != "bash" && !plain.contains(about));
+        assert_eq!(missing, None, "{shell}: {text}");
     }
     let page = text(&run(&["man"]));
     assert!(page.contains(".TH behaview 1") && page.contains("behaview\\-ledger(1)"), "{page}");
@@ -24,6 +28,12 @@ fn completions_and_man_pages_know_every_command() {
     let folder = home.path().join("man1");
     assert!(run(&["man", "--into", folder.to_str().unwrap()]).status.success());
     assert!(folder.join("behaview.1").exists() && folder.join("behaview-store-import.1").exists());
+    for page in std::fs::read_dir(&folder).unwrap().map(|page| std::fs::read_to_string(page.unwrap().path()).unwrap()) {
+        let plain = page.replace('\\', "");
+        let named = plain.match_indices("(1)").filter_map(|(end, _)| plain[..end].split([' ', '\n', ',']).next_back());
+        let lost: Vec<_> = named.filter(|name| !folder.join(format!("{name}.1")).exists()).collect();
+        assert!(lost.is_empty(), "{lost:?}: {page}");
+    }
 }
 
 #[test]

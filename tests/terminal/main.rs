@@ -18,6 +18,7 @@ mod panics;
 mod password;
 mod plain;
 mod replies;
+mod shells;
 #[path = "../torture/visible.rs"]
 mod visible;
 
