@@ -321,14 +321,11 @@ impl Model {
             }
             Action::Chosen => self.choose(),
             Action::Ask { is_stored, with_stored, .. } if is_stored(self) => with_stored(self),
-            Action::Ask { request, is_refetch, .. } => match request(self) {
+            Action::Ask { request, source, .. } => match request(self) {
                 Some(request) if self.says_in_flight(&request) => {}
                 Some(request) => {
                     self.quota_state.await_answer(&request);
-                    self.ask(
-                        request,
-                        if *is_refetch { ResponseSource::Service } else { ResponseSource::StoredOrService },
-                    )
+                    self.ask(request, *source)
                 }
                 None => {}
             },
