@@ -4,7 +4,7 @@ use crate::app::find::in_circle;
 use crate::app::overlays::generic::{ListSource, ListView};
 use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker, Target};
 use crate::app::{Effect, Job, KeyContext, List, ListEntry, Model, OpenReport, SearchJob, Size};
-use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MOST_COLUMNS, Matrix};
+use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{self, Body, Pane, RecentFile, Row};
 use crate::text::{Untrusted, thousands};
@@ -120,14 +120,14 @@ impl Only {
 
 /// Truncates the columns to the maximum of one comparison; returns the number cut off.
 pub(crate) fn cut(columns: &mut Vec<MatrixColumn>) -> usize {
-    columns.split_off(MOST_COLUMNS.min(columns.len())).len()
+    columns.split_off(MAX_COLUMNS.min(columns.len())).len()
 }
 
 /// The compared columns as bit sets: each stored sandbox, or all of each file.
 pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     let is_one_file = columns.iter().all(|column| column.side == 0);
     let mut sides: Vec<(usize, u64)> = Vec::new();
-    for (column, found) in columns.iter().enumerate().take(MOST_COLUMNS).filter(|(_, found)| found.is_compared()) {
+    for (column, found) in columns.iter().enumerate().take(MAX_COLUMNS).filter(|(_, found)| found.is_compared()) {
         let side = if is_one_file { column } else { found.side };
         match sides.iter_mut().find(|(known, _)| *known == side) {
             Some((_, bits)) => *bits |= 1 << column,
@@ -302,7 +302,7 @@ impl Comparison {
         let remarks = [
             (self.has_more_pages.contains(&true), "further sandboxes on pages that were not fetched".to_owned()),
             (!names.is_empty(), format!("without {}: {brings_back} brings back", names.join(", "))),
-            (self.left_out > 0, format!("{left_out} left out: {MOST_COLUMNS} are compared at most")),
+            (self.left_out > 0, format!("{left_out} left out: {MAX_COLUMNS} are compared at most")),
             (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
             (has_techniques, format!("{BY_RULES_SIGN} by our rules alone")),
             (has_cut_lists, "? may be missing from a list that was perhaps cut by the service".to_owned()),

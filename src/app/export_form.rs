@@ -100,7 +100,7 @@ pub enum ExportPart {
 
 impl ExportPart {
     /// Its label, its suffix of the file name (unique), and the suggested format.
-    fn described(&self) -> (String, String, &'static str) {
+    fn labels(&self) -> (String, String, &'static str) {
         let known = |words: &str, name: &str, format| (words.to_owned(), name.to_owned(), format);
         match self {
             Self::Of(Part::All) => known("whole report", "report", "json"),
@@ -181,7 +181,7 @@ impl ExportChoice {
         let is_same =
             |last: &LastFormat| last.1 == part.is_indicators() && !matches!(part, ExportPart::Of(Part::Row(_)));
         let last = self.last.filter(is_same).map(|last| last.0);
-        let wanted = [self.format, last, Format::named(part.described().2)];
+        let wanted = [self.format, last, Format::named(part.labels().2)];
         wanted.into_iter().flatten().find(|format| self.can_carry(format))
     }
 
@@ -190,7 +190,7 @@ impl ExportChoice {
             self.here.as_ref().and_then(|here| here.identifier.as_ref()).map(Identifier::parts).unwrap_or_default();
         let sandbox = if self.scope() == Scope::File { Untrusted::from("all") } else { parts.sandbox };
         let file = parts.file.as_ref().or(self.file.as_ref());
-        Some(file::name_of(file, &sandbox, Some(&self.part()?.described().1), self.format()?.extension))
+        Some(file::name_of(file, &sandbox, Some(&self.part()?.labels().1), self.format()?.extension))
     }
 
     /// Chooses the next or previous option of a line.
@@ -223,7 +223,7 @@ impl ExportChoice {
             has_other,
         };
         let mut lines = vec![
-            line("What", &part.described().0, "", self.parts.len() > 1),
+            line("What", &part.labels().0, "", self.parts.len() > 1),
             line("Scope", self.scope().label(), &about, self.has_scope()),
             line("Format", format.name, format.about, has_formats),
         ];

@@ -89,7 +89,7 @@ const NAMED_KEYS: [Key; 15] =
 /// How a context treats letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LetterInput {
-    Mean,
+    Bound,
     Typed,
     /// Letters are typed, and filter rows whose cursor moves meanwhile.
     Seek,
@@ -97,7 +97,7 @@ enum LetterInput {
 
 /// A row per context: its name, its set, how it treats letters, and its label after "it works".
 macro_rules! key_contexts {
-    ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $words:literal;)*) => {
+    ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $label:literal;)*) => {
         /// Where the user is: exactly one context at a time.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum KeyContext {
@@ -109,7 +109,7 @@ macro_rules! key_contexts {
 
             pub fn label(self) -> &'static str {
                 match self {
-                    $(Self::$place => $words,)*
+                    $(Self::$place => $label,)*
                 }
             }
 
@@ -125,26 +125,26 @@ macro_rules! key_contexts {
 }
 
 key_contexts! {
-    Start as START, Mean, "on the start screen";
+    Start as START, Bound, "on the start screen";
     /// The line of a hash that has at least one digit.
     Hash, Typed, "while a SHA-256 is typed";
-    List as LIST, Mean, "in the list of sandboxes";
-    Pane as PANE, Mean, "in panes";
+    List as LIST, Bound, "in the list of sandboxes";
+    Pane as PANE, Bound, "in panes";
     Filter, Typed, "while a filter is typed";
-    TextPage, Mean, "on a text page";
-    Detail, Mean, "in the details of a row";
-    Answer, Mean, "in a response";
+    TextPage, Bound, "on a text page";
+    Detail, Bound, "in the details of a row";
+    Response, Bound, "in a response";
     Palette, Seek, "in this list";
     Form as FORM, Typed, "in a form";
     /// A line of a form with options instead of text.
-    Choice as CHOICE, Mean, "on a choice of a form";
-    Confirm as CONFIRM, Mean, "in a confirmation";
-    Picker as PICKER, Mean, "in an overlay list";
+    Choice as CHOICE, Bound, "on a choice of a form";
+    Confirm as CONFIRM, Bound, "in a confirmation";
+    Picker as PICKER, Bound, "in an overlay list";
     /// Findings, indicators, or rows to go to.
-    Rows as ROWS, Mean, "in a list of rows";
+    Rows as ROWS, Bound, "in a list of rows";
     Finder, Seek, "while a search is typed";
-    Hits, Mean, "among the hits of a search";
-    Compare as COMPARE, Mean, "in a comparison";
+    Hits, Bound, "among the hits of a search";
+    Compare as COMPARE, Bound, "in a comparison";
     FilterLine, Typed, "while the filter of a list is typed";
 }
 
@@ -159,23 +159,23 @@ macro_rules! sets {
 
 sets! {
     /// Every overlay without a text field or a confirmation.
-    OVERLAYS: TextPage Detail Answer Picker Rows Hits Compare Choice;
+    OVERLAYS: TextPage Detail Response Picker Rows Hits Compare Choice;
     SOUGHT: Filter Finder Hits;
     /// The palette, and the help while its filter is not edited.
     CHOSEN: Palette Picker;
     FIELDS: Form Choice Detail;
     PANED: List Pane Rows Hits Compare;
     KINDS: Pane Compare Rows;
-    COPIED: List Pane Detail Answer Rows Compare;
+    COPIED: List Pane Detail Response Rows Compare;
     FILE: List Pane;
     FILE_OR_ROW: List Pane Detail;
     /// Every context without an overlay.
     OPEN: Start List Pane;
-    TREE: Pane Answer;
-    UNFOLDED: Pane Answer Compare Rows;
-    SIDEWAYS: List Pane Answer Compare Rows;
+    TREE: Pane Response;
+    UNFOLDED: Pane Response Compare Rows;
+    SIDEWAYS: List Pane Response Compare Rows;
     /// Every context without a text field.
-    READING: Start List Pane TextPage Detail Answer Choice Confirm Picker Rows Hits Compare;
+    READING: Start List Pane TextPage Detail Response Choice Confirm Picker Rows Hits Compare;
 }
 
 pub(in crate::app) const EVERYWHERE: KeyContexts = KeyContexts::of(KeyContext::ALL);
@@ -191,7 +191,7 @@ impl KeyContext {
     }
 
     pub fn has_line(self) -> bool {
-        self.letters() != LetterInput::Mean
+        self.letters() != LetterInput::Bound
     }
 
     /// Whether typing filters a list whose cursor moves meanwhile.
@@ -265,7 +265,7 @@ pub struct KeyChange<'a> {
 pub struct KeyChangeError {
     /// The index of the change.
     pub change: usize,
-    pub words: String,
+    pub message: String,
 }
 
 impl Keymap {
@@ -279,11 +279,11 @@ impl Keymap {
                     map.changed.insert(command.name, keys);
                     named.push((number, command));
                 }
-                Err(words) => mistakes.push(KeyChangeError { change: number, words }),
+                Err(message) => mistakes.push(KeyChangeError { change: number, message }),
             }
         }
         let clash = |(change, command): (usize, &'static Command)| {
-            map.clash(command).map(|words| KeyChangeError { change, words })
+            map.clash(command).map(|message| KeyChangeError { change, message })
         };
         mistakes.extend(named.into_iter().filter_map(clash));
         mistakes.sort_by_key(|mistake| mistake.change);
@@ -302,7 +302,7 @@ impl Keymap {
         usual.chain(changed.filter_map(|(name, _)| Command::named(name)))
     }
 
-    pub fn words(&self, command: &Command) -> String {
+    pub fn keys_label(&self, command: &Command) -> String {
         self.of(command).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
     }
 
@@ -432,7 +432,7 @@ mod tests {
     }
 
     fn mistake(changes: &[(&str, &[&str])]) -> String {
-        read(changes).unwrap_err().into_iter().map(|found| format!("{}: {}\n", found.change, found.words)).collect()
+        read(changes).unwrap_err().into_iter().map(|found| format!("{}: {}\n", found.change, found.message)).collect()
     }
 
     #[test]
@@ -443,8 +443,11 @@ mod tests {
     #[test]
     fn keys_are_given_and_taken_away() {
         let map = read(&[("zoom", &["f11", "alt-z", "f11"]), ("planner", &["none"])]).unwrap();
-        let words = |name| map.words(Command::named(name).unwrap());
-        assert_eq!((words("zoom"), words("planner"), words("help")), ("f11 alt-z".into(), String::new(), "?".into()));
+        let keys_label = |name| map.keys_label(Command::named(name).unwrap());
+        assert_eq!(
+            (keys_label("zoom"), keys_label("planner"), keys_label("help")),
+            ("f11 alt-z".into(), String::new(), "?".into())
+        );
     }
 
     #[test]
@@ -455,7 +458,7 @@ mod tests {
         assert!(all.contains("2: R does relist already, in the list of sandboxes"), "{all}");
         assert!(mistake(&[("quit", &["none"])]).contains("quit needs a key"));
         assert!(mistake(&[("confirm", &["x"])]).contains("each confirmation shows"));
-        assert!(mistake(&[("keep-filter", &["x"])]).contains("typed as a letter"));
+        assert!(mistake(&[("apply-filter", &["x"])]).contains("typed as a letter"));
         assert!(mistake(&[("zoom", &["1"])]).contains("pane-processes already"));
     }
 

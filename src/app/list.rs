@@ -4,7 +4,7 @@ use crate::app::find::Filter;
 use crate::app::find::finding::SearchEnd;
 use crate::app::layout::PaneNeed;
 use crate::app::message::DocumentReports;
-use crate::app::panes::{PaneState, Scroll, wanted_columns};
+use crate::app::panes::{PaneState, Scroll, preferred_columns};
 use crate::app::{Failure, Job, JobNumber, LoadedFile, LoadedReport, ReportJob, SearchJob};
 use crate::report::body::Body;
 use crate::report::find::SearchScope;
@@ -77,7 +77,7 @@ impl List {
         Self { origin, next, ..Self::default() }
     }
 
-    pub fn unasked(file: Sha256) -> Self {
+    pub fn not_requested(file: Sha256) -> Self {
         Self::new(ListOrigin::Service(file), Next::Page(None))
     }
 
@@ -323,7 +323,7 @@ impl OpenReport {
 
     /// The size that a pane needs; column widths are final once all rows are indexed.
     pub(super) fn need(&self, pane: Pane) -> PaneNeed {
-        let columns = || Pane::ALL.map(|pane| wanted_columns(&self.report, pane));
+        let columns = || Pane::ALL.map(|pane| preferred_columns(&self.report, pane));
         let known = self.report.index.is_complete.then(|| self.columns.get_or_init(columns));
         let columns = known.and_then(|known| known.get(pane as usize)).copied().unwrap_or(0);
         PaneNeed { pane, rows: self.count(pane), columns }

@@ -180,7 +180,7 @@ impl Model {
         if self.files.hashes().count() >= MAX_OPEN_FILES {
             self.close(0);
         }
-        self.files.open(OpenFile::new(List::unasked(file.clone())));
+        self.files.open(OpenFile::new(List::not_requested(file.clone())));
         self.emit(StoreJob::LoadFile(file.clone()));
         self.emit(StoreJob::RecordFile(file));
     }
@@ -240,7 +240,7 @@ impl Model {
         let ours = || stored.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
         let reports: HashSet<_> = ours().filter_map(StoredItem::report).collect();
         let files: HashSet<_> =
-            ours().filter(|thing| thing.is_answer()).filter_map(|thing| thing.file.as_ref()).collect();
+            ours().filter(|thing| thing.is_response()).filter_map(|thing| thing.file.as_ref()).collect();
         let mut is_changed = self.files.drop_deleted(&reports);
         while let Some(place) = self.files.emptied(&files) {
             self.close(place);

@@ -3,7 +3,7 @@
 use crate::app::files::OpenFile;
 use crate::app::find::HitList;
 use crate::app::list::Next;
-use crate::app::overlays::{AnswerTree, TextPage};
+use crate::app::overlays::{ResponseTree, TextPage};
 use crate::app::spending::{InFlightCall, last_days};
 use crate::app::{
     Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
@@ -62,7 +62,7 @@ impl Model {
             (Response::Entitlements(entitlements), _) => {
                 let now = self.now;
                 self.quota_state.entitlements = self.quota_state.entitlements.updated(entitlements);
-                self.overlays.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if prompt.asks(request, now)));
+                self.overlays.all.pop_if(|top| matches!(top, Overlay::Prompt(prompt) if prompt.is_for(request, now)));
                 self.say(self.quota_state.entitlements.label());
             }
             (Response::Artifact(received, length), _) => self.on_artifact(request, received, length),
@@ -74,7 +74,7 @@ impl Model {
                 self.say(format!("{what} is deleted at the service: {}. Reports stored here stay.", file.short()));
             }
             (Response::Tree(received, lines), _) if self.overlays.prompt_of(request, self.now).is_some() => {
-                self.overlays.put(AnswerTree::new(request.label(), received, lines));
+                self.overlays.put(ResponseTree::new(request.label(), received, lines));
             }
             (Response::Tree(..), _) => {
                 self.say(format!("The response is stored: {}. The same request shows it for free.", request.label()));
@@ -102,7 +102,7 @@ impl Model {
                 }
                 self.quota_state.failure = Some(failure.what);
             }
-            Request::Artifact { .. } => match self.artifacts_asking(request) {
+            Request::Artifact { .. } => match self.artifacts_of_request(request) {
                 Some(list) => list.source.failure = Some(failure),
                 None => self.warn(failure.label()),
             },
@@ -113,7 +113,7 @@ impl Model {
             }
             Request::PrivateScan { submission, .. } => self.on_submit_failed(submission, failure),
             Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
-                if let Some(file) = self.follows.asking(request).map(|follow| follow.file.clone()) {
+                if let Some(file) = self.follows.of_request(request).map(|follow| follow.file.clone()) {
                     self.on_poll_failed(&file, &failure);
                 }
             }
@@ -311,7 +311,7 @@ mod tests {
     use crate::app::message::{Effect, ServiceCall};
     use crate::app::model::Service;
 
-    fn asks_for_counters(model: &mut Model) -> bool {
+    fn requests_counters(model: &mut Model) -> bool {
         let is_it = |effect: &Effect| match effect {
             Effect::Service(ServiceCall::Send { quote, .. }) => *quote.request() == Request::Quotas,
             _ => false,
@@ -326,16 +326,16 @@ mod tests {
         for is_outrun in [true, false] {
             model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
             model.call_ended(&Request::User, Ok(Response::Deleted));
-            assert!(asks_for_counters(&mut model));
+            assert!(requests_counters(&mut model));
             if is_outrun {
                 model.calls.begin(Request::User, true, Timestamp::UNIX_EPOCH);
                 model.call_ended(&Request::User, Ok(Response::Deleted));
-                assert!(!asks_for_counters(&mut model), "they are on their way");
+                assert!(!requests_counters(&mut model), "they are on their way");
                 model.call_ended(&Request::Quotas, Ok(Response::Balances(counters().unwrap())));
-                assert!(asks_for_counters(&mut model));
+                assert!(requests_counters(&mut model));
             }
             model.call_ended(&Request::Quotas, Ok(Response::Balances(counters().unwrap())));
-            assert!(!asks_for_counters(&mut model));
+            assert!(!requests_counters(&mut model));
         }
     }
 }

@@ -65,7 +65,7 @@ impl Model {
     pub fn start(&mut self) {
         self.emit(StoreJob::FindRecent);
         if self.service.barred().is_none() {
-            self.ask(Request::Quotas, ResponseSource::Service);
+            self.send_or_confirm(Request::Quotas, ResponseSource::Service);
         }
     }
 
@@ -154,7 +154,7 @@ impl Model {
                 }
                 self.quota_state.spent = spent;
             }
-            ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.says_spent = is_exhausted,
+            ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.is_over_quota = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
         }
     }
@@ -215,7 +215,7 @@ impl Model {
         let now = self.now;
         // The form may have another request by now.
         if let Some(form) = self.overlays.top_as_mut::<Prompt>()
-            && form.asks(&request, now)
+            && form.is_for(&request, now)
         {
             form.source.missing = missing.map(|missing| (request.clone(), missing));
             form.source.stored = since.map(|since| (request, since));
@@ -224,7 +224,7 @@ impl Model {
 
     /// Presses a key if the frame before it showed its price or confirmation.
     fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
-        let leaves = || Command::of(key, self).is_some_and(|command| command.contexts != CONFIRM && !command.asks());
+        let leaves = || Command::of(key, self).is_some_and(|command| command.contexts != CONFIRM && !command.sends());
         // Declining needs no visible confirmation.
         if self.declines(key) {
             return self.press(key);
@@ -253,8 +253,8 @@ impl Model {
         if self.type_key(key) || self.refuses_stray_letter(key) {
             return;
         }
-        if let Some(answer) = self.overlays.answer(key).cloned() {
-            return self.confirm(answer);
+        if let Some(choice) = self.overlays.choice(key).cloned() {
+            return self.confirm(choice);
         }
         if self.declines(key) {
             self.go_back();
@@ -280,7 +280,7 @@ impl Model {
         let is_letter = matches!(key, Key::Char(_));
         let may_be_words = self.is_idle_letter && (is_letter || key == ENTER);
         self.is_idle_letter &= is_letter;
-        let is_refused = may_be_words && (self.overlays.answer(key).is_some() || self.offer(key).is_some());
+        let is_refused = may_be_words && (self.overlays.choice(key).is_some() || self.offer(key).is_some());
         if is_refused {
             let again = match is_letter {
                 true => format!("{} first, then {key} again", self.key_label("back")),
@@ -306,13 +306,13 @@ impl Model {
     /// Whether a key declines the open confirmation: all but its own keys and those that work beside it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| CONFIRMATION_COMMANDS.contains(&command.name);
-        let is_asked = self.overlays.top_as::<Confirmation>().is_some() && self.overlays.answer(key).is_none();
+        let is_asked = self.overlays.top_as::<Confirmation>().is_some() && self.overlays.choice(key).is_none();
         is_asked && !Command::of(key, self).is_some_and(leaves)
     }
 
     pub fn run(&mut self, command: &Command) {
         match &command.act {
-            Action::Local(act) | Action::Leads { to: act, .. } => act(self),
+            Action::Local(act) | Action::OpenPaid { to: act, .. } => act(self),
             Action::GoToPane(pane) => self.go_to_pane(*pane),
             Action::Each { begin, .. } => {
                 if !self.refuse(&self.tag(command)) {
@@ -320,12 +320,12 @@ impl Model {
                 }
             }
             Action::Chosen => self.choose(),
-            Action::Ask { is_stored, with_stored, .. } if is_stored(self) => with_stored(self),
-            Action::Ask { request, source, .. } => match request(self) {
-                Some(request) if self.says_in_flight(&request) => {}
+            Action::Send { is_stored, with_stored, .. } if is_stored(self) => with_stored(self),
+            Action::Send { request, source, .. } => match request(self) {
+                Some(request) if self.refuse_in_flight(&request) => {}
                 Some(request) => {
-                    self.quota_state.await_answer(&request);
-                    self.ask(request, *source)
+                    self.quota_state.await_response(&request);
+                    self.send_or_confirm(request, *source)
                 }
                 None => {}
             },

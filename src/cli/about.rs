@@ -86,8 +86,8 @@ fn check(form: &FormatFlags) -> Result<()> {
     let path = folders.to_read()?;
     let (place, found) = (text::path(path).to_string(), &Config::check(path)?);
     print(form.json, &json!({"file": place, "found": found}), || {
-        let lines = found.iter().map(|ConfigProblem { line, words }| {
-            format!("{place}:{line}: {}\n", Untrusted::from(words.as_str()).visible())
+        let lines = found.iter().map(|ConfigProblem { line, message }| {
+            format!("{place}:{line}: {}\n", Untrusted::from(message.as_str()).visible())
         });
         if found.is_empty() { format!("{place}: nothing is wrong\n") } else { lines.collect() }
     })?;
@@ -116,9 +116,9 @@ struct KeyRow {
     place: String,
     does: &'static str,
     /// Whether it sends a request, and so may cost something.
-    asks: bool,
+    sends: bool,
     /// Whether the screen that it opens sends requests.
-    leads: bool,
+    opens_paid: bool,
 }
 
 impl KeysArgs {
@@ -131,7 +131,7 @@ impl KeysArgs {
 
 impl KeyRow {
     fn price(&self) -> &'static str {
-        match (self.asks, self.leads) {
+        match (self.sends, self.opens_paid) {
             (true, _) => "at the price in the bar",
             (_, true) => "in what it opens, at the price in the bar",
             _ => "",
@@ -147,14 +147,15 @@ fn key_row(command: &'static Command, map: &Keymap) -> KeyRow {
         usual_keys: names(command.keys),
         place: command.contexts.label(),
         does: command.help,
-        asks: command.asks(),
-        leads: command.can_cost() && !command.asks(),
+        sends: command.sends(),
+        opens_paid: command.can_cost() && !command.sends(),
     }
 }
 
 fn keys_text(rows: &[KeyRow]) -> String {
     let rows = rows.iter().map(|row| {
-        let price = if row.asks || row.leads { format!("; asks the service {}", row.price()) } else { String::new() };
+        let price =
+            if row.sends || row.opens_paid { format!("; sends a request {}", row.price()) } else { String::new() };
         let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
         [keys, row.command.to_owned(), row.place.clone(), format!("{}{price}", row.does)]
     });
@@ -162,7 +163,7 @@ fn keys_text(rows: &[KeyRow]) -> String {
 }
 
 fn keys_markdown(rows: &[KeyRow]) -> String {
-    let heading = "| keys | command | where it works | what it does | asks the service |\n|---|---|---|---|---|\n";
+    let heading = "| keys | command | where it works | what it does | price |\n|---|---|---|---|---|\n";
     let rows = rows.iter().map(|row| {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
         format!("| {} | {} | {} | {} | {} |\n", keys.join(" "), row.command, row.place, row.does, row.price())

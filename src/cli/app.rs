@@ -162,7 +162,7 @@ impl OpenArgs {
         }
         if documents.is_empty() {
             remarks.iter().for_each(warn);
-            fail!(BadAnswer, "none of {} documents can be opened", self.files.len());
+            fail!(Malformed, "none of {} documents can be opened", self.files.len());
         }
         let mut model = Model::new(Service::default(), crate::clock::now());
         model.settings = Settings { keys: config.keymap.clone(), rules_file: rules_file(), ..Settings::default() };

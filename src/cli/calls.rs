@@ -53,7 +53,7 @@ impl ApiArgs {
         if request == Request::User {
             // The user object contains the key, so only the privileges are printed.
             let found = Entitlements::parse(&response.body, response.received);
-            let found = found.map_err(|why| FailureKind::BadAnswer.error(why))?;
+            let found = found.map_err(|why| FailureKind::Malformed.error(why))?;
             return print_json(&json!({
                 "premium_api": found.premium_api.is_granted(),
                 "premium_intelligence": found.premium_intelligence.is_granted(),

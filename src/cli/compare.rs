@@ -5,7 +5,7 @@ use crate::app::compare::{MatrixColumn, Only, cut, sides};
 use crate::app::list::List;
 use crate::quota::Plan;
 use crate::report::Cancel;
-use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MOST_COLUMNS, Matrix};
+use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
 use crate::runtime::{load_file, read_rules};
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
@@ -160,7 +160,7 @@ impl CompareArgs {
         for (side, file) in files.iter().enumerate() {
             let (loaded, unread) = load_file(&gateway, file)?;
             unread.into_iter().try_for_each(|(report, rest)| report.finish(rest).map(drop))?;
-            let mut list = List::unasked(file.clone());
+            let mut list = List::not_requested(file.clone());
             list.take_loaded(loaded);
             columns.extend(MatrixColumn::of(&list, side));
             *more |= list.has_more_pages();
@@ -296,7 +296,7 @@ impl CompareOutput {
             text += "further sandboxes may be on pages that are not stored: behaview list --all <sha256>\n";
         }
         if self.left_out > 0 {
-            let _ = writeln!(text, "sandboxes left out: {}; {MOST_COLUMNS} are compared at most", self.left_out);
+            let _ = writeln!(text, "sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out);
         }
         if self.items.iter().any(|item| item.differs) {
             text += "≠  differs from the first that saw it: below it, by number\n";

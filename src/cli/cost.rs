@@ -76,7 +76,7 @@ impl CostArgs {
             _ => print(self.json, &forecast, text)?,
         }
         // The text output includes the reason already; JSON gets it here.
-        let words = |short| if self.json { forecast.words.as_str() } else { short };
+        let words = |short| if self.json { forecast.summary.as_str() } else { short };
         if forecast.fit == Fit::Refused {
             fail!(Refused, "{}", words("it is refused"));
         }
@@ -92,7 +92,7 @@ impl CostArgs {
         if has_limits || has_numbers || self.entitled != EntitlementTable::default() {
             fail!(Usage, "rules takes --json and nothing else");
         }
-        print(self.json, &RULES, || RULES.iter().map(rule_words).collect())
+        print(self.json, &RULES, || RULES.iter().map(rule_label).collect())
     }
 
     /// One operation, or the items of a plan.
@@ -128,16 +128,16 @@ impl CostArgs {
 /// The entitlements of the last user object, the limit of requests a minute, and its use.
 pub(super) fn known(folders: &Folders, config: &Config) -> Result<(Entitlements, Option<(u64, u64)>)> {
     let (profile, limit) = (config.profile()?, config.per_minute());
-    let whose = Account { profile: &profile.name, service: &service_of(&profile), owner: None };
+    let payer = Account { profile: &profile.name, service: &service_of(&profile), owner: None };
     let store = folders.store.exists().then(|| open_for_reading(&folders.store).ok()).flatten();
     let Some(store) = store else { return Ok((Entitlements::default(), limit.map(|limit| (limit, 0)))) };
-    let minute = store.minute_limit(whose, limit, crate::clock::now()).unwrap_or_default();
-    Ok((store.privileges(whose).unwrap_or_default(), minute))
+    let minute = store.minute_limit(payer, limit, crate::clock::now()).unwrap_or_default();
+    Ok((store.privileges(payer).unwrap_or_default(), minute))
 }
 
 /// Parses an item of a plan: an operation, and the words and options after it in any order.
 fn plan_item(text: &str) -> Result<(Kind, Amount), String> {
-    let words = crate::quota::words(text)?;
+    let words = crate::quota::split_words(text)?;
     let (name, amount) = words.split_first().ok_or("it names no operation")?;
     let kind = Kind::named(name).ok_or("unknown operation; behaview cost --help lists them")?;
     Ok((kind, Amount::read(kind, amount)?))
@@ -162,7 +162,7 @@ enum CostTarget {
 fn target() -> impl TypedValueParser<Value = CostTarget> {
     let more = [("rules", "List every rule"), ("plan", "Add several operations up")];
     let more = more.map(|(name, about)| PossibleValue::new(name).help(about));
-    let help = |kind: &Kind| format!("{}: {}", kind.about(), kind.options_words());
+    let help = |kind: &Kind| format!("{}: {}", kind.about(), kind.options_label());
     let kinds = Kind::ALL.iter().map(|kind| PossibleValue::new(kind.name()).help(help(kind)));
     PossibleValuesParser::new(more.into_iter().chain(kinds)).map(|name| match Kind::named(&name) {
         Some(kind) => CostTarget::Operation(kind),
@@ -214,10 +214,10 @@ fn argument(choice: &'static Choice) -> Arg {
     argument.value_name(value).value_parser(checked)
 }
 
-fn rule_words(rule: &PriceRule) -> String {
+fn rule_label(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
-    let (number, words) = (rule.number, rule.words);
+    let (number, words) = (rule.number, rule.text);
     format!("{number:<7}{words}\n       {} · documented · {operations}\n", rule.pool.label())
 }
 
@@ -235,7 +235,7 @@ fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
         text += &format!("\n{}", limits(forecast));
     }
     if is_balanced || forecast.fit == Fit::Refused {
-        text += &format!("\n{}\n", forecast.words);
+        text += &format!("\n{}\n", forecast.summary);
     } else if plan.prices.len() > 1 {
         text += &format!("\n{}: {}\n", plan.label(), plan);
     }
@@ -268,7 +268,7 @@ fn prices(prices: &[Price]) -> String {
             price.basis.name().to_owned(),
         ]
     };
-    table(["operation", "asked", "price", "rule", "pool", "charged", "basis"], prices.iter().map(row))
+    table(["operation", "count", "price", "rule", "pool", "charged", "basis"], prices.iter().map(row))
 }
 
 /// Every limit that is charged, before and after the plan.
@@ -282,10 +282,10 @@ fn limits(forecast: &Forecast) -> String {
             line.unit.name().to_owned(),
             thousands(line.limit.remaining),
             thousands(line.limit.allowed),
-            line.after_words(),
-            line.fit_words(),
+            line.after_label(),
+            line.fit_label(),
             format!("{guess}{}", line.resets_at.strftime(if is_month { "%-d %B" } else { "%H:%M" })),
         ]
     });
-    table(["whose", "period", "counts", ">left", ">of", ">after", "fit", "resets (UTC)"], rows)
+    table(["holder", "period", "counts", ">left", ">of", ">after", "fit", "resets (UTC)"], rows)
 }

@@ -30,7 +30,7 @@ pub(super) fn fetch_balances(setup: &Setup) -> Result<Balances> {
 
 /// Parses a response to the quota call, fresh or saved.
 pub(super) fn read_balances(response: &[u8]) -> Result<Balances, CliError> {
-    Balances::parse(response).map_err(|why| FailureKind::BadAnswer.error(why))
+    Balances::parse(response).map_err(|why| FailureKind::Malformed.error(why))
 }
 
 fn counters_text(shown: &CountersView<'_>) -> String {
@@ -77,7 +77,7 @@ impl UsageArgs {
             let request = Request::Usage { first, last: before(after) };
             match runtime.block_on(fetch(&setup, &request, true)) {
                 Ok(got) => {
-                    let part = UsageDetails::parse(&got.body).map_err(|why| FailureKind::BadAnswer.error(why))?;
+                    let part = UsageDetails::parse(&got.body).map_err(|why| FailureKind::Malformed.error(why))?;
                     usage = usage.plus(part);
                 }
                 Err(error) => return print_cost(&setup).and(Err(error.into())),

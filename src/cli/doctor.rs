@@ -24,7 +24,7 @@ pub(super) struct DoctorArgs {
 #[serde(rename_all = "lowercase")]
 enum Health {
     Good,
-    Odd,
+    Warning,
     /// It prevents a feature from working.
     Wrong,
 }
@@ -44,12 +44,12 @@ fn good(name: &'static str, found: impl Into<String>) -> Check {
     Check { name, health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
 }
 
-fn odd(name: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check { health: Health::Odd, advice: advice.to_owned(), ..good(name, found) }
+fn warning(name: &'static str, found: impl Into<String>, advice: &str) -> Check {
+    Check { health: Health::Warning, advice: advice.to_owned(), ..good(name, found) }
 }
 
 fn wrong(name: &'static str, kind: FailureKind, found: impl Into<String>, advice: &str) -> Check {
-    Check { health: Health::Wrong, kind, ..odd(name, found, advice) }
+    Check { health: Health::Wrong, kind, ..warning(name, found, advice) }
 }
 
 impl DoctorArgs {
@@ -89,7 +89,7 @@ fn file(folders: &Folders) -> Check {
         Ok([]) if folders.config.exists() => good("config", path.to_string()),
         Ok([]) => good("config", format!("{path} is not there: defaults hold; behaview config init makes one")),
         Ok([first, ..]) => {
-            let found = format!("{path}:{}: {}", first.line, first.words);
+            let found = format!("{path}:{}: {}", first.line, first.message);
             wrong("config", FailureKind::Config, found, "behaview config check names every mistake")
         }
         Err(error) => wrong("config", FailureKind::Config, error.to_string(), "see who may read it"),
@@ -139,7 +139,7 @@ fn store(folders: &Folders) -> Check {
     }
     match Store::open(path) {
         Err(error) => wrong("store", FailureKind::Other, error.to_string(), advice),
-        Ok(Store { notice: Some(notice), .. }) => odd("store", notice, "behaview quota compares the ledger"),
+        Ok(Store { notice: Some(notice), .. }) => warning("store", notice, "behaview quota compares the ledger"),
         Ok(_) => good("store", format!("{shown}; sound")),
     }
 }
@@ -166,7 +166,7 @@ fn online(common: &Common) -> Vec<Check> {
         None => good("clock", "the service's response had no time"),
         Some(behind) if behind.abs() > MAX_CLOCK_DIFFERENCE_S => {
             let found = format!("{} s {} the service's", behind.abs(), if behind > 0 { "behind" } else { "ahead of" });
-            odd("clock", found, "set it: the ledger's days depend on it")
+            warning("clock", found, "set it: the ledger's days depend on it")
         }
         Some(_) => good("clock", "as the service's"),
     };
@@ -177,7 +177,7 @@ fn text(checks: &[Check]) -> String {
     let rows = checks.iter().flat_map(|Check { name, health, found, advice, .. }| {
         let sign = match health {
             Health::Good => "ok",
-            Health::Odd => "odd",
+            Health::Warning => "odd",
             Health::Wrong => "WRONG",
         };
         let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", to_visible(advice))]);
@@ -190,7 +190,7 @@ fn terminal() -> Check {
     match runtime::terminal_size() {
         None => good("terminal", "none here; the commands for scripts need none"),
         Some((wide, high)) if wide < 40 || high < 10 => {
-            odd("terminal", format!("{wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
+            warning("terminal", format!("{wide} x {high}"), "40 x 10 is the least, 80 x 24 is enough")
         }
         Some((wide, high)) => good("terminal", format!("{wide} x {high}")),
     }

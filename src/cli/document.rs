@@ -37,7 +37,7 @@ impl Document {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
         let words = format!("{} is not a behaviour report{kind}: {advice}", text::to_visible(&self.name));
-        fail!(BadAnswer, "{}", text::own(&words))
+        fail!(Malformed, "{}", text::own(&words))
     }
 
     /// The name, followed by the kind or the place of the first report where they are unusual.
@@ -154,7 +154,7 @@ pub(super) fn of(path: &Path, body: &Body) -> Result<Document> {
     }
     if reports.is_empty() {
         let why = problems.into_iter().next().unwrap_or(DocumentError::Empty);
-        fail!(BadAnswer, "{shown}: {why}");
+        fail!(Malformed, "{shown}: {why}");
     }
     let unread = problems.iter().filter(|problem| !matches!(problem, DocumentError::Invalid)).count() as u64;
     let remarks = problems.iter().map(|problem| format!("{shown}: {problem}")).collect();
@@ -173,7 +173,7 @@ fn name(path: &Path) -> String {
 pub(super) fn body(path: &Path) -> Result<Body> {
     let bytes = saved(path, 0)?;
     decoded(Body::in_memory(bytes))
-        .map_err(|error| FailureKind::BadAnswer.error(format!("{}: {error}", text::path(path))).into())
+        .map_err(|error| FailureKind::Malformed.error(format!("{}: {error}", text::path(path))).into())
 }
 
 /// Reads a file, or standard input for `-`, of at most `most` bytes.
@@ -215,11 +215,11 @@ fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> Result<Vec<
     source.by_ref().take(FIRST_READ).read_to_end(&mut bytes).with_context(unreadable)?;
     let most = most(&bytes, is_file);
     if most == 0 {
-        fail!(BadAnswer, "{name}: it is not JSON, or no report");
+        fail!(Malformed, "{name}: it is not JSON, or no report");
     }
     source.take(most).read_to_end(&mut bytes).with_context(unreadable)?;
     if bytes.len() as u64 > most {
-        fail!(BadAnswer, "{name} is larger than {}", text::bytes(most));
+        fail!(Malformed, "{name} is larger than {}", text::bytes(most));
     }
     Ok(bytes)
 }

@@ -50,7 +50,7 @@ failure_kinds! {
     Quota = 6, "quota spent";
     Rate = 7, "too many requests in a short time";
     Network = 8, "network error, or the service is unavailable";
-    BadAnswer = 9, "invalid response or document";
+    Malformed = 9, "invalid response or document";
     DoesNotFit = 10, "cost with balances: it does not fit now, or not for certain";
     OverBudget = 11, "over the budget, of --max-cost or of the config; nothing was sent";
     Partial = 12, "partial result; each failure has its message";
@@ -129,7 +129,7 @@ pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
         return false;
     }
     let kind = kind_of(error);
-    matches!(kind, FailureKind::NotFound | FailureKind::NotStored | FailureKind::BadAnswer | FailureKind::Partial)
+    matches!(kind, FailureKind::NotFound | FailureKind::NotStored | FailureKind::Malformed | FailureKind::Partial)
 }
 
 /// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.
@@ -169,10 +169,10 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
         Some(GatewayError::Service { error, .. }) => kind_of_service(error),
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
-        _ if error.is::<PageError>() => FailureKind::BadAnswer,
+        _ if error.is::<PageError>() => FailureKind::Malformed,
         // A damaged file.
         _ if error.downcast_ref::<io::Error>().is_some_and(|why| why.kind() == io::ErrorKind::InvalidData) => {
-            FailureKind::BadAnswer
+            FailureKind::Malformed
         }
         _ => FailureKind::Other,
     }
@@ -182,14 +182,14 @@ fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
         ServiceError::NoKey(_) => FailureKind::Key,
         ServiceError::Unsendable(_) => FailureKind::Usage,
-        ServiceError::ForeignUpload(_) => FailureKind::BadAnswer,
+        ServiceError::ForeignUpload(_) => FailureKind::Malformed,
         ServiceError::Unreachable(_)
         | ServiceError::Untrusted(_)
         | ServiceError::Lost(_)
-        | ServiceError::GivenUp
+        | ServiceError::Cancelled
         | ServiceError::Unsent
         | ServiceError::TooLong(_) => FailureKind::Network,
-        ServiceError::Unusable(_) => FailureKind::BadAnswer,
+        ServiceError::Unusable(_) => FailureKind::Malformed,
         ServiceError::Refused(refusal) => match refusal.reason {
             ApiErrorKind::WrongKey => FailureKind::Key,
             ApiErrorKind::Forbidden => FailureKind::Refused,

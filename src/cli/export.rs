@@ -174,12 +174,12 @@ impl ExportArgs {
             }
             None => print_export(format, &job(&Cancel::default()))?,
         };
-        summary.missing_words().iter().for_each(warn);
+        summary.missing_label().iter().for_each(warn);
         match summary.cut {
-            0 if summary.unread > 0 => fail!(BadAnswer, "not every report could be read; the others were written"),
+            0 if summary.unread > 0 => fail!(Malformed, "not every report could be read; the others were written"),
             0 => Ok(()),
-            1 => fail!(BadAnswer, "a report stops in the middle; its beginning was written"),
-            cut => fail!(BadAnswer, "{cut} reports stop in the middle; their beginnings were written"),
+            1 => fail!(Malformed, "a report stops in the middle; its beginning was written"),
+            cut => fail!(Malformed, "{cut} reports stop in the middle; their beginnings were written"),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::report::page::Page;
 use crate::request::Listing;
 use crate::service::error::InvalidResponse;
 use crate::service::{Credential, ServiceError, without_keys};
-use crate::store::{IMPORTED, NewAnswer, ResponsePart, bare};
+use crate::store::{IMPORTED, NewResponse, ResponsePart, bare};
 use std::borrow::Cow;
 
 #[derive(Debug, Args)]
@@ -150,25 +150,25 @@ impl ImportFile<'_> {
         let Some(identifier) = report.identifier() else {
             match (index.is_json, index.is_cut) {
                 (false, _) => {
-                    fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::NotJson))
+                    fail!(Malformed, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::NotJson))
                 }
                 (true, true) => {
-                    fail!(BadAnswer, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::Cut))
+                    fail!(Malformed, "it is not a report: {}", ServiceError::Unusable(InvalidResponse::Cut))
                 }
-                (true, false) => fail!(BadAnswer, "it has no identifier, so no request would find it"),
+                (true, false) => fail!(Malformed, "it has no identifier, so no request would find it"),
             }
         };
         let (request, shown) = (Request::Behaviour { identifier: identifier.clone() }, identifier.text().visible());
         let mut parts = find_parts(&request, body).map_err(|why| anyhow::anyhow!("it is not a report: {why}"))?;
         if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
-            fail!(BadAnswer, "it is only an identifier: the report did not come with it");
+            fail!(Malformed, "it is only an identifier: the report did not come with it");
         }
         let file = match (identifier.parts().file, self.file) {
-            (Some(found), Some(named)) if found != *named => fail!(BadAnswer, "it is of another file: {found}"),
+            (Some(found), Some(named)) if found != *named => fail!(Malformed, "it is of another file: {found}"),
             (found, named) => found.or(named.cloned()),
         };
         if file.is_none() {
-            fail!(BadAnswer, "its identifier names no file: --file SHA256 names it");
+            fail!(Malformed, "its identifier names no file: --file SHA256 names it");
         }
         parts.iter_mut().for_each(|part| part.file = file.clone());
         let other = |imported: Option<ImportOrigin>| {
@@ -200,7 +200,7 @@ impl ImportFile<'_> {
     fn store(&self, request: &Request, body: &Body, parts: &[ResponsePart]) -> Result<bool> {
         let (key, received) = (request.storage_key().unwrap_or_default(), crate::clock::now());
         let (profile, imported) = (self.profile, Some(self.from));
-        let new = NewAnswer { service: IMPORTED, profile, key: &key, received, bytes: body, imported };
+        let new = NewResponse { service: IMPORTED, profile, key: &key, received, bytes: body, imported };
         if !self.store.import(&new, parts, self.replaces)? {
             return Ok(false);
         }
@@ -246,7 +246,7 @@ impl ImportSummary {
         let why = why.map(|(_, why)| why).collect::<Vec<_>>().join("; ");
         match self {
             _ if why.is_empty() => Ok(()),
-            Self { refused: 1.., stored: 0, same: 0, .. } => fail!(BadAnswer, "{why}"),
+            Self { refused: 1.., stored: 0, same: 0, .. } => fail!(Malformed, "{why}"),
             _ => fail!(Partial, "{why}"),
         }
     }

@@ -64,9 +64,9 @@ impl LedgerArgs {
         let profile = config.profile()?;
         let store = super::setup::open_for_reading(&folders.store)?;
         let service = super::setup::service_of(&profile);
-        let whose = Account { profile: &profile.name, service: &service, owner: None };
-        let (time, entries) = self.time.of(store.entries(whose)?, crate::clock::now());
-        let (compared, last) = compare(&entries, &store.windows(whose)?).unzip();
+        let payer = Account { profile: &profile.name, service: &service, owner: None };
+        let (time, entries) = self.time.of(store.entries(payer)?, crate::clock::now());
+        let (compared, last) = compare(&entries, &store.windows(payer)?).unzip();
         match self.format {
             Some(LedgerFormat::Csv) => print_text(&String::from_utf8_lossy(&csv(&entries)?)),
             Some(LedgerFormat::Jsonl) => print_text(

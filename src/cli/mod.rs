@@ -54,7 +54,7 @@ use exit::{CliError, FailureKind};
 use inputs::{AgreedPrice, Spending, Subject, each, parse_sha256, read_subjects};
 use jiff::{SignedDuration, Timestamp};
 use output::{Output, json_line, print, print_body, print_json, print_text, room, table, visible, wrapped};
-use query::{Unpriced, cost, fetch, print_cost, print_dry_run, runtime, send};
+use query::{OpenCost, cost, fetch, print_cost, print_dry_run, runtime, send};
 use serde::Serialize;
 use serde_json::{Value, json};
 use setup::{Setup, hint, open_for_reading, service_of, setup, show_progress, store_and_service, warn};

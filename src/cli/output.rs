@@ -57,7 +57,7 @@ pub(super) fn print_report(body: &Body) -> Result<()> {
     out.print(&without_mark(body))?;
     out.print(behind.as_bytes())?;
     if index.is_cut {
-        fail!(BadAnswer, "the report stops in the middle; its beginning was printed");
+        fail!(Malformed, "the report stops in the middle; its beginning was printed");
     }
     Ok(())
 }

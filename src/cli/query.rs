@@ -3,7 +3,7 @@
 
 use super::output::{print, table};
 use super::setup::{Setup, hint, show_progress, warn};
-use crate::gateway::{Gateway, GatewayError, Received, StoredAnswer};
+use crate::gateway::{Gateway, GatewayError, Received, StoredResponse};
 use crate::quota::{Period, Price, SpentUnits, Unit, Units, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
@@ -20,14 +20,14 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The stored response, or the service's; prints the cost of the run.
-pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer> {
+pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse> {
     let response = runtime()?.block_on(fetch(setup, request, refresh));
     print_cost(setup)?;
     Ok(response?)
 }
 
 /// The stored response, or the service's.
-pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredAnswer, GatewayError> {
+pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
     let stored = if refresh { Err(GatewayError::NotStored) } else { gateway.get_stored(&quote) };
@@ -38,7 +38,7 @@ pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Re
     let meter = Mutex::new(ReceivedMeter::default());
     let progress = |received| show_received(&meter, &received);
     let call =
-        async { if refresh { gateway.ask(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
+        async { if refresh { gateway.fetch(&quote, &progress).await } else { gateway.get(&quote, &progress).await } };
     let response = run_call(gateway, request, call).await;
     if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
         show_progress("", "");
@@ -54,8 +54,8 @@ pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Re
 async fn run_call(
     gateway: &Gateway,
     request: &Request,
-    call: impl Future<Output = Result<StoredAnswer, GatewayError>>,
-) -> Result<StoredAnswer, GatewayError> {
+    call: impl Future<Output = Result<StoredResponse, GatewayError>>,
+) -> Result<StoredResponse, GatewayError> {
     let signals = BlockedSignals::begin().map_err(|error| GatewayError::Internal(error.to_string()))?;
     let end = async {
         while !signals.cancel.is_cancelled() {
@@ -151,9 +151,9 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 /// A remark on costs that cannot be known before the calls, and the requests that they may add.
-pub(super) type Unpriced = (String, Units);
+pub(super) type OpenCost = (String, Units);
 
-pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<Unpriced>) -> Result<()> {
+pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<OpenCost>) -> Result<()> {
     let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
     for request in batch {
         // An earlier line will have stored its response by then.
@@ -181,7 +181,7 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
             };
             [words, rule.to_owned(), what.clone()]
         };
-        let sums: Vec<_> = total.iter().map(|(unit, sum)| sum.words(*unit)).collect();
+        let sums: Vec<_> = total.iter().map(|(unit, sum)| sum.label(*unit)).collect();
         let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
         let remark = remark.iter().map(|remark| format!("{remark}\n")).collect::<String>();
         let calls = table(["price", "rule", "what"], calls.iter().map(row));

@@ -66,8 +66,8 @@ impl Setup {
         gateway.per_minute = config.per_minute();
         gateway.log = log;
         // Without the uploads, later look-ups are priced like any other.
-        let uploads = gateway.store.uploads(gateway.whose()).unwrap_or_default();
-        let read = gateway.store.privileges(gateway.whose()).unwrap_or_default();
+        let uploads = gateway.store.uploads(gateway.payer()).unwrap_or_default();
+        let read = gateway.store.privileges(gateway.payer()).unwrap_or_default();
         let entitled = Entitlements { uploads, ..read.updated(config.entitlements.known()) };
         Ok(Self { gateway, entitled, pace: config.pace(), spending, limits: config.store, remarks })
     }

@@ -145,7 +145,7 @@ fn flat(bytes: &[u8]) -> Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);
     if report.kind() != Kind::Object {
-        fail!(BadAnswer, "that is not a report");
+        fail!(Malformed, "that is not a report");
     }
     if report.member("_id").is_some() {
         // The report is flat already.
@@ -170,7 +170,7 @@ fn flat(bytes: &[u8]) -> Result<Vec<u8>> {
     }
     if let Some(attributes) = report.member("attributes").filter(|found| found.kind() == Kind::Object) {
         let inside = attributes.bytes().strip_prefix(b"{").and_then(|rest| rest.strip_suffix(b"}"));
-        let inside = inside.ok_or_else(|| FailureKind::BadAnswer.error("the report stops in the middle"))?.trim_ascii();
+        let inside = inside.ok_or_else(|| FailureKind::Malformed.error("the report stops in the middle"))?.trim_ascii();
         members.extend((!inside.is_empty()).then(|| inside.to_vec()));
     }
     Ok([&b"{"[..], &members.join(&b","[..]), b"}"].concat())

@@ -169,7 +169,7 @@ fn service_named(name: &str, config: &Config, items: &[StoredItem]) -> Result<St
 /// The items that a profile of this service can open: its own responses, imports and notes.
 fn of_service<'a>(items: &'a [StoredItem], service: Option<&str>) -> Vec<&'a StoredItem> {
     let is_here = |item: &&StoredItem| {
-        service.is_none_or(|service| item.service == service || item.is_import() || !item.is_answer())
+        service.is_none_or(|service| item.service == service || item.is_import() || !item.is_response())
     };
     items.iter().filter(is_here).collect()
 }
@@ -215,7 +215,7 @@ fn cells(item: &StoredItem, now: Timestamp) -> [String; 8] {
         origin(item),
         match item.what {
             Thing::Report(_) | Thing::Notes(_) => format!("{}{}", title(item).cut(40), of_file(item)),
-            Thing::Answer { .. } => what(item),
+            Thing::Response { .. } => what(item),
         },
         to_visible(id(item)).to_string(),
     ]
@@ -229,7 +229,7 @@ fn what(item: &StoredItem) -> String {
     match &item.what {
         Thing::Report(_) => "report".to_owned(),
         Thing::Notes(_) => "notes".to_owned(),
-        Thing::Answer { key, .. } => match Request::of_storage_key(key.as_bytes()) {
+        Thing::Response { key, .. } => match Request::of_storage_key(key.as_bytes()) {
             // Its reports are separate items, or were deleted.
             Some(Request::Behaviours { .. }) => format!("{}{}, without reports", title(item), of_file(item)),
             _ => title(item).cut(120).to_string(),
@@ -244,7 +244,7 @@ fn id(item: &StoredItem) -> String {
             let text = std::str::from_utf8(identifier.as_bytes()).map(str::to_owned);
             text.unwrap_or_else(|_| identifier.text().visible().to_string())
         }
-        Thing::Answer { id, .. } => id.clone(),
+        Thing::Response { id, .. } => id.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::gateway::hash_file;
 use crate::report::analysis::{submitted, upload_address};
 use crate::request::{LONGEST_RETENTION, Password, ScanOptions, Submission, UploadAddress, UploadLimit};
-use crate::runtime::ask_hidden;
+use crate::runtime::prompt_hidden;
 
 const MAX_PASSWORD_BYTES: u64 = 4096;
 
@@ -68,7 +68,7 @@ impl SubmitArgs {
             let mut to = None;
             if limit == UploadLimit::Large {
                 let address = upload_address(&fetch(&setup, &Request::UploadAddress, true).await?.body);
-                let address = address.ok_or_else(|| FailureKind::BadAnswer.error("the response has no address"))?;
+                let address = address.ok_or_else(|| FailureKind::Malformed.error("the response has no address"))?;
                 to = Some(UploadAddress::new(address));
             }
             anyhow::Ok(fetch(&setup, &scan(to), true).await?)
@@ -77,7 +77,7 @@ impl SubmitArgs {
             print_cost(&setup)?;
         }
         let response = response.map_err(|error| with_upload_check(&setup, file, error))?;
-        let scan = submitted(&response.body).ok_or_else(|| FailureKind::BadAnswer.error("the response has no scan"))?;
+        let scan = submitted(&response.body).ok_or_else(|| FailureKind::Malformed.error("the response has no scan"))?;
         let noted = gateway.store.record_file(&gateway.service, file, Some(&submission.name()), gateway.now());
         let noted = noted.map_err(anyhow::Error::from).and_then(|()| note(&setup, file, Some(Some(scan.clone()))));
         if self.watch {
@@ -126,7 +126,7 @@ impl SubmitArgs {
                 let text = document::read_text(path, MAX_PASSWORD_BYTES)?;
                 text.lines().next().unwrap_or_default().to_owned()
             }
-            None if self.ask_password => ask_hidden("Password of the file: ").map_err(password_error)?,
+            None if self.ask_password => prompt_hidden("Password of the file: ").map_err(password_error)?,
             None => return Ok(None),
         };
         Ok(Some(Password::new(text).ok_or_else(|| FailureKind::Usage.error("the password is empty"))?))

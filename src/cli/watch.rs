@@ -76,7 +76,7 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 }
 
 /// The maximum cost of watching, in addition to the `named` calls of a dry run.
-pub(super) fn max_cost(pace: PollPace, named: u64) -> Unpriced {
+pub(super) fn max_cost(pace: PollPace, named: u64) -> OpenCost {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
     let words = format!(
         "Watching makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
@@ -143,7 +143,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
         let Request::Behaviours { file, listing, .. } = request else {
             let seen = Analysis::of(&body);
             if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != watched.file) {
-                fail!(BadAnswer, "the response is about the scan of another file");
+                fail!(Malformed, "the response is about the scan of another file");
             }
             watched.on_poll(seen, now);
             if let Some(seen) = &watched.seen {
@@ -168,7 +168,7 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
 
 async fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
-        let (seconds, left) = (watched.seconds(passed()), watched.words_left(passed()));
+        let (seconds, left) = (watched.seconds(passed()), watched.remaining_label(passed()));
         if seconds <= 0 {
             return;
         }

@@ -43,7 +43,7 @@ pub struct EffectiveSetting {
 pub struct ConfigProblem {
     pub line: usize,
     /// Without the value, which may be the key.
-    pub words: String,
+    pub message: String,
 }
 
 /// The merged settings, with the origin of each.
@@ -61,7 +61,7 @@ fn line(text: &str, at: usize) -> usize {
 /// A parser's error without the values that it quotes.
 pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigProblem {
     let at = error.span().map_or(0, |span| span.start);
-    ConfigProblem { line: line(text, at), words: without_values(error.message()) }
+    ConfigProblem { line: line(text, at), message: without_values(error.message()) }
 }
 
 /// Checks that the config accepts this value for this setting.
@@ -137,7 +137,7 @@ impl Layers {
             let alone = if inner.is_some() { Value::Table(Table::new()) } else { value.clone() };
             let line = line(text, key.span().start);
             match (accepts(path, alone.clone()), inner, span.get_ref()) {
-                (Err(words), _, _) => found.push(ConfigProblem { line, words }),
+                (Err(message), _, _) => found.push(ConfigProblem { line, message }),
                 (Ok(()), Some(values), DeValue::Table(spans)) => {
                     put(&mut self.table, path, alone);
                     self.try_each(text, spans, values, path, found);

@@ -209,8 +209,7 @@ impl Config {
     /// Reads the config file, overridden by variables and flags.
     pub fn load(path: &Path, flags: &[(String, String)], variable: Variables<'_>) -> Result<Self, ConfigError> {
         let text = text(path)?;
-        let invalid =
-            |ConfigProblem { line, words }| ConfigError::Invalid { path: path.to_owned(), line, message: words };
+        let invalid = |ConfigProblem { line, message }| ConfigError::Invalid { path: path.to_owned(), line, message };
         let (mistakes, mut layers) = Layers::of_file(&text);
         if let Some(first) = mistakes.into_iter().next() {
             return Err(invalid(first));
@@ -222,10 +221,11 @@ impl Config {
         layers.cover(flags, variable)?;
         let config = layers.read().map_err(|error| invalid(layers::finding(&text, &error)))?;
         let keymap = config.read_keys().map_err(|mistakes| {
-            let named = mistakes.into_iter().map(|(command, words)| (layers.origin(&format!("keys.{command}")), words));
+            let named =
+                mistakes.into_iter().map(|(command, message)| (layers.origin(&format!("keys.{command}")), message));
             match named.min().unwrap_or((SettingOrigin::Default, String::new())) {
-                (SettingOrigin::File(line), words) => invalid(ConfigProblem { line, words }),
-                (origin, words) => ConfigError::Override(origin, words),
+                (SettingOrigin::File(line), message) => invalid(ConfigProblem { line, message }),
+                (origin, message) => ConfigError::Override(origin, message),
             }
         })?;
         Ok(Self { effective: layers.effective(), keymap, ..config })
@@ -235,9 +235,9 @@ impl Config {
     pub fn check(path: &Path) -> Result<Vec<ConfigProblem>, ConfigError> {
         let (mut found, layers) = Layers::of_file(&text(path)?);
         let Ok(config) = layers.read() else { return Ok(found) };
-        let mut add = |name: &str, words: String| {
+        let mut add = |name: &str, message: String| {
             let line = if let SettingOrigin::File(line) = layers.origin(name) { line } else { 1 };
-            found.push(ConfigProblem { line, words });
+            found.push(ConfigProblem { line, message });
         };
         if let Err(error) = config.profile() {
             add("profile", error.to_string());
@@ -247,12 +247,12 @@ impl Config {
             let mistakes = profile.mistakes();
             mistakes.iter().for_each(|error| add(&format!("profiles.{name}.{}", error.setting), error.to_string()));
         }
-        for (command, words) in config.read_keys().err().unwrap_or_default() {
-            add(&format!("keys.{command}"), words);
+        for (command, message) in config.read_keys().err().unwrap_or_default() {
+            add(&format!("keys.{command}"), message);
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
-            let words = "the key or its command is in this file, and others may read or change it: run chmod 600";
-            found.push(ConfigProblem { line, words: words.to_owned() });
+            let message = "the key or its command is in this file, and others may read or change it: run chmod 600";
+            found.push(ConfigProblem { line, message: message.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);
         Ok(found)
@@ -266,10 +266,10 @@ impl Config {
             let problems = mistakes.into_iter().filter_map(|mistake| {
                 let KeyChange { command, keys } = changes.get(mistake.change)?;
                 // Only quotes from the file are masked; the other text is the program's own.
-                let words = std::iter::once(command).chain(keys).fold(mistake.words, |words, written| {
-                    words.replace(&format!("`{written}`"), &format!("`{}`", masked(written)))
+                let message = std::iter::once(command).chain(keys).fold(mistake.message, |message, written| {
+                    message.replace(&format!("`{written}`"), &format!("`{}`", masked(written)))
                 });
-                Some(((*command).to_owned(), words))
+                Some(((*command).to_owned(), message))
             });
             problems.collect()
         })

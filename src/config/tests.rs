@@ -63,7 +63,7 @@ fn the_file_to_start_from_holds_every_setting_and_is_right() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE);
     files::replace(&path, set.as_bytes()).unwrap();
-    let found: Vec<_> = Config::check(&path).unwrap().into_iter().map(|finding| finding.words).collect();
+    let found: Vec<_> = Config::check(&path).unwrap().into_iter().map(|finding| finding.message).collect();
     assert_eq!(
         found,
         ["profile lab: ca_file cannot be read, or holds no certificate (PEM)"],
@@ -97,14 +97,14 @@ fn every_mistake_is_named_by_its_line() {
     let found = Config::check(&path).unwrap();
     let lines: Vec<_> = found.iter().map(|finding| finding.line).collect();
     assert_eq!(lines, [2, 3, 5, 6, 7, 11, 12, 14, 15], "{found:?}");
-    assert!(found[2].words.ends_with("expected a whole number, and none below zero"), "{found:?}");
+    assert!(found[2].message.ends_with("expected a whole number, and none below zero"), "{found:?}");
     let text = "profile = \"lba\"\n[profiles.lab]\nroot = \"http://example.com\"\nproxy = \"x\"\nheader = \"a b\"\ntimeout_s = 0\nmax_response_mib = 0\n";
     std::fs::write(&path, text).unwrap();
     let found = Config::check(&path).unwrap();
     assert_eq!(found.iter().map(|finding| finding.line).collect::<Vec<_>>(), [1, 3, 4, 5, 6, 7], "{found:?}");
     std::fs::write(&path, "a = \nb = 5ecretK3y\n[[x\n").unwrap();
     let found = Config::check(&path).unwrap();
-    assert!(found.len() > 1 && found.iter().all(|finding| !finding.words.contains("5ecret")), "{found:?}");
+    assert!(found.len() > 1 && found.iter().all(|finding| !finding.message.contains("5ecret")), "{found:?}");
 }
 
 #[test]
@@ -117,8 +117,8 @@ fn the_store_is_persistent_by_default() {
     assert_eq!(limits("[store]\npersist = false\n").unwrap(), (true, None, None));
     assert_eq!(limits("[store]\nmax_age_days = 30\nmax_size_mb = 2\n").unwrap(), (false, Some(30), Some(2)));
     for zero in ["max_age_days", "max_size_mb"] {
-        let words = limits(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
-        assert!(words.contains("line 2") && words.contains("above zero"), "{words}");
+        let message = limits(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
+        assert!(message.contains("line 2") && message.contains("above zero"), "{message}");
     }
     assert!(limits("[store]\npersist = \"some\"\n").unwrap_err().to_string().contains("line 2"));
 }
@@ -126,8 +126,8 @@ fn the_store_is_persistent_by_default() {
 #[test]
 fn a_key_that_cannot_be_given_is_named_by_its_line() {
     let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap;
-    let words = |name| keymap.words(crate::app::Command::named(name).unwrap());
-    assert_eq!((words("zoom"), words("planner")), ("f11 Z".to_owned(), String::new()));
+    let keys = |name| keymap.keys_label(crate::app::Command::named(name).unwrap());
+    assert_eq!((keys("zoom"), keys("planner")), ("f11 Z".to_owned(), String::new()));
     for (text, line, wanted) in [
         ("[keys]\nhelp = \"f1\"\nzooom = \"Z\"\n", 3, "perhaps zoom"),
         ("[keys]\nhelp = \"hyper-h\"\n", 2, "unknown key"),
@@ -142,7 +142,7 @@ fn a_key_that_cannot_be_given_is_named_by_its_line() {
         let path = folder.path().join(FILE);
         files::replace(&path, text.as_bytes()).unwrap();
         let found = Config::check(&path).unwrap();
-        assert!(found.len() == 1 && found[0].line == line && found[0].words.contains(wanted), "{found:?}");
+        assert!(found.len() == 1 && found[0].line == line && found[0].message.contains(wanted), "{found:?}");
     }
     let set = [("keys.refetch".to_owned(), "R".to_owned())];
     let error = Config::load(Path::new("/nonexistent/config.toml"), &set, &|_| None).unwrap_err().to_string();

@@ -56,7 +56,7 @@ pub struct SubmittedFile {
 
 impl DemoCall {
     /// Reads a request to its end. The second part is the error of its body, if it has one.
-    pub async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoAnswer>) {
+    pub async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoResponse>) {
         let (head, body) = request.into_parts();
         let header =
             |name: &str| head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -72,7 +72,7 @@ impl DemoCall {
         };
         call.aim(head.uri.to_string());
         let is_large = call.segments.first().is_some_and(|first| first == "large");
-        let bad = |words: String| DemoAnswer::error(400, "BadRequestError", words);
+        let bad = |words: String| DemoResponse::error(400, "BadRequestError", words);
         let bytes = match Limited::new(body, if is_large { MAX_LARGE_BODY } else { MAX_BODY }).collect().await {
             Ok(bytes) => bytes.to_bytes(),
             Err(error) => return (call, Err(bad(error.to_string()))),
@@ -103,8 +103,8 @@ impl DemoCall {
     }
 
     /// The file in the request.
-    pub fn upload(&self) -> Result<&SubmittedFile, DemoAnswer> {
-        self.upload.as_ref().ok_or_else(|| DemoAnswer::error(400, "BadRequestError", "no file in the request"))
+    pub fn upload(&self) -> Result<&SubmittedFile, DemoResponse> {
+        self.upload.as_ref().ok_or_else(|| DemoResponse::error(400, "BadRequestError", "no file in the request"))
     }
 
     /// Reads `multipart/form-data` (RFC 7578); `None` if it is truncated.
@@ -147,32 +147,32 @@ pub(super) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
 
 /// A response before it is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DemoAnswer {
+pub struct DemoResponse {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: Bytes,
 }
 
 /// The response to a call: data, or an error body.
-pub(super) type AnswerResult = Result<DemoAnswer, DemoAnswer>;
+pub(super) type DemoResult = Result<DemoResponse, DemoResponse>;
 
-impl DemoAnswer {
+impl DemoResponse {
     pub fn new(content_type: &str, body: impl Into<Bytes>) -> Self {
-        DemoAnswer { status: 200, headers: vec![("content-type", content_type.to_owned())], body: body.into() }
+        DemoResponse { status: 200, headers: vec![("content-type", content_type.to_owned())], body: body.into() }
     }
 
     pub fn json(text: impl Into<Bytes>) -> Self {
-        DemoAnswer::new("application/json", text)
+        DemoResponse::new("application/json", text)
     }
 
     /// An error in the service's format.
     pub fn error(status: u16, code: &str, message: impl Into<String>) -> Self {
         let body = json!({ "error": { "code": code, "message": message.into() } });
-        DemoAnswer::json(body.to_string()).with_status(status)
+        DemoResponse::json(body.to_string()).with_status(status)
     }
 
     pub fn with_status(self, status: u16) -> Self {
-        DemoAnswer { status, ..self }
+        DemoResponse { status, ..self }
     }
 
     pub fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -181,17 +181,17 @@ impl DemoAnswer {
     }
 
     pub(super) fn not_found(what: &str, id: &str) -> Self {
-        DemoAnswer::error(404, "NotFoundError", format!("{what} \"{id}\" not found"))
+        DemoResponse::error(404, "NotFoundError", format!("{what} \"{id}\" not found"))
     }
 
     pub(super) fn bad_argument(message: impl Into<String>) -> Self {
-        DemoAnswer::error(400, "InvalidArgumentError", message)
+        DemoResponse::error(400, "InvalidArgumentError", message)
     }
 
     /// `{"data":{"id","type","links","attributes"}}`
     pub(super) fn object(kind: &str, id: &str, link: &str, attributes: &Value) -> Self {
         let data = json!({ "id": id, "type": kind, "links": { "self": link }, "attributes": attributes });
-        DemoAnswer::json(json!({ "data": data }).to_string())
+        DemoResponse::json(json!({ "data": data }).to_string())
     }
 
     /// The same response, compressed if it is JSON and not an error.
@@ -220,17 +220,17 @@ pub(super) async fn accept(listener: TcpListener, service: Arc<DemoService>) {
 }
 
 /// A response that a hook writes, passed from the handler to its connection.
-type AnswerSlot = Mutex<Option<(Writer, DemoAnswer)>>;
+type ResponseSlot = Mutex<Option<(Writer, DemoResponse)>>;
 
 async fn converse(stream: TcpStream, service: Arc<DemoService>) {
-    let slot: Arc<AnswerSlot> = Arc::default();
+    let slot: Arc<ResponseSlot> = Arc::default();
     let handler = service_fn(|request| handle(request, Arc::clone(&service), Arc::clone(&slot)));
     let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), handler);
     // The client sees an error itself; only a response of a hook remains to be written.
     let _ = (&mut connection).await;
     let written = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some((write, answer)) = written {
-        let _ = write(connection.into_parts().io.into_inner(), answer).await;
+    if let Some((write, reply)) = written {
+        let _ = write(connection.into_parts().io.into_inner(), reply).await;
     }
 }
 
@@ -238,17 +238,17 @@ async fn converse(stream: TcpStream, service: Arc<DemoService>) {
 async fn handle(
     request: Request<Incoming>,
     service: Arc<DemoService>,
-    slot: Arc<AnswerSlot>,
+    slot: Arc<ResponseSlot>,
 ) -> io::Result<Response<Full<Bytes>>> {
     let (call, read) = DemoCall::read(request).await;
-    let (answer, writer) = service.answer(call, read).await;
+    let (reply, writer) = service.reply(call, read).await;
     if let Some(writer) = writer {
-        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((writer, answer));
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((writer, reply));
         return Err(io::Error::other("a hook writes the response"));
     }
-    let mut response = Response::builder().status(answer.status);
-    for (name, value) in answer.headers {
+    let mut response = Response::builder().status(reply.status);
+    for (name, value) in reply.headers {
         response = response.header(name, value);
     }
-    response.body(Full::new(answer.body)).map_err(io::Error::other)
+    response.body(Full::new(reply.body)).map_err(io::Error::other)
 }

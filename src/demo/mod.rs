@@ -30,7 +30,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
 pub use counters::{PeriodAmounts, ScanLimits, UsedAmounts};
-pub use http::{DemoAnswer, SubmittedFile};
+pub use http::{DemoResponse, SubmittedFile};
 pub use reports::DemoFile;
 pub use routes::Endpoint;
 
@@ -129,7 +129,7 @@ pub struct Interference {
     /// Whether a hook responds in place of the service, which then neither handles nor counts the call.
     pub is_uncounted: bool,
     /// Replaces the response of an admitted call before the call is charged.
-    pub answer: Option<Box<dyn FnOnce(DemoAnswer) -> DemoAnswer + Send>>,
+    pub reply: Option<Box<dyn FnOnce(DemoResponse) -> DemoResponse + Send>>,
     /// Writes the response to the connection in place of hyper.
     pub write: Option<Writer>,
 }
@@ -138,7 +138,8 @@ pub struct Interference {
 pub type Hook = Box<dyn FnMut(&ReceivedCall<'_>, &mut Interference) + Send>;
 
 /// Writes a response to a connection, which then closes.
-pub type Writer = Box<dyn FnOnce(TcpStream, DemoAnswer) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send>> + Send>;
+pub type Writer =
+    Box<dyn FnOnce(TcpStream, DemoResponse) -> Pin<Box<dyn Future<Output = io::Result<()>> + Send>> + Send>;
 
 /// A running demo service; it ends when this is dropped.
 pub struct Demo {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ListContent;
-use super::http::{AnswerResult, DemoAnswer, SubmittedFile, set};
+use super::http::{DemoResponse, DemoResult, SubmittedFile, set};
 use super::reports::{self, DemoReport, PrivateFile, digest};
 use super::routes::Context;
 
@@ -21,16 +21,16 @@ const EMPTY_PCAP: [u8; 24] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0,
 const RETENTION: i64 = 20 * 86_400;
 
 /// Parses the identifier of a private file, which is its SHA-256 only.
-fn sha256(id: &str) -> Result<String, DemoAnswer> {
+fn sha256(id: &str) -> Result<String, DemoResponse> {
     let is_valid = id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_valid
         .then(|| id.to_ascii_lowercase())
-        .ok_or_else(|| DemoAnswer::bad_argument(format!("\"{id}\" is not a SHA-256")))
+        .ok_or_else(|| DemoResponse::bad_argument(format!("\"{id}\" is not a SHA-256")))
 }
 
-pub(super) fn behaviour(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn behaviour(id: &str, context: &mut Context) -> DemoResult {
     let (_, report) = find_report(id, context)?;
-    Ok(DemoAnswer::json(format!("{{\"data\":{}}}", entry(report, ListContent::Attributes, context))))
+    Ok(DemoResponse::json(format!("{{\"data\":{}}}", entry(report, ListContent::Attributes, context))))
 }
 
 /// A report in the form of a list or of an envelope.
@@ -45,19 +45,19 @@ fn entry(report: &DemoReport, listing: ListContent, context: &Context) -> String
     }
 }
 
-pub(super) fn list(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn list(id: &str, context: &mut Context) -> DemoResult {
     collection(id, "behaviours", context.service.options.listing, context)
 }
 
-pub(super) fn identifiers(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn identifiers(id: &str, context: &mut Context) -> DemoResult {
     collection(id, "relationships/behaviours", ListContent::Identifiers, context)
 }
 
-fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> AnswerResult {
+fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let limit = context.call.value("limit").unwrap_or("10");
     let limit = limit.parse().ok().filter(|limit| (1..=40).contains(limit));
-    let limit: usize = limit.ok_or_else(|| DemoAnswer::bad_argument("invalid limit"))?;
+    let limit: usize = limit.ok_or_else(|| DemoResponse::bad_argument("invalid limit"))?;
     let file = find_file(sha256, context)?;
     let cursor = context.call.value("cursor");
     let count = file.reports.len();
@@ -65,7 +65,7 @@ fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> 
         None => 0,
         Some(cursor) => (0..=count)
             .find(|row| cursor_at(file, *row) == cursor)
-            .ok_or_else(|| DemoAnswer::bad_argument("Invalid cursor"))?,
+            .ok_or_else(|| DemoResponse::bad_argument("Invalid cursor"))?,
     };
     let end = count.min(start + limit.min(context.service.options.page).max(1));
     let first = format!("private/files/{sha256}/{path}?limit={limit}");
@@ -79,7 +79,7 @@ fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> 
     }
     let own = file.reports.get(start..end).unwrap_or_default();
     let entries: Vec<_> = own.iter().map(|report| entry(report, listing, context)).collect();
-    Ok(DemoAnswer::json(format!("{{\"data\":[{}],\"meta\":{meta},\"links\":{links}}}", entries.join(","))))
+    Ok(DemoResponse::json(format!("{{\"data\":[{}],\"meta\":{meta},\"links\":{links}}}", entries.join(","))))
 }
 
 /// The cursor of the page that starts at a row; opaque, so that clients cannot calculate with it.
@@ -87,7 +87,7 @@ fn cursor_at(file: &PrivateFile, row: usize) -> String {
     digest(format!("{row} of {}", file.sha256)).split_off(40)
 }
 
-pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let file = find_file(sha256, context)?;
     let mut object = file.object.clone();
@@ -95,12 +95,12 @@ pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
         set(attributes, "expiration", context.service.started + RETENTION);
     }
     set(&mut object, "links", json!({ "self": context.link(&format!("private/files/{sha256}")) }));
-    Ok(DemoAnswer::json(json!({ "data": object }).to_string()))
+    Ok(DemoResponse::json(json!({ "data": object }).to_string()))
 }
 
 /// Merges all reports of a file: lists are joined, and of scalars the first counts. Leaves out reports
 /// that a strict parser rejects.
-pub(super) fn summary(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn summary(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let mut summary = Map::new();
     for report in &find_file(sha256, context)?.reports {
@@ -119,7 +119,7 @@ pub(super) fn summary(id: &str, context: &mut Context) -> AnswerResult {
             }
         }
     }
-    Ok(DemoAnswer::json(json!({ "data": summary }).to_string()))
+    Ok(DemoResponse::json(json!({ "data": summary }).to_string()))
 }
 
 /// The state of an embedded file's analysis, which never changes.
@@ -139,7 +139,7 @@ fn analysis_id(file: &PrivateFile) -> String {
 }
 
 /// A report's HTML page, capture, event log or memory image: made up, harmless, and served in ranges.
-pub(super) fn artifact(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn artifact(id: &str, context: &mut Context) -> DemoResult {
     let (_, report) = find_report(id, context)?;
     let kind = context.call.segments.last().map_or("", String::as_str);
     let (attribute, content_type, bytes) = match kind {
@@ -158,15 +158,15 @@ pub(super) fn artifact(id: &str, context: &mut Context) -> AnswerResult {
     };
     let attributes: BTreeMap<String, &RawValue> = serde_json::from_str(report.attributes.get()).unwrap_or_default();
     if attributes.get(attribute).is_none_or(|value| value.get() != "true") {
-        return Err(DemoAnswer::not_found("File", &format!("{id}/{kind}")));
+        return Err(DemoResponse::not_found("File", &format!("{id}/{kind}")));
     }
     let total = bytes.len();
     let Some(wanted) = context.call.range.as_deref().and_then(|range| byte_range(range, total)) else {
-        return Ok(DemoAnswer::new(content_type, bytes));
+        return Ok(DemoResponse::new(content_type, bytes));
     };
     match bytes.get(wanted.clone()).filter(|part| !part.is_empty()) {
-        None => Err(DemoAnswer::error(416, "InvalidArgumentError", "Range not satisfiable")),
-        Some(part) => Ok(DemoAnswer::new(content_type, part.to_vec())
+        None => Err(DemoResponse::error(416, "InvalidArgumentError", "Range not satisfiable")),
+        Some(part) => Ok(DemoResponse::new(content_type, part.to_vec())
             .with_status(206)
             .with_header("content-range", format!("bytes {}-{}/{total}", wanted.start, wanted.end - 1))),
     }
@@ -183,42 +183,42 @@ fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
 }
 
 /// A file that is embedded or was submitted, deleted or not.
-fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoAnswer> {
+fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoResponse> {
     let find = |files: &'a [PrivateFile]| reports::find_file(files, sha256);
     let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
-    found.ok_or_else(|| DemoAnswer::not_found("File", sha256))
+    found.ok_or_else(|| DemoResponse::not_found("File", sha256))
 }
 
 /// A file whose reports were not deleted; they can outlive it.
-fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoAnswer> {
+fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoResponse> {
     let are_reports_deleted = context.state.scans.deleted.get(sha256) == Some(&false);
-    if are_reports_deleted { Err(DemoAnswer::not_found("File", sha256)) } else { known_file(sha256, context) }
+    if are_reports_deleted { Err(DemoResponse::not_found("File", sha256)) } else { known_file(sha256, context) }
 }
 
-fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), DemoAnswer> {
+fn find_report<'a>(id: &str, context: &'a Context) -> Result<(&'a PrivateFile, &'a DemoReport), DemoResponse> {
     let find = |files: &'a [PrivateFile]| reports::find_report(files, id);
     let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
-    let (file, report) = found.ok_or_else(|| DemoAnswer::not_found("File behaviour", id))?;
+    let (file, report) = found.ok_or_else(|| DemoResponse::not_found("File behaviour", id))?;
     find_file(&file.sha256, context)?;
     Ok((file, report))
 }
 
 /// Issues the upload address of a large file.
-pub(super) fn upload_url(_: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn upload_url(_: &str, context: &mut Context) -> DemoResult {
     let scans = &mut context.state.scans;
     scans.handed_out += 1;
     let ticket = digest(format!("{} {}", context.service.key, scans.handed_out));
     scans.tickets.insert(ticket.clone());
-    Ok(DemoAnswer::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string()))
+    Ok(DemoResponse::json(json!({ "data": format!("{}/large/{ticket}", context.service.root) }).to_string()))
 }
 
 /// Accepts a file; the ticket is that of an upload address, or empty.
-pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     let submitted = SubmittedFile { fields: context.call.parameters.clone(), ..context.call.upload()?.clone() };
     let SubmittedFile { sha256, name, size, .. } = submitted.clone();
     let (scans, now) = (&mut context.state.scans, context.state.clock.seconds());
     if !ticket.is_empty() && !scans.tickets.remove(ticket) {
-        return Err(DemoAnswer::error(403, "ForbiddenError", "This address was not handed out, or was used"));
+        return Err(DemoResponse::error(403, "ForbiddenError", "This address was not handed out, or was used"));
     }
     scans.deleted.remove(&sha256);
     if reports::find_file(&scans.files, &sha256).is_none() {
@@ -235,11 +235,11 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> AnswerResult {
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));
     let data = json!({ "id": id, "type": "private_analysis", "links": { "self": link } });
-    Ok(DemoAnswer::json(json!({ "data": data }).to_string()))
+    Ok(DemoResponse::json(json!({ "data": data }).to_string()))
 }
 
 /// The last analysis of a file; a list, as relationships are.
-pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let polls = context.service.options.polls;
     let last = context.state.scans.analyses.iter().rfind(|analysis| analysis.file == *sha256);
@@ -251,32 +251,32 @@ pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
         let (id, attributes) = (analysis_id(file), analysis_attributes(file));
         json!({ "data": [{ "id": id, "type": "private_analysis", "attributes": attributes }] })
     };
-    Ok(DemoAnswer::json(body.to_string()))
+    Ok(DemoResponse::json(body.to_string()))
 }
 
 /// An analysis of a submitted file, or of an embedded one.
-pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn analysis(id: &str, context: &mut Context) -> DemoResult {
     if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
-        return Ok(DemoAnswer::json(polled.to_string()));
+        return Ok(DemoResponse::json(polled.to_string()));
     }
     let file = context.service.archive.iter().find(|file| analysis_id(file) == id);
-    let file = file.ok_or_else(|| DemoAnswer::not_found("Analysis", id))?;
+    let file = file.ok_or_else(|| DemoResponse::not_found("Analysis", id))?;
     let link = context.link(&format!("private/analyses/{id}"));
-    Ok(DemoAnswer::object("private_analysis", id, &link, &analysis_attributes(file)))
+    Ok(DemoResponse::object("private_analysis", id, &link, &analysis_attributes(file)))
 }
 
-pub(super) fn delete(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn delete(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let file = known_file(sha256, context).map(drop);
     let scans = &mut context.state.scans;
-    file.and(if scans.deleted.contains_key(sha256) { Err(DemoAnswer::not_found("File", sha256)) } else { Ok(()) })?;
+    file.and(if scans.deleted.contains_key(sha256) { Err(DemoResponse::not_found("File", sha256)) } else { Ok(()) })?;
     let only_from_storage = context.call.value("only_from_storage") == Some("true");
     scans.deleted.insert(sha256.clone(), only_from_storage);
     if !only_from_storage {
         scans.files.retain(|file| file.sha256 != *sha256);
         scans.analyses.retain(|analysis| analysis.file != *sha256);
     }
-    Ok(DemoAnswer::json(""))
+    Ok(DemoResponse::json(""))
 }
 
 struct DemoAnalysis {

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::counters::{GROUP, utc};
-use super::http::{AnswerResult, DemoAnswer, DemoCall, SubmittedFile, set};
+use super::http::{DemoCall, DemoResponse, DemoResult, SubmittedFile, set};
 use super::reports::{DemoFile, digest};
 use super::routes::Context;
 
@@ -104,8 +104,8 @@ impl Corpus {
     }
 }
 
-pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
-    let file = context.state.corpus.find(id).ok_or_else(|| DemoAnswer::not_found("File", id))?;
+pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
+    let file = context.state.corpus.find(id).ok_or_else(|| DemoResponse::not_found("File", id))?;
     let attributes = json!({
         "sha256": file.sha256,
         "meaningful_name": file.name,
@@ -117,16 +117,16 @@ pub(super) fn file(id: &str, context: &mut Context) -> AnswerResult {
         "last_analysis_date": file.last_submitted(),
         "last_analysis_stats": stats(file),
     });
-    Ok(DemoAnswer::object("file", id, &context.link(&format!("files/{id}")), &attributes))
+    Ok(DemoResponse::object("file", id, &context.link(&format!("files/{id}")), &attributes))
 }
 
 fn stats(file: &PublicFile) -> Value {
     json!({ "malicious": file.detections, "undetected": ENGINES - file.detections })
 }
 
-pub(super) fn analysis(id: &str, context: &mut Context) -> AnswerResult {
-    let file = context.state.corpus.by_analysis(id).ok_or_else(|| DemoAnswer::not_found("Analysis", id))?;
-    Ok(DemoAnswer::object("analysis", id, &context.link(&format!("analyses/{id}")), &analysis_attributes(file)))
+pub(super) fn analysis(id: &str, context: &mut Context) -> DemoResult {
+    let file = context.state.corpus.by_analysis(id).ok_or_else(|| DemoResponse::not_found("Analysis", id))?;
+    Ok(DemoResponse::object("analysis", id, &context.link(&format!("analyses/{id}")), &analysis_attributes(file)))
 }
 
 fn analysis_attributes(file: &PublicFile) -> Value {
@@ -134,8 +134,8 @@ fn analysis_attributes(file: &PublicFile) -> Value {
 }
 
 /// The analyses of a file, which is named by its hash or by an analysis.
-pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
-    let file = context.state.corpus.by_any_id(id).ok_or_else(|| DemoAnswer::not_found("File", id))?;
+pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
+    let file = context.state.corpus.by_any_id(id).ok_or_else(|| DemoResponse::not_found("File", id))?;
     let analysis = file.analysis();
     let body = json!({
         "data": [{
@@ -147,24 +147,24 @@ pub(super) fn analyses(id: &str, context: &mut Context) -> AnswerResult {
         "meta": { "count": 1 },
         "links": { "self": context.link(&format!("files/{}/analyses?limit=10", file.sha256)) },
     });
-    Ok(DemoAnswer::json(body.to_string()))
+    Ok(DemoResponse::json(body.to_string()))
 }
 
-pub(super) fn rescan(id: &str, context: &mut Context) -> AnswerResult {
-    let file = context.state.corpus.find(id).ok_or_else(|| DemoAnswer::not_found("File", id))?;
+pub(super) fn rescan(id: &str, context: &mut Context) -> DemoResult {
+    let file = context.state.corpus.find(id).ok_or_else(|| DemoResponse::not_found("File", id))?;
     Ok(started(&file.analysis(), context))
 }
 
-pub(super) fn upload(_: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn upload(_: &str, context: &mut Context) -> DemoResult {
     let now = context.state.clock.seconds();
     let analysis = context.state.corpus.submit(context.call.upload()?, now);
     Ok(started(&analysis, context))
 }
 
-fn started(analysis: &str, context: &Context) -> DemoAnswer {
+fn started(analysis: &str, context: &Context) -> DemoResponse {
     let link = context.link(&format!("analyses/{analysis}"));
     let data = json!({ "type": "analysis", "id": analysis, "links": { "self": link } });
-    DemoAnswer::json(json!({ "data": data }).to_string())
+    DemoResponse::json(json!({ "data": data }).to_string())
 }
 
 /// The hashes of a call: lists, separated by commas or spaces, in one or several parameters.
@@ -175,7 +175,7 @@ pub(super) fn hashes(call: &DemoCall) -> Vec<String> {
 }
 
 /// One report for each hash: alone for one hash, in a list for several.
-pub(super) fn v2_report(_: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn v2_report(_: &str, context: &mut Context) -> DemoResult {
     each(context, |file| {
         json!({
             "scan_id": file.analysis(),
@@ -190,14 +190,14 @@ pub(super) fn v2_report(_: &str, context: &mut Context) -> AnswerResult {
 }
 
 /// The submissions of each file.
-pub(super) fn v2_submissions(_: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn v2_submissions(_: &str, context: &mut Context) -> DemoResult {
     each(context, |file| {
         let entry = |at: &i64| json!({ "date": date(*at), "name": file.name, "interface": "api", "country": "ZZ" });
         json!({ "sha256": file.sha256, "submissions": file.submissions.iter().map(entry).collect::<Vec<_>>() })
     })
 }
 
-fn each(context: &Context, about: impl Fn(&PublicFile) -> Value) -> AnswerResult {
+fn each(context: &Context, about: impl Fn(&PublicFile) -> Value) -> DemoResult {
     let hashes = hashes(context.call);
     let one = |hash: &String| match context.state.corpus.find(hash) {
         None => json!({ "response_code": 0, "resource": hash, "verbose_msg": "Not among the scans" }),
@@ -210,13 +210,13 @@ fn each(context: &Context, about: impl Fn(&PublicFile) -> Value) -> AnswerResult
         }
     };
     match hashes.as_slice() {
-        [] => Err(DemoAnswer::bad_argument("resource is missing")),
-        [hash] => Ok(DemoAnswer::json(one(hash).to_string())),
-        several => Ok(DemoAnswer::json(several.iter().map(one).collect::<Value>().to_string())),
+        [] => Err(DemoResponse::bad_argument("resource is missing")),
+        [hash] => Ok(DemoResponse::json(one(hash).to_string())),
+        several => Ok(DemoResponse::json(several.iter().map(one).collect::<Value>().to_string())),
     }
 }
 
-pub(super) fn v2_scan(_: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn v2_scan(_: &str, context: &mut Context) -> DemoResult {
     let upload = context.call.upload()?;
     let now = context.state.clock.seconds();
     let analysis = context.state.corpus.submit(upload, now);
@@ -227,7 +227,7 @@ pub(super) fn v2_scan(_: &str, context: &mut Context) -> AnswerResult {
         "sha256": upload.sha256,
         "verbose_msg": "Scan request successfully queued, come back later for the report",
     });
-    Ok(DemoAnswer::json(body.to_string()))
+    Ok(DemoResponse::json(body.to_string()))
 }
 
 /// A Unix time as v2 writes it: `2026-11-02 08:00:00`.
@@ -239,7 +239,7 @@ fn date(seconds: i64) -> String {
 const MAX_DAYS: i32 = 30;
 const DAYS_RECORDED: i32 = 60;
 
-pub(super) fn user(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn user(id: &str, context: &mut Context) -> DemoResult {
     check(id, context)?;
     let name = &context.service.options.user;
     let attributes = json!({
@@ -257,36 +257,36 @@ pub(super) fn user(id: &str, context: &mut Context) -> AnswerResult {
             "admin": { "granted": false },
         },
     });
-    Ok(DemoAnswer::object("user", name, &context.link(&format!("users/{name}")), &attributes))
+    Ok(DemoResponse::object("user", name, &context.link(&format!("users/{name}")), &attributes))
 }
 
-pub(super) fn quotas(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn quotas(id: &str, context: &mut Context) -> DemoResult {
     check(id, context)?;
-    Ok(DemoAnswer::json(context.state.counters.quotas(context.service.options.licence).to_string()))
+    Ok(DemoResponse::json(context.state.counters.quotas(context.service.options.licence).to_string()))
 }
 
-pub(super) fn usage(id: &str, context: &mut Context) -> AnswerResult {
+pub(super) fn usage(id: &str, context: &mut Context) -> DemoResult {
     check(id, context)?;
     let today = context.state.clock.now().date();
     let last = day("end_date", context)?.unwrap_or(today);
     let first = day("start_date", context)?.unwrap_or_else(|| last.saturating_sub((MAX_DAYS - 1).days()));
     let days = (last - first).get_days() + 1;
     if !(1..=MAX_DAYS).contains(&days) {
-        return Err(DemoAnswer::bad_argument(format!("a call covers 1 to {MAX_DAYS} days")));
+        return Err(DemoResponse::bad_argument(format!("a call covers 1 to {MAX_DAYS} days")));
     }
     let earliest = today.saturating_sub(DAYS_RECORDED.days());
-    Ok(DemoAnswer::json(context.state.counters.usage(first.max(earliest), last).to_string()))
+    Ok(DemoResponse::json(context.state.counters.usage(first.max(earliest), last).to_string()))
 }
 
-fn day(name: &str, context: &Context) -> Result<Option<Date>, DemoAnswer> {
+fn day(name: &str, context: &Context) -> Result<Option<Date>, DemoResponse> {
     let parse = |text: &str| {
-        Date::strptime("%Y%m%d", text).map_err(|_| DemoAnswer::bad_argument(format!("\"{text}\" is not YYYYMMDD")))
+        Date::strptime("%Y%m%d", text).map_err(|_| DemoResponse::bad_argument(format!("\"{text}\" is not YYYYMMDD")))
     };
     context.call.value(name).map(parse).transpose()
 }
 
 /// Checks that a user, identified by name or by key, requests its own data.
-fn check(id: &str, context: &Context) -> Result<(), DemoAnswer> {
+fn check(id: &str, context: &Context) -> Result<(), DemoResponse> {
     let is_self = id == context.service.options.user || id == context.service.key;
-    if is_self { Ok(()) } else { Err(DemoAnswer::error(404, "NotFoundError", "User not found")) }
+    if is_self { Ok(()) } else { Err(DemoResponse::error(404, "NotFoundError", "User not found")) }
 }

@@ -1,6 +1,6 @@
 //! Maps the addresses of the service to operations and their handlers.
 
-use super::http::{AnswerResult, DemoCall};
+use super::http::{DemoCall, DemoResult};
 use super::service::{DemoService, ServerState};
 use super::{private, public};
 
@@ -19,7 +19,7 @@ impl Context<'_> {
 }
 
 /// Handles an admitted call, with the identifier in its address.
-type Handler = fn(&str, &mut Context) -> AnswerResult;
+type Handler = fn(&str, &mut Context) -> DemoResult;
 
 /// An address: `{}` matches any segment, `a|b` one of several; with its name in the usage record.
 pub(super) struct Route {

@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 use tokio::time::sleep;
 
 use super::counters::{Counters, DemoClock, timestamp};
-use super::http::{DemoAnswer, DemoCall};
+use super::http::{DemoCall, DemoResponse};
 use super::private::Scans;
 use super::public::{Corpus, hashes};
 use super::reports::{self, PrivateFile, digest};
@@ -73,13 +73,13 @@ impl DemoService {
     }
 
     /// Handles a call, then waits: a client that cancels during the delay has been charged.
-    pub async fn answer(&self, mut call: DemoCall, read: Result<(), DemoAnswer>) -> (DemoAnswer, Option<Writer>) {
-        let (answer, interference) = self.decide(&mut call, read);
+    pub async fn reply(&self, mut call: DemoCall, read: Result<(), DemoResponse>) -> (DemoResponse, Option<Writer>) {
+        let (reply, interference) = self.decide(&mut call, read);
         sleep(self.options.delay + interference.delay).await;
-        (answer, interference.write)
+        (reply, interference.write)
     }
 
-    fn decide(&self, call: &mut DemoCall, read: Result<(), DemoAnswer>) -> (DemoAnswer, Interference) {
+    fn decide(&self, call: &mut DemoCall, read: Result<(), DemoResponse>) -> (DemoResponse, Interference) {
         let mut state = self.state();
         let path = self.redacted(&call.target);
         let route = Route::find(&call.method, &call.segments);
@@ -92,20 +92,20 @@ impl DemoService {
         if let Some(target) = interference.target.take() {
             call.aim(target);
         }
-        let change = interference.answer.take();
+        let change = interference.reply.take();
         let is_changed = change.is_some() || interference.write.is_some();
-        let (answer, charge) = if interference.is_uncounted {
-            (change.map_or_else(DemoAnswer::default, |change| change(DemoAnswer::default())), CallCharge::default())
+        let (reply, charge) = if interference.is_uncounted {
+            (change.map_or_else(DemoResponse::default, |change| change(DemoResponse::default())), CallCharge::default())
         } else {
             match self.admit(call, read, &state) {
                 Err(refusal) => (refusal, CallCharge::default()),
                 Ok((route, id, charge)) => {
                     let mut context = Context { service: self, state: &mut state, call };
-                    let answer = (route.handler)(&id, &mut context).unwrap_or_else(|error| error);
-                    let answer = change.map_or(answer.clone(), |change| change(answer));
-                    let is_turned_away = matches!(answer.status, 400 | 401 | 403 | 429);
+                    let reply = (route.handler)(&id, &mut context).unwrap_or_else(|error| error);
+                    let reply = change.map_or(reply.clone(), |change| change(reply));
+                    let is_turned_away = matches!(reply.status, 400 | 401 | 403 | 429);
                     let charge = if is_turned_away { CallCharge::default() } else { charge };
-                    (answer, charge)
+                    (reply, charge)
                 }
             }
         };
@@ -115,10 +115,10 @@ impl DemoService {
         }
         let method = call.method.clone();
         state.seen.push(SeenCall { method, path, endpoint, charged: charge.requests, scans: charge.scans });
-        let answer = if call.takes_gzip && !is_changed { answer.gzipped() } else { answer };
+        let reply = if call.takes_gzip && !is_changed { reply.gzipped() } else { reply };
         // By the demo's clock, which may be stopped.
         let date = rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&timestamp(state.clock.seconds()));
-        (answer.with_header("date", date.unwrap_or_default()), interference)
+        (reply.with_header("date", date.unwrap_or_default()), interference)
     }
 
     /// Admits a call that has the key, a license if it needs one, a valid body, and enough quota for its
@@ -126,33 +126,33 @@ impl DemoService {
     fn admit(
         &self,
         call: &DemoCall,
-        read: Result<(), DemoAnswer>,
+        read: Result<(), DemoResponse>,
         state: &ServerState,
-    ) -> Result<(&'static Route, String, CallCharge), DemoAnswer> {
+    ) -> Result<(&'static Route, String, CallCharge), DemoResponse> {
         self.authenticate(call)?;
         let (route, id) = Route::find(&call.method, &call.segments)
-            .ok_or_else(|| DemoAnswer::not_found("URL", &self.redacted(&call.target)))?;
+            .ok_or_else(|| DemoResponse::not_found("URL", &self.redacted(&call.target)))?;
         if route.is_private() && !self.options.licence {
-            return Err(DemoAnswer::error(403, "ForbiddenError", "A private scanning license is required"));
+            return Err(DemoResponse::error(403, "ForbiddenError", "A private scanning license is required"));
         }
         read?;
         let charge = CallCharge::of(route.endpoint, &id, call, &state.corpus);
         match state.counters.lacking(charge.requests, charge.scans) {
             None => Ok((route, id, charge)),
-            Some(0) => Err(DemoAnswer::error(429, "TooManyRequestsError", "Too many requests within a minute")),
-            Some(_) => Err(DemoAnswer::error(429, "QuotaExceededError", "Quota exceeded")),
+            Some(0) => Err(DemoResponse::error(429, "TooManyRequestsError", "Too many requests within a minute")),
+            Some(_) => Err(DemoResponse::error(429, "QuotaExceededError", "Quota exceeded")),
         }
     }
 
-    fn authenticate(&self, call: &DemoCall) -> Result<(), DemoAnswer> {
+    fn authenticate(&self, call: &DemoCall) -> Result<(), DemoResponse> {
         let (given, missing) = match routes::versioned(&call.segments).first() {
             Some(&"v2") => (call.value("apikey"), "apikey parameter is missing"),
             _ => (call.header_key.as_deref(), "X-Apikey header is missing"),
         };
         match given {
-            None => Err(DemoAnswer::error(401, "AuthenticationRequiredError", missing)),
+            None => Err(DemoResponse::error(401, "AuthenticationRequiredError", missing)),
             Some(key) if key == self.key => Ok(()),
-            Some(_) => Err(DemoAnswer::error(401, "WrongCredentialsError", "Wrong API key")),
+            Some(_) => Err(DemoResponse::error(401, "WrongCredentialsError", "Wrong API key")),
         }
     }
 

@@ -54,15 +54,15 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
     let event = &Uuid::new_v5(&OWN, format!("event {names}").as_bytes());
     let when = all().map(OpenedReport::analysed).max().unwrap_or(Timestamp::UNIX_EPOCH);
     let end = if merged.opened.len() == 1 { "" } else { "s" };
-    let whose = match all().all(OpenedReport::is_private) {
+    let kind = match all().all(OpenedReport::is_private) {
         true => format!("Private behaviour report{end}"),
         false => format!("Behaviour report{end} of unknown origin"),
     };
     let sandboxes = all().map(OpenedReport::sandbox).collect::<Vec<_>>().join(", ");
     let info = match merged.opened.as_slice() {
-        [one] if one.identifier.is_none() => format!("{whose} without an identifier, its bytes with SHA-256 {names}"),
-        [_] => format!("{whose} by {sandboxes}: {names}"),
-        _ => format!("{whose} by {sandboxes}: {}", file.map_or("", Sha256::as_str)),
+        [one] if one.identifier.is_none() => format!("{kind} without an identifier, its bytes with SHA-256 {names}"),
+        [_] => format!("{kind} by {sandboxes}: {names}"),
+        _ => format!("{kind} by {sandboxes}: {}", file.map_or("", Sha256::as_str)),
     };
     let verdicts: Vec<_> = all().map(|opened| verdict(&opened.report)).collect();
     // High, medium, undefined.
@@ -183,7 +183,7 @@ impl<'a> MispEvent<'a> {
         let reason = self.merged.reason(found);
         let to_ids = reason.is_some();
         let why = match reason {
-            Some((reason, _)) => reason.words,
+            Some((reason, _)) => reason.explanation,
             None => format!("{} seen in {}", found.kind().name(), self.merged.seen_in(found)),
         };
         self.noted.extend(notes);

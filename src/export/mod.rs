@@ -285,7 +285,7 @@ impl ExportSource {
 
 impl Summary {
     /// Describes the rows and lists that are missing in the export, if any are.
-    pub fn missing_words(&self) -> Option<String> {
+    pub fn missing_label(&self) -> Option<String> {
         let left_out = format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
         let unread = format!("{} that could not be read", count(self.unread, "report"));
         let cut = format!("{} of exactly 300 or 500 rows, perhaps cut by the service", count(self.cut_lists, "list"));

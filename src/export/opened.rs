@@ -3,7 +3,7 @@
 use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, Part};
 use crate::report::attributes::{PERHAPS_CUT, ValueMeaning};
-use crate::report::indicators::{Kind, MergedIndicator, Merging, Sighting, hash, same};
+use crate::report::indicators::{Kind, MergedIndicator, Merger, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
 use crate::report::rows::ValueMember;
@@ -305,7 +305,7 @@ pub(super) struct MergedReports<'a> {
 
 impl<'a> MergedReports<'a> {
     pub(super) fn of(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
-        let (opened, mut merging, mut left_out) = (opened.collect::<io::Result<Vec<_>>>()?, Merging::default(), 0);
+        let (opened, mut merging, mut left_out) = (opened.collect::<io::Result<Vec<_>>>()?, Merger::default(), 0);
         for (number, report) in opened.iter().enumerate() {
             let found = report.indicators()?;
             left_out += if report.job.what.is_indicators() { 0 } else { report.left_out(&found) };
@@ -349,8 +349,8 @@ impl<'a> MergedReports<'a> {
         let reasons =
             self.reports_of(found).filter_map(|(report, indicator)| Some((reason(report, indicator).ok()?, report)));
         let (reason, report) = reasons.min_by_key(|(reason, _)| reason.activity)?;
-        let words = format!("{} Seen in {}.", reason.words, self.seen_in(found));
-        Some((BlockReason { words, ..reason }, report))
+        let explanation = format!("{} Seen in {}.", reason.explanation, self.seen_in(found));
+        Some((BlockReason { explanation, ..reason }, report))
     }
 
     /// The notes on an indicator's own rows, each once.

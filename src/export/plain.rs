@@ -46,7 +46,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
         let item =
             note.about.item.as_ref().map(|item| [&item.attribute, &item.text].map(|text| text.visible().disarmed()));
         let on = item.map(|[attribute, text]| format!("  (on {attribute} {text}, which is no longer in this report)"));
-        writeln!(out, "{}{}", words(note), on.unwrap_or_default())?;
+        writeln!(out, "{}{}", note_text(note), on.unwrap_or_default())?;
     }
     let mut last = None;
     opened.each_row(&mut |row| {
@@ -57,7 +57,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
         }
         let (indent, level) = row.indent(|parent| process(opened, pane, parent));
         let rule = row.rule.map(marked).unwrap_or_default();
-        let note = row.note.map(|note| format!("  ({})", words(note))).unwrap_or_default();
+        let note = row.note.map(|note| format!("  ({})", note_text(note))).unwrap_or_default();
         writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))?;
         row.decoded().iter().try_for_each(|text| writeln!(out, "{indent}  → decoded {}", harmless(pane, text)))
     })
@@ -81,7 +81,7 @@ fn marked(rule: &Rule) -> String {
     format!("  ({}: {words})", rule.severity.name())
 }
 
-fn words(note: &Note) -> String {
+fn note_text(note: &Note) -> String {
     format!("note: {}", note.text.visible().disarmed())
 }
 

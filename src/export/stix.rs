@@ -4,8 +4,8 @@
 mod objects;
 
 use self::objects::{
-    MARKING, MARKING_OBJECT, algorithm, begun, canonical, folders, is_device, moment_words, own_id, pattern, plain,
-    product, property, split_path, whole_hive,
+    MARKING, MARKING_OBJECT, algorithm, begun, canonical, folders, is_device, own_id, pattern, plain, product,
+    property, split_path, timestamp_text, whole_hive,
 };
 use super::opened::{Correlations, MergedReports, OpenedReport};
 use super::verdict::{seen_in, techniques, verdict};
@@ -84,7 +84,7 @@ impl Bundle<'_> {
     fn write_report(&mut self, opened: &OpenedReport<'_>, found: &[&Indicator]) -> io::Result<()> {
         let identifier = opened.identifier.as_ref();
         let analysed = opened.analysed();
-        let when = own_literal(&moment_words(analysed));
+        let when = own_literal(&timestamp_text(analysed));
         let sample = opened.sample();
         let sample = sample.map(|file| self.file(Some(&Untrusted::from(file.as_str())), None)).transpose()?;
         let References { observed, keys, mut noted } = self.observe(opened, found, sample.as_deref())?;
@@ -194,7 +194,7 @@ impl Bundle<'_> {
         let item = note.about.item.as_ref();
         let on = item.map(|item| format!("On {}: {}", item.attribute.visible(), item.text.visible()));
         let name = format!("note {} {}", note.about.identifier.text().visible(), on.as_deref().unwrap_or_default());
-        let dates = [analysed.min(note.written), note.written].map(|when| own_literal(&moment_words(when)));
+        let dates = [analysed.min(note.written), note.written].map(|when| own_literal(&timestamp_text(when)));
         let own = [
             ("abstract", on.map(|on| own_literal(&on))),
             ("content", Some(literal(&note.text))),
@@ -301,10 +301,10 @@ impl Bundle<'_> {
     fn block(&mut self, merged: &MergedReports<'_>, found: &MergedIndicator) -> io::Result<()> {
         let Some((reason, opened)) = merged.reason(found) else { return Ok(()) };
         let Some(pattern) = pattern(found.kind(), &plain(found.value())) else { return Ok(()) };
-        let when = own_literal(&moment_words(opened.analysed()));
+        let when = own_literal(&timestamp_text(opened.analysed()));
         let own = [
             ("name", Some(own_literal(&format!("{}: {}", found.kind().name(), reason.name)))),
-            ("description", Some(own_literal(&reason.words))),
+            ("description", Some(own_literal(&reason.explanation))),
             ("indicator_types", Some(list(ACTIVITIES.get(reason.activity).map(|words| own_literal(words))))),
             ("pattern", Some(own_literal(&pattern))),
             ("pattern_type", Some(own_literal("stix"))),

@@ -81,7 +81,7 @@ fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&RowPlace) -> b
 pub(super) struct BlockReason {
     pub(super) name: String,
     /// The explanation, as a sentence.
-    pub(super) words: String,
+    pub(super) explanation: String,
     /// How certain the reason is; 0 is the most certain.
     pub(super) activity: usize,
 }
@@ -90,7 +90,7 @@ pub(super) struct BlockReason {
 /// found it clean, and values in rows of high or medium severity, because malware contacts harmless hosts too.
 /// Values that are common on clean machines are never blocked.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
-    let (name, words, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
+    let (name, explanation, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match verdict(&opened.report) {
             "benign" => return Err("its sandbox found it clean"),
             "malicious" => 0,
@@ -104,7 +104,7 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
         let words = format!("{}: {}", rule.severity.name(), rule.label());
         (rule.name.clone(), words, usize::from(rule.severity != Severity::High))
     };
-    Ok(BlockReason { name, words, activity })
+    Ok(BlockReason { name, explanation, activity })
 }
 
 /// The first rows that name an indicator, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.

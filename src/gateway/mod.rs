@@ -22,7 +22,7 @@ use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::{ApiError, InvalidResponse, LONGEST_ERROR, ServiceError};
 use crate::store::{
-    ANSWERED, Account, NewAnswer, NewEntry, RecordedCall, Reserved, Store, StoreError, service_id, too_fast,
+    ANSWERED, Account, NewEntry, NewResponse, RecordedCall, Reserved, Store, StoreError, service_id, too_fast,
 };
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use crate::service::error::ApiErrorKind;
 pub use crate::service::upload::hash_file;
-pub use crate::store::StoredAnswer;
+pub use crate::store::StoredResponse;
 pub use error::GatewayError;
 pub use reading::find_parts;
 pub use streaming::Received;
@@ -128,7 +128,7 @@ impl Gateway {
     }
 
     /// The profile, service and key owner that the ledger attributes calls to.
-    pub fn whose(&self) -> Account<'_> {
+    pub fn payer(&self) -> Account<'_> {
         Account { profile: &self.client.profile().name, service: &self.service, owner: self.client.owner() }
     }
 
@@ -139,12 +139,12 @@ impl Gateway {
 
     /// What all runs with this service and key have spent in the current period (UTC).
     pub fn spent_in(&self, period: Period) -> Result<SpentUnits, StoreError> {
-        Ok(self.store.spent_in(self.whose(), period, self.now())?.into_values().sum())
+        Ok(self.store.spent_in(self.payer(), period, self.now())?.into_values().sum())
     }
 
     /// The limit of requests a minute, and how many of them are used.
     pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
-        self.store.minute_limit(self.whose(), self.per_minute, self.now())
+        self.store.minute_limit(self.payer(), self.per_minute, self.now())
     }
 
     /// Cancels a call in flight. A request that was sent counts as charged.
@@ -155,15 +155,15 @@ impl Gateway {
     }
 
     /// Returns the stored response, or else requests it.
-    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredAnswer, GatewayError> {
+    pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
         match self.get_stored(quote) {
-            Err(GatewayError::NotStored) => self.ask_logged(quote, progress, false).await,
+            Err(GatewayError::NotStored) => self.fetch_logged(quote, progress, false).await,
             found => found,
         }
     }
 
     /// Returns the stored response; never sends a request.
-    pub fn get_stored(&self, quote: &Quote) -> Result<StoredAnswer, GatewayError> {
+    pub fn get_stored(&self, quote: &Quote) -> Result<StoredResponse, GatewayError> {
         let stored = self.stored(quote.request())?.ok_or(GatewayError::NotStored)?;
         self.log.write(Level::Debug, "stored", &[("what", &self.logged(quote))]);
         Ok(stored)
@@ -172,17 +172,17 @@ impl Gateway {
     /// Sends the request, even if a response is stored.
     ///
     /// Once started, the future must run to its end: the response may be paid for.
-    pub async fn ask(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredAnswer, GatewayError> {
-        self.ask_logged(quote, progress, true).await
+    pub async fn fetch(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
+        self.fetch_logged(quote, progress, true).await
     }
 
     /// Sends a request unless it is in flight; logs it with its duration and outcome.
-    async fn ask_logged(
+    async fn fetch_logged(
         &self,
         quote: &Quote,
         progress: OnProgress<'_>,
         refresh: bool,
-    ) -> Result<StoredAnswer, GatewayError> {
+    ) -> Result<StoredResponse, GatewayError> {
         if self.client.tells_key(quote.request()) {
             return Err(GatewayError::NamesKey);
         }
@@ -194,11 +194,11 @@ impl Gateway {
         }
         let (began, cancel) = (Instant::now(), self.begin(quote.request())?);
         let flight = cancel.clone().drop_guard();
-        let mut result = self.ask_unless(quote, progress, &cancel, refresh).await;
+        let mut result = self.fetch_unless_stored(quote, progress, &cancel, refresh).await;
         drop(flight);
         let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
         let (level, outcome) = match &result {
-            Ok(answer) => (Level::Info, format!("answered with {} bytes", answer.body.len())),
+            Ok(response) => (Level::Info, format!("response of {} bytes", response.body.len())),
             Err(error) if self.store.is_persistent => (Level::Error, error.to_string()),
             // The error may quote the service, which may name a file.
             Err(_) => (Level::Error, "failed".to_owned()),
@@ -228,15 +228,15 @@ impl Gateway {
     }
 
     /// Sends a request, unless another program has stored its response meanwhile.
-    async fn ask_unless(
+    async fn fetch_unless_stored(
         &self,
         quote: &Quote,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
         is_refresh: bool,
-    ) -> Result<StoredAnswer, GatewayError> {
+    ) -> Result<StoredResponse, GatewayError> {
         if let Some(parts) = quote.request().by_hash() {
-            return self.ask_each(parts, quote, progress, cancel, is_refresh).await;
+            return self.fetch_each(parts, quote, progress, cancel, is_refresh).await;
         }
         let whole = self.with_content(quote, cancel).await?;
         let request = whole.request();
@@ -259,15 +259,15 @@ impl Gateway {
     }
 
     /// Sends one request for each hash until one fails; each is stored, priced and settled alone.
-    async fn ask_each(
+    async fn fetch_each(
         &self,
         parts: Vec<(FileHash, Request)>,
         quote: &Quote,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
         is_refresh: bool,
-    ) -> Result<StoredAnswer, GatewayError> {
-        let (mut answers, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
+    ) -> Result<StoredResponse, GatewayError> {
+        let (mut responses, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
         let stored = |part| if is_refresh { Ok(None) } else { self.stored(part) };
         let stored = parts.iter().map(|(_, part)| stored(part)).collect::<Result<Vec<_>, _>>()?;
         // A response that was stored when the price was shown may have been deleted.
@@ -277,12 +277,12 @@ impl Gateway {
         }
         for ((file, _), stored) in parts.into_iter().zip(stored) {
             match (stored, &failure) {
-                (Some(stored), _) => answers.push(stored),
+                (Some(stored), _) => responses.push(stored),
                 (None, Some(_)) => missing.push(file),
                 (None, None) => {
                     let quote = quote.clone().of_missing(vec![file.clone()]);
-                    match Box::pin(self.ask_unless(&quote, progress, cancel, is_refresh)).await {
-                        Ok(answer) => answers.push(answer),
+                    match Box::pin(self.fetch_unless_stored(&quote, progress, cancel, is_refresh)).await {
+                        Ok(response) => responses.push(response),
                         Err(error) => {
                             missing.push(file);
                             failure = Some(error);
@@ -292,8 +292,8 @@ impl Gateway {
             }
         }
         match failure {
-            Some(error) if answers.is_empty() => Err(error),
-            failure => Ok(stored::joined(&answers, &missing, failure.as_ref())),
+            Some(error) if responses.is_empty() => Err(error),
+            failure => Ok(stored::joined(&responses, &missing, failure.as_ref())),
         }
     }
 
@@ -329,7 +329,7 @@ impl Gateway {
                 at: self.now(),
                 clock: (self.clock)(),
                 session: &self.session,
-                whose: self.whose(),
+                payer: self.payer(),
                 what: &what,
                 claim: claim.as_deref(),
                 price: quote.price(),
@@ -370,19 +370,20 @@ impl Gateway {
         &self,
         call: Option<RecordedCall>,
         quote: &Quote,
-        taken: Result<StoredAnswer, ServiceError>,
-    ) -> Result<StoredAnswer, GatewayError> {
+        taken: Result<StoredResponse, ServiceError>,
+    ) -> Result<StoredResponse, GatewayError> {
         let mut cost = quote.price().settle(reading::outcome(quote.request(), &taken));
         let is_settled = self.settle(call, cost, &outcome_label(&taken, (self.clock)()));
         if is_settled.is_err() {
             cost.state = State::Reserved;
         }
-        let mut answer = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
+        let mut response = taken.map_err(|error| GatewayError::Service { error, cost, line: None })?;
         if let Err(why) = is_settled {
-            let unstored = answer.remark.map(|remark| remark + "; it ").unwrap_or_default();
-            answer.remark = Some(format!("{unstored}may be missing in the ledger, which could not be written: {why}"));
+            let unstored = response.remark.map(|remark| remark + "; it ").unwrap_or_default();
+            response.remark =
+                Some(format!("{unstored}may be missing in the ledger, which could not be written: {why}"));
         }
-        Ok(answer)
+        Ok(response)
     }
 
     /// Sends a request, and stores and reads the response.
@@ -391,7 +392,7 @@ impl Gateway {
         request: &Request,
         progress: OnProgress<'_>,
         cancel: &CancellationToken,
-    ) -> Result<StoredAnswer, ServiceError> {
+    ) -> Result<StoredResponse, ServiceError> {
         // A cancellation while the call was recorded still prevents sending.
         tokio::task::yield_now().await;
         let before = if *request == Request::Quotas { self.begin_reading() } else { None };
@@ -402,15 +403,15 @@ impl Gateway {
             self.note_reading(before, self.now(), &body);
         }
         let short = Some(&*body).filter(|body| body.len() as u64 <= LONGEST_ERROR);
-        if let Some(refusal) = short.and_then(|body| ApiError::in_answer(body, received)) {
+        if let Some(refusal) = short.and_then(|body| ApiError::in_body(body, received)) {
             return Err(ServiceError::Refused(refusal.of_request(request)));
         }
         let lost = |why: StoreError| format!("could not be stored, so asking again costs again: {why}");
         let pending = reading::is_pending(request, &body);
         let unstored = if let Some(key) = request.storage_key().filter(|_| !pending) {
             let (service, profile) = (&*self.service, &*self.client.profile().name);
-            let new = NewAnswer { service, profile, key: &key, received, bytes: &body, imported: None };
-            match self.store.keep(&new) {
+            let new = NewResponse { service, profile, key: &key, received, bytes: &body, imported: None };
+            match self.store.write_response(&new) {
                 Ok(()) => reading::read_stored(&self.store, request, &new, &body)?,
                 Err(why) => {
                     find_parts(request, &body)?;
@@ -420,10 +421,10 @@ impl Gateway {
         } else {
             reading::check(request, &body)?;
             let noted = Entitlements::parse(&body, received).ok().filter(|_| *request == Request::User);
-            noted.and_then(|found| self.store.note_privileges(self.whose(), &found).err()).map(lost)
+            noted.and_then(|found| self.store.note_privileges(self.payer(), &found).err()).map(lost)
         };
         let remark = pending.then_some(reading::PENDING).or_else(|| reading::defect(request, &body));
-        Ok(StoredAnswer { remark: unstored.or(remark.map(str::to_owned)), ..StoredAnswer::new(received, body) })
+        Ok(StoredResponse { remark: unstored.or(remark.map(str::to_owned)), ..StoredResponse::new(received, body) })
     }
 
     /// Reads the counters before a call that needs a licence, once in a run, and before one that may
@@ -463,14 +464,14 @@ impl Gateway {
 
     /// Starts a reading of the counters; `None` if it cannot be compared with the ledger.
     fn begin_reading(&self) -> Option<QuotaSnapshot> {
-        let (account, asked, after) = (self.client.account()?, self.now(), self.store.last_entry().ok()?);
-        Some(QuotaSnapshot { asked, received: asked, account, after, readings: Vec::new() })
+        let (account, sent, after) = (self.client.account()?, self.now(), self.store.last_entry().ok()?);
+        Some(QuotaSnapshot { sent, received: sent, account, after, readings: Vec::new() })
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    fn note_reading(&self, before: QuotaSnapshot, received: Timestamp, answer: &Body) {
-        let Ok(answer) = serde_json::from_slice(answer) else { return };
-        let balances = Balances::read(&answer);
+    fn note_reading(&self, before: QuotaSnapshot, received: Timestamp, response: &Body) {
+        let Ok(response) = serde_json::from_slice(response) else { return };
+        let balances = Balances::read(&response);
         self.state().entitled = Some(Entitlements::from_balances(&balances));
         let mut look = QuotaSnapshot { received, ..before };
         // The end of the other periods is not documented.
@@ -480,13 +481,13 @@ impl Gateway {
                 Some(CounterReading { unit: Unit::Request, period, holder, used: side.used, allowed: side.allowed })
             }));
         }
-        if let Err(why) = self.store.record_snapshot(self.whose(), &self.session, &look) {
+        if let Err(why) = self.store.record_snapshot(self.payer(), &self.session, &look) {
             self.log.write(Level::Error, "counters not recorded", &[("why", &why)]);
         }
     }
 }
 
-fn outcome_label(taken: &Result<StoredAnswer, ServiceError>, now: Timestamp) -> String {
+fn outcome_label(taken: &Result<StoredResponse, ServiceError>, now: Timestamp) -> String {
     match taken {
         Ok(_) => ANSWERED.to_owned(),
         Err(ServiceError::Refused(refusal)) if refusal.reason == ApiErrorKind::TooFast => {

@@ -1,6 +1,6 @@
 //! Reads a response: checks it against its request, finds its reports, and derives the outcome of the call.
 
-use super::StoredAnswer;
+use super::StoredResponse;
 use crate::quota::{Outcome, Units};
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{FileHash, Sha256};
@@ -9,7 +9,7 @@ use crate::report::page::{Page, is_behaviour};
 use crate::report::{Analysis, Body, Index, Report};
 use crate::request::{Artifact, Request};
 use crate::service::error::{InvalidResponse, ServiceError, has_error};
-use crate::store::{NewAnswer, ResponsePart, Store};
+use crate::store::{NewResponse, ResponsePart, Store};
 
 /// Number of leading bytes that identify the type of a body.
 const SNIFFED_BYTES: usize = 512;
@@ -18,13 +18,13 @@ const SNIFFED_BYTES: usize = 512;
 const V2_MEMBERS: [&str; 5] = ["response_code", "submissions", "resource", "sha256", "md5"];
 
 /// The outcome of a call, from which the rules derive its cost.
-pub(super) fn outcome(request: &Request, taken: &Result<StoredAnswer, ServiceError>) -> Outcome {
+pub(super) fn outcome(request: &Request, taken: &Result<StoredResponse, ServiceError>) -> Outcome {
     match (request, taken) {
-        (Request::V2Submissions { .. }, Ok(answer)) => Outcome::Items(submissions(&answer.body)),
+        (Request::V2Submissions { .. }, Ok(response)) => Outcome::Items(submissions(&response.body)),
         (Request::Analysis { .. }, Ok(_)) => Outcome::Existed(true),
         // An invalid identifier (specification 8.3, fifth case) is malformed or not found.
         (Request::Analysis { .. }, Err(ServiceError::Refused(why))) if why.is_invalid => Outcome::Existed(false),
-        (_, Ok(_)) => Outcome::Answered,
+        (_, Ok(_)) => Outcome::Received,
         (_, Err(error)) if !error.may_be_charged() => Outcome::Unsent,
         (_, Err(ServiceError::Refused(_) | ServiceError::Unusable(_))) => Outcome::Failed,
         (_, Err(_)) => Outcome::Unknown,
@@ -34,7 +34,7 @@ pub(super) fn outcome(request: &Request, taken: &Result<StoredAnswer, ServiceErr
 /// Number of submissions that a response returns (specification §8.2); without a maximum if the response
 /// lacks the number, or gives it twice.
 fn submissions(body: &[u8]) -> Units {
-    let answer = Raw::new(body.trim_ascii_end());
+    let response = Raw::new(body.trim_ascii_end());
     let of = |file: &Raw<'_>| {
         let all = |wanted: &[u8]| {
             let members = file.members().filter(|(name, value)| name.as_bytes() == wanted && value.bytes() != b"null");
@@ -47,14 +47,14 @@ fn submissions(body: &[u8]) -> Units {
             _ => None,
         }
     };
-    let each: Vec<_> = answer.each().iter().map(of).collect();
-    let is_whole = !each.is_empty() && answer.bytes().len() == answer.length_to_end();
+    let each: Vec<_> = response.each().iter().map(of).collect();
+    let is_whole = !each.is_empty() && response.bytes().len() == response.length_to_end();
     let max = each.iter().copied().sum::<Option<u64>>().filter(|_| is_whole);
     Units { min: each.into_iter().flatten().sum(), max }
 }
 
 /// The remark on a response that is not stored, because it is not final.
-pub(super) const PENDING: &str = "is not final, so it is not stored: to ask again later costs again";
+pub(super) const PENDING: &str = "is not final, so it is not stored: a later request costs again";
 
 /// Whether every part of a response is about unfinished work: a file that is queued for a scan
 /// (`response_code` -2 of API v2), an analysis that runs.
@@ -84,7 +84,7 @@ pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
 pub(super) fn read_stored(
     store: &Store,
     request: &Request,
-    new: &NewAnswer<'_>,
+    new: &NewResponse<'_>,
     body: &Body,
 ) -> Result<Option<String>, ServiceError> {
     let read = find_parts(request, body);
@@ -163,9 +163,9 @@ fn is_page(bytes: &[u8]) -> bool {
 }
 
 /// Whether a response names only this file: no other hash of this length.
-fn is_about(file: &FileHash, answer: Raw<'_>) -> bool {
-    let data = answer.member("data");
-    let objects = answer.each().into_iter().chain(data).chain(data.and_then(|data| data.member("attributes")));
+fn is_about(file: &FileHash, response: Raw<'_>) -> bool {
+    let data = response.member("data");
+    let objects = response.each().into_iter().chain(data).chain(data.and_then(|data| data.member("attributes")));
     let named = objects.flat_map(|one| ["id", "resource", "md5", "sha1", "sha256"].map(|name| one.member(name)));
     let mut hashes = named.flatten().filter_map(|named| FileHash::parse(&named.text().unicode()));
     hashes.all(|named| named == *file || named.as_str().len() != file.as_str().len())
@@ -173,15 +173,15 @@ fn is_about(file: &FileHash, answer: Raw<'_>) -> bool {
 
 /// Checks that a response has the requested type and subject, and no error.
 pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> {
-    let answer = Raw::new(body);
-    let data = answer.member("data");
+    let response = Raw::new(body);
+    let data = response.member("data");
     let is_list = data.is_some_and(|data| data.kind() == Kind::Array);
     let is_object = |types: &[&str]| {
         let of_type = |found: Raw<'_>| types.iter().any(|known| found.text().as_bytes() == known.as_bytes());
         data.is_some_and(|data| data.member("id").is_some() && data.member("type").is_none_or(of_type))
     };
     let (is_fit, what) = match request {
-        Request::File { file } => (is_object(&["file"]) && is_about(file, answer), "the file object of that hash"),
+        Request::File { file } => (is_object(&["file"]) && is_about(file, response), "the file object of that hash"),
         Request::Analysis { identifier } => (
             submitted(body).as_ref() == Some(identifier) && is_object(&["analysis", "private_analysis"]),
             "that analysis",
@@ -189,9 +189,9 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         Request::FileAnalyses { .. } => (is_list, "a list of analyses"),
         // Each hash has a request of its own.
         Request::V2Reports { files } | Request::V2Submissions { files } => {
-            let is_asked = files.iter().all(|file| is_about(file, answer));
+            let is_asked = files.iter().all(|file| is_about(file, response));
             let is_of_v2 = |one: &Raw<'_>| V2_MEMBERS.iter().any(|name| one.member(name).is_some());
-            let each = answer.each();
+            let each = response.each();
             (is_asked && !each.is_empty() && each.iter().all(is_of_v2), "a response of API v2 about that hash")
         }
         Request::PrivateScan { .. } => (submitted(body).is_some(), "a scan that has begun"),
@@ -202,8 +202,8 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
         Request::PrivateAnalyses { .. } => (is_list, "the file's scans"),
         Request::PrivateDelete { .. } => {
             let has_error = |of: Raw<'_>| ["error", "errors"].iter().any(|name| of.member(name).is_some());
-            let is_failed = has_error(answer) || data.is_some_and(has_error);
-            (answer.kind() == Kind::Object && !is_failed || body.trim_ascii().is_empty(), "a deletion")
+            let is_failed = has_error(response) || data.is_some_and(has_error);
+            (response.kind() == Kind::Object && !is_failed || body.trim_ascii().is_empty(), "a deletion")
         }
         // These responses have no required content, so a web page would be accepted.
         _ => (!is_page(body), "a response of the service"),

@@ -1,7 +1,7 @@
 //! Finds responses in the store, also those that a killed program left unread, joins responses about
 //! hashes, and finds earlier calls of the same request.
 
-use super::{Gateway, GatewayError, StoredAnswer, find_parts, hash_file};
+use super::{Gateway, GatewayError, StoredResponse, find_parts, hash_file};
 use crate::report::Body;
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::Raw;
@@ -21,7 +21,7 @@ impl Gateway {
             return parts.iter().find_map(|(_, part)| self.unreadable(part).transpose()).transpose();
         }
         let Some(key) = request.storage_key() else { return Ok(None) };
-        let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "answer" };
+        let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "response" };
         if let Some(received) = self.store.unreadable(&self.service, &key)? {
             let when = received.strftime("%F %R UTC");
             return Ok(Some(format!("an unreadable {what} of {when} is in the store: behaview store lists it")));
@@ -39,27 +39,27 @@ impl Gateway {
     pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
-        let last = self.store.last_outcome(self.whose(), &claim, since)?;
+        let last = self.store.last_outcome(self.payer(), &claim, since)?;
         let (what, last) = (request.label(), last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND)));
         Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 
     /// The stored response, also one that a killed program left unread.
-    pub fn stored(&self, request: &Request) -> Result<Option<StoredAnswer>, StoreError> {
+    pub fn stored(&self, request: &Request) -> Result<Option<StoredResponse>, StoreError> {
         let Some(key) = request.storage_key() else { return Ok(None) };
-        self.read_unread(Request::holding_file(&key).as_ref())?;
+        self.read_unread(Request::file_of_key(&key).as_ref())?;
         if let Some(parts) = request.by_hash() {
-            let answers = parts.iter().map(|(_, part)| self.stored(part)).collect::<Result<Option<Vec<_>>, _>>()?;
-            return Ok(answers.map(|answers| joined(&answers, &[], None)));
+            let responses = parts.iter().map(|(_, part)| self.stored(part)).collect::<Result<Option<Vec<_>>, _>>()?;
+            return Ok(responses.map(|responses| joined(&responses, &[], None)));
         }
         if let Request::Behaviour { identifier } = request {
             let Some(report) = self.store.report(&self.service, identifier)? else { return Ok(None) };
             // A damaged report does not count as stored; another copy of it may be sound.
             if let Ok(body) = report.body() {
-                return Ok(Some(StoredAnswer::new(report.received, body)));
+                return Ok(Some(StoredResponse::new(report.received, body)));
             }
         }
-        self.store.answer(&self.service, &key)
+        self.store.response(&self.service, &key)
     }
 
     /// Of a request about several hashes, those without a readable stored response; `None` for all or none.
@@ -87,7 +87,7 @@ impl Gateway {
             Request::PrivateScan { submission, .. } => Submission::claims_of(&submission.file).into_bytes(),
             _ => claim.clone(),
         };
-        self.store.unanswered(self.whose(), (&start, &claim), except)
+        self.store.unanswered(self.payer(), (&start, &claim), except)
     }
 
     /// Warns if the same was published before without a response.
@@ -123,13 +123,13 @@ impl Gateway {
 }
 
 /// Joins responses about several hashes; the remark names those that are missing, and why.
-pub(super) fn joined(answers: &[StoredAnswer], missing: &[FileHash], why: Option<&GatewayError>) -> StoredAnswer {
+pub(super) fn joined(responses: &[StoredResponse], missing: &[FileHash], why: Option<&GatewayError>) -> StoredResponse {
     let elements: Vec<_> =
-        answers.iter().flat_map(|answer| Raw::new(&answer.body).each()).map(|one| one.bytes()).collect();
+        responses.iter().flat_map(|response| Raw::new(&response.body).each()).map(|one| one.bytes()).collect();
     let body = Body::in_memory([b"[".as_slice(), &elements.join(&b","[..]), b"]"].concat());
     let names: Vec<_> = missing.iter().map(FileHash::as_str).collect();
     let lacks = why.map(|why| format!("lacks {}: {why}", names.join(", ")));
-    let remark = lacks.or_else(|| answers.iter().find_map(|answer| answer.remark.clone()));
-    let received = answers.iter().map(|answer| answer.received).min().unwrap_or_default();
-    StoredAnswer { received, body, remark, is_partial: !missing.is_empty() }
+    let remark = lacks.or_else(|| responses.iter().find_map(|response| response.remark.clone()));
+    let received = responses.iter().map(|response| response.received).min().unwrap_or_default();
+    StoredResponse { received, body, remark, is_partial: !missing.is_empty() }
 }

@@ -50,7 +50,7 @@ impl Gateway {
         loop {
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Err(ServiceError::GivenUp),
+                () = cancel.cancelled() => return Err(ServiceError::Cancelled),
                 sent = &mut sending => {
                     sent?;
                     break;

@@ -73,7 +73,7 @@ pub struct CounterReading {
 /// One reading of the counters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaSnapshot {
-    pub asked: Timestamp,
+    pub sent: Timestamp,
     pub received: Timestamp,
     /// The user whose counters these are.
     pub account: String,
@@ -96,7 +96,7 @@ pub struct AuditedCall {
     /// Its known cost; a range if it is uncertain, then possibly nothing.
     pub charge: Units,
     /// The maximum that it may have cost regardless of its outcome; at least one.
-    pub most: u64,
+    pub max_charge: u64,
 }
 
 /// The time between two readings, with its calls and the counter's rise.
@@ -251,7 +251,7 @@ fn is_lasting(window: &Window, snapshots: &[QuotaSnapshot], calls: &[AuditedCall
     let by_account = by_account(snapshots, calls);
     let Some(positions) = by_account.get(&*window.account) else { return false };
     let first = positions.iter().find(|first| first.reading.received == window.since);
-    let last = positions.last().filter(|last| window.until.duration_until(last.reading.asked) >= MAX_LAG);
+    let last = positions.last().filter(|last| window.until.duration_until(last.reading.sent) >= MAX_LAG);
     let whole = first.zip(last).and_then(|(first, last)| self::window(first, last, calls, unit));
     whole.is_some_and(|whole| whole.rose < window.certain)
 }
@@ -282,8 +282,8 @@ fn by_account<'a>(all: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<&
         let Some((over, begin)) = over.get(calls).zip(begin.get(calls)) else { continue };
         let positions = found.entry(&reading.account).or_default();
         // Otherwise a call was in flight, or numbers and clock disagree.
-        if *over < reading.asked && *begin > reading.received {
-            positions.push(SnapshotPosition { reading, calls, is_quiet: over.duration_until(reading.asked) >= QUIET });
+        if *over < reading.sent && *begin > reading.received {
+            positions.push(SnapshotPosition { reading, calls, is_quiet: over.duration_until(reading.sent) >= QUIET });
         }
     }
     found
@@ -308,7 +308,7 @@ fn window(
     }
     Some(Window {
         since: first.received,
-        until: second.asked,
+        until: second.sent,
         rose: rise(first, second, unit)?,
         certain,
         unsure,
@@ -325,16 +325,16 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
     let mut pairs = by_account.values().flat_map(|positions| (0..calls.len()).rev().map(move |at| (positions, at)));
     pairs.find_map(|(positions, at)| {
         let call = calls.get(at)?;
-        let settled = call.charge.exact().filter(|settled| *settled < call.most)?;
+        let settled = call.charge.exact().filter(|settled| *settled < call.max_charge)?;
         let first = positions.iter().rfind(|position| position.calls <= at)?;
-        let is_late = |late: &SnapshotPosition<'_>| call.until.duration_until(late.reading.asked) >= MAX_LAG;
+        let is_late = |late: &SnapshotPosition<'_>| call.until.duration_until(late.reading.sent) >= MAX_LAG;
         let mut later = positions.iter().filter(|later| later.calls > at && later.is_quiet);
         let second = later.clone().find(|later| is_late(later)).or_else(|| later.next_back())?;
         let window = window(first, second, calls, unit)?;
         let rest = window.rose.checked_sub(window.certain.checked_add(window.unsure?)?).filter(|rest| *rest > 0)?;
         let (rose, certain) = (window.rose, window.certain);
         let words = format!("the counter rose by {rose}, this program accounted for {certain}: it counts as charged");
-        Some((call.number, settled.saturating_add(rest).min(call.most), words))
+        Some((call.number, settled.saturating_add(rest).min(call.max_charge), words))
     })
 }
 
@@ -350,7 +350,7 @@ fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64
 
 /// Whether both readings are in one period, with a margin for different clocks.
 fn spans(period: Period, first: &QuotaSnapshot, second: &QuotaSnapshot) -> bool {
-    let before = first.asked.checked_sub(QUIET);
+    let before = first.sent.checked_sub(QUIET);
     let after = second.received.checked_add(QUIET);
     let is_one = |(before, after)| period.next_reset(before) == period.next_reset(after);
     !period.reset_is_assumed() && before.ok().zip(after.ok()).is_some_and(is_one)

@@ -122,50 +122,50 @@ pub struct Limit {
 pub struct Balances {
     /// Every counter, known and unknown, sorted by name.
     pub counters: Vec<Counter>,
-    pub set_aside: Vec<ReservedUnits>,
+    pub rejected: Vec<ReservedUnits>,
 }
 
 impl Balances {
     /// Parses a response with at least one counter; otherwise names its defect.
     pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
-        let read = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
+        let read = serde_json::from_slice(body).ok().map(|response| Self::read(&response));
         read.filter(|read| !read.counters.is_empty()).ok_or("the response has no quota details")
     }
 
-    pub fn read(answer: &Value) -> Self {
+    pub fn read(response: &Value) -> Self {
         let mut read = Self::default();
-        match answer.get("data") {
+        match response.get("data") {
             Some(Value::Object(counters)) => {
                 for (name, sides) in counters {
                     read.add_counter(name, sides);
                 }
             }
-            _ => read.put_aside("data", "not an object"),
+            _ => read.reject("data", "not an object"),
         }
         read.counters.sort_by(|a, b| a.name.cmp(&b.name));
-        read.set_aside.sort_by(|a, b| a.name.cmp(&b.name));
+        read.rejected.sort_by(|a, b| a.name.cmp(&b.name));
         read
     }
 
     fn add_counter(&mut self, name: &str, sides: &Value) {
-        let before = self.set_aside.len();
+        let before = self.rejected.len();
         let nothing = Map::new();
         let sides = sides.as_object().unwrap_or_else(|| {
-            self.put_aside(name, "not an object");
+            self.reject(name, "not an object");
             &nothing
         });
         let user = self.read_side(name, "user", sides);
         let group = self.read_side(name, "group", sides);
         let known_sides = ["user", "group"];
         for other in sides.keys().filter(|key| !known_sides.contains(&key.as_str())) {
-            self.put_aside(&format!("{name}/{other}"), "neither user nor group");
+            self.reject(&format!("{name}/{other}"), "neither user nor group");
         }
         self.counters.push(Counter {
             name: name.to_owned(),
             meaning: KNOWN.iter().find(|known| known.0 == name).map(|known| (known.1, known.2)),
             user,
             group,
-            is_incomplete: self.set_aside.len() > before,
+            is_incomplete: self.rejected.len() > before,
         });
     }
 
@@ -173,15 +173,15 @@ impl Balances {
         let side = sides.get(holder)?;
         let number = |key: &str| side.get(key).and_then(Value::as_u64);
         let (Some(allowed), Some(used)) = (number("allowed"), number("used")) else {
-            self.put_aside(&format!("{name}/{holder}"), "not two whole numbers");
+            self.reject(&format!("{name}/{holder}"), "not two whole numbers");
             return None;
         };
         let inherited_from = side.get("inherited_from").and_then(Value::as_str);
         Some(Balance { allowed, used, inherited_from: inherited_from.map(str::to_owned) })
     }
 
-    fn put_aside(&mut self, name: &str, why: &'static str) {
-        self.set_aside.push(ReservedUnits { name: name.to_owned(), why });
+    fn reject(&mut self, name: &str, why: &'static str) {
+        self.rejected.push(ReservedUnits { name: name.to_owned(), why });
     }
 
     /// Projects counters that were read earlier to `now`: those that were reset since then are set
@@ -272,24 +272,24 @@ pub struct Usage {
     pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
     /// Calls per endpoint over all days, as the service sums them.
     pub total: BTreeMap<String, u64>,
-    pub set_aside: Vec<ReservedUnits>,
+    pub rejected: Vec<ReservedUnits>,
 }
 
 impl Usage {
     /// Parses a response that has days or a total; days without calls are omitted.
     pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
-        let read: Option<Self> = serde_json::from_slice(body).ok().map(|answer| Self::read(&answer));
-        let is_usage = |read: &Self| read.set_aside.len() < 2 || !read.daily.is_empty() || !read.total.is_empty();
+        let read: Option<Self> = serde_json::from_slice(body).ok().map(|response| Self::read(&response));
+        let is_usage = |read: &Self| read.rejected.len() < 2 || !read.daily.is_empty() || !read.total.is_empty();
         read.filter(is_usage).ok_or("the response has no usage details")
     }
 
-    pub fn read(answer: &Value) -> Self {
+    pub fn read(response: &Value) -> Self {
         let mut usage = Self::default();
-        let data = answer.get("data").unwrap_or(&Value::Null);
+        let data = response.get("data").unwrap_or(&Value::Null);
         let days = usage.object("daily", data.get("daily"));
         for (day, endpoints) in days.into_iter().flatten() {
             let Ok(date) = day.parse::<Date>() else {
-                usage.put_aside(day.clone(), "not a date");
+                usage.reject(day.clone(), "not a date");
                 continue;
             };
             if let Some(endpoints) = usage.object(day, Some(endpoints)) {
@@ -306,7 +306,7 @@ impl Usage {
     fn object<'a>(&mut self, name: &str, value: Option<&'a Value>) -> Option<&'a Map<String, Value>> {
         let object = value.and_then(Value::as_object);
         if object.is_none() {
-            self.put_aside(name.to_owned(), "not an object");
+            self.reject(name.to_owned(), "not an object");
         }
         object
     }
@@ -316,14 +316,14 @@ impl Usage {
         for (endpoint, count) in endpoints {
             match count.as_u64() {
                 Some(count) => drop(counts.insert(endpoint.clone(), count)),
-                None => self.put_aside(format!("{place}/{endpoint}"), "not a whole number"),
+                None => self.reject(format!("{place}/{endpoint}"), "not a whole number"),
             }
         }
         counts
     }
 
-    fn put_aside(&mut self, name: String, why: &'static str) {
-        self.set_aside.push(ReservedUnits { name, why });
+    fn reject(&mut self, name: String, why: &'static str) {
+        self.rejected.push(ReservedUnits { name, why });
     }
 
     /// Merges two responses; `other` wins for a day in both.
@@ -333,7 +333,7 @@ impl Usage {
             let sum = self.total.entry(endpoint).or_default();
             *sum = sum.saturating_add(count);
         }
-        self.set_aside.extend(other.set_aside);
+        self.rejected.extend(other.rejected);
         self
     }
 

@@ -40,7 +40,7 @@ pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, ReservedUnits
 pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, OverBudget, SpentUnits, in_units};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};
-pub use options::{Amount, Choice, OPTIONS, words};
+pub use options::{Amount, Choice, OPTIONS, split_words};
 pub use plan::{Fit, Forecast, ForecastLine, Plan, UnitTotal};
 pub use pool::{Holder, Period, Pool, Unit};
 pub use price::{Basis, Outcome, Price, Settlement, State, Units, price};

@@ -24,7 +24,7 @@ enum Value {
     Count(fn(&mut Numbers, u64)),
     /// Numbers, one for each file; their sum counts.
     Counts(fn(&mut Numbers, u64)),
-    Answer(fn(&mut Numbers, bool)),
+    Response(fn(&mut Numbers, bool)),
     /// No value: the option is a flag.
     Flag(fn(&mut Numbers, bool)),
     /// The name of a file with hashes; the caller counts them.
@@ -53,13 +53,13 @@ options! {
         "Calls: each page, pivot and step of a cursor is one; of a graph, those that load all its items";
     "--hashes" Count (hashes) "Hashes in the list; repeated ones count";
     "--hashes-from" File (hashes) "A file of hashes, apart by line ends, blanks or commas";
-    "--submissions" Counts (submissions) "Submissions of each file asked about, such as 4,6";
-    "--known" Answer (known) "Whether the service has the file already";
-    "--exists" Answer (exists) "Whether the analysis exists";
+    "--submissions" Counts (submissions) "Submissions of each file, such as 4,6";
+    "--known" Response (known) "Whether the service has the file already";
+    "--exists" Response (exists) "Whether the analysis exists";
     "--after-new-upload" Flag (after_new_upload)
         "The look-up follows the upload of a file that was new to the service";
     "--rules" Count (rules) "Live hunting rules";
-    "--active" Answer (active) "Whether their ruleset is active";
+    "--active" Response (active) "Whether their ruleset is active";
     "--jobs" Count (jobs) "Retrospective hunting jobs";
     "--graphs" Count (graphs) "Graphs";
     "--scans" Count (scans) "Private scans";
@@ -72,7 +72,7 @@ impl Kind {
     }
 
     /// The options that it takes, as text: "--hashes N, --hashes-from FILE, --after-new-upload".
-    pub fn options_words(self) -> String {
+    pub fn options_label(self) -> String {
         self.options().map(Choice::label).collect::<Vec<_>>().join(", ")
     }
 }
@@ -83,7 +83,7 @@ impl Choice {
         match self.value {
             Value::Count(_) => Some("N"),
             Value::Counts(_) => Some("N,..."),
-            Value::Answer(_) => Some("yes|no"),
+            Value::Response(_) => Some("yes|no"),
             Value::File => Some("FILE"),
             Value::Flag(_) => None,
         }
@@ -111,7 +111,7 @@ impl Choice {
             _ if value.is_empty() => return Err(format!("{} takes a value", self.label())),
             Value::Count(set) => set(numbers, number(value)?),
             Value::Counts(set) => set(numbers, sum(value)?),
-            Value::Answer(set) => set(numbers, is_yes(value)?),
+            Value::Response(set) => set(numbers, is_yes(value)?),
             Value::File => {}
         }
         Ok(())
@@ -196,7 +196,7 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
     if let Some(choice) = kind.options().find(|choice| choice.name == name) {
         return Ok((choice, value.map(str::to_owned)));
     }
-    let takes_no = || format!("{} does not take {name}; it takes {}", kind.name(), kind.options_words());
+    let takes_no = || format!("{} does not take {name}; it takes {}", kind.name(), kind.options_label());
     let is_count = |choice: &&Choice| matches!(choice.value, Value::Count(_) | Value::Counts(_));
     let count = kind.options().find(is_count).filter(|_| value.is_none() && !word.starts_with("--"));
     let count = count.ok_or_else(takes_no)?;
@@ -208,7 +208,7 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
 }
 
 /// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths contain it.
-pub fn words(text: &str) -> Result<Vec<String>, String> {
+pub fn split_words(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut quoted_by, mut is_between) = (Vec::<String>::new(), None, true);
     for letter in text.chars() {
         if quoted_by.is_none() && letter.is_whitespace() {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn words_are_split_as_a_shell_would_and_paths_stay_whole() {
-        let split = |text: &str| words(text).map(|words| words.join("|")).ok();
+        let split = |text: &str| split_words(text).map(|words| words.join("|")).ok();
         assert_eq!(split("  v3-file   --calls 3 ").as_deref(), Some("v3-file|--calls|3"));
         assert_eq!(
             split(r#"a --from "C:\my list.txt" 'b "c"' ''"#).as_deref(),

@@ -67,7 +67,7 @@ pub struct Forecast {
     /// The worst fit of its lines.
     pub fit: Fit,
     /// A summary in one line: "600 hashes: 2 more than are left today; complete after 2026-11-21 00:00 UTC".
-    pub words: String,
+    pub summary: String,
     pub totals: Vec<UnitTotal>,
     /// Every limit that the plan counts against: by unit, the shortest period first.
     #[serde(rename = "limits")]
@@ -132,8 +132,8 @@ impl Plan {
         let refused = self.refusal().map(|_| Fit::Refused);
         let fits = lines.iter().map(|line| line.fit).chain(unknown).chain(refused);
         let fit = fits.max().unwrap_or(Fit::Fits);
-        let mut forecast = Forecast { fits: fit <= Fit::Paced, fit, words: String::new(), totals, lines, plan: self };
-        forecast.words = format!("{}: {}", forecast.plan.label(), forecast.verdict(now));
+        let mut forecast = Forecast { fits: fit <= Fit::Paced, fit, summary: String::new(), totals, lines, plan: self };
+        forecast.summary = format!("{}: {}", forecast.plan.label(), forecast.verdict(now));
         forecast
     }
 }
@@ -145,7 +145,7 @@ impl fmt::Display for Plan {
             (_, Some(reason)) => write!(f, "refused: {reason}"),
             ([one], None) => f.write_str(&one.short()),
             _ => {
-                let sums: Vec<_> = self.totals().iter().map(|total| total.units.words(total.unit)).collect();
+                let sums: Vec<_> = self.totals().iter().map(|total| total.units.label(total.unit)).collect();
                 if sums.is_empty() { f.write_str("0") } else { f.write_str(&sums.join(" and ")) }
             }
         }
@@ -176,7 +176,7 @@ impl ForecastLine {
     }
 
     /// The units left afterwards, at worst and also at best if they differ.
-    pub fn after_words(&self) -> String {
+    pub fn after_label(&self) -> String {
         match self.at_worst {
             Some(worst) => Units { min: worst, max: Some(self.at_best) }.to_string(),
             None => format!("at most {}", thousands(self.at_best)),
@@ -184,7 +184,7 @@ impl ForecastLine {
     }
 
     /// Whether it fits, and the missing units if it certainly does not.
-    pub fn fit_words(&self) -> String {
+    pub fn fit_label(&self) -> String {
         match self.fit {
             Fit::Short => format!("{} short", self.short),
             fit => fit.label().to_owned(),
@@ -234,7 +234,7 @@ impl Forecast {
         if lines().next().is_none() {
             return Some(format!("the remaining {} are not known", unit.plural()));
         }
-        let words = short().map(|line| format!("{} more than are {}", line.short.words(unit), line.left_label()));
+        let words = short().map(|line| format!("{} more than are {}", line.short.label(unit), line.left_label()));
         let words = Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())?;
         let ready = ready_at(lines().map(|line| &line.limit), needed.max.unwrap_or(needed.min), now);
         let about = if short().all(|line| line.reset_is_assumed) { "about " } else { "" };

@@ -155,7 +155,7 @@ impl Period {
     }
 
     /// The next reset as a time in UTC: "00:00 UTC", "1 December 00:00 UTC".
-    pub fn reset_words(self, now: Timestamp) -> String {
+    pub fn reset_label(self, now: Timestamp) -> String {
         let reset = self.next_reset(now).to_zoned(TimeZone::UTC);
         let form = if self == Self::Monthly { "%-d %B %H:%M UTC" } else { "%H:%M UTC" };
         reset.strftime(form).to_string()
@@ -230,9 +230,9 @@ mod tests {
     #[test]
     fn resets_in_words() {
         let now = at("2026-11-20T08:38:47Z");
-        assert_eq!(Period::Daily.reset_words(now), "00:00 UTC");
-        assert_eq!(Period::Monthly.reset_words(now), "1 December 00:00 UTC");
-        assert_eq!(Period::Hourly.reset_words(now), "09:00 UTC");
+        assert_eq!(Period::Daily.reset_label(now), "00:00 UTC");
+        assert_eq!(Period::Monthly.reset_label(now), "1 December 00:00 UTC");
+        assert_eq!(Period::Hourly.reset_label(now), "09:00 UTC");
         assert!(Period::Hourly.reset_is_assumed() && !Period::Daily.reset_is_assumed());
     }
 }

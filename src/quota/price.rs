@@ -40,7 +40,7 @@ impl Units {
     }
 
     /// The number with its unit: "3 rules", "0 or 1 request", "at least 2 requests".
-    pub fn words(self, unit: Unit) -> String {
+    pub fn label(self, unit: Unit) -> String {
         let is_one = self.max == Some(1) || self == Self { min: 1, max: None };
         format!("{self} {}", if is_one { unit.name().to_owned() } else { unit.plural() })
     }
@@ -129,7 +129,7 @@ impl Price {
             (Some(reason), _) => format!("refused: {reason}"),
             (None, Some(item)) => format!("{} per {}", unit.count(1), item.name),
             (None, None) if units == Units::NOTHING => "0".to_owned(),
-            (None, None) => units.words(unit),
+            (None, None) => units.label(unit),
         }
     }
 
@@ -137,7 +137,7 @@ impl Price {
     pub fn amount(&self) -> String {
         match self.verdict.each {
             Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.label),
-            None => self.verdict.units.words(self.verdict.unit),
+            None => self.verdict.units.label(self.verdict.unit),
         }
     }
 
@@ -151,7 +151,7 @@ impl Price {
             None if self.verdict.pool == Pool::None => "It takes no quota.".to_owned(),
             None => format!("It takes {} from the {pool} of {holders} (8.1.1).", self.amount()),
         };
-        let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.words), drawn];
+        let mut sentences = vec![format!("Rule {}: {}", self.rule.number, self.rule.text), drawn];
         sentences.extend(self.verdict.why.iter().chain(&self.notes).map(|note| (*note).to_owned()));
         sentences.extend(self.user_read.map(|at| format!("The user object was read {}.", moment(at))));
         if !self.agreeing.is_empty() {
@@ -221,14 +221,14 @@ pub enum Outcome {
     /// It was never sent.
     Unsent,
     /// It was answered, and the response does not narrow the price.
-    Answered,
+    Received,
     /// The number of items in the response that are charged one by one; without a maximum if the
     /// response omits the number of some.
     Items(Units),
     /// It was answered, and its subject (the analysis requested or the file uploaded) existed
     /// before (`true`) or did not.
     Existed(bool),
-    /// It was answered with an error. The specification does not say whether errors are charged; they may be.
+    /// It was response of an error. The specification does not say whether errors are charged; they may be.
     Failed,
     /// No response was received; the service may have processed the call nevertheless.
     Unknown,

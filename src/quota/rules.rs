@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct PriceRule {
     /// Its number in the specification; rows of tables by their position; `A.` if it is not in the specification.
     pub number: &'static str,
-    pub words: &'static str,
+    pub text: &'static str,
     pub operations: &'static [Kind],
     /// The pool that it covers; [`Pool::None`] if it makes operations free or covers all pools.
     pub pool: Pool,
@@ -48,11 +48,11 @@ impl PriceRule {
 
 /// One row is one rule: its number, its words, the operations, the pool, and what it decides.
 macro_rules! rules {
-    ($($number:literal $words:literal $operations:expr => $pool:ident, $price:expr;)*) => {
+    ($($number:literal $text:literal $operations:expr => $pool:ident, $price:expr;)*) => {
         /// The rules of section 8.
         pub static RULES: [PriceRule; 22] = {
             use super::Kind::*;
-            [$(PriceRule { number: $number, words: $words, operations: &$operations, pool: Pool::$pool, price: $price }),*]
+            [$(PriceRule { number: $number, text: $text, operations: &$operations, pool: Pool::$pool, price: $price }),*]
         };
     };
 }
@@ -70,9 +70,9 @@ rules! {
         Kind::ALL => None, |_, _, _| None;
 
     // 8.2 API v2 consumption
-    "8.2.1" "A v2 file report asked with a list of hashes takes one request for each hash."
+    "8.2.1" "A v2 file report for a list of hashes takes one request for each hash."
         [V2FileReport] => Api, |_, n, _| (n.after_new_upload != Some(true)).then(|| requests(n.hashes));
-    "8.2.2" "V2 submissions take one request for each submission returned, summed over all files asked about."
+    "8.2.2" "V2 submissions take one request for each submission returned, summed over all its files."
         [V2FileSubmissions] => Api, |_, n, _| Some(n.submissions.map_or(each(SUBMISSION), requests));
     "8.2.3" "Uploading by v2 a file that the service does not know takes nothing."
         [V2FileScan] => None, |_, n, _| free_if_new(n.known);

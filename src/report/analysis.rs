@@ -90,16 +90,16 @@ impl SandboxRun {
 
 impl Analysis {
     /// Parses a response about one scan, or the first of several.
-    pub fn of(answer: &[u8]) -> Option<Self> {
-        let answer = Raw::new(answer);
-        let data = answer.member("data")?;
+    pub fn of(response: &[u8]) -> Option<Self> {
+        let response = Raw::new(response);
+        let data = response.member("data")?;
         let one = if data.kind() == Kind::Array { data.elements().next()? } else { data };
         let identifier = identifier(one)?;
         let attributes = one.member("attributes")?;
         let progress = Progress::of(attributes.member("status")?.text());
         let sandboxes = attributes.member("sandbox_status").map(runs).unwrap_or_default();
         let hash = |of: Raw<'_>| Sha256::parse(&String::from_utf8_lossy(of.member("sha256")?.text().as_bytes()));
-        let file = answer.member("meta").and_then(|meta| meta.member("file_info")).and_then(hash);
+        let file = response.member("meta").and_then(|meta| meta.member("file_info")).and_then(hash);
         let began = attributes.member("date").and_then(Raw::integer);
         let began = began.and_then(|second| Timestamp::from_second(second).ok());
         Some(Self { identifier, progress, sandboxes, file, began })
@@ -141,13 +141,13 @@ fn identifier(one: Raw<'_>) -> Option<Identifier> {
 }
 
 /// The scan in a response to an upload.
-pub fn submitted(answer: &[u8]) -> Option<Identifier> {
-    identifier(Raw::new(answer).member("data")?)
+pub fn submitted(response: &[u8]) -> Option<Identifier> {
+    identifier(Raw::new(response).member("data")?)
 }
 
 /// The upload address in a response.
-pub fn upload_address(answer: &[u8]) -> Option<Untrusted> {
-    let data = Raw::new(answer).member("data").filter(|data| data.kind() == Kind::Text)?;
+pub fn upload_address(response: &[u8]) -> Option<Untrusted> {
+    let data = Raw::new(response).member("data").filter(|data| data.kind() == Kind::Text)?;
     Some(data.text()).filter(|text| !text.is_empty())
 }
 
@@ -157,11 +157,11 @@ mod tests {
 
     #[test]
     fn each_sandbox_says_how_far_it_is() {
-        let answer =
+        let response =
             br#"{"data":{"id":"x-1","type":"private_analysis","attributes":{"status":"in-progress","sandbox_status":{
             "ff_C2AE-1":{"status":"in-progress","in_progress_percent":340,"message":"booting\u001b"},
             "Zenbox":{"status":"completed","in_progress_percent":100}}}}}"#;
-        let analysis = Analysis::of(answer).unwrap();
+        let analysis = Analysis::of(response).unwrap();
         let told: Vec<_> = analysis.sandboxes.iter().map(SandboxRun::label).collect();
         assert_eq!(told[1], "done");
         assert!(told[0].starts_with("running 100 %, booting") && !told[0].contains('\u{1b}'), "{told:?}");
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn lists_of_sandboxes_and_of_scans_are_read_too() {
-        let answer = br#"{"data":[{"id":"x","attributes":{"status":"completed","sandbox_status":[
+        let response = br#"{"data":[{"id":"x","attributes":{"status":"completed","sandbox_status":[
             {"sandbox_name":"CAPE","status":"paused"}]}},{"id":"y","attributes":{"status":"queued"}}]}"#;
-        let analysis = Analysis::of(answer).unwrap();
+        let analysis = Analysis::of(response).unwrap();
         assert!(analysis.is_done() && analysis.sandboxes[0].label() == "paused");
         assert_eq!(analysis.sandboxes[0].sandbox(), Untrusted::from("CAPE"));
     }

@@ -179,7 +179,7 @@ impl Index {
 }
 
 /// Maximum number of sections: a report has about a hundred. Each further attribute becomes a row, shown raw.
-const MOST_SECTIONS: usize = 1_024;
+const MAX_SECTIONS: usize = 1_024;
 
 /// The role of an open container in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -356,7 +356,7 @@ impl SectionBuilder {
 
     fn open_section(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         let attribute = Attribute::named(&self.name);
-        if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MOST_SECTIONS {
+        if attribute.is_none() && object.is_none() || self.taken + self.found.sections.len() >= MAX_SECTIONS {
             return self.push_loose();
         }
         let is_tree = attribute.is_some_and(|found| found.shape == ValueShape::ProcessTree);
@@ -380,7 +380,7 @@ impl SectionBuilder {
         matches!(self.places.last(), Some(ContainerRole::Root | ContainerRole::Data))
     }
 
-    /// Adds a row for a single value of an unknown attribute, or for an attribute past [`MOST_SECTIONS`]. They share a
+    /// Adds a row for a single value of an unknown attribute, or for an attribute past [`MAX_SECTIONS`]. They share a
     /// section, so a million of them cost no more than a million rows.
     fn push_loose(&mut self) -> ContainerRole {
         let is_beside = self.is_beside();

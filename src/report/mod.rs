@@ -39,6 +39,8 @@ pub use indicators::{Indicator, Indicators};
 pub use note::{Item, Note, NoteSubject};
 pub use rows::row_set::{Order, RowSet};
 pub use rows::{Piece, Report, Row, RowPlace};
-pub use stored::{Deletion, DeletionTarget, ImportOrigin, RecentFile, Retention, StoredContent, StoredItem, whose};
+pub use stored::{
+    Deletion, DeletionTarget, ImportOrigin, RecentFile, Retention, StoredContent, StoredItem, label_owners,
+};
 pub use tree::{Depths, Folds};
 pub use work::{Cancel, Cancelled};

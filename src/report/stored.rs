@@ -40,9 +40,9 @@ pub struct StoredItem {
 }
 
 /// Names the owners of these items, such as `of profile lab`, or `of lab 4, other 1, no service (imported) 2`.
-pub fn whose<'a>(things: impl IntoIterator<Item = &'a StoredItem>) -> String {
+pub fn label_owners<'a>(things: impl IntoIterator<Item = &'a StoredItem>) -> String {
     let mut counts = BTreeMap::<_, u64>::new();
-    for thing in things.into_iter().filter(|thing| thing.is_answer()) {
+    for thing in things.into_iter().filter(|thing| thing.is_response()) {
         *counts.entry((thing.is_import(), if thing.is_import() { "" } else { &thing.profile })).or_default() += 1;
     }
     let name = |(is_import, profile): &(bool, &str)| match is_import {
@@ -68,7 +68,7 @@ pub enum StoredContent {
     /// Notes on a report that is not stored: it was deleted by hand, or never fetched.
     Notes(Identifier),
     /// Any other response: a list, an artifact, a response to another request, or one that is not read.
-    Answer {
+    Response {
         /// A short name, to delete it by.
         id: String,
         /// Its file in the store.
@@ -87,7 +87,7 @@ impl StoredItem {
     pub fn report(&self) -> Option<&Identifier> {
         match &self.what {
             StoredContent::Report(identifier) => Some(identifier),
-            StoredContent::Notes(_) | StoredContent::Answer { .. } => None,
+            StoredContent::Notes(_) | StoredContent::Response { .. } => None,
         }
     }
 
@@ -97,7 +97,7 @@ impl StoredItem {
             StoredContent::Report(report) | StoredContent::Notes(report) => {
                 DeletionTarget::Report(self.service.clone(), report.clone())
             }
-            StoredContent::Answer { place, .. } => DeletionTarget::Answer(place.clone()),
+            StoredContent::Response { place, .. } => DeletionTarget::Response(place.clone()),
         }
     }
 
@@ -106,7 +106,7 @@ impl StoredItem {
         self.imported.is_some()
     }
 
-    pub fn is_answer(&self) -> bool {
+    pub fn is_response(&self) -> bool {
         !matches!(self.what, StoredContent::Notes(_))
     }
 
@@ -114,7 +114,7 @@ impl StoredItem {
     pub fn noted(&self) -> Option<&Identifier> {
         match &self.what {
             StoredContent::Report(identifier) | StoredContent::Notes(identifier) => Some(identifier),
-            StoredContent::Answer { .. } => None,
+            StoredContent::Response { .. } => None,
         }
     }
 
@@ -125,7 +125,7 @@ impl StoredItem {
     }
 
     pub fn is_unread(&self) -> bool {
-        matches!(self.what, StoredContent::Answer { is_unread: true, .. })
+        matches!(self.what, StoredContent::Response { is_unread: true, .. })
     }
 }
 
@@ -134,7 +134,7 @@ impl StoredItem {
 pub enum DeletionTarget {
     /// A report that a service sent with its artifacts, or one that was imported, or the notes alone.
     Report(String, Identifier),
-    Answer(String),
+    Response(String),
     /// All responses of a service about a file.
     File(String, Sha256),
     Before(Timestamp),
@@ -157,11 +157,11 @@ impl DeletionTarget {
             (Self::Report(service, report), StoredContent::Report(found)) => {
                 thing.service == *service && found == report
             }
-            (Self::Report(service, report), StoredContent::Answer { beside, .. }) => {
+            (Self::Report(service, report), StoredContent::Response { beside, .. }) => {
                 thing.service == *service && beside.as_ref() == Some(report)
             }
-            (Self::Answer(wanted), StoredContent::Answer { place, .. }) => wanted == place,
-            (Self::Answer(_), StoredContent::Report(_) | StoredContent::Notes(_)) => false,
+            (Self::Response(wanted), StoredContent::Response { place, .. }) => wanted == place,
+            (Self::Response(_), StoredContent::Report(_) | StoredContent::Notes(_)) => false,
         }
     }
 }
@@ -257,7 +257,7 @@ pub enum Retention {
     /// Deleted then, unless a longer retention was chosen.
     Unless(Timestamp),
     /// The service still had it then, longer than by default.
-    Had(Timestamp),
+    LastSeen(Timestamp),
     /// Available until then at least, unless it is deleted by hand.
     Until(Timestamp),
 }
@@ -274,7 +274,7 @@ impl Retention {
             now if now >= after(MAX_RETENTION) && !had(MAX_RETENTION) => Self::Gone(after(MAX_RETENTION)),
             // A report that was sent later has a longer, unknown retention.
             now if now >= after(DEFAULT_RETENTION) => match sent {
-                Some(sent) if had(DEFAULT_RETENTION) => Self::Had(sent),
+                Some(sent) if had(DEFAULT_RETENTION) => Self::LastSeen(sent),
                 _ => Self::Unless(after(DEFAULT_RETENTION)),
             },
             _ => Self::Until(after(DEFAULT_RETENTION)),
@@ -286,7 +286,7 @@ impl Retention {
         match self {
             Self::Gone(when) => format!("the service deleted it by {}: the stored copy is the only one", at(when)),
             Self::Unless(end) => format!("unless a longer retention was chosen the service deleted it on {}", at(end)),
-            Self::Had(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
+            Self::LastSeen(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
             Self::Until(when) => format!("the service has it until {} at least", at(when)),
             Self::Unknown => "its retention at the service is not known".to_owned(),
         }
@@ -297,7 +297,7 @@ impl Retention {
         match self {
             Self::Gone(_) => "gone".to_owned(),
             Self::Unless(when) => format!("gone {}?", at(when)),
-            Self::Had(when) => format!("seen {}", at(when)),
+            Self::LastSeen(when) => format!("seen {}", at(when)),
             Self::Until(when) => format!("to {}", at(when)),
             Self::Unknown => "?".to_owned(),
         }
@@ -320,9 +320,9 @@ mod tests {
         assert_eq!([of(0), of(86_399)], [Retention::Until(at(86_400)); 2]);
         assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::Unless(at(86_400)); 2]);
         assert_eq!(since(Some(86_399), 86_400), Retention::Unless(at(86_400)));
-        assert_eq!(since(Some(86_400), 86_401), Retention::Had(at(86_400)));
+        assert_eq!(since(Some(86_400), 86_401), Retention::LastSeen(at(86_400)));
         assert_eq!(since(Some(86_400), 28 * 86_400), Retention::Gone(at(28 * 86_400)));
-        assert_eq!(since(Some(29 * 86_400), 30 * 86_400), Retention::Had(at(29 * 86_400)));
+        assert_eq!(since(Some(29 * 86_400), 30 * 86_400), Retention::LastSeen(at(29 * 86_400)));
         assert_eq!(of(28 * 86_400), Retention::Gone(at(28 * 86_400)));
         assert_eq!(Retention::of(&identifier("Box-7"), None, at(0)), Retention::Unknown);
     }

@@ -130,7 +130,7 @@ pub struct Folds {
     /// The exceptions from the default.
     turned: BTreeSet<u32>,
     /// The only rows that are shown, with their ancestors, in order; `None` for all.
-    kept: Option<Vec<u32>>,
+    retained: Option<Vec<u32>>,
     /// The visible rows, in order; `None` for all.
     visible: Option<Arc<Vec<u32>>>,
 }
@@ -210,16 +210,16 @@ impl Folds {
     }
 
     /// Shows only these rows, given in order, and their ancestors; `None` shows all.
-    pub fn keep(&mut self, rows: Option<&[u32]>, depths: &Depths) {
-        self.kept = rows.map(|rows| with_ancestors(rows, depths));
+    pub fn retain(&mut self, rows: Option<&[u32]>, depths: &Depths) {
+        self.retained = rows.map(|rows| with_ancestors(rows, depths));
         self.refresh(depths);
     }
 
     /// Whether the row has selected children; folded ones count.
     pub fn has_children(&self, row: usize, depths: &Depths) -> bool {
-        let Some(kept) = &self.kept else { return depths.has_children(row) };
-        let after = kept.partition_point(|kept| *kept as usize <= row);
-        let next = kept.get(after).and_then(|next| depths.get(*next as usize));
+        let Some(retained) = &self.retained else { return depths.has_children(row) };
+        let after = retained.partition_point(|retained| *retained as usize <= row);
+        let next = retained.get(after).and_then(|next| depths.get(*next as usize));
         matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
     }
 
@@ -234,8 +234,8 @@ impl Folds {
 
     /// Recomputes the visible rows after rows were added.
     pub fn refresh(&mut self, depths: &Depths) {
-        self.visible = (self.any() || self.kept.is_some()).then(|| match &self.kept {
-            Some(kept) => self.unhidden(kept.iter().copied(), depths),
+        self.visible = (self.any() || self.retained.is_some()).then(|| match &self.retained {
+            Some(retained) => self.unhidden(retained.iter().copied(), depths),
             None => self.unhidden((0..).take(depths.len()), depths),
         });
     }
@@ -408,11 +408,11 @@ mod fold_tests {
     }
 
     /// The rows without a folded ancestor and, if only some are selected, at or above one of them.
-    fn naive(folds: &Folds, kept: Option<&[u32]>, depths: &Depths) -> Vec<usize> {
+    fn naive(folds: &Folds, retained: Option<&[u32]>, depths: &Depths) -> Vec<usize> {
         let above = |row: usize| std::iter::successors(Some(row), |row| depths.parent(*row));
         let is_kept = |row: usize| {
             let below = |below: &u32| (*below as usize) < depths.len() && above(*below as usize).any(|up| up == row);
-            kept.is_none_or(|kept| kept.iter().any(below))
+            retained.is_none_or(|retained| retained.iter().any(below))
         };
         let is_open = |row: usize| above(row).skip(1).all(|up| !folds.is_folded(up));
         (0..depths.len()).filter(|row| is_kept(*row) && is_open(*row)).collect()
@@ -424,7 +424,7 @@ mod fold_tests {
             depths in prop::collection::vec(0_u16..6, 1..60),
             steps in prop::collection::vec(step(), 1..20),
         ) {
-            let (depths, mut folds, mut kept) = (Depths::from(depths), Folds::default(), None);
+            let (depths, mut folds, mut retained) = (Depths::from(depths), Folds::default(), None);
             for step in steps {
                 match step {
                     Step::Fold(row) => folds.fold(row, true, &depths),
@@ -432,14 +432,14 @@ mod fold_tests {
                     Step::Reveal(row) => folds.reveal(row, &depths),
                     Step::FoldAll(fold) => folds.fold_all(fold, &depths),
                     Step::Keep(rows) => {
-                        folds.keep(rows.as_deref(), &depths);
-                        kept = rows;
+                        folds.retain(rows.as_deref(), &depths);
+                        retained = rows;
                     }
                 }
-                let naive = naive(&folds, kept.as_deref(), &depths);
+                let naive = naive(&folds, retained.as_deref(), &depths);
                 prop_assert_eq!(visible(&folds, &depths), naive.clone());
                 let mut restored = Folds::of(&folds.folded(&depths));
-                restored.keep(kept.as_deref(), &depths);
+                restored.retain(retained.as_deref(), &depths);
                 prop_assert_eq!(visible(&restored, &depths), naive.clone());
                 for (position, row) in naive.iter().enumerate() {
                     prop_assert_eq!(folds.position(*row), position);

@@ -58,7 +58,7 @@ impl Request {
 pub fn again(things: &[StoredItem], entitlements: &Entitlements, now: Timestamp) -> String {
     let (imported, fetched): (Vec<_>, Vec<_>) =
         things.iter().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());
-    let has_others = things.iter().any(|thing| matches!(thing.what, StoredContent::Answer { .. }));
+    let has_others = things.iter().any(|thing| matches!(thing.what, StoredContent::Response { .. }));
     let fetching = (!fetched.is_empty()).then(|| fetching(&fetched, entitlements, now));
     let asking = has_others.then(|| "Other responses cost their price again.".to_owned());
     let importing = "Imported reports can be imported again without a request.".to_owned();

@@ -59,7 +59,7 @@ impl Request {
             b"identifiers" => page(Listing::Identifiers, rest)?,
             b"artifact" => {
                 let artifact = Artifact::named(std::str::from_utf8(split(rest).0).ok()?)?;
-                Self::Artifact { identifier: Self::holding_beside(key)?, artifact }
+                Self::Artifact { identifier: Self::report_of_artifact_key(key)?, artifact }
             }
             b"v2-report" => Self::V2Reports { files: hashes(rest)? },
             b"v2-submissions" => Self::V2Submissions { files: hashes(rest)? },
@@ -88,7 +88,7 @@ impl Request {
     }
 
     /// The report of the artifact stored under this key, even of an unknown kind.
-    pub fn holding_beside(key: &[u8]) -> Option<Identifier> {
+    pub fn report_of_artifact_key(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));
         (operation == b"artifact").then(identifier).flatten()
@@ -96,10 +96,10 @@ impl Request {
 
     /// The file of the response stored under this key, if any. Most keys of a newer version have it
     /// as their second word, too.
-    pub fn holding_file(key: &[u8]) -> Option<Sha256> {
+    pub fn file_of_key(key: &[u8]) -> Option<Sha256> {
         let of_report = match Self::of_storage_key(key) {
             Some(Self::Behaviour { identifier }) => Some(identifier),
-            _ => Self::holding_beside(key),
+            _ => Self::report_of_artifact_key(key),
         };
         match of_report {
             Some(report) => report.parts().file,
@@ -108,7 +108,7 @@ impl Request {
     }
 
     /// A short description of the stored response, without its file.
-    pub fn holding_words(key: &[u8]) -> Visible {
+    pub fn stored_label(key: &[u8]) -> Visible {
         match Self::of_storage_key(key) {
             Some(Self::Behaviours { cursor: None, .. }) => to_visible("list of sandboxes"),
             Some(Self::Behaviours { .. }) => to_visible("list, further page"),
@@ -170,11 +170,11 @@ mod tests {
         for request in asked {
             let key = request.storage_key().unwrap();
             assert_eq!(Request::of_storage_key(&key), Some(request));
-            assert!(!Request::holding_words(&key).as_str().chars().any(char::is_control));
+            assert!(!Request::stored_label(&key).as_str().chars().any(char::is_control));
         }
         for odd in [&b""[..], b"behaviours nothing", b"artifact x y", b"file \xff", b"something new"] {
             assert_eq!(Request::of_storage_key(odd), None);
         }
-        assert_eq!(Request::holding_words(b"something \x1b new").as_str(), r"something \x1b new");
+        assert_eq!(Request::stored_label(b"something \x1b new").as_str(), r"something \x1b new");
     }
 }

@@ -18,7 +18,7 @@ pub use performer::search;
 pub(crate) use performer::{load_file, load_pages, read_rules};
 pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{SHUTDOWN_GRACE, STUCK_TIMEOUT};
-pub use terminal::{Clipboard, Display, ask_hidden, install_panic_hook, run, terminal_size};
+pub use terminal::{Clipboard, Display, install_panic_hook, prompt_hidden, run, terminal_size};
 
 use crate::app::{Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent};
 use crate::gateway::{Clock, Gateway};

@@ -62,7 +62,7 @@ pub(super) fn run(
 
 impl Dialogue {
     fn run(&mut self) -> io::Result<RunExit> {
-        self.say(
+        self.print(
             "behaview in lines. Type a command's name, a key, or a row's number; help lists what applies; quit ends.",
         )?;
         loop {
@@ -76,7 +76,7 @@ impl Dialogue {
             if self.session.model.key_context() == KeyContext::Confirm {
                 self.forget_typed_ahead()?;
             }
-            match self.ask("> ")? {
+            match self.prompt("> ")? {
                 Some(line) => self.take(line.trim())?,
                 None => {
                     self.session.take(TerminalEvent::Quit);
@@ -90,8 +90,8 @@ impl Dialogue {
     /// Waits until no work is in progress, and reports the wait at intervals.
     fn wait(&mut self) -> io::Result<()> {
         while !self.session.run_until_idle(SILENCE_INTERVAL).unwrap_or(true) {
-            let answers = text::count(self.session.model.calls.len() as u64, "response");
-            self.say(&format!("still waiting for {answers}"))?;
+            let responses = text::count(self.session.model.calls.len() as u64, "response");
+            self.print(&format!("still waiting for {responses}"))?;
         }
         Ok(())
     }
@@ -111,10 +111,10 @@ impl Dialogue {
         }
         // A notice is printed once.
         self.session.model.notice = None;
-        lines.iter().try_for_each(|line| self.say(line))
+        lines.iter().try_for_each(|line| self.print(line))
     }
 
-    fn say(&mut self, line: &str) -> io::Result<()> {
+    fn print(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.output, "{}", text::own(line.trim_end()))
     }
 
@@ -134,7 +134,7 @@ impl Dialogue {
 
     /// Prompts for a line, again after one that is too long: a confirmation belongs to the prompt before it. `None`
     /// at the end of the input.
-    fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
+    fn prompt(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
             write!(self.output, "{prompt}")?;
             self.output.flush()?;
@@ -148,7 +148,7 @@ impl Dialogue {
                 return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
             }
             self.input.skip_until(b'\n')?;
-            self.say(&format!("That line is longer than {}, and was left out.", text::bytes(MAX_LINE_BYTES as u64)))?;
+            self.print(&format!("That line is longer than {}, and was left out.", text::bytes(MAX_LINE_BYTES as u64)))?;
         }
     }
 
@@ -190,7 +190,7 @@ impl Dialogue {
             }
             None => {
                 let word = Untrusted::from(word).visible_cut(40);
-                self.say(&format!("no command, key or row \"{word}\" here; help lists what applies"))
+                self.print(&format!("no command, key or row \"{word}\" here; help lists what applies"))
             }
         }
     }
@@ -198,7 +198,7 @@ impl Dialogue {
     fn run_command(&mut self, command: &'static Command) -> io::Result<()> {
         let model = &self.session.model;
         if let Some(why) = command.off(model) {
-            return self.say(&format!("{} does not apply here: {why}", command.name));
+            return self.print(&format!("{} does not apply here: {why}", command.name));
         }
         self.session.model.run(command);
         self.session.perform_pending();

@@ -111,7 +111,7 @@ fn is_in_front() -> bool {
 }
 
 /// Suspends this program until the shell puts it in the foreground; returns false if it is resumed only to end.
-fn comes_to_front(ending: &ShutdownState) -> bool {
+fn wait_for_foreground(ending: &ShutdownState) -> bool {
     for _ in 0..MAX_BACKGROUND_STOPS {
         if is_in_front() || ending.signal().is_some() {
             break;
@@ -161,7 +161,7 @@ fn run_to_the_end<W: Write>(
     display: Display,
     ending: &ShutdownState,
 ) -> io::Result<RunExit> {
-    if !comes_to_front(ending) {
+    if !wait_for_foreground(ending) {
         return Ok(RunExit::Done);
     }
     take_over(display.takes_mouse)?;
@@ -190,7 +190,7 @@ fn run_to_the_end<W: Write>(
                     restore_terminal();
                     signals::stop(false);
                 }
-                if comes_to_front(ending) {
+                if wait_for_foreground(ending) {
                     // A closed terminal shows an error at the next drawing.
                     let _ = take_over(display.takes_mouse);
                     session.redraw();
@@ -348,7 +348,7 @@ const SIGNAL_POLL: Duration = Duration::from_millis(100);
 
 /// Reads a line without echo. An ending signal takes effect after the terminal's modes are restored: no crate for
 /// passwords restores them on a signal.
-pub fn ask_hidden(words: &str) -> io::Result<String> {
+pub fn prompt_hidden(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {
         return Err(io::Error::from(io::ErrorKind::NotConnected));

@@ -30,13 +30,13 @@ pub enum ServiceError {
     Unsendable(String),
     #[error("nothing was uploaded: the service names {}", .0.visible_cut(120))]
     ForeignUpload(Untrusted),
-    #[error("the answer was lost: {0}")]
+    #[error("the response was lost: {0}")]
     Lost(String),
     #[error("it was cancelled")]
-    GivenUp,
+    Cancelled,
     #[error("nothing was sent: it was cancelled before")]
     Unsent,
-    #[error("the answer was longer than {} and was dropped", crate::text::bytes(*.0))]
+    #[error("the response was longer than {} and was dropped", crate::text::bytes(*.0))]
     TooLong(u64),
     #[error("{0}")]
     Refused(ApiError),
@@ -102,7 +102,7 @@ pub enum InvalidResponse {
 impl ServiceError {
     /// Whether the service may have counted the call.
     pub fn may_be_charged(&self) -> bool {
-        matches!(self, Self::Lost(_) | Self::GivenUp | Self::TooLong(_) | Self::Refused(_) | Self::Unusable(_))
+        matches!(self, Self::Lost(_) | Self::Cancelled | Self::TooLong(_) | Self::Refused(_) | Self::Unusable(_))
     }
 
     /// Whether the service may have accepted the upload: it was sent completely and not refused.
@@ -123,10 +123,10 @@ impl ServiceError {
             Self::Unsendable(_) => "Check the file.",
             Self::ForeignUpload(_) => "If it may have your files, set upload_host in the profile; it gets no key.",
             Self::Unsent => "",
-            Self::Lost(_) | Self::GivenUp => "The service may have counted the call.",
+            Self::Lost(_) | Self::Cancelled => "The service may have counted the call.",
             Self::TooLong(_) => "The service may have counted the call; max_response_mib in the profile is the limit.",
             Self::Unusable(InvalidResponse::WebPage) => {
-                "Check the network: something answers in the service's place. What is stored stays."
+                "Check the network: something else responds in the service's place. What is stored stays."
             }
             Self::Unusable(InvalidResponse::Silent(_)) => "Nothing of it is stored.",
             Self::Unusable(_) => "Its bytes stay in the store, unread.",
@@ -138,7 +138,7 @@ impl ServiceError {
 impl ApiError {
     /// Parses an error response from its status, headers and body.
     pub fn of(status: u16, retry_after: Option<&str>, body: &[u8], now: jiff::Timestamp) -> Self {
-        let (code, message) = words(body);
+        let (code, message) = code_and_message(body);
         let reason = match (status, code.as_deref()) {
             (300..=399, _) => ApiErrorKind::Redirected,
             (401, _) | (200, Some("AuthenticationRequiredError" | "UserNotActiveError" | "WrongCredentialsError")) => {
@@ -160,12 +160,12 @@ impl ApiError {
     }
 
     /// The error of a response with status 200, in place of data or of its attributes; not one of API v2.
-    pub fn in_answer<'a>(body: &'a [u8], now: jiff::Timestamp) -> Option<Self> {
+    pub fn in_body<'a>(body: &'a [u8], now: jiff::Timestamp) -> Option<Self> {
         let inner = |one: Raw<'a>| one.member("data").filter(|data| has(data, "error")).unwrap_or(one);
-        let answers: Vec<_> = Raw::new(body).each().into_iter().map(inner).collect();
+        let responses: Vec<_> = Raw::new(body).each().into_iter().map(inner).collect();
         let has_content = |one: &Raw<'_>| ["data", "attributes", "response_code"].iter().any(|name| has(one, name));
-        let is_error = answers.iter().all(|one| has(one, "error") && !has_content(one));
-        answers.first().filter(|_| is_error).map(|first| Self::of(200, None, first.bytes(), now))
+        let is_error = responses.iter().all(|one| has(one, "error") && !has_content(one));
+        responses.first().filter(|_| is_error).map(|first| Self::of(200, None, first.bytes(), now))
     }
 
     /// The refusal of this request: of an upload, it may be the archive's password that is wrong.
@@ -231,7 +231,7 @@ impl ApiErrorKind {
             ),
             Self::NotFound => (
                 NOT_FOUND,
-                "Check what was asked for. Private files and reports expire: after a day, unless set otherwise.",
+                "Check the hash or identifier. Private files and reports expire: after a day, unless set otherwise.",
             ),
             Self::QuotaSpent => (
                 "the quota is spent",
@@ -262,13 +262,13 @@ fn has(one: &Raw<'_>, name: &str) -> bool {
 
 /// Whether a short response has an error beside its data, or inside it.
 pub fn has_error(body: &[u8]) -> bool {
-    let answer = Raw::new(body);
-    let is_error = |data: Raw<'_>| has(&answer, "error") || has(&data, "error");
-    body.len() as u64 <= LONGEST_ERROR && answer.member("data").is_some_and(is_error)
+    let response = Raw::new(body);
+    let is_error = |data: Raw<'_>| has(&response, "error") || has(&data, "error");
+    body.len() as u64 <= LONGEST_ERROR && response.member("data").is_some_and(is_error)
 }
 
 /// Code and message of an error body; `None` if the body has another form.
-fn words(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
+fn code_and_message(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
     let Some(error) = Raw::new(body).each().first().and_then(|one| one.member("error")) else { return (None, None) };
     let code = error.member("code").and_then(|code| String::from_utf8(code.text().as_bytes().to_vec()).ok());
     let message = if error.kind() == Kind::Text { Some(error) } else { error.member("message") };
@@ -309,12 +309,12 @@ fn refused_certificate(error: &reqwest::Error) -> Option<String> {
         inside.map(|inside| inside as &dyn std::error::Error).or_else(|| cause.source())
     })
     .find_map(|cause| match cause.downcast_ref() {
-        Some(rustls::Error::InvalidCertificate(why)) => Some(certificate_words(why)),
+        Some(rustls::Error::InvalidCertificate(why)) => Some(certificate_reason(why)),
         _ => None,
     })
 }
 
-fn certificate_words(why: &rustls::CertificateError) -> String {
+fn certificate_reason(why: &rustls::CertificateError) -> String {
     use rustls::CertificateError::{NotValidForName, NotValidForNameContext, UnknownIssuer};
     match why {
         UnknownIssuer => "no authority that this machine knows has signed it".to_owned(),

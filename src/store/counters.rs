@@ -23,10 +23,10 @@ impl Store {
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    pub fn record_snapshot(&self, whose: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> Result<()> {
+    pub fn record_snapshot(&self, payer: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> Result<()> {
         self.write(|transaction| {
-            write(transaction, whose, session, snapshot)?;
-            let audited = || compared(transaction, whose);
+            write(transaction, payer, session, snapshot)?;
+            let audited = || compared(transaction, payer);
             let (_, all) = audited()?;
             // A call that one window settles is certain for the others; each is settled and lowered once.
             for _ in 0..2 * all.len() {
@@ -49,10 +49,10 @@ impl Store {
     }
 
     /// All entries of a profile, oldest first, each with the evidence from the counters.
-    pub fn entries(&self, whose: Account<'_>) -> Result<Vec<LedgerEntry>> {
+    pub fn entries(&self, payer: Account<'_>) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
-        let mut found = self.read(|connection| entries(connection, &which, [whose.profile, whose.service]))?;
-        let (snapshots, calls) = self.read(|connection| compared(connection, whose))?;
+        let mut found = self.read(|connection| entries(connection, &which, [payer.profile, payer.service]))?;
+        let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;
         let evidence = audit::evidence(&snapshots, &calls, Unit::Request);
         for entry in &mut found {
             entry.counted = entry.counted.take().or_else(|| evidence.get(&entry.number).cloned());
@@ -61,30 +61,30 @@ impl Store {
     }
 
     /// Predicted and counted costs in the times between readings of the request counters.
-    pub fn windows(&self, whose: Account<'_>) -> Result<Vec<Window>> {
-        let (snapshots, calls) = self.read(|connection| compared(connection, whose))?;
+    pub fn windows(&self, payer: Account<'_>) -> Result<Vec<Window>> {
+        let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;
         Ok(audit::windows(&snapshots, &calls, Unit::Request))
     }
 }
 
 /// Writes a reading. Of readings without a call in between, only the first of each five minutes
 /// and the last stay.
-fn write(connection: &Connection, whose: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> rusqlite::Result<()> {
+fn write(connection: &Connection, payer: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> rusqlite::Result<()> {
     let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO counters (look, asked, at, session, profile, service, account, after, unit, period, holder, used,
                                allowed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
-    let (asked, at) = (snapshot.asked.as_millisecond(), snapshot.received.as_millisecond());
+    let (sent, at) = (snapshot.sent.as_millisecond(), snapshot.received.as_millisecond());
     for reading in &snapshot.readings {
         insert.execute(params![
             number,
-            asked,
+            sent,
             at,
             session,
-            whose.profile,
-            whose.service,
+            payer.profile,
+            payer.service,
             snapshot.account,
             snapshot.after,
             reading.unit.name(),
@@ -99,8 +99,8 @@ fn write(connection: &Connection, whose: Account<'_>, session: &str, snapshot: &
                   account = ?3 AND after = ?4 AND look < ?5 AND look NOT IN
                       (SELECT MIN(look) FROM counters WHERE profile = ?1 AND service = ?2 AND account = ?3
                        AND after = ?4 GROUP BY asked / 300000))";
-    let outdated = asked - MAX_AGE.as_secs() * 1000;
-    let values = params![whose.profile, whose.service, snapshot.account, snapshot.after, number, outdated];
+    let outdated = sent - MAX_AGE.as_secs() * 1000;
+    let values = params![payer.profile, payer.service, snapshot.account, snapshot.after, number, outdated];
     connection.execute(delete, values).map(drop)
 }
 
@@ -131,16 +131,16 @@ fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &st
 }
 
 /// The readings of the counters, and the calls after the first of them.
-fn compared(connection: &Connection, whose: Account<'_>) -> rusqlite::Result<(Vec<QuotaSnapshot>, Vec<AuditedCall>)> {
+fn compared(connection: &Connection, payer: Account<'_>) -> rusqlite::Result<(Vec<QuotaSnapshot>, Vec<AuditedCall>)> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed FROM counters
          WHERE profile = ?1 AND service = ?2 ORDER BY look",
     )?;
-    let mut rows = select.query([whose.profile, whose.service])?;
+    let mut rows = select.query([payer.profile, payer.service])?;
     let mut snapshots = BTreeMap::<i64, QuotaSnapshot>::new();
     while let Some(row) = rows.next()? {
-        let (asked, received) = (moment(row.get(1)?), moment(row.get(2)?));
-        let found = QuotaSnapshot { asked, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
+        let (sent, received) = (moment(row.get(1)?), moment(row.get(2)?));
+        let found = QuotaSnapshot { sent, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
         let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
         let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
         let (used, allowed) = (units(8)?, units(9)?);
@@ -151,6 +151,6 @@ fn compared(connection: &Connection, whose: Account<'_>) -> rusqlite::Result<(Ve
     }
     let first = snapshots.values().map(|snapshot| snapshot.after).min().unwrap_or(i64::MAX);
     let which = format!("WHERE {OF_PROFILE} AND id > ?3 ORDER BY id");
-    let entries = entries(connection, &which, params![whose.profile, whose.service, first])?;
+    let entries = entries(connection, &which, params![payer.profile, payer.service, first])?;
     Ok((snapshots.into_values().collect(), entries.iter().filter_map(LedgerEntry::call).collect()))
 }

@@ -71,9 +71,9 @@ impl Store {
         let received = received.or(unread.as_ref().map(|(_, when)| *when))?;
         let what = match key.as_deref().and_then(Request::of_storage_key) {
             Some(Request::Behaviour { identifier }) if name.starts_with(REPORTS) => StoredContent::Report(identifier),
-            _ => StoredContent::Answer {
-                id: format!("answer-{}", digest(&[name.as_bytes()]).get(..8).unwrap_or_default()),
-                beside: key.as_deref().and_then(Request::holding_beside),
+            _ => StoredContent::Response {
+                id: format!("response-{}", digest(&[name.as_bytes()]).get(..8).unwrap_or_default()),
+                beside: key.as_deref().and_then(Request::report_of_artifact_key),
                 key: Untrusted::from(key.unwrap_or_else(|| place.as_bytes().to_vec())),
                 is_unread: unread.is_some(),
                 place: name,
@@ -127,7 +127,7 @@ impl Store {
             StoredContent::Report(identifier) => {
                 self.report_files.remove(&place(&thing.service, &key_of(identifier.as_bytes())))
             }
-            StoredContent::Answer { place, .. } => self.report_files.remove(place),
+            StoredContent::Response { place, .. } => self.report_files.remove(place),
             StoredContent::Notes(_) => Ok(()),
         })
     }
@@ -147,7 +147,7 @@ impl Store {
                     (of == service || service == IMPORTED) && named.as_str() == file
                 }
                 DeletionTarget::Before(moment) => is_meant(of) && *opened < *moment - OPENED_MARGIN && !is_left(file),
-                DeletionTarget::Report(..) | DeletionTarget::Answer(_) | DeletionTarget::DownTo(_) => false,
+                DeletionTarget::Report(..) | DeletionTarget::Response(_) | DeletionTarget::DownTo(_) => false,
             })
         });
         Ok(files)

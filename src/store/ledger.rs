@@ -64,7 +64,7 @@ pub struct NewEntry<'a> {
     /// This machine's time, by which pauses are counted.
     pub clock: Timestamp,
     pub session: &'a str,
-    pub whose: Account<'a>,
+    pub payer: Account<'a>,
     /// The request, safe to show.
     pub what: &'a str,
     /// The key that identifies the request, which must not be in flight twice.
@@ -132,9 +132,9 @@ impl LedgerEntry {
         };
         let (number, from) = (self.number, self.at);
         let account = self.account.clone();
-        let most = self.predicted_max.unwrap_or(0).max(1);
+        let max_charge = self.predicted_max.unwrap_or(0).max(1);
         let is_counted = self.unit == Unit::Request.name() && self.state != State::Unsent;
-        is_counted.then_some(AuditedCall { number, from, until, account, charge, most })
+        is_counted.then_some(AuditedCall { number, from, until, account, charge, max_charge })
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -162,8 +162,8 @@ impl LedgerEntry {
             counts_as: 0,
             at_least: false,
         };
-        let most = entry.predicted_max.unwrap_or(entry.predicted_min.max(1));
-        entry.counts_as = entry.certain().unwrap_or(most.max(entry.settled.unwrap_or(0)));
+        let max_charge = entry.predicted_max.unwrap_or(entry.predicted_min.max(1));
+        entry.counts_as = entry.certain().unwrap_or(max_charge.max(entry.settled.unwrap_or(0)));
         entry.at_least = entry.certain().is_none() && entry.predicted_max.is_none();
         Ok(entry)
     }
@@ -177,7 +177,7 @@ impl Store {
         let refused = self.write(|transaction| {
             if entry.budget.is_set() {
                 let session = sums(&entries(transaction, OF_SESSION, [entry.session])?).into_values().sum();
-                let today = sums(&of_period(transaction, entry.whose, Period::Daily, entry.at)?).into_values().sum();
+                let today = sums(&of_period(transaction, entry.payer, Period::Daily, entry.at)?).into_values().sum();
                 if let Some(over) = entry.budget.exceeded(entry.price, session, today) {
                     return Ok(Some(Reserved::OverBudget(over)));
                 }
@@ -188,7 +188,7 @@ impl Store {
             self.settle_abandoned(transaction, entry.at)?;
             let next = "SELECT COALESCE(MAX(id), 0) + 1 FROM ledger";
             let id = transaction.query_row(next, [], |row| row.get(0))?;
-            call = RecordedCall::begin(&self.folder, id, entry.whose.service, entry.claim);
+            call = RecordedCall::begin(&self.folder, id, entry.payer.service, entry.claim);
             match &call {
                 Ok(Some(call)) => self.insert(transaction, entry, call).map(|()| None),
                 Ok(None) => Ok(Some(Reserved::InFlight)),
@@ -231,7 +231,7 @@ impl Store {
     }
 
     fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &RecordedCall) -> rusqlite::Result<()> {
-        let (price, whose, operation) = (entry.price, entry.whose, entry.price.operation.kind.name());
+        let (price, payer, operation) = (entry.price, entry.payer, entry.price.operation.kind.name());
         let (mut what, mut key) = (entry.what.to_owned(), entry.claim.map(<[u8]>::to_vec));
         if !self.is_persistent {
             key = key.map(|key| Sha256::digest(key).to_vec());
@@ -242,8 +242,8 @@ impl Store {
             call.entry,
             entry.at.as_millisecond(),
             entry.session,
-            whose.profile,
-            whose.service,
+            payer.profile,
+            payer.service,
             operation,
             what,
             key,
@@ -251,7 +251,7 @@ impl Store {
             integer(price.verdict.units.min),
             price.verdict.units.max.map(integer),
             entry.account,
-            whose.owner,
+            payer.owner,
             call.lock(),
         ];
         transaction.execute(
@@ -264,8 +264,8 @@ impl Store {
     }
 
     /// What a sender has spent of each unit in the period (UTC) that contains `now`.
-    pub fn spent_in(&self, whose: Account<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, SpentUnits>> {
-        self.read(|connection| of_period(connection, whose, period, now)).map(|entries| sums(&entries))
+    pub fn spent_in(&self, payer: Account<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, SpentUnits>> {
+        self.read(|connection| of_period(connection, payer, period, now)).map(|entries| sums(&entries))
     }
 
     /// What a session has spent of each unit.
@@ -286,14 +286,14 @@ impl Store {
     ///
     /// The service accepted the requests of the 60 seconds before a refusal, so their number is the limit, or one if
     /// there were none. A single request that was refused after none shows nothing, because others caused it.
-    pub fn minute_limit(&self, whose: Account<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
-        let hour = self.read(|connection| requests(connection, whose, now))?;
+    pub fn minute_limit(&self, payer: Account<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
+        let hour = self.read(|connection| requests(connection, payer, now))?;
         let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
         let limit = |refused: &LedgerEntry| {
             let before = hour.iter().filter(|entry| entry.number < refused.number && !is_refused(entry));
             let before = before.filter(|entry| refused.at.duration_since(entry.at) < MINUTE);
             let passed = before.map(|entry| entry.counts_as).sum::<u64>();
-            (passed > 0 || refused.predicted_max.is_some_and(|most| most > 1)).then_some(passed.max(1))
+            (passed > 0 || refused.predicted_max.is_some_and(|max_charge| max_charge > 1)).then_some(passed.max(1))
         };
         let learned = hour.iter().filter(is_refused).filter_map(limit).min();
         let recent = || recent(&hour, now).map(|entry| entry.counts_as).sum();
@@ -303,23 +303,23 @@ impl Store {
     /// When the last call with this claim was sent, if not before `from`, and its outcome.
     pub fn last_outcome(
         &self,
-        whose: Account<'_>,
+        payer: Account<'_>,
         claim: &[u8],
         from: Timestamp,
     ) -> Result<Option<(Timestamp, String)>> {
         let which = "WHERE (profile = ?1 AND service = ?2 OR owner = ?3) AND key = ?4 AND at >= ?5
                      ORDER BY id DESC LIMIT 1";
-        let values = params![whose.profile, whose.service, whose.owner, claim, from.as_millisecond()];
+        let values = params![payer.profile, payer.service, payer.owner, claim, from.as_millisecond()];
         let last = self.read(|connection| entries(connection, which, values))?.pop();
         Ok(last.map(|entry| (entry.at, entry.outcome.unwrap_or_default())))
     }
 
     /// The files that were publicly uploaded, and whether the counters showed that they were new.
-    pub fn uploads(&self, whose: Account<'_>) -> Result<Uploads> {
+    pub fn uploads(&self, payer: Account<'_>) -> Result<Uploads> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
                       AND (owner = ?1 OR ?1 IS NULL AND service = ?2) ORDER BY 2";
-        let values = params![whose.owner, whose.service, ANSWERED, PUBLIC_UPLOAD.as_bytes()];
+        let values = params![payer.owner, payer.service, ANSWERED, PUBLIC_UPLOAD.as_bytes()];
         let read = |row: &Row<'_>| Ok((String::from_utf8_lossy(row.get_ref(0)?.as_blob()?).into_owned(), row.get(1)?));
         self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
     }
@@ -328,7 +328,7 @@ impl Store {
     /// response, except the entry `except`. Entries that were lost may concern any file.
     pub fn unanswered(
         &self,
-        whose: Account<'_>,
+        payer: Account<'_>,
         (start, claim): (&[u8], &[u8]),
         except: Option<i64>,
     ) -> Result<Option<Timestamp>> {
@@ -337,7 +337,7 @@ impl Store {
                      AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)
                           AND (substr(key, 1, length(?2)) = ?2 OR key = ?3)) ORDER BY id DESC LIMIT 1";
         let digest = Sha256::digest(claim).to_vec();
-        let values = params![whose.service, start, digest, except, whose.owner];
+        let values = params![payer.service, start, digest, except, payer.owner];
         let last = self.read(|connection| entries(connection, which, values))?.pop();
         let may_have_succeeded = |entry: &LedgerEntry| match entry.state {
             State::Unknown => true,
@@ -394,27 +394,27 @@ pub(super) fn entries(connection: &Connection, which: &str, values: impl Params)
 /// The entries of a sender that may belong to the period that contains `now`.
 fn of_period(
     connection: &Connection,
-    whose: Account<'_>,
+    payer: Account<'_>,
     period: Period,
     now: Timestamp,
 ) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let mut found = since(connection, whose, period.began(now))?;
+    let mut found = since(connection, payer, period.began(now))?;
     found.retain(|entry| entry.is_in(period, now));
     Ok(found)
 }
 
 /// The calls of the last hour that are counted in requests, oldest first.
-fn requests(connection: &Connection, whose: Account<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+fn requests(connection: &Connection, payer: Account<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let begin = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
-    let mut found = since(connection, whose, begin)?;
+    let mut found = since(connection, payer, begin)?;
     found.retain(|entry| entry.unit == Unit::Request.name() && entry.at > begin && entry.at <= now);
     Ok(found)
 }
 
 /// The entries of a sender that were not over before a moment, oldest first.
-fn since(connection: &Connection, whose: Account<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+fn since(connection: &Connection, payer: Account<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let which = format!("WHERE {OF_SENDER} AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id");
-    entries(connection, &which, params![whose.profile, whose.service, whose.owner, moment.as_millisecond()])
+    entries(connection, &which, params![payer.profile, payer.service, payer.owner, moment.as_millisecond()])
 }
 
 /// The calls of the last 60 seconds, newest first. A pause that the service named ends the count
@@ -435,15 +435,15 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
         return Ok(None);
     }
     let which = format!("WHERE {OF_SENDER} AND outcome LIKE '{TOO_FAST} until %' ORDER BY id DESC LIMIT 1");
-    let whose = params![entry.whose.profile, entry.whose.service, entry.whose.owner];
-    let named = entries(connection, &which, whose)?.first().and_then(|entry| entry.pause().flatten());
+    let payer = params![entry.payer.profile, entry.payer.service, entry.payer.owner];
+    let named = entries(connection, &which, payer)?.first().and_then(|entry| entry.pause().flatten());
     // One that is further away was named before the clock was set back.
     let is_ahead = |until: &Timestamp| *until > entry.clock && entry.clock.duration_until(*until) <= HOUR;
     if let Some(until) = named.filter(is_ahead) {
         return Ok(Some(until));
     }
     let Some(limit) = entry.per_minute else { return Ok(None) };
-    let hour = requests(connection, entry.whose, entry.at)?;
+    let hour = requests(connection, entry.payer, entry.at)?;
     // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
     let mut sum = price.verdict.units.max.unwrap_or(1).min(limit);
     for recent in recent(&hour, entry.at) {

@@ -22,7 +22,7 @@ pub use inventory::EarlierFile;
 pub use ledger::{ANSWERED, Account, NewEntry, RecordedCall, Reserved, too_fast};
 pub use records::Store;
 pub use report_files::{IMPORTED, service_id};
-pub use reports::{NewAnswer, ResponsePart, StoredAnswer, StoredReport, bare};
+pub use reports::{NewResponse, ResponsePart, StoredReport, StoredResponse, bare};
 
 use rusqlite::ErrorCode;
 use std::io;

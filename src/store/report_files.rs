@@ -76,7 +76,7 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
 
 /// The place of the response that is stored under a key.
 pub(super) fn place(service: &str, key: &[u8]) -> String {
-    let folder = folder_of(service, Request::holding_file(key).as_ref());
+    let folder = folder_of(service, Request::file_of_key(key).as_ref());
     // The first word of the key, reduced to characters that are safe in a file name.
     let word = key.split(|byte| *byte == b' ').next().unwrap_or_default().iter().map(|byte| char::from(*byte));
     let word: String = word.filter(|letter| letter.is_ascii_alphanumeric() || *letter == '-').collect();

@@ -25,7 +25,7 @@ const REPORT: &[u8] = b"behaviour ";
 
 /// A response as received.
 #[derive(Debug, Clone, Copy)]
-pub struct NewAnswer<'a> {
+pub struct NewResponse<'a> {
     pub service: &'a str,
     /// Name of the profile that sent the request.
     pub profile: &'a str,
@@ -37,7 +37,7 @@ pub struct NewAnswer<'a> {
 
 /// A response that was paid for, or was free.
 #[derive(Debug, Clone)]
-pub struct StoredAnswer {
+pub struct StoredResponse {
     pub received: Timestamp,
     pub body: Body,
     /// Why it may be lost when the program ends, or incomplete: text that follows its name.
@@ -69,7 +69,7 @@ pub struct ResponsePart {
     pub range: Range<usize>,
 }
 
-impl StoredAnswer {
+impl StoredResponse {
     pub fn new(received: Timestamp, body: Body) -> Self {
         Self { received, body, remark: None, is_partial: false }
     }
@@ -87,7 +87,7 @@ impl StoredReport {
     }
 
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
-        self.report_files.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(gone)
+        self.report_files.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(deleted_error)
     }
 
     /// Like [`Self::body`]; of a large report only the first bytes, and a filler for the rest.
@@ -95,7 +95,7 @@ impl StoredReport {
         if self.length <= LARGE {
             return Ok((self.body()?, None));
         }
-        let (body, rest) = Body::begun(self.report_files.first(&self.name, WINDOW)?.ok_or_else(gone)?.1);
+        let (body, rest) = Body::begun(self.report_files.first(&self.name, WINDOW)?.ok_or_else(deleted_error)?.1);
         Ok((body, Some(rest)))
     }
 
@@ -105,7 +105,7 @@ impl StoredReport {
     }
 }
 
-fn gone() -> io::Error {
+fn deleted_error() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "it was deleted, or its file is damaged")
 }
 
@@ -137,10 +137,10 @@ impl ResponsePart {
 
 impl Store {
     /// Stores the bytes of a response before they are read.
-    pub fn keep(&self, new: &NewAnswer<'_>) -> Result<()> {
+    pub fn write_response(&self, new: &NewResponse<'_>) -> Result<()> {
         // An identifier of unusual shape does not name its file; the list that contained it did.
         let known = || self.report_files.header(&place(new.service, new.key)).ok().flatten()?.file();
-        let file = Request::holding_file(new.key).or_else(known);
+        let file = Request::file_of_key(new.key).or_else(known);
         self.stored(self.report_files.write(&unread_name(new), &header(new, file.as_ref()), new.bytes, true)).map(drop)
     }
 
@@ -149,7 +149,7 @@ impl Store {
         &self,
         service: &str,
         file: Option<&Sha256>,
-        find_parts: impl Fn(&NewAnswer<'_>) -> Option<Vec<ResponsePart>>,
+        find_parts: impl Fn(&NewResponse<'_>) -> Option<Vec<ResponsePart>>,
     ) -> Result<()> {
         for (name, place, received) in self.find_unread(&[file, None].map(|file| folder_of(service, file) + "/"))? {
             let newer =
@@ -157,7 +157,7 @@ impl Store {
             let unread = if newer.is_none() { self.stored(self.report_files.load(&name))? } else { None };
             let Some((ResponseHeader { key, profile, .. }, bytes)) = unread else { continue };
             let (key, profile, bytes) = (&key.bytes(), &profile, &bytes);
-            let new = NewAnswer { service, profile, key, received, bytes, imported: None };
+            let new = NewResponse { service, profile, key, received, bytes, imported: None };
             if let Some(parts) = find_parts(&new) {
                 self.move_read(&new, &parts, true)?;
             }
@@ -176,7 +176,7 @@ impl Store {
 
     /// Moves a response that was read to its place, and its parts to places of their own. An unusable
     /// one stays among the unread ones.
-    pub fn move_read(&self, new: &NewAnswer<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
+    pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
         let (unread, request) = (unread_name(new), Request::of_storage_key(new.key));
         let mut separate = parts.to_vec();
         for part in parts {
@@ -198,14 +198,14 @@ impl Store {
     }
 
     /// Stores a part; returns whether it did. Unless `replaces` is set, a stored one stays.
-    fn put_part(&self, of: &NewAnswer<'_>, part: &ResponsePart, replaces: bool) -> Result<bool> {
-        let one = NewAnswer { key: &part.key, bytes: part.of(of.bytes), ..*of };
+    fn put_part(&self, of: &NewResponse<'_>, part: &ResponsePart, replaces: bool) -> Result<bool> {
+        let one = NewResponse { key: &part.key, bytes: part.of(of.bytes), ..*of };
         let (place, header) = (place(of.service, &part.key), header(&one, part.file.as_ref()));
         self.stored(self.report_files.write(&place, &header, one.bytes, replaces))
     }
 
     /// Stores a list page with the identifiers of its reports, which have places of their own.
-    fn put_page(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<()> {
+    fn put_page(&self, new: &NewResponse<'_>, reports: &[ResponsePart], replaces: bool) -> Result<()> {
         let (place, page) = (place(new.service, new.key), without_reports(new.bytes, reports));
         let is_same = || Ok(self.stored(self.report_files.load(&place))?.is_some_and(|(_, before)| before == page));
         let is_first = matches!(Request::of_storage_key(new.key), Some(Request::Behaviours { cursor: None, .. }));
@@ -213,14 +213,14 @@ impl Store {
             self.delete_further_pages(&place)?;
         }
         let identifiers = reports.iter().filter_map(|report| report.key.strip_prefix(REPORT));
-        let new = NewAnswer { bytes: &page, ..*new };
+        let new = NewResponse { bytes: &page, ..*new };
         let header = ResponseHeader { reports: identifiers.map(EscapedBytes::from).collect(), ..header(&new, None) };
         self.stored(self.report_files.write(&place, &header, &page, replaces)).map(drop)
     }
 
     /// Whether a part may replace the stored one: an abstract of a report may not. `None` if another file
     /// lists that one under the same identifier: the part stays within its page.
-    fn may_replace(&self, new: &NewAnswer<'_>, part: &ResponsePart) -> Result<Option<bool>> {
+    fn may_replace(&self, new: &NewResponse<'_>, part: &ResponsePart) -> Result<Option<bool>> {
         let Some(identifier) = part.identifier() else { return Ok(Some(true)) };
         let Some(found) = self.report(new.service, &identifier)? else { return Ok(Some(true)) };
         if part.file.as_ref().is_some_and(|file| !found.is_of(file)) {
@@ -251,10 +251,10 @@ impl Store {
 
     /// The response that is stored under a key, from the service or imported. A list page has only the
     /// identifiers of the reports that came with it.
-    pub fn answer(&self, service: &str, key: &[u8]) -> Result<Option<StoredAnswer>> {
+    pub fn response(&self, service: &str, key: &[u8]) -> Result<Option<StoredResponse>> {
         for of in [service, IMPORTED] {
             if let Some((header, bytes)) = self.stored(self.report_files.load(&place(of, key)))? {
-                return Ok(Some(StoredAnswer::new(moment(header.received), Body::in_memory(bytes))));
+                return Ok(Some(StoredResponse::new(moment(header.received), Body::in_memory(bytes))));
             }
         }
         Ok(None)
@@ -312,7 +312,7 @@ impl Store {
     }
 
     /// Stores an export of a colleague; returns whether it did. Unless `replaces` is set, an earlier import stays.
-    pub fn import(&self, new: &NewAnswer<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool> {
+    pub fn import(&self, new: &NewResponse<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool> {
         for report in reports {
             if !self.put_part(new, report, replaces)? {
                 return Ok(false);
@@ -351,11 +351,11 @@ fn identifier_of(key: &[u8]) -> Option<Identifier> {
     key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
 }
 
-fn unread_name(new: &NewAnswer<'_>) -> String {
+fn unread_name(new: &NewResponse<'_>) -> String {
     unread(&place(new.service, new.key), new.received)
 }
 
-fn header(new: &NewAnswer<'_>, file: Option<&Sha256>) -> ResponseHeader {
+fn header(new: &NewResponse<'_>, file: Option<&Sha256>) -> ResponseHeader {
     ResponseHeader {
         key: new.key.into(),
         profile: new.profile.to_owned(),

@@ -127,11 +127,11 @@ impl Store {
     }
 
     /// Records the privileges of a user, because the call for them is paid.
-    pub fn note_privileges(&self, whose: Account<'_>, found: &Entitlements) -> Result<()> {
+    pub fn note_privileges(&self, payer: Account<'_>, found: &Entitlements) -> Result<()> {
         let (premium_api, premium_intelligence) =
             (found.premium_api.is_granted(), found.premium_intelligence.is_granted());
         let at = found.user_read.map(Timestamp::as_millisecond);
-        let Account { profile, service, owner } = whose;
+        let Account { profile, service, owner } = payer;
         let insert =
             "INSERT OR REPLACE INTO privileges (profile, service, owner, premium_api, premium_intelligence, at)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -140,11 +140,11 @@ impl Store {
     }
 
     /// The entitlements from the privileges that were read last with this profile or key.
-    pub fn privileges(&self, whose: Account<'_>) -> Result<Entitlements> {
+    pub fn privileges(&self, payer: Account<'_>) -> Result<Entitlements> {
         let select = "SELECT premium_api, premium_intelligence, at FROM privileges
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
                       ORDER BY at DESC LIMIT 1";
-        let values = params![whose.profile, whose.service, whose.owner];
+        let values = params![payer.profile, payer.service, payer.owner];
         let read = |row: &Row<'_>| Ok(Entitlements::from_privileges(row.get(0)?, row.get(1)?, moment(row.get(2)?)));
         let found = self.read(|connection| connection.query_row(select, values, read).optional())?;
         Ok(found.unwrap_or_default())

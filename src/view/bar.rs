@@ -52,7 +52,7 @@ fn width(pieces: &[StyledText]) -> usize {
 
 /// The enabled keys: those that may cost, with prices, then free ones; the main free keys always have room.
 pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
-    let (priced, free): (Vec<_>, Vec<_>) = told(model).into_iter().partition(|command| is_priced(model, command));
+    let (priced, free): (Vec<_>, Vec<_>) = shown(model).into_iter().partition(|command| is_priced(model, command));
     let priced = with_prices(model, &priced);
     let (mut free, mut pieces) = (free_keys(model, free).peekable(), Vec::from_iter(hit(model)));
     let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN_KEYS.0));
@@ -98,29 +98,29 @@ fn hit(model: &Model) -> Option<StyledText> {
 
 /// The answers that send requests, and the enabled commands that may cost.
 fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
-    let asking = model.overlays.answers().iter().filter(|answer| answer.consent.asks());
-    let asking = asking.map(|answer| (answer.key, answer.label, model.price_tag(answer)));
+    let paid = model.overlays.choices().iter().filter(|choice| choice.consent.sends());
+    let paid = paid.map(|choice| (choice.key, choice.label, model.price_tag(choice)));
     let command =
         |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.tag(command)));
-    let priced = asking.chain(commands.iter().filter_map(command));
+    let priced = paid.chain(commands.iter().filter_map(command));
     priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
 /// The answers that send nothing, and the enabled commands, each with its rank. Lazy: whether a command is enabled may need
 /// rows of the report.
 fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [StyledText; 2])> {
-    let answers = model.overlays.answers().iter().filter(|answer| !answer.consent.asks());
-    let answers = answers.map(|answer| (answer.key, answer.label, 1));
+    let choices = model.overlays.choices().iter().filter(|choice| !choice.consent.sends());
+    let choices = choices.map(|choice| (choice.key, choice.label, 1));
     let applies = |command| Some((model.key_of(command)?, label(model, command), command.rank));
-    let keys = answers.chain(commands.into_iter().filter_map(applies));
+    let keys = choices.chain(commands.into_iter().filter_map(applies));
     keys.map(|(key, label, rank)| (rank, [(key.to_string(), Role::Key), (format!(" {label}  "), Role::Text)]))
 }
 
 /// The commands that the bar shows: the return after a jump, the one of Enter, then by rank.
-fn told(model: &Model) -> Vec<&'static Command> {
-    let mut told: Vec<_> = Command::bar_commands(model.key_context()).collect();
-    told.sort_by_key(|command| (return_label(model, command).is_none(), !command.keys.contains(&ENTER)));
-    told
+fn shown(model: &Model) -> Vec<&'static Command> {
+    let mut shown: Vec<_> = Command::bar_commands(model.key_context()).collect();
+    shown.sort_by_key(|command| (return_label(model, command).is_none(), !command.keys.contains(&ENTER)));
+    shown
 }
 
 /// The heading of free keys, and the columns of the shortest free key: "q quit  ".
@@ -131,8 +131,8 @@ const SHORTEST_KEY_COLUMNS: usize = 7;
 fn is_priced(model: &Model, command: &Command) -> bool {
     let can_cost = match &command.act {
         Action::Chosen => true,
-        Action::Leads { .. } => model.service.barred().is_none(),
-        _ => command.asks(),
+        Action::OpenPaid { .. } => model.service.barred().is_none(),
+        _ => command.sends(),
     };
     can_cost && !model.tag(command).is_free()
 }
@@ -239,7 +239,7 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
         None => vec![(unknown(model), Role::Faint)],
         Some(first) => limits(&model.quota_state.left(unit, model.now), first, unit, verbosity),
     };
-    if model.quota_state.says_spent && first.is_some_and(|first| first.limit.remaining > 0) {
+    if model.quota_state.is_over_quota && first.is_some_and(|first| first.limit.remaining > 0) {
         // A refusal by the service overrides the counters.
         pieces.insert(0, (format!(" refused as spent ({} rereads)", model.key_label("counters")), Role::Problem));
     }
@@ -303,8 +303,8 @@ fn unknown(model: &Model) -> String {
     match &model.quota_state.failure {
         _ if model.service.is_offline => " offline: nothing is sent".to_owned(),
         _ if !model.service.has_key => " left: not known without a key".to_owned(),
-        Some(_) => format!(" left: ? ({} asks, 0)", model.key_label("counters")),
+        Some(_) => format!(" left: ? ({} fetches, 0)", model.key_label("counters")),
         None if model.quota_state.balances.is_some() => " left: not counted".to_owned(),
-        None => " left: asking …".to_owned(),
+        None => " left: paid …".to_owned(),
     }
 }

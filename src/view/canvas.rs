@@ -265,7 +265,7 @@ impl<'a> LineWriter<'a> {
         }
         let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
         let (mut at, end) = (0, shown.columns());
-        for kept in kept(&shown, columns) {
+        for kept in visible_ranges(&shown, columns) {
             if kept.start > at {
                 self.own("…", Role::Faint);
             }
@@ -337,7 +337,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
 }
 
 /// The column ranges of a text that are shown in this many columns; `…` replaces each gap.
-pub(super) fn kept(text: &str, columns: usize) -> Vec<Range<usize>> {
+pub(super) fn visible_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.columns();
     if width <= columns {
         return alone(0..width);
@@ -508,7 +508,7 @@ mod tests_elide {
     fn shown(text: &str, columns: usize) -> String {
         let mut shown = String::new();
         let mut at = 0;
-        for range in kept(text, columns) {
+        for range in visible_ranges(text, columns) {
             shown += if range.start > at { "…" } else { "" };
             shown += &text.chars().skip(range.start).take(range.len()).collect::<String>();
             at = range.end;
@@ -554,7 +554,7 @@ mod tests_elide {
         #[test]
         fn what_is_kept_fits_and_stands_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {
             let (mut at, mut width) = (0, 0);
-            for range in kept(&text, columns) {
+            for range in visible_ranges(&text, columns) {
                 prop_assert!(range.start >= at && range.start <= range.end && range.end <= text.columns());
                 width += range.len() + usize::from(range.start > at);
                 at = range.end;

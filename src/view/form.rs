@@ -6,7 +6,7 @@ use super::overlay::inside;
 use super::theme::Role;
 use crate::app::field::TextField;
 use crate::app::overlays::generic::{ChoiceLine, FormSource, InputForm};
-use crate::app::overlays::text_page::left_words;
+use crate::app::overlays::text_page::remaining_label;
 use crate::app::scan::{FIELDS, FileToScan, ScanField, SubmitForm};
 use crate::app::{Area, Model};
 use crate::request::{Request, ScanOption, UploadLimit};
@@ -123,7 +123,7 @@ impl DrawForm for FileToScan {
         ];
         // The quota left of each limit that a scan is charged to.
         let limits = model.quota_state.left(basis.verdict.unit, model.now);
-        let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), left_words(left)));
+        let left = limits.iter().map(|left| format!("{} {}", left.limit.holder.name(), remaining_label(left)));
         let left = left.collect::<Vec<_>>().join(" · ");
         text_rows.extend((!left.is_empty()).then(|| (format!("{}: {left}", basis.verdict.pool.label()), Role::Detail)));
         text_rows.extend(found.before.clone().map(|before| (before, Role::Strong)));

@@ -199,7 +199,7 @@ fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, me
     let call = model.calls.listing(model.file());
     let (words, detail) = match (call, &list.failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
-        (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} asks again", model.key_label("list"))),
+        (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} tries again", model.key_label("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
         (None, None, Next::Page(Some(_))) => ("+ next page".to_owned(), next_price(list, model)),
         (None, None, Next::Lost) => ("no way to the next page".to_owned(), "its cursor is unusable".to_owned()),

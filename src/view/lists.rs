@@ -104,7 +104,7 @@ impl DrawList for PickerRows {
     fn draw_row(_: &RowPicker, mut line: LineWriter<'_>, at: &ListTable, picker_row: &PickerRow, _: &Model) {
         let meaning = if picker_row.target.is_some() { Role::Strong } else { Role::Faint };
         at.text(&mut line, 0, &picker_row.head, meaning);
-        at.text(&mut line, 1, &picker_row.words, Role::Faint);
+        at.text(&mut line, 1, &picker_row.text, Role::Faint);
         picker_row.row.iter().for_each(|row| at.row(&mut line, 1, row));
     }
 }
@@ -124,9 +124,9 @@ impl DrawList for FoundIndicators {
     fn title(list: &IndicatorList, _: &Model) -> String {
         let FoundIndicators { sandboxes, what, .. } = &list.source;
         let name = (sandboxes.len() == 1).then(|| sandboxes.first().map(|(name, _)| name.visible_cut(40)));
-        let whose = covered(name.flatten(), sandboxes.len(), list.source.unread());
+        let scope = covered(name.flatten(), sandboxes.len(), list.source.unread());
         let what = if *what == Part::Indicators { String::new() } else { format!("{} · ", choice_name(what)) };
-        format!("Indicators · {whose} · {what}{}", shown_of(list.counts(), "indicator"))
+        format!("Indicators · {scope} · {what}{}", shown_of(list.counts(), "indicator"))
     }
 
     fn progress_text(list: &IndicatorList) -> Option<&'static str> {
@@ -241,7 +241,7 @@ impl DrawList for SandboxArtifacts {
         let request = list.source.request(*artifact);
         line.own(artifact.label(), Role::Text);
         line.tab(18);
-        match (stored, model.calls.asking(&request)) {
+        match (stored, model.calls.of_request(&request)) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Role::Strong),
             (Some(when), None) => {
                 let (since, key) = (since(*when, model.now), model.key_label("download"));

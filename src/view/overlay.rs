@@ -5,7 +5,7 @@ use super::form::{self, DrawForm};
 use super::list::progress;
 use super::pane::{draw_labelled, draw_pieces, frame};
 use super::theme::Role;
-use crate::app::overlays::detail::{AnswerTree, Detail};
+use crate::app::overlays::detail::{Detail, ResponseTree};
 use crate::app::overlays::generic::{ListSource, ListView};
 use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::overlays::text_page::{HEAD, TextPage};
@@ -40,7 +40,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, 
                 $(Overlay::$form(form) => form::draw(buffer, area, form, model),)*
                 Overlay::Detail(detail) => draw_detail(buffer, area, detail, model),
                 Overlay::Confirm(question) => draw_confirm(buffer, area, question, model),
-                Overlay::Answer(answer) => draw_answer(buffer, area, answer, model),
+                Overlay::Response(response) => draw_response(buffer, area, response, model),
                 Overlay::TextPage(text_page) => {
                     let inside = inside(buffer, area, model, &text_page.title, (text_page.top, text_page.count()), 0);
                     draw_rows(buffer, inside, text_page);
@@ -81,7 +81,7 @@ impl DrawForm for TypedQuestion {
             (Some(failure), _) => failure.sentences().zip([Role::Problem, Role::Text, Role::Text]).collect(),
             (None, Err(_)) if form.text().is_empty() => vec![input()],
             (None, Err(missing)) => vec![input(), (missing, Role::Faint)],
-            (None, Ok(request)) => match model.calls.asking(&request) {
+            (None, Ok(request)) => match model.calls.of_request(&request) {
                 Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Role::Strong)],
                 None => {
                     let price = match form.stored_since(model.now) {
@@ -139,14 +139,14 @@ fn draw_confirm(buffer: &mut Canvas<'_>, area: Area, question: &Confirmation, mo
     buffer.write_rows(inside, 0, words);
 }
 
-fn draw_answer(buffer: &mut Canvas<'_>, area: Area, answer: &AnswerTree, model: &Model) {
-    let since = super::list::since(answer.received, model.now);
-    let title = format!("{} · stored since {since}", answer.title);
-    let inside = inside(buffer, area, model, &title, (answer.scroll.top, answer.count()), 0);
+fn draw_response(buffer: &mut Canvas<'_>, area: Area, response: &ResponseTree, model: &Model) {
+    let since = super::list::since(response.received, model.now);
+    let title = format!("{} · stored since {since}", response.title);
+    let inside = inside(buffer, area, model, &title, (response.scroll.top, response.count()), 0);
     for row in 0..inside.height {
-        let position = answer.scroll.top + usize::from(row);
-        let Some((found, children)) = answer.line(position) else { break };
-        let mut line = LineWriter::of_list(buffer, inside, row, position == answer.scroll.cursor);
+        let position = response.scroll.top + usize::from(row);
+        let Some((found, children)) = response.line(position) else { break };
+        let mut line = LineWriter::of_list(buffer, inside, row, position == response.scroll.cursor);
         line.tab((found.depth * 2).min(40));
         let sign = children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " });
         line.own(sign, Role::Faint);
@@ -290,10 +290,10 @@ pub(super) trait DrawList: ListSource + Sized {
 
 /// The coverage of a list: one sandbox by name, or the number of stored ones; and the number of unreadable reports.
 pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize) -> String {
-    let whose = name.map_or_else(|| format!("all {reports} stored sandboxes"), |name| name.to_string());
+    let scope = name.map_or_else(|| format!("all {reports} stored sandboxes"), |name| name.to_string());
     match unread {
-        0 => whose,
-        _ => format!("{whose}, {unread} of {reports} could not be read whole"),
+        0 => scope,
+        _ => format!("{scope}, {unread} of {reports} could not be read whole"),
     }
 }
 

@@ -215,7 +215,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
         0 => String::new(),
         hidden => format!(" · {} noise hidden", thousands(hidden)),
     };
-    let wanted = thousands(state.wanted(&open.report, pane) as u64);
+    let wanted = thousands(state.count_passing(&open.report, pane) as u64);
     let part = if state.is_subtree() { " · one subtree" } else { "" };
     format!(" {title} {wanted} of {all}{part}{}{hidden} ", filter_label(state))
 }
@@ -247,7 +247,7 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
 /// The number of rows, and the one of the cursor; none for a mere ancestor of matching rows.
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
     let is_open = state.row_filter.is_open();
-    let count = if is_open { state.count(&open.report, pane) } else { state.wanted(&open.report, pane) };
+    let count = if is_open { state.count(&open.report, pane) } else { state.count_passing(&open.report, pane) };
     let at = if is_open { Some(state.scroll.cursor) } else { state.filtered_before(&open.report, pane) };
     let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
     let more = if open.report.index.is_complete { "" } else { "+" };

@@ -112,7 +112,7 @@ fn own_name(name: &str) -> String {
 
 /// Work in progress that may cost, for every screen: the call in flight, and the watched scans.
 fn right_of_title(model: &Model, columns: usize) -> String {
-    let all = model.calls.batch().map(|batch| format!("{} of {} · ", batch.asked(), batch.total));
+    let all = model.calls.batch().map(|batch| format!("{} of {} · ", batch.sent(), batch.total));
     let all = all.unwrap_or_default();
     // The countdown to a poll implies that a scan is watched.
     let end = if model.follows.is_empty() { " " } else { " · " };

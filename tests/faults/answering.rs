@@ -4,17 +4,14 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 /// Answers every call with this status and these headers, and with what is made of the call; gives its address.
-pub fn answering<B: AsRef<[u8]>>(
-    head: impl Into<String>,
-    mut answer: impl FnMut(&str) -> B + Send + 'static,
-) -> String {
+pub fn answering<B: AsRef<[u8]>>(head: impl Into<String>, mut reply: impl FnMut(&str) -> B + Send + 'static) -> String {
     let (listener, head) = (TcpListener::bind("127.0.0.1:0").unwrap(), head.into());
     let root = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let mut heard = [0; 8192];
             let length = stream.read(&mut heard).unwrap_or(0);
-            let body = answer(&String::from_utf8_lossy(&heard[..length]));
+            let body = reply(&String::from_utf8_lossy(&heard[..length]));
             let mut head = format!("HTTP/1.1 {head}\r\nconnection: close\r\n");
             if !head.contains("transfer-encoding") {
                 head += &format!("content-length: {}\r\n", body.as_ref().len());

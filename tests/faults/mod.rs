@@ -3,7 +3,7 @@
 
 mod wire;
 
-use behaview::demo::{Demo, DemoAnswer, Endpoint, Interference, ReceivedCall};
+use behaview::demo::{Demo, DemoResponse, Endpoint, Interference, ReceivedCall};
 use std::time::Duration;
 
 const PORTAL: &str = "<!doctype html><title>Guest network</title><p>Please accept the terms of use to go on.</p>";
@@ -23,7 +23,7 @@ pub fn arm(demo: &Demo, written: &str) {
     let (name, value, root, mut left) = (name.to_owned(), value.to_owned(), demo.root().to_owned(), times);
     demo.intercept(Box::new(move |call, change| {
         let is_delay = name == "delay";
-        let is_taken = change.answer.is_some() || change.write.is_some() || change.target.is_some();
+        let is_taken = change.reply.is_some() || change.write.is_some() || change.target.is_some();
         let is_other = operation.as_ref().is_some_and(|operation| *operation != kebab(call.endpoint));
         if left == Some(0) || is_other || is_taken && !is_delay {
             return;
@@ -56,12 +56,12 @@ fn strike(name: &str, value: &str, root: &str, call: &ReceivedCall<'_>, change: 
     match name {
         "stranger" if call.endpoint == Endpoint::UploadUrl => {
             let root = root.to_owned();
-            change.answer = Some(Box::new(move |answer| replace(answer, &root, "http://files.example.net")));
+            change.reply = Some(Box::new(move |reply| replace(reply, &root, "http://files.example.net")));
         }
         "stranger" => change.target = Some(stranger_to(call)),
         "mixed" if matches!(call.endpoint, Endpoint::List | Endpoint::Identifiers) => {
             let entry = format!(r#""data":[{{"id":"{}","type":"private_file_behaviour"}},"#, report_of("Parcel"));
-            change.answer = Some(Box::new(move |answer| replace(answer, r#""data":["#, &entry)));
+            change.reply = Some(Box::new(move |reply| replace(reply, r#""data":["#, &entry)));
         }
         "mixed" => {}
         "cursor-same" | "cursor-cycle" => change_cursor(name == "cursor-cycle", call, change),
@@ -73,48 +73,50 @@ fn strike(name: &str, value: &str, root: &str, call: &ReceivedCall<'_>, change: 
         "cut-bare" => change.write = Some(wire::cut(number(), false)),
         "stall" => change.write = Some(wire::stall(number())),
         "drip" => change.write = Some(wire::drip(number())),
-        "gzip-lie" => change.answer = Some(Box::new(|answer| answer.with_header("content-encoding", "gzip"))),
+        "gzip-lie" => change.reply = Some(Box::new(|reply| reply.with_header("content-encoding", "gzip"))),
         _ => {
             let replacement = replacement(name, value, call.now).unwrap_or_else(|| panic!("unknown fault {name:?}"));
-            change.answer = Some(Box::new(|_| replacement));
+            change.reply = Some(Box::new(|_| replacement));
         }
     }
 }
 
 /// The answer of a fault that replaces it.
-fn replacement(name: &str, value: &str, now: i64) -> Option<DemoAnswer> {
-    let too_many = || DemoAnswer::error(429, "TooManyRequestsError", "More than 120 requests within a minute");
+fn replacement(name: &str, value: &str, now: i64) -> Option<DemoResponse> {
+    let too_many = || DemoResponse::error(429, "TooManyRequestsError", "More than 120 requests within a minute");
     let forbidden = "You are not authorized to perform the requested operation";
-    let html = |status, text: &'static str| DemoAnswer::new("text/html; charset=utf-8", text).with_status(status);
+    let html = |status, text: &'static str| DemoResponse::new("text/html; charset=utf-8", text).with_status(status);
     Some(match name {
-        "401-missing" => DemoAnswer::error(401, "AuthenticationRequiredError", "X-Apikey header is missing"),
-        "401-wrong" => DemoAnswer::error(401, "WrongCredentialsError", "Wrong API key"),
-        "401-inactive" => DemoAnswer::error(401, "UserNotActiveError", "User is not active"),
-        "403" => DemoAnswer::error(403, "ForbiddenError", forbidden),
-        "404" => DemoAnswer::error(404, "NotFoundError", "The requested resource was not found"),
-        "409" => DemoAnswer::error(409, "AlreadyExistsError", "Resource already exists"),
-        "424" => DemoAnswer::error(424, "FailedDependencyError", "The request depended on another request that failed"),
-        "429-quota" => DemoAnswer::error(429, "QuotaExceededError", "Quota exceeded"),
+        "401-missing" => DemoResponse::error(401, "AuthenticationRequiredError", "X-Apikey header is missing"),
+        "401-wrong" => DemoResponse::error(401, "WrongCredentialsError", "Wrong API key"),
+        "401-inactive" => DemoResponse::error(401, "UserNotActiveError", "User is not active"),
+        "403" => DemoResponse::error(403, "ForbiddenError", forbidden),
+        "404" => DemoResponse::error(404, "NotFoundError", "The requested resource was not found"),
+        "409" => DemoResponse::error(409, "AlreadyExistsError", "Resource already exists"),
+        "424" => {
+            DemoResponse::error(424, "FailedDependencyError", "The request depended on another request that failed")
+        }
+        "429-quota" => DemoResponse::error(429, "QuotaExceededError", "Quota exceeded"),
         "429-rate" => too_many(),
         "429-rate-seconds" => too_many().with_header("retry-after", "120"),
         "429-rate-date" => too_many().with_header("retry-after", http_date(now + 90)),
         "429-rate-nonsense" => too_many().with_header("retry-after", "soon, perhaps -1"),
         "429-html" => html(429, TOO_MANY),
-        "400" => DemoAnswer::error(400, "BadRequestError", "Bad request"),
-        "400-argument" => DemoAnswer::error(400, "InvalidArgumentError", "Invalid argument"),
-        "400-not-yet" => DemoAnswer::error(400, "NotAvailableYet", "The resource is not available yet"),
-        "503" => DemoAnswer::error(503, "TransientError", "Transient error, try again later"),
-        "504" => DemoAnswer::error(504, "DeadlineExceededError", "Deadline exceeded"),
+        "400" => DemoResponse::error(400, "BadRequestError", "Bad request"),
+        "400-argument" => DemoResponse::error(400, "InvalidArgumentError", "Invalid argument"),
+        "400-not-yet" => DemoResponse::error(400, "NotAvailableYet", "The resource is not available yet"),
+        "503" => DemoResponse::error(503, "TransientError", "Transient error, try again later"),
+        "504" => DemoResponse::error(504, "DeadlineExceededError", "Deadline exceeded"),
         "portal" => html(200, PORTAL),
         "redirect" => html(302, "").with_header("location", value),
-        "empty" => DemoAnswer::json(""),
-        "not-json" => DemoAnswer::json("{\"data\": {\"id\": oops"),
-        "queued" => DemoAnswer::json(r#"{"response_code":-2}"#),
-        "array" => DemoAnswer::json("[1, 2, 3]"),
-        "number" => DemoAnswer::json("42"),
-        "string" => DemoAnswer::json("\"data\""),
-        "null" => DemoAnswer::json("null"),
-        "gzip-bomb" => DemoAnswer::json(wire::bomb()).with_header("content-encoding", "gzip"),
+        "empty" => DemoResponse::json(""),
+        "not-json" => DemoResponse::json("{\"data\": {\"id\": oops"),
+        "queued" => DemoResponse::json(r#"{"response_code":-2}"#),
+        "array" => DemoResponse::json("[1, 2, 3]"),
+        "number" => DemoResponse::json("42"),
+        "string" => DemoResponse::json("\"data\""),
+        "null" => DemoResponse::json("null"),
+        "gzip-bomb" => DemoResponse::json(wire::bomb()).with_header("content-encoding", "gzip"),
         _ => return None,
     })
 }
@@ -124,9 +126,9 @@ fn http_date(seconds: i64) -> String {
     time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
-fn replace(mut answer: DemoAnswer, from: &str, to: &str) -> DemoAnswer {
-    answer.body = String::from_utf8_lossy(&answer.body).replacen(from, to, 1).into();
-    answer
+fn replace(mut reply: DemoResponse, from: &str, to: &str) -> DemoResponse {
+    reply.body = String::from_utf8_lossy(&reply.body).replacen(from, to, 1).into();
+    reply
 }
 
 /// A file of the demo, by a word of its title.
@@ -170,14 +172,14 @@ fn change_cursor(is_cycle: bool, call: &ReceivedCall<'_>, change: &mut Interfere
         return;
     }
     let next = if is_cycle { START.to_owned() } else { cursor.to_owned() };
-    change.answer = Some(Box::new(move |mut answer| {
-        let Ok(mut page) = serde_json::from_slice::<serde_json::Value>(&answer.body) else { return answer };
+    change.reply = Some(Box::new(move |mut reply| {
+        let Ok(mut page) = serde_json::from_slice::<serde_json::Value>(&reply.body) else { return reply };
         if page["meta"].is_object() {
             let link = page["links"]["self"].as_str().unwrap_or_default().split("&cursor").next().unwrap().to_owned();
             page["links"]["next"] = format!("{link}&cursor={next}").into();
             page["meta"]["cursor"] = next.into();
-            answer.body = page.to_string().into();
+            reply.body = page.to_string().into();
         }
-        answer
+        reply
     }));
 }

@@ -1,6 +1,6 @@
 //! Faults below HTTP: what the connection carries is written by hand.
 
-use behaview::demo::{DemoAnswer, Writer};
+use behaview::demo::{DemoResponse, Writer};
 use flate2::{Compress, Compression, FlushCompress};
 use std::fmt::Write;
 use std::io;
@@ -12,22 +12,22 @@ use tokio::net::TcpStream;
 const DRIPS_A_SECOND: u64 = 20;
 
 /// Status line and headers, with the length of the body where it is announced.
-fn head(answer: &DemoAnswer, announced: bool) -> String {
-    let mut head = format!("HTTP/1.1 {} Damaged\r\nconnection: close\r\n", answer.status);
-    for (name, value) in &answer.headers {
+fn head(reply: &DemoResponse, announced: bool) -> String {
+    let mut head = format!("HTTP/1.1 {} Damaged\r\nconnection: close\r\n", reply.status);
+    for (name, value) in &reply.headers {
         write!(head, "{name}: {value}\r\n").unwrap();
     }
     if announced {
-        write!(head, "content-length: {}\r\n", answer.body.len()).unwrap();
+        write!(head, "content-length: {}\r\n", reply.body.len()).unwrap();
     }
     head + "\r\n"
 }
 
 /// The body ends after so many bytes, fewer than announced.
 pub fn cut(bytes: u64, announced: bool) -> Writer {
-    Box::new(move |mut stream, answer| {
+    Box::new(move |mut stream, reply| {
         Box::pin(async move {
-            write_start(bytes, announced, &answer, &mut stream).await?;
+            write_start(bytes, announced, &reply, &mut stream).await?;
             stream.shutdown().await
         })
     })
@@ -35,9 +35,9 @@ pub fn cut(bytes: u64, announced: bool) -> Writer {
 
 /// Nothing follows so many bytes of the body, and the connection stays open.
 pub fn stall(bytes: u64) -> Writer {
-    Box::new(move |mut stream, answer| {
+    Box::new(move |mut stream, reply| {
         Box::pin(async move {
-            write_start(bytes, true, &answer, &mut stream).await?;
+            write_start(bytes, true, &reply, &mut stream).await?;
             let mut ignored = [0; 256];
             while stream.read(&mut ignored).await? > 0 {}
             Ok(())
@@ -45,19 +45,19 @@ pub fn stall(bytes: u64) -> Writer {
     })
 }
 
-async fn write_start(bytes: u64, announced: bool, answer: &DemoAnswer, stream: &mut TcpStream) -> io::Result<()> {
-    stream.write_all(head(answer, announced).as_bytes()).await?;
-    let length = answer.body.len().min(bytes as usize);
-    stream.write_all(&answer.body[..length]).await
+async fn write_start(bytes: u64, announced: bool, reply: &DemoResponse, stream: &mut TcpStream) -> io::Result<()> {
+    stream.write_all(head(reply, announced).as_bytes()).await?;
+    let length = reply.body.len().min(bytes as usize);
+    stream.write_all(&reply.body[..length]).await
 }
 
 /// The body comes at so many bytes a second.
 pub fn drip(rate: u64) -> Writer {
-    Box::new(move |mut stream, answer| {
+    Box::new(move |mut stream, reply| {
         Box::pin(async move {
             let pause = Duration::from_secs(1) / rate.min(DRIPS_A_SECOND) as u32;
-            stream.write_all(head(&answer, false).as_bytes()).await?;
-            for drop in answer.body.chunks(rate.div_ceil(DRIPS_A_SECOND) as usize) {
+            stream.write_all(head(&reply, false).as_bytes()).await?;
+            for drop in reply.body.chunks(rate.div_ceil(DRIPS_A_SECOND) as usize) {
                 stream.write_all(drop).await?;
                 tokio::time::sleep(pause).await;
             }

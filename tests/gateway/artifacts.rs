@@ -20,7 +20,7 @@ fn memory() -> Request {
     artifact(Artifact::Memdump)
 }
 
-pub fn unusable(result: &Result<StoredAnswer, GatewayError>) -> &InvalidResponse {
+pub fn unusable(result: &Result<StoredResponse, GatewayError>) -> &InvalidResponse {
     match result {
         Err(GatewayError::Service { error: ServiceError::Unusable(why), .. }) => why,
         other => panic!("{other:?}"),
@@ -39,14 +39,14 @@ async fn what_is_lost_refused_or_no_artifact_is_not_stored_and_can_be_asked_agai
     ] {
         let harness = GatewayHarness::begin().await;
         arm(&harness.demo, &format!("artifact:{fault}*1"));
-        let error = harness.ask(&memory()).await.unwrap_err();
+        let error = harness.fetch(&memory()).await.unwrap_err();
         assert!(format!("{error:?}").contains(why), "{fault}: {error:?}");
         assert_eq!(
             (harness.calls(), harness.gateway.spent().unwrap()),
             (1, SpentUnits { unsure: 1, ..SpentUnits::default() })
         );
         assert_eq!(harness.stored(&memory()), None);
-        assert_eq!(bytes(&harness.ask(&memory()).await.unwrap()).len(), LENGTH, "{fault}");
+        assert_eq!(bytes(&harness.fetch(&memory()).await.unwrap()).len(), LENGTH, "{fault}");
         assert!(harness.gateway.spent().unwrap().total() >= harness.charged());
     }
 }
@@ -68,7 +68,7 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
         [("200 OK".to_owned(), report.clone()), ("200 OK\r\ntransfer-encoding: chunked".to_owned(), chunked)]
     {
         let (folder, gateway) = capture(head.clone(), body);
-        assert_eq!(*unusable(&harness::ask(&gateway, &first_report()).await), InvalidResponse::Cut, "{head}");
+        assert_eq!(*unusable(&harness::fetch(&gateway, &first_report()).await), InvalidResponse::Cut, "{head}");
         let kept = std::fs::read_dir(folder.path().join("store/unread")).unwrap().next().unwrap().unwrap();
         let kept = zstd::decode_all(std::fs::File::open(kept.path()).unwrap()).unwrap();
         assert!(memchr::memmem::find(&kept, &KEY.as_bytes()[..4]).is_none(), "{head}");
@@ -79,7 +79,7 @@ async fn a_report_that_ends_within_the_key_is_cut_before_it() {
 async fn a_part_of_a_capture_is_not_stored() {
     let head = "206 Partial\r\ncontent-range: bytes 0-3/9000".to_owned();
     let (_folder, gateway) = capture(head, b"part".to_vec());
-    assert_eq!(refusal(harness::ask(&gateway, &memory()).await), ApiErrorKind::Other);
+    assert_eq!(refusal(harness::fetch(&gateway, &memory()).await), ApiErrorKind::Other);
     assert!(gateway.stored(&memory()).unwrap().is_none() && gateway.spent().unwrap().total() == 1);
 }
 
@@ -95,7 +95,7 @@ async fn only_what_begins_as_a_page_is_one_and_no_error_of_the_services_is_a_fil
         (br#"{"errors": "a note that was in memory"}"#.to_vec(), None),
     ] {
         let (_folder, gateway) = capture("200 OK".to_owned(), body.clone());
-        let taken = harness::ask(&gateway, &artifact(Artifact::Pcap)).await;
+        let taken = harness::fetch(&gateway, &artifact(Artifact::Pcap)).await;
         match wanted {
             None if memchr::memmem::find(&body, b"Transient").is_some() => {
                 assert_eq!(refusal(taken), ApiErrorKind::Down)

@@ -5,7 +5,7 @@ use super::*;
 use crate::faults::arm;
 use behaview::quota::Entitlements;
 use behaview::report::identifier::FileHash;
-use behaview::store::NewAnswer;
+use behaview::store::NewResponse;
 
 pub fn hash(number: usize) -> FileHash {
     FileHash::parse(&Demo::public_files()[number].sha256).unwrap()
@@ -37,13 +37,13 @@ async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
         assert_eq!(charged, price, "{numbers:?}");
         let found = if numbers.len() == 1 { vec![found] } else { found.as_array().unwrap().clone() };
         let resources = found.iter().map(|one| one["resource"].as_str().unwrap().to_owned());
-        let asked: Vec<_> = numbers.iter().map(|n| hash(*n).as_str().to_owned()).collect();
-        assert_eq!(resources.collect::<Vec<_>>(), asked);
+        let sent: Vec<_> = numbers.iter().map(|n| hash(*n).as_str().to_owned()).collect();
+        assert_eq!(resources.collect::<Vec<_>>(), sent);
     }
     assert_eq!(harness.gateway.spent().unwrap().total(), harness.charged());
     // Asked once more on purpose, all of it is.
     let quote = reports(&[0, 1]).quote(&Entitlements::default());
-    harness.gateway.ask(&quote, &|_| {}).await.unwrap();
+    harness.gateway.fetch(&quote, &|_| {}).await.unwrap();
     assert_eq!(harness.charged(), 7);
 }
 
@@ -61,7 +61,7 @@ async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
         let folder = tempfile::tempdir().unwrap();
         let answer = answer.replace('A', hash(0).as_str());
         let gateway = super::secrets::gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
-        let found = harness::ask(&gateway, &request).await.unwrap();
+        let found = harness::fetch(&gateway, &request).await.unwrap();
         assert_eq!(
             (bytes(&found), gateway.stored(&request).unwrap().is_some()),
             (answer.clone().into_bytes(), is_stored)
@@ -78,8 +78,8 @@ async fn a_hash_that_the_service_passes_over_is_named() {
     let gateway = gate_to("[]".to_owned(), folder.path(), "AKeyOfAServiceThatPassesOver0123456789");
     let (key, stored) = (format!("v2-report {}", one.as_str()).into_bytes(), element(&one).into_bytes());
     let (service, received) = (&*gateway.service, gateway.now());
-    let new = NewAnswer { service, profile: "lab", key: &key, received, bytes: &stored, imported: None };
-    gateway.store.keep(&new).and_then(|()| gateway.store.move_read(&new, &[], true)).unwrap();
+    let new = NewResponse { service, profile: "lab", key: &key, received, bytes: &stored, imported: None };
+    gateway.store.write_response(&new).and_then(|()| gateway.store.move_read(&new, &[], true)).unwrap();
     let quote = Request::V2Reports { files: vec![two.clone(), one.clone()] }.quote(&harness::licensed());
     let answer = gateway.get(&quote, &|_| {}).await.unwrap();
     assert_eq!(String::from_utf8(bytes(&answer)).unwrap(), format!("[{}]", element(&one)));
@@ -121,7 +121,7 @@ async fn what_is_about_something_else_is_charged_and_kept_unread() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let gateway = gate_to(answer.clone(), folder.path(), "a-key-of-this-test");
-        super::artifacts::unusable(&harness::ask(&gateway, &request).await);
+        super::artifacts::unusable(&harness::fetch(&gateway, &request).await);
         assert!(gateway.stored(&request).unwrap().is_none(), "{answer}");
         assert_eq!(
             gateway.store.inventory().unwrap().iter().filter(|stored| stored.is_unread()).count(),
@@ -132,6 +132,6 @@ async fn what_is_about_something_else_is_charged_and_kept_unread() {
     }
     let (folder, error) = (tempfile::tempdir().unwrap(), r#""error":{"code":"QuotaExceededError"}}}"#);
     let gateway = gate_to(format!(r#"{{"data":{{"id":"x",{error}"#), folder.path(), "a-key-of-this-test");
-    assert_eq!(refusal(harness::ask(&gateway, &report).await), ApiErrorKind::QuotaSpent);
+    assert_eq!(refusal(harness::fetch(&gateway, &report).await), ApiErrorKind::QuotaSpent);
     assert_eq!(gateway.spent().unwrap().total(), 1);
 }

@@ -63,22 +63,22 @@ impl Scene {
         let gateway = run("counted", &harness.store(), &harness.demo);
         let scene = Self { harness, gateway };
         scene.look().await;
-        scene.ask().await;
+        scene.fetch().await;
         scene.look().await;
         scene
     }
 
-    async fn ask(&self) -> bool {
-        harness::ask(&self.gateway, &first_report()).await.is_ok()
+    async fn fetch(&self) -> bool {
+        harness::fetch(&self.gateway, &first_report()).await.is_ok()
     }
 
     async fn look(&self) {
-        harness::ask(&self.gateway, &Request::Quotas).await.unwrap();
+        harness::fetch(&self.gateway, &Request::Quotas).await.unwrap();
     }
 
     async fn fail(&self, fault: &str) {
         arm(&self.harness.demo, &format!("{fault}*1"));
-        assert!(!self.ask().await);
+        assert!(!self.fetch().await);
     }
 
     async fn look_later(&self) {
@@ -87,12 +87,12 @@ impl Scene {
     }
 
     pub fn states(&self) -> Vec<State> {
-        let entries = self.gateway.store.entries(self.gateway.whose()).unwrap();
+        let entries = self.gateway.store.entries(self.gateway.payer()).unwrap();
         entries.iter().skip(1).map(|entry| entry.state).collect()
     }
 
     fn counted(&self) -> Option<String> {
-        self.gateway.store.entries(self.gateway.whose()).unwrap().pop().unwrap().counted
+        self.gateway.store.entries(self.gateway.payer()).unwrap().pop().unwrap().counted
     }
 }
 
@@ -133,7 +133,7 @@ async fn a_counter_that_lags_raises_what_it_had_settled() {
         scene.harness.reference(&first_report()).await;
         pass(&scene.harness.demo, minutes);
         scene.look().await;
-        let entry = scene.gateway.store.entries(scene.gateway.whose()).unwrap().pop().unwrap();
+        let entry = scene.gateway.store.entries(scene.gateway.payer()).unwrap().pop().unwrap();
         assert_eq!((entry.state, entry.settled), (state, Some(settled)), "{minutes}: {:?}", entry.counted);
     }
 }
@@ -143,12 +143,12 @@ async fn a_counter_that_lags_again_and_again_is_settled_in_the_end() {
     let scene = Scene::begin().await;
     let new = upload(&scene).await;
     scene.look_later().await;
-    harness::ask(&scene.gateway, &new).await.unwrap();
+    harness::fetch(&scene.gateway, &new).await.unwrap();
     scene.look_later().await;
     scene.harness.reference(&first_report()).await;
     pass(&scene.harness.demo, 70);
     scene.look().await;
-    harness::ask(&scene.gateway, &new).await.unwrap();
+    harness::fetch(&scene.gateway, &new).await.unwrap();
     for minutes in [0, 6, 70, 70] {
         pass(&scene.harness.demo, minutes);
         scene.look().await;
@@ -163,7 +163,7 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
     let calls = scene.harness.calls();
     let report = first_report();
     {
-        let mut call = std::pin::pin!(harness::ask(&scene.gateway, &report));
+        let mut call = std::pin::pin!(harness::fetch(&scene.gateway, &report));
         while scene.harness.calls() == calls {
             assert!(tokio::time::timeout(Duration::from_millis(5), &mut call).await.is_err());
         }
@@ -179,7 +179,7 @@ async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
 async fn lose_submissions(scene: &Scene) {
     let files = Demo::public_files().into_iter().take(2).map(|file| FileHash::parse(&file.sha256).unwrap());
     arm(&scene.harness.demo, "v2-submissions:lost*1");
-    assert!(harness::ask(&scene.gateway, &Request::V2Submissions { files: files.collect() }).await.is_err());
+    assert!(harness::fetch(&scene.gateway, &Request::V2Submissions { files: files.collect() }).await.is_err());
 }
 
 #[tokio::test]
@@ -191,12 +191,12 @@ async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters
     assert!(spent.is_open && spent.most().is_none() && spent.unsure == 2, "{spent:?}");
     let careful = run("careful", &scene.harness.store(), &scene.harness.demo)
         .with_budget(Budget { daily: Some(1_000), ..Budget::default() });
-    let refused = harness::ask(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
+    let refused = harness::fetch(&careful, &Request::Rescan { file: public() }).await.unwrap_err();
     assert!(refused.to_string().contains("the rest of the 1,000"), "{refused}");
     scene.look_later().await;
     let spent = scene.gateway.spent().unwrap();
     assert_eq!((spent.is_open, spent.total()), (false, scene.harness.charged()));
-    assert!(harness::ask(&careful, &Request::Rescan { file: public() }).await.is_ok());
+    assert!(harness::fetch(&careful, &Request::Rescan { file: public() }).await.is_ok());
 }
 
 fn public() -> FileHash {
@@ -210,7 +210,7 @@ async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
     lose_submissions(&scene).await;
     assert_eq!(scene.harness.calls(), 2, "the look and the call");
     scene.look_later().await;
-    scene.ask().await;
+    scene.fetch().await;
     scene.look_later().await;
     let spent = scene.gateway.spent().unwrap();
     assert_eq!((spent.is_open, spent.total()), (false, scene.harness.charged()));
@@ -232,7 +232,7 @@ async fn upload(scene: &Scene) -> Request {
     let path = scene.harness.folder().join("new.bin");
     std::fs::write(&path, b"nobody has seen this before").unwrap();
     let (file, _) = hash_file(&path, u64::MAX).unwrap();
-    harness::ask(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
+    harness::fetch(&scene.gateway, &Request::V2Scan { path, file: None }).await.unwrap();
     Request::File { file: FileHash::parse(file.as_str()).unwrap() }
 }
 
@@ -240,7 +240,7 @@ async fn upload(scene: &Scene) -> Request {
 async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new() {
     let scene = Scene::begin().await;
     let quote = |request: Request| {
-        let uploads = scene.gateway.store.uploads(scene.gateway.whose()).unwrap();
+        let uploads = scene.gateway.store.uploads(scene.gateway.payer()).unwrap();
         request.quote(&Entitlements { uploads, ..Entitlements::default() })
     };
     let (known, new) = (Request::File { file: public() }, upload(&scene).await);
@@ -252,7 +252,7 @@ async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new()
     assert_eq!(scene.states(), [State::Free]);
     assert_eq!((&*quote(known).price().short(), &*quote(new.clone()).price().short()), ("1 request", "0"));
     let charged = scene.harness.charged();
-    scene.gateway.ask(&quote(new), &|_| {}).await.unwrap();
+    scene.gateway.fetch(&quote(new), &|_| {}).await.unwrap();
     assert_eq!((scene.harness.charged(), scene.gateway.spent().unwrap().total()), (charged, charged));
     // Where the counters show that it was charged all the same, it counts.
     scene.harness.reference(&first_report()).await;
@@ -266,7 +266,7 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
     let new = upload(&scene).await;
     scene.look_later().await;
     // Priced as any look-up, by a program that does not know of the upload.
-    harness::ask(&scene.gateway, &new).await.unwrap();
+    harness::fetch(&scene.gateway, &new).await.unwrap();
     assert_eq!(scene.states(), [State::Free, State::Charged]);
     scene.look_later().await;
     assert_eq!(scene.states(), [State::Free, State::Charged], "the counters may lag");
@@ -287,10 +287,10 @@ async fn readings_are_thinned_and_go_after_a_hundred_days() {
     let before = looks();
     for _ in 0..11 {
         pass(&scene.harness.demo, 1);
-        harness::ask(&scene.gateway, &Request::Quotas).await.unwrap();
+        harness::fetch(&scene.gateway, &Request::Quotas).await.unwrap();
     }
     assert!((3..=4).contains(&(looks() - before)), "one in five minutes, and the last: {}", looks());
     pass(&scene.harness.demo, 101 * 24 * 60);
-    harness::ask(&scene.gateway, &Request::Quotas).await.unwrap();
+    harness::fetch(&scene.gateway, &Request::Quotas).await.unwrap();
     assert_eq!(looks(), 1);
 }

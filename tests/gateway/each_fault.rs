@@ -63,7 +63,7 @@ async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
             let trial = Trial { harness: GatewayHarness::begin().await, request, fault, comes };
             trial.run(1).await;
             // Once more on a connection that is kept alive, where an HTTP client would like to try again by itself.
-            trial.harness.ask(&Request::Quotas).await.unwrap();
+            trial.harness.fetch(&Request::Quotas).await.unwrap();
             super::counted::pass(&trial.harness.demo, 3);
             trial.run(2).await;
         }
@@ -95,7 +95,7 @@ impl Trial {
     }
 
     async fn see_through(&self) {
-        let result = self.harness.ask(&self.request).await;
+        let result = self.harness.fetch(&self.request).await;
         let (comes, cost) = match &result {
             Ok(_) => (Sound, None),
             Err(GatewayError::Service { error, cost, .. }) => (kind(error), Some(*cost)),
@@ -125,7 +125,7 @@ impl Trial {
             }
         };
         tokio::select! {
-            result = self.harness.gateway.ask(&quote, &progress) => panic!("{}: {result:?}", self.fault),
+            result = self.harness.gateway.fetch(&quote, &progress) => panic!("{}: {result:?}", self.fault),
             () = enough => {}
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use behaview::gateway::{Gateway, GatewayError, StoredAnswer};
+use behaview::gateway::{Gateway, GatewayError, StoredResponse};
 use behaview::quota::audit::LedgerEntry;
 use behaview::quota::{Entitlement, Entitlements};
 use behaview::report::Body;
@@ -71,8 +71,8 @@ impl GatewayHarness {
     }
 
     /// Asks at the list price.
-    pub async fn ask(&self, request: &Request) -> Result<StoredAnswer, GatewayError> {
-        ask(&self.gateway, request).await
+    pub async fn fetch(&self, request: &Request) -> Result<StoredResponse, GatewayError> {
+        fetch(&self.gateway, request).await
     }
 
     /// What is held for a request, as bytes.
@@ -93,7 +93,7 @@ impl GatewayHarness {
 
     /// What the ledger says.
     pub fn entries(&self) -> Vec<LedgerEntry> {
-        self.gateway.store.entries(self.gateway.whose()).unwrap()
+        self.gateway.store.entries(self.gateway.payer()).unwrap()
     }
 
     /// How many calls the service received.
@@ -173,7 +173,7 @@ pub fn licensed() -> Entitlements {
 }
 
 /// Asks at the list price; fails the test if that does not end.
-pub async fn ask(gateway: &Gateway, request: &Request) -> Result<StoredAnswer, GatewayError> {
+pub async fn fetch(gateway: &Gateway, request: &Request) -> Result<StoredResponse, GatewayError> {
     let quote = request.clone().quote(&licensed());
-    timeout(SOON, gateway.ask(&quote, &|_| {})).await.expect("it ends by itself")
+    timeout(SOON, gateway.fetch(&quote, &|_| {})).await.expect("it ends by itself")
 }

@@ -31,8 +31,8 @@ async fn many_threads_that_ask_the_same_send_it_once() {
     assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { charged: answers as u64, ..SpentUnits::default() });
 }
 
-async fn ask_shared(harness: Arc<GatewayHarness>) -> Result<StoredAnswer, GatewayError> {
-    harness.ask(&first_report()).await
+async fn ask_shared(harness: Arc<GatewayHarness>) -> Result<StoredResponse, GatewayError> {
+    harness.fetch(&first_report()).await
 }
 
 #[tokio::test]
@@ -42,16 +42,16 @@ async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
     let request = first_report();
     let quote = request.clone().quote(&harness::licensed());
     {
-        let mut call = std::pin::pin!(harness.gateway.ask(&quote, &|_| {}));
+        let mut call = std::pin::pin!(harness.gateway.fetch(&quote, &|_| {}));
         while harness.calls() == 0 {
             let step = tokio::time::timeout(std::time::Duration::from_millis(5), &mut call).await;
             assert!(step.is_err(), "{step:?}");
         }
-        assert!(matches!(harness.ask(&request).await, Err(GatewayError::InFlight)));
+        assert!(matches!(harness.fetch(&request).await, Err(GatewayError::InFlight)));
     }
     assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { unsure: 1, ..SpentUnits::default() });
     assert_eq!(harness.count("SELECT COUNT(*) FROM ledger WHERE state = 'reserved'"), 1);
-    assert!(harness.ask(&request).await.is_ok());
+    assert!(harness.fetch(&request).await.is_ok());
     assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { charged: 1, unsure: 1, is_open: false });
     assert_eq!((harness.charged(), harness.calls()), (2, 2));
 }
@@ -71,7 +71,7 @@ pub(super) async fn while_another_asks(
         meanwhile.await;
     };
     tokio::select! {
-        result = harness::ask(&other, request) => panic!("{result:?}"),
+        result = harness::fetch(&other, request) => panic!("{result:?}"),
         () = meanwhile => {}
     }
     assert_eq!(harness.calls(), 1);
@@ -94,18 +94,18 @@ async fn what_another_program_has_under_way_by_any_name_is_not_sent() {
     let third = run("a third", &harness.store(), &harness.demo);
     while_another_asks(&harness, &request, async {
         for program in [&third, &twin] {
-            let result = harness::ask(program, &request).await;
+            let result = harness::fetch(program, &request).await;
             assert!(matches!(result, Err(GatewayError::InFlight)), "{result:?}");
         }
         assert_eq!(harness.count("SELECT COUNT(*) FROM ledger WHERE owner IS NOT NULL"), 1);
     })
     .await;
     // Nobody waits for it any more, so it can be asked at once.
-    assert!(harness::ask(&third, &request).await.is_ok());
+    assert!(harness::fetch(&third, &request).await.is_ok());
     // Another key is another account.
-    let asked = harness::ask(&stranger, &request).await;
-    assert!(matches!(asked, Err(GatewayError::Service { .. })), "{asked:?}");
-    assert!(harness::ask(&twin, &request).await.is_ok());
+    let sent = harness::fetch(&stranger, &request).await;
+    assert!(matches!(sent, Err(GatewayError::Service { .. })), "{sent:?}");
+    assert!(harness::fetch(&twin, &request).await.is_ok());
 }
 
 thread_local! {
@@ -131,13 +131,13 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
     let (path, profile, key) = (harness.store(), GatewayHarness::profile(&harness.demo), harness.demo.key().to_owned());
     // It has found nothing held, and looks at the clock before it writes down its call.
     MEANWHILE.set(Some(Box::new(move || {
-        let ask = async move { harness::ask(&gateway(&path, profile, &key), &first_report()).await.unwrap() };
+        let ask = async move { harness::fetch(&gateway(&path, profile, &key), &first_report()).await.unwrap() };
         std::thread::spawn(|| tokio::runtime::Runtime::new().unwrap().block_on(ask)).join().unwrap();
     })));
     let answer = late.get(&quote, &|_| {}).await.unwrap();
     assert_eq!((harness.calls(), bytes(&answer)), (1, harness.stored(&request).unwrap()));
     assert_eq!(late.spent().unwrap(), SpentUnits::default());
-    let entries = late.store.entries(late.whose()).unwrap();
+    let entries = late.store.entries(late.payer()).unwrap();
     let told: Vec<_> = entries.iter().filter(|entry| entry.session == "late").collect();
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].outcome.as_deref(), Some("not sent: another program has stored the response"));
@@ -168,10 +168,10 @@ async fn bytes_of_a_report_are_handed_over_before_the_rest() {
         std::future::pending::<()>().await;
     };
     let result = tokio::select! {
-        result = harness.gateway.ask(&quote, &progress) => result,
+        result = harness.gateway.fetch(&quote, &progress) => result,
         () = seen => unreachable!("it waits for ever"),
     };
-    assert!(matches!(result, Err(GatewayError::Service { error: ServiceError::GivenUp, .. })), "{result:?}");
+    assert!(matches!(result, Err(GatewayError::Service { error: ServiceError::Cancelled, .. })), "{result:?}");
     assert_eq!(
         (harness.stored(&request), harness.gateway.spent().unwrap()),
         (None, SpentUnits { unsure: 1, ..SpentUnits::default() })
@@ -190,12 +190,12 @@ async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
     for request in [Request::V2Scan { path, file: None }, first_report(), list(&dropper()), capture] {
         // Once it has begun, and waits for the file or the store.
         let cancel = async { harness.gateway.cancel(&request) };
-        let (result, ()) = tokio::join!(harness.ask(&request), cancel);
+        let (result, ()) = tokio::join!(harness.fetch(&request), cancel);
         let error = result.unwrap_err();
         assert!(error.to_string().contains("nothing was sent: it was cancelled before"), "{error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
     }
     assert_eq!((harness.calls(), harness.gateway.spent().unwrap()), (0, SpentUnits::default()));
     assert_eq!(harness.count("SELECT COUNT(*) FROM ledger WHERE state = 'unsent'"), 3);
-    assert!(harness.ask(&first_report()).await.is_ok());
+    assert!(harness.fetch(&first_report()).await.is_ok());
 }

@@ -17,11 +17,11 @@ async fn what_cannot_be_written_down_is_not_sent() {
         let harness = GatewayHarness::begin().await;
         harness.meddle(&damage);
         for request in [first_report(), list(&dropper())] {
-            let result = harness.ask(&request).await;
+            let result = harness.fetch(&request).await;
             assert!(matches!(result, Err(GatewayError::Ledger(_))), "{result:?}");
             assert_eq!((harness.calls(), harness.stored(&request)), (0, None));
         }
-        assert!(harness.ask(&Request::Quotas).await.is_ok(), "what is free needs no ledger");
+        assert!(harness.fetch(&Request::Quotas).await.is_ok(), "what is free needs no ledger");
     }
 }
 
@@ -34,7 +34,7 @@ async fn an_answer_that_cannot_be_stored_is_handed_over_or_refused() {
             arm(&harness.demo, "stranger");
         }
         for (calls, request) in [(1, first_report()), (2, list(&dropper()))] {
-            let (result, spent) = (harness.ask(&request).await, harness.gateway.spent().unwrap());
+            let (result, spent) = (harness.fetch(&request).await, harness.gateway.spent().unwrap());
             if is_usable {
                 let answer = result.unwrap();
                 assert!(bytes(&answer) == harness.reference(&request).await && answer.remark.is_some());
@@ -54,7 +54,7 @@ async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
     for request in [first_report(), list(&dropper())] {
         let harness = GatewayHarness::begin().await;
         harness.block("reports");
-        let answer = harness.ask(&request).await.unwrap();
+        let answer = harness.fetch(&request).await.unwrap();
         assert!(answer.remark.is_some() && harness.files("unread").len() == 1);
         harness.unblock("reports");
         assert!(harness.holds(&request, &bytes(&answer)) && harness.files("unread").is_empty());
@@ -67,10 +67,10 @@ async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
 async fn junk_that_was_not_read_does_not_hide_what_is_stored() {
     for request in [first_report(), list(&dropper())] {
         let harness = GatewayHarness::begin().await;
-        let old = bytes(&harness.ask(&request).await.unwrap());
+        let old = bytes(&harness.fetch(&request).await.unwrap());
         for fault in ["empty", "portal", "stranger", "array"] {
             arm(&harness.demo, &format!("{fault}*1"));
-            assert!(harness.ask(&request).await.is_err(), "{fault}");
+            assert!(harness.fetch(&request).await.is_err(), "{fault}");
         }
         assert!(harness.holds(&request, &old), "{}", request.label());
     }
@@ -82,9 +82,9 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
         let harness = GatewayHarness::begin().await;
         harness.meddle(&failing("full", "UPDATE OF state ON ledger"));
         arm(&harness.demo, fault);
-        let asked = harness.ask(&first_report()).await.map(|answer| answer.remark.unwrap_or_default());
-        assert_eq!(asked.is_ok(), is_answered, "{fault}");
-        let printed = asked.unwrap_or_else(|error| error.to_string());
+        let sent = harness.fetch(&first_report()).await.map(|answer| answer.remark.unwrap_or_default());
+        assert_eq!(sent.is_ok(), is_answered, "{fault}");
+        let printed = sent.unwrap_or_else(|error| error.to_string());
         assert!(printed.contains("ledger") && printed.contains("could not be written"), "{fault}: {printed}");
         assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { unsure: 1, ..SpentUnits::default() }, "{fault}");
         assert!(harness.gateway.spent().unwrap().total() >= harness.charged());
@@ -95,14 +95,14 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
 async fn what_cannot_be_settled_counts_among_what_is_over() {
     let harness = GatewayHarness::begin().await;
     harness.meddle(&failing("full", "UPDATE ON ledger WHEN NEW.state <> 'reserved'"));
-    harness.ask(&first_report()).await.unwrap();
+    harness.fetch(&first_report()).await.unwrap();
     let unsure = SpentUnits { unsure: 1, ..SpentUnits::default() };
     assert_eq!(
         (harness.gateway.spent().unwrap(), harness.gateway.store.settled("session").unwrap().into_values().sum()),
         (unsure, unsure)
     );
     harness.meddle("DROP TRIGGER full");
-    harness.ask(&list(&dropper())).await.unwrap();
+    harness.fetch(&list(&dropper())).await.unwrap();
     assert_eq!(
         harness.gateway.store.settled("session").unwrap().into_values().sum::<SpentUnits>(),
         SpentUnits { charged: 1, ..unsure }
@@ -128,8 +128,8 @@ async fn submissions_that_an_answer_does_not_count_are_not_free() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let gateway = gate_to(answer.to_owned(), folder.path(), "AKeyOfAServiceThatCountsNothing0123456789");
-        drop(harness::ask(&gateway, &Request::V2Submissions { files: Vec::new() }).await);
-        let entries = gateway.store.entries(gateway.whose()).unwrap();
+        drop(harness::fetch(&gateway, &Request::V2Submissions { files: Vec::new() }).await);
+        let entries = gateway.store.entries(gateway.payer()).unwrap();
         assert_eq!(entries.iter().map(|entry| entry.state).collect::<Vec<_>>(), [state], "{answer}");
     }
 }

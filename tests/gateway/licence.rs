@@ -10,7 +10,7 @@ async fn the_counters_are_read_before_the_first_private_call() {
         let harness = GatewayHarness::with(Options { licence, ..Options::default() }).await;
         for calls in calls {
             let quote = first_report().quote(&Entitlements::default());
-            let result = harness.gateway.ask(&quote, &|_| {}).await;
+            let result = harness.gateway.fetch(&quote, &|_| {}).await;
             assert_eq!(matches!(result, Err(GatewayError::NotEntitled(_))), !licence, "{result:?}");
             assert_eq!(harness.calls(), calls);
         }
@@ -21,15 +21,15 @@ async fn the_counters_are_read_before_the_first_private_call() {
 #[tokio::test]
 async fn privileges_are_kept_with_their_date() {
     let harness = GatewayHarness::begin().await;
-    assert_eq!(harness.gateway.store.privileges(harness.gateway.whose()).unwrap(), Entitlements::default());
-    let received = harness.ask(&Request::User).await.unwrap().received;
+    assert_eq!(harness.gateway.store.privileges(harness.gateway.payer()).unwrap(), Entitlements::default());
+    let received = harness.fetch(&Request::User).await.unwrap().received;
     let next = gateway(&harness.store(), GatewayHarness::profile(&harness.demo), harness.demo.key());
-    for owner in [next.whose().owner, None] {
-        let whose = behaview::store::Account { owner, ..next.whose() };
-        let known = next.store.privileges(whose).unwrap();
+    for owner in [next.payer().owner, None] {
+        let payer = behaview::store::Account { owner, ..next.payer() };
+        let known = next.store.privileges(payer).unwrap();
         assert_eq!((known.premium_api.is_granted(), known.premium_intelligence.is_granted()), (Some(true), Some(true)));
         assert_eq!(known.user_read.unwrap().as_millisecond(), received.as_millisecond());
     }
-    let stranger = behaview::store::Account { owner: Some(1), ..next.whose() };
+    let stranger = behaview::store::Account { owner: Some(1), ..next.payer() };
     assert_eq!(next.store.privileges(stranger).unwrap(), Entitlements::default());
 }

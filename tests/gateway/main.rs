@@ -23,7 +23,7 @@ mod stored;
 mod submitting;
 
 use behaview::demo::{Demo, Options};
-use behaview::gateway::{GatewayError, StoredAnswer};
+use behaview::gateway::{GatewayError, StoredResponse};
 use behaview::quota::{Settlement, SpentUnits, State};
 use behaview::report::Body;
 use behaview::report::identifier::{Identifier, Sha256};
@@ -67,12 +67,12 @@ fn is_paid(request: &Request) -> bool {
     *request != Request::Quotas
 }
 
-fn bytes(answer: &StoredAnswer) -> Vec<u8> {
+fn bytes(answer: &StoredResponse) -> Vec<u8> {
     answer.body.to_vec()
 }
 
 /// Why the service refused.
-fn refusal(result: Result<StoredAnswer, GatewayError>) -> ApiErrorKind {
+fn refusal(result: Result<StoredResponse, GatewayError>) -> ApiErrorKind {
     match result {
         Err(GatewayError::Service { error: ServiceError::Refused(refusal), .. }) => refusal.reason,
         other => panic!("{other:?} is no refusal"),

@@ -13,7 +13,7 @@ fn page_at(cursor: Option<Untrusted>) -> Request {
 async fn turn_to(harness: &GatewayHarness, request: &Request) -> Page {
     let body = match harness.gateway.stored(request).unwrap() {
         Some(stored) => stored.body,
-        None => harness.ask(request).await.unwrap().body,
+        None => harness.fetch(request).await.unwrap().body,
     };
     Page::of(&body).unwrap()
 }

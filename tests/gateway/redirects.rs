@@ -16,7 +16,7 @@ async fn a_redirect_reaches_nobody() {
         for request in each_operation() {
             let calls = harness.calls();
             arm(&harness.demo, &format!("redirect=http://{host}:{port}/api/v3/*1"));
-            let result = harness.ask(&request).await;
+            let result = harness.fetch(&request).await;
             assert_eq!(refusal(result), ApiErrorKind::Redirected);
             assert_eq!(harness.calls(), calls + 1);
             let caller = canary.accept().map(|(_, caller)| caller).map_err(|error| error.kind());

@@ -188,19 +188,19 @@ impl Scene {
             Step::Ask { run, what, anew, fault } => {
                 self.strike(what, fault);
                 let is_stored = self.runs[run].stored(&request(what)).unwrap().is_some();
-                let result = ask(&self.runs[run], what, anew).await;
+                let result = fetch(&self.runs[run], what, anew).await;
                 self.refused += u64::from(matches!(result, Err(GatewayError::OverBudget(_))));
                 calls(what) * usize::from(is_sent(&result) && (anew || !is_stored))
             }
             Step::Twice { run, what } => {
                 let gateway = &self.runs[run];
-                let (one, two) = tokio::join!(ask(gateway, what, true), ask(gateway, what, true));
+                let (one, two) = tokio::join!(fetch(gateway, what, true), fetch(gateway, what, true));
                 assert!(!(is_sent(&one) && is_sent(&two)), "{one:?} {two:?}");
                 calls(what)
             }
             Step::Both { what } => {
                 let [one, two] = &self.runs;
-                let (one, two) = tokio::join!(ask(one, what, true), ask(two, what, true));
+                let (one, two) = tokio::join!(fetch(one, what, true), fetch(two, what, true));
                 calls(what) * (usize::from(is_sent(&one)) + usize::from(is_sent(&two)))
             }
             Step::Killed { run, what, when } => {
@@ -208,15 +208,15 @@ impl Scene {
                 calls(what)
             }
             Step::Look { run } => {
-                harness::ask(&self.runs[run], &Request::Quotas).await.unwrap();
+                harness::fetch(&self.runs[run], &Request::Quotas).await.unwrap();
                 1
             }
             Step::AskAndLook { what, fault } => {
                 self.strike(what, fault);
                 let [one, two] = &self.runs;
-                let (asked, polled) = tokio::join!(ask(one, what, true), harness::ask(two, &Request::Quotas));
+                let (sent, polled) = tokio::join!(fetch(one, what, true), harness::fetch(two, &Request::Quotas));
                 polled.unwrap();
-                1 + calls(what) * usize::from(is_sent(&asked))
+                1 + calls(what) * usize::from(is_sent(&sent))
             }
             Step::Elsewhere => {
                 let before = self.harness.demo.used().user.monthly;
@@ -230,7 +230,7 @@ impl Scene {
             }
             Step::LookAfter(minutes) => {
                 pass(&self.harness.demo, minutes);
-                harness::ask(&self.runs[0], &Request::Quotas).await.unwrap();
+                harness::fetch(&self.runs[0], &Request::Quotas).await.unwrap();
                 1
             }
             Step::Pass(minutes) => {
@@ -287,7 +287,7 @@ async fn cancel_or_quit(harness: &GatewayHarness, gateway: &Gateway, what: usize
     if is_received {
         arm(&harness.demo, &format!("{}:delay=600000*1", endpoint(what)));
     }
-    let mut call = std::pin::pin!(ask(gateway, what, true));
+    let mut call = std::pin::pin!(fetch(gateway, what, true));
     let mut is_over =
         std::future::poll_fn(|context| std::task::Poll::Ready(call.as_mut().poll(context).is_ready())).await;
     let mut rounds = match when {
@@ -301,14 +301,14 @@ async fn cancel_or_quit(harness: &GatewayHarness, gateway: &Gateway, what: usize
     }
 }
 
-fn is_sent(result: &Result<StoredAnswer, GatewayError>) -> bool {
+fn is_sent(result: &Result<StoredResponse, GatewayError>) -> bool {
     use GatewayError::{InFlight, NotEntitled, OverBudget};
     !matches!(result, Err(InFlight | OverBudget(_) | NotEntitled(_)))
 }
 
-async fn ask(gateway: &Gateway, what: usize, anew: bool) -> Result<StoredAnswer, GatewayError> {
+async fn fetch(gateway: &Gateway, what: usize, anew: bool) -> Result<StoredResponse, GatewayError> {
     let quote = request(what).quote(&harness::licensed());
-    if anew { gateway.ask(&quote, &|_| {}).await } else { gateway.get(&quote, &|_| {}).await }
+    if anew { gateway.fetch(&quote, &|_| {}).await } else { gateway.get(&quote, &|_| {}).await }
 }
 
 /// Plays a schedule; fails the test where a promise is broken.

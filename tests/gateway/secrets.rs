@@ -36,7 +36,7 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
     for fault in FAULTS.split_whitespace() {
         for request in each_operation() {
             arm(&harness.demo, &format!("{fault}*1"));
-            if let Err(error) = harness.ask(&request).await {
+            if let Err(error) = harness.fetch(&request).await {
                 assert!(!words(&error).contains(&key), "{fault}");
             }
             assert!(harness.gateway.spent().unwrap().total() >= harness.charged(), "{fault}");
@@ -44,7 +44,7 @@ async fn a_session_of_faults_leaves_the_key_nowhere() {
         }
     }
     for request in each_operation() {
-        harness.ask(&request).await.unwrap();
+        harness.fetch(&request).await.unwrap();
         assert!(harness.stored(&request).is_none_or(|stored| memchr::memmem::find(&stored, key.as_bytes()).is_none()));
     }
     assert!(!format!("{:?}", &harness.gateway.client).contains(&key));
@@ -59,7 +59,7 @@ async fn a_service_that_repeats_the_key_is_not_quoted() {
     let error = |heard: &str| serde_json::json!({ "error": { "code": "NotFoundError", "message": heard } }).to_string();
     let gateway = gateway_to(answering("404 Not Found", error), folder.path(), &key);
     for request in each_operation() {
-        let error = harness::ask(&gateway, &request).await.unwrap_err();
+        let error = harness::fetch(&gateway, &request).await.unwrap_err();
         assert!(words(&error).contains("404"), "what happened is said: {error}");
         assert!(!words(&error).contains(&key), "{error}");
     }
@@ -113,7 +113,7 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_stored() {
             let folder = tempfile::tempdir().unwrap();
             let with = |key: &str| answer.replace("FILE", file.as_str()).replace("REPORT", report).replace("KEY", key);
             let gateway = gate_to(with(form), folder.path(), KEY);
-            let found = harness::ask(&gateway, &request).await.unwrap();
+            let found = harness::fetch(&gateway, &request).await.unwrap();
             assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(form)));
             let stored = gateway.stored(&request).unwrap().map(|stored| stored.body.to_vec());
             assert_eq!(stored.is_some(), request.storage_key().is_some());
@@ -138,7 +138,7 @@ async fn a_key_that_stands_in_an_address_is_masked_there() {
         let with =
             |key: &str| format!(r#"[{{"response_code":1,"permalink":"https://service.example/?apikey={key}&x=1"}}]"#);
         let gateway = gate_to(with(&form), folder.path(), ODD);
-        let found = harness::ask(&gateway, &Request::V2Reports { files: Vec::new() }).await.unwrap();
+        let found = harness::fetch(&gateway, &Request::V2Reports { files: Vec::new() }).await.unwrap();
         assert_eq!(String::from_utf8(bytes(&found)).unwrap(), with(&hidden(&form)));
         assert_eq!(files_with(&form, folder.path()), [""; 0]);
     }
@@ -155,7 +155,7 @@ async fn an_error_that_repeats_the_password_is_not_quoted() {
         let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
         let options = ScanOptions { password: Password::new("hunter2".to_owned()), ..ScanOptions::default() };
         let submission = Arc::new(Submission { path, file, size, options, sent: None });
-        let printed = match harness::ask(&gateway, &Request::PrivateScan { submission, to: None }).await {
+        let printed = match harness::fetch(&gateway, &Request::PrivateScan { submission, to: None }).await {
             Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),
             Err(error) => words(&error),
         };

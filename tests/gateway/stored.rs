@@ -14,7 +14,7 @@ async fn what_was_offered_as_stored_is_not_sent_for_when_it_is_gone() {
     let quote = first_report().quote(&harness::licensed());
     assert!(matches!(harness.gateway.get_stored(&quote), Err(GatewayError::NotStored)));
     assert_eq!((harness.demo.seen().len(), harness.gateway.spent().unwrap()), (0, SpentUnits::default()));
-    let answer = harness.ask(&first_report()).await.unwrap();
+    let answer = harness.fetch(&first_report()).await.unwrap();
     assert_eq!(bytes(&harness.gateway.get_stored(&quote).unwrap()), bytes(&answer));
     assert_eq!(harness.demo.seen().len(), 1);
 }
@@ -22,14 +22,14 @@ async fn what_was_offered_as_stored_is_not_sent_for_when_it_is_gone() {
 #[tokio::test]
 async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
     let harness = GatewayHarness::begin().await;
-    let first = Page::of(&harness.ask(&list(&dropper())).await.unwrap().body).unwrap();
+    let first = Page::of(&harness.fetch(&list(&dropper())).await.unwrap().body).unwrap();
     let Request::Behaviours { file, listing, .. } = list(&dropper()) else { panic!("that is a list") };
     let second = Request::Behaviours { file, listing, cursor: first.cursor };
-    harness.ask(&second).await.unwrap();
+    harness.fetch(&second).await.unwrap();
     let page = harness.stored(&second);
     assert!(page.is_some());
-    harness.ask(&first_report()).await.unwrap();
-    harness.ask(&list(&dropper())).await.unwrap();
+    harness.fetch(&first_report()).await.unwrap();
+    harness.fetch(&list(&dropper())).await.unwrap();
     assert!(harness.stored(&second) == page, "the list begins as it did");
 }
 
@@ -40,7 +40,7 @@ async fn a_list_that_is_unreadable_is_told_of_where_lists_are_of_identifiers() {
         behaview::service::Profile { listing: Listing::Identifiers, ..GatewayHarness::profile(&harness.demo) };
     let gateway = gateway(&harness.store(), profile, harness.demo.key());
     arm(&harness.demo, "portal*1");
-    assert!(harness::ask(&gateway, &identifiers(&dropper())).await.is_err());
+    assert!(harness::fetch(&gateway, &identifiers(&dropper())).await.is_err());
     assert!(gateway.unreadable(&list(&dropper())).unwrap().is_some());
     assert!(gateway.unreadable(&first_report()).unwrap().unwrap().starts_with("an unreadable list of"));
 }
@@ -58,7 +58,7 @@ async fn a_full_report_stays_and_is_dated_by_this_clock() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = super::secrets::gateway_to(root, folder.path(), "a-key");
     for _ in 0..3 {
-        harness::ask(&gateway, &first_report()).await.unwrap();
+        harness::fetch(&gateway, &first_report()).await.unwrap();
         let stored = gateway.stored(&first_report()).unwrap().unwrap();
         assert_eq!(String::from_utf8(bytes(&stored)).unwrap(), full);
         assert!(super::counted::tick().duration_since(stored.received).as_secs().abs() < 60);
@@ -68,7 +68,7 @@ async fn a_full_report_stays_and_is_dated_by_this_clock() {
 #[test]
 fn a_response_is_stored_while_everything_is_deleted() {
     use behaview::report::{Deletion, DeletionTarget::Everything};
-    use behaview::store::{NewAnswer, Store};
+    use behaview::store::{NewResponse, Store};
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
     let (is_over, key) = (std::sync::atomic::AtomicBool::new(false), first_report().storage_key().unwrap());
@@ -81,8 +81,9 @@ fn a_response_is_stored_while_everything_is_deleted() {
             }
         });
         let (profile, bytes, received) = ("lab", &b"{}"[..], super::counted::tick());
-        let new = NewAnswer { service: "s", profile, key: &key, received, bytes, imported: None };
-        let stored = (0..60).try_for_each(|_| store.keep(&new).and_then(|()| store.move_read(&new, &[], true)));
+        let new = NewResponse { service: "s", profile, key: &key, received, bytes, imported: None };
+        let stored =
+            (0..60).try_for_each(|_| store.write_response(&new).and_then(|()| store.move_read(&new, &[], true)));
         is_over.store(true, std::sync::atomic::Ordering::Relaxed);
         stored.unwrap();
     });

@@ -42,7 +42,7 @@ fn counted(harness: &GatewayHarness) -> u64 {
 
 /// An address that the service hands out.
 async fn address(harness: &GatewayHarness) -> UploadAddress {
-    let answer = harness.ask(&Request::UploadAddress).await.unwrap();
+    let answer = harness.fetch(&Request::UploadAddress).await.unwrap();
     UploadAddress::new(upload_address(&bytes(&answer)).unwrap())
 }
 
@@ -64,7 +64,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
     };
     let quote = scan(&submission, None).quote(&Entitlements::default());
     assert_eq!((quote.price().short().as_str(), quote.price().basis.name()), ("1 scan", "documented"));
-    let answer = harness.gateway.ask(&quote, &progress).await.unwrap();
+    let answer = harness.gateway.fetch(&quote, &progress).await.unwrap();
     assert!(submitted(&bytes(&answer)).is_some());
     let taken = harness.demo.submitted();
     assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 700_000));
@@ -93,7 +93,7 @@ async fn no_name_of_a_file_ends_its_part_of_the_form() {
     for name in ["a\r\nX-Evil: 1\r\n\r\nb", "a\nb", "a\"; name=\"command_line", "a\x1b]0;b\x07"] {
         let harness = GatewayHarness::begin().await;
         let submission = submission(file(&harness, name, 70_000), ScanOptions::default());
-        harness.ask(&scan(&submission, None)).await.unwrap();
+        harness.fetch(&scan(&submission, None)).await.unwrap();
         let taken = harness.demo.submitted();
         assert_eq!((taken[0].sha256.as_str(), taken[0].size), (submission.file.as_str(), 70_000), "{name:?}");
         assert!(!taken[0].name.chars().any(|letter| letter.is_control() || letter == '"'), "{:?}", taken[0].name);
@@ -122,7 +122,7 @@ async fn an_address_on_another_host_gets_neither_file_nor_key() {
     let others = others.iter().map(|text| UploadAddress::new(Untrusted::from(text.as_str())));
     for to in others.chain([stranger]) {
         let calls = harness.calls();
-        let error = harness.ask(&scan(&submission, Some(to.clone()))).await.unwrap_err();
+        let error = harness.fetch(&scan(&submission, Some(to.clone()))).await.unwrap_err();
         assert!(words(&error).contains("nothing was uploaded"), "{to:?}: {error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
         assert_eq!(harness.calls(), calls);
@@ -152,7 +152,7 @@ async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
         heard
     });
     let to = UploadAddress::new(Untrusted::from(format!("{root}/put/here").as_str()));
-    let answer = harness::ask(&gateway, &scan(&submission, Some(to))).await.unwrap();
+    let answer = harness::fetch(&gateway, &scan(&submission, Some(to))).await.unwrap();
     assert_eq!(submitted(&bytes(&answer)).unwrap().as_bytes(), b"scan-1");
     let heard = heard.join().unwrap();
     assert!(heard.starts_with(b"POST /put/here ") && memchr::memmem::find(&heard, b"s.bin").is_some());
@@ -174,7 +174,7 @@ async fn a_file_that_has_changed_is_not_sent() {
     for (name, before, size) in changes {
         let submission = submission(file(&harness, name, before), ScanOptions::default());
         std::fs::write(&submission.path, vec![7; size]).unwrap();
-        let error = harness.ask(&scan(&submission, None)).await.unwrap_err();
+        let error = harness.fetch(&scan(&submission, None)).await.unwrap_err();
         assert!(words(&error).contains("changed since it was inspected"), "{name}: {error}");
         assert_eq!(error.cost().state, State::Unsent, "{name}: {error:?}");
     }
@@ -196,7 +196,7 @@ async fn a_file_written_to_while_it_is_sent_arrives_as_it_was() {
             std::io::Write::write_all(&mut file, b"other data").unwrap();
         }
     };
-    harness.gateway.ask(&quote, &write).await.unwrap();
+    harness.gateway.fetch(&quote, &write).await.unwrap();
     assert!(is_written.into_inner());
     assert_eq!(harness.demo.submitted()[0].sha256, submission.file.as_str());
 }
@@ -213,9 +213,9 @@ async fn an_address_with_the_key_in_it_is_not_used() {
         });
         let harness = GatewayHarness::begin().await;
         let gateway = super::secrets::gateway_to(root, &harness.folder().join("other"), "Sekrit-0123456789abcdefXYZ_");
-        let answer = harness::ask(&gateway, &Request::UploadAddress).await.unwrap();
+        let answer = harness::fetch(&gateway, &Request::UploadAddress).await.unwrap();
         let to = UploadAddress::new(upload_address(&bytes(&answer)).unwrap());
-        let error = harness::ask(&gateway, &scan(&small(&harness), Some(to))).await.unwrap_err();
+        let error = harness::fetch(&gateway, &scan(&small(&harness), Some(to))).await.unwrap_err();
         assert!(words(&error).contains("with your key in it"), "{error}");
         assert_eq!(error.cost().state, State::Unsent, "{error:?}");
         assert_eq!((*heard.lock().unwrap(), gateway.spent().unwrap().charged), (1, 1));
@@ -229,14 +229,14 @@ async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() 
     let request = scan(&small, None);
     let third = crate::counted::run("a third", &harness.store(), &harness.demo);
     in_flight::while_another_asks(&harness, &request, async {
-        let result = harness::ask(&third, &request).await;
+        let result = harness::fetch(&third, &request).await;
         assert!(matches!(result, Err(GatewayError::InFlight)), "{result:?}");
     })
     .await;
     // That one ended without an answer: whoever sends it again has to know.
-    let refused = harness::ask(&third, &request).await;
+    let refused = harness::fetch(&third, &request).await;
     assert!(matches!(refused, Err(GatewayError::SentBefore(_))), "{refused:?}");
     let sent = Some(jiff::Timestamp::now());
     let knowing = Arc::new(Submission { sent, ..Arc::unwrap_or_clone(small) });
-    assert!(harness::ask(&third, &scan(&knowing, None)).await.is_ok());
+    assert!(harness::fetch(&third, &scan(&knowing, None)).await.is_ok());
 }

@@ -195,7 +195,7 @@ fn what_was_shown_as_stored_is_never_asked_for() {
     assert_eq!(tui.calls(Endpoint::File), 1);
     tui.assert_shows("Nothing was sent: the stored response was deleted");
     tui.assert_gone("0, stored since");
-    tui.assert_shows("1 request: enter ask");
+    tui.assert_shows("1 request: enter send");
     tui.keys("enter");
     tui.assert_shows("Are you sure?");
     assert_eq!(tui.calls(Endpoint::File), 1);

@@ -93,12 +93,12 @@ fn a_service_that_goes_in_circles_is_left() {
 #[test]
 fn unknown_counters_do_not_stop_work() {
     let mut tui = TuiHarness::faulty("quotas:503");
-    assert!(tui.screen().contains("left: ? (b asks, 0)"), "{}", tui.screen());
+    assert!(tui.screen().contains("left: ? (b fetches, 0)"), "{}", tui.screen());
     tui.open(&main_file());
     tui.keys("enter");
     insta::assert_snapshot!("wrong_counters", tui.screen());
     tui.size(60, 20);
-    assert!(tui.screen().contains("left: ? (b asks, 0)"), "{}", tui.screen());
+    assert!(tui.screen().contains("left: ? (b fetches, 0)"), "{}", tui.screen());
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn at(way: &str) -> TuiHarness {
 fn shown(tui: &TuiHarness) -> Vec<(Key, &'static str)> {
     let model = &tui.session.model;
     let commands = Command::applying(model).filter(|(_, command)| command.rank > 0);
-    let answers = model.overlays.answers().iter().map(|answer| (answer.key, answer.label));
+    let answers = model.overlays.choices().iter().map(|answer| (answer.key, answer.label));
     commands.map(|(key, command)| (key, command.name)).chain(answers).collect()
 }
 

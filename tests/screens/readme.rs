@@ -88,7 +88,7 @@ fn keys() -> String {
 fn prices() -> String {
     let mut table = "| rule | | pool | |\n|---|---|---|---|\n".to_owned();
     for rule in &RULES {
-        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.words, rule.pool.label());
+        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.text, rule.pool.label());
     }
     table
 }

@@ -3,7 +3,7 @@
 use crate::harness::{TuiHarness, file, main_file, options};
 use behaview::demo::{Endpoint, ListContent, Options};
 use behaview::request::Request;
-use behaview::store::{NewAnswer, Store};
+use behaview::store::{NewResponse, Store};
 use behaview::text::Untrusted;
 
 #[test]
@@ -64,7 +64,7 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
         let page = Request::Behaviours { file: main_file(), listing, cursor: Some(Untrusted::from("next")) };
         let (service, profile) = (&before[0].service, &before[0].profile);
         let (page, received, bytes) = (page.storage_key().unwrap(), before[0].received, &b"{\"data\":[]}"[..]);
-        other.keep(&NewAnswer { service, profile, key: &page, received, bytes, imported: None }).unwrap();
+        other.write_response(&NewResponse { service, profile, key: &page, received, bytes, imported: None }).unwrap();
         tui.keys("Y");
         assert_eq!(other.inventory().unwrap().len(), before.len() + 1, "{key}");
         let screen = tui.screen();

@@ -31,7 +31,7 @@ fn every_row_of_the_table_has_its_price() {
 #[test]
 fn a_price_for_machines_has_these_members_and_no_others() {
     let found = price("v2-file-report --hashes 2");
-    let why = "Rule 8.2.1: A v2 file report asked with a list of hashes takes one request for each hash. It takes 2 requests \
+    let why = "Rule 8.2.1: A v2 file report for a list of hashes takes one request for each hash. It takes 2 requests \
                from the API quota of user and group (8.1.1). This price is documented.";
     let wanted = json!({
         "operation": "v2-file-report", "rule": "8.2.1", "pool": "api", "unit": "request", "units": 2,
@@ -57,8 +57,8 @@ fn every_rule_is_listed() {
     for (row, rule) in rows.iter().zip(&RULES) {
         let mut members: Vec<_> = row.as_object().unwrap().keys().map(String::as_str).collect();
         members.sort_unstable();
-        assert_eq!(members, ["basis", "number", "operations", "pool", "words"]);
-        assert_eq!((&row["number"], &row["words"]), (&json!(rule.number), &json!(rule.words)));
+        assert_eq!(members, ["basis", "number", "operations", "pool", "text"]);
+        assert_eq!((&row["number"], &row["text"]), (&json!(rule.number), &json!(rule.text)));
     }
     assert_eq!(rows[3]["operations"], json!(["v2-file-report"]));
     let shown = text(&cost("rules"));

@@ -13,14 +13,14 @@ fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
     assert_eq!(errors(&output), "behaview: nothing was charged\n");
     let shown = squeezed(&text(&output));
     for words in [
-        "pool counts whose used allowed left %\n",
+        "pool counts holder used allowed left %\n",
         "api requests/day user 1 500 499 0\n",
         "api requests/day group 12,481 30,000 17,519 41\n",
         "graph graphs/month group 21 20 -1 105\n",
         "intelligence searches/month user 12 group's - -\n",
         "\nperiod resets\nminute about ",
         "\nday 00:00 UTC, in ",
-        "\nother counters whose used allowed left %\ncases_creation_monthly user 0 20 20 0\n",
+        "\nother counters holder used allowed left %\ncases_creation_monthly user 0 20 20 0\n",
         "The group's limits are those of demo_response_team.\n",
     ] {
         assert!(shown.contains(words), "{words}\n{shown}");

@@ -128,7 +128,7 @@ fn calls_are_logged_and_an_error_names_its_line() {
     json(&cli.run(&["list", &main_file()]));
     json(&cli.run(&["list", "--log-level", "debug", &main_file()]));
     let log = logged(&cli);
-    assert!(log.contains("outcome=\"answered with ") && log.contains(" debug ") && log.contains(" stored "), "{log}");
+    assert!(log.contains("outcome=\"response of ") && log.contains(" debug ") && log.contains(" stored "), "{log}");
     assert!(!log.contains(&cli.key));
     let before = log.len();
     json(&cli.run(&["list", "--log-level", "off", &main_file()]));
@@ -404,5 +404,5 @@ fn the_table_shows_what_the_config_changes() {
         (row("zoom")["usual_keys"][0].as_str(), row("planner")["keys"].as_array().unwrap().len()),
         (Some("z"), 0)
     );
-    assert_eq!((row("open")["asks"].as_bool(), row("zoom")["asks"].as_bool()), (Some(true), Some(false)));
+    assert_eq!((row("open")["sends"].as_bool(), row("zoom")["sends"].as_bool()), (Some(true), Some(false)));
 }

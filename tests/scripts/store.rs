@@ -112,7 +112,7 @@ fn limits_of_the_config_delete_after_a_charged_run_alone() {
         state.to_le_bytes()
     });
     let (bytes, received) = (noise.take(200_000).flatten().collect::<Vec<_>>(), jiff::Timestamp::now());
-    let new = behaview::store::NewAnswer {
+    let new = behaview::store::NewResponse {
         service: "s",
         profile: "lab",
         key: b"file x",
@@ -121,7 +121,7 @@ fn limits_of_the_config_delete_after_a_charged_run_alone() {
         imported: None,
     };
     let opened = behaview::store::Store::open(&store(&cli)).unwrap();
-    opened.keep(&new).unwrap();
+    opened.write_response(&new).unwrap();
     opened.move_read(&new, &[], true).unwrap();
     drop(opened);
     assert!(cli.run(&["list", "--offline", &main_file()]).status.success());
@@ -202,7 +202,7 @@ fn a_damaged_report_is_unread_and_fetched_again() {
     cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
     assert!(cli.run(&["show", "--offline", &ids[1]]).status.success());
     let stored = text(&cli.run(&["store"]));
-    assert!(stored.contains("quarantined") && stored.contains("answer-"), "{stored}");
+    assert!(stored.contains("quarantined") && stored.contains("response-"), "{stored}");
     let fetched = cli.run(&["show", &ids[0]]);
     assert!(fetched.status.success() && errors(&fetched).contains("an unreadable answer of"), "{fetched:?}");
     assert_eq!(cli.paid(), 3);

@@ -5,7 +5,7 @@ use crate::store::{files, places_of, store, stored};
 use behaview::demo::{ListContent, Options};
 use behaview::report::identifier::Identifier;
 use behaview::report::{Note, NoteSubject};
-use behaview::store::{NewAnswer, Store, service_id};
+use behaview::store::{NewResponse, Store, service_id};
 use behaview::text::Untrusted;
 use serde_json::Value;
 use std::io::Write;
@@ -102,9 +102,9 @@ fn what_is_old_goes_by_age() {
     let key = format!("behaviour {}", id(1)).into_bytes();
     let received = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(40 * 24);
     let (service, bytes) = (service(&cli), &reports[1]);
-    let new = NewAnswer { service: &service, profile: "lab", key: &key, received, bytes, imported: None };
+    let new = NewResponse { service: &service, profile: "lab", key: &key, received, bytes, imported: None };
     let opened = Store::open(&store(&cli)).unwrap();
-    opened.keep(&new).unwrap();
+    opened.write_response(&new).unwrap();
     opened.move_read(&new, &[], true).unwrap();
     let gone = json(&cli.run(&["store", "remove", "--older-than", "30d", "--yes", "--json"]));
     assert_eq!((&gone["deleted"]["items"], gone["stored"].as_array().unwrap().len()), (&1.into(), 2));
@@ -112,7 +112,7 @@ fn what_is_old_goes_by_age() {
     let none = text(&cli.run(&["store", "remove", "--older-than", "1d", "--yes"]));
     assert!(none.starts_with("2 stored: ") && none.contains("\nDeleted: nothing"), "only what matches: {none}");
     // A charged run deletes by age as well, what is younger stays.
-    opened.keep(&new).and_then(|()| opened.move_read(&new, &[], true)).unwrap();
+    opened.write_response(&new).and_then(|()| opened.move_read(&new, &[], true)).unwrap();
     let shown = cli.run(&["show", &id(2), "--set", "store.max_age_days=30"]);
     assert!(errors(&shown).contains("[store] limits deleted the report by"), "{shown:?}");
     assert_eq!(stored(&cli).len(), 3);

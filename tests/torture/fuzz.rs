@@ -94,7 +94,7 @@ const EXPORT: Target = Target { name: "export", run: export, seeds: reports };
 const COMPARE: Target = Target { name: "compare", run: compare, seeds: reports };
 const PAGE: Target = Target { name: "page", run: page, seeds: pages };
 const TREE: Target = Target { name: "tree", run: tree, seeds: pages };
-const ANSWER: Target = Target { name: "answer", run: answer, seeds: answers };
+const ANSWER: Target = Target { name: "answer", run: response, seeds: answers };
 const ESCAPER: Target = Target { name: "escaper", run: escaper, seeds: strings };
 
 /// The same index however the bytes came, and every row of it can be read.
@@ -210,7 +210,7 @@ fn tree(bytes: &[u8], _: &mut Noise) {
     }
 }
 
-fn answer(bytes: &[u8], _: &mut Noise) {
+fn response(bytes: &[u8], _: &mut Noise) {
     if let Some(analysis) = Analysis::of(bytes) {
         let words = analysis.sandboxes.iter().map(|run| run.label() + run.sandbox().visible().as_str());
         words.for_each(|words| drop(shown(words.as_bytes()).unwrap()));
@@ -219,7 +219,7 @@ fn answer(bytes: &[u8], _: &mut Noise) {
     assert!(submitted(bytes).is_none_or(|scan| !scan.as_bytes().is_empty()));
     assert!(upload_address(bytes).is_none_or(|address| !address.is_empty()));
     if let Ok(balances) = Balances::parse(bytes) {
-        let _ = (balances.counters.len(), balances.set_aside.len(), Entitlements::from_balances(&balances).label());
+        let _ = (balances.counters.len(), balances.rejected.len(), Entitlements::from_balances(&balances).label());
     }
     if let Ok(usage) = Usage::parse(bytes) {
         let _ = (usage.daily.len(), usage.by_endpoint(), usage.disagreements().len());

@@ -39,7 +39,7 @@ struct Service {
 }
 
 impl Service {
-    async fn with(answer: Vec<u8>, wire: Wire) -> Self {
+    async fn with(response: Vec<u8>, wire: Wire) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let root = format!("http://{}", listener.local_addr().unwrap());
         let calls = Arc::new(AtomicUsize::new(0));
@@ -47,14 +47,14 @@ impl Service {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(answer_on(stream, answer.clone(), wire.clone()));
+                tokio::spawn(answer_on(stream, response.clone(), wire.clone()));
             }
         });
         Self { root, calls }
     }
 
     /// Asks once; fails if that was more than one call, or its words show the key or a control.
-    async fn ask(&self, profile: Profile) -> Result<Vec<u8>, ServiceError> {
+    async fn fetch(&self, profile: Profile) -> Result<Vec<u8>, ServiceError> {
         let profile = Profile { root: self.root.clone(), ..profile };
         let client = Client::new(profile, Some(Credential::new(KEY, KeySource::Demo).unwrap())).unwrap();
         let mut bytes = Vec::new();
@@ -70,7 +70,7 @@ impl Service {
     }
 }
 
-async fn answer_on(mut stream: TcpStream, answer: Vec<u8>, wire: Wire) -> std::io::Result<()> {
+async fn answer_on(mut stream: TcpStream, response: Vec<u8>, wire: Wire) -> std::io::Result<()> {
     let mut asked = vec![0; 8192];
     let mut length = 0;
     while memchr::memmem::find(&asked[..length], b"\r\n\r\n").is_none() {
@@ -80,25 +80,25 @@ async fn answer_on(mut stream: TcpStream, answer: Vec<u8>, wire: Wire) -> std::i
         }
     }
     match wire {
-        Wire::Whole => stream.write_all(&answer).await,
-        Wire::Cut(at) => stream.write_all(&answer[..at]).await,
+        Wire::Whole => stream.write_all(&response).await,
+        Wire::Cut(at) => stream.write_all(&response[..at]).await,
         Wire::Stalled(at) => {
-            stream.write_all(&answer[..at]).await?;
+            stream.write_all(&response[..at]).await?;
             std::future::pending().await
         }
         Wire::Dripped(size, pause) => {
-            let head = memchr::memmem::find(&answer, b"\r\n\r\n").map_or(0, |at| at + 4);
-            stream.write_all(&answer[..head]).await?;
-            for piece in answer[head..].chunks(size) {
+            let head = memchr::memmem::find(&response, b"\r\n\r\n").map_or(0, |at| at + 4);
+            stream.write_all(&response[..head]).await?;
+            for piece in response[head..].chunks(size) {
                 tokio::time::sleep(pause).await;
                 stream.write_all(piece).await?;
             }
             Ok(())
         }
         Wire::Endless(from) => {
-            stream.write_all(&answer[..from]).await?;
+            stream.write_all(&response[..from]).await?;
             loop {
-                stream.write_all(&answer[from..]).await?;
+                stream.write_all(&response[from..]).await?;
             }
         }
     }
@@ -112,12 +112,12 @@ fn hasty() -> Profile {
     Profile { timeout_s: 1, ..Profile::default() }
 }
 
-fn answer(head: &str, body: &str) -> Vec<u8> {
+fn response(head: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
 fn sound() -> Vec<u8> {
-    answer("200 OK\r\ncontent-type: application/json", r#"{"data":{"id":"x y-1","attributes":{"tags":["T"]}}}"#)
+    response("200 OK\r\ncontent-type: application/json", r#"{"data":{"id":"x y-1","attributes":{"tags":["T"]}}}"#)
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn cut_or_stalled_at_any_byte_it_is_lost() {
     let mut trials = JoinSet::new();
     for at in (0..sound().len()).step_by(step) {
         for wire in [Wire::Cut(at), Wire::Stalled(at)] {
-            trials.spawn(async move { (at, Service::with(sound(), wire).await.ask(hasty()).await) });
+            trials.spawn(async move { (at, Service::with(sound(), wire).await.fetch(hasty()).await) });
         }
     }
     let count = trials.len();
@@ -139,7 +139,7 @@ async fn cut_or_stalled_at_any_byte_it_is_lost() {
 #[tokio::test]
 async fn steady_progress_is_waited_for() {
     // Takes longer than the timeout, without a silence as long.
-    let steady = Service::with(sound(), Wire::Dripped(2, Duration::from_millis(60))).await.ask(hasty()).await;
+    let steady = Service::with(sound(), Wire::Dripped(2, Duration::from_millis(60))).await.fetch(hasty()).await;
     assert!(steady.unwrap().ends_with(b"}"));
 }
 
@@ -163,11 +163,11 @@ async fn an_answer_of_any_status_is_a_typed_no() {
             "\r\nretry-after: Fri, 31 Dec 9999 23:59:59 GMT",
             "\r\nretry-after: \u{1}\u{ff}",
         ] {
-            let given = answer(
+            let given = response(
                 &format!("{status} X{retry}"),
                 "{\"error\":{\"code\":\"\\u001b\",\"message\":\"\\u202e\\u001b[2J\"}}",
             );
-            let result = Service::with(given, Wire::Whole).await.ask(hasty()).await;
+            let result = Service::with(given, Wire::Whole).await.fetch(hasty()).await;
             match result {
                 Err(ServiceError::Refused(refusal)) => assert_eq!(refusal.reason, reason, "{status}"),
                 // No HTTP at all, by some readings.
@@ -186,8 +186,8 @@ async fn nonsense_is_lost_in_bounded_memory() {
         b"\0\0\0\0\0\0\0\0\r\n\r\n".to_vec(),
         b"SSH-2.0-OpenSSH_9.6\r\n".to_vec(),
         b"HTTP/1.1 abc\r\n\r\n".to_vec(),
-        answer(&format!("200 OK\r\nx: {}", "y".repeat(1 << 20)), "{}"),
-        answer(&format!("200 OK{many}"), "{}"),
+        response(&format!("200 OK\r\nx: {}", "y".repeat(1 << 20)), "{}"),
+        response(&format!("200 OK{many}"), "{}"),
         b"HTTP/1.1 200 OK\r\ncontent-length: -5\r\n\r\n{}".to_vec(),
         b"HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999999\r\n\r\n{}".to_vec(),
         b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n{    }".to_vec(),
@@ -199,7 +199,7 @@ async fn nonsense_is_lost_in_bounded_memory() {
     ];
     for given in nonsense {
         let about = String::from_utf8_lossy(&given[..given.len().min(60)]).into_owned();
-        let result = Service::with(given, Wire::Whole).await.ask(hasty()).await;
+        let result = Service::with(given, Wire::Whole).await.fetch(hasty()).await;
         assert!(matches!(result, Err(ServiceError::Lost(_) | ServiceError::Refused(_))), "{about}: {result:?}");
     }
     for (head, from) in [
@@ -207,7 +207,7 @@ async fn nonsense_is_lost_in_bounded_memory() {
         ("HTTP/1.1 100 Continue\r\n\r\n", 0),
         ("HTTP/1.1 404 Not Found\r\n\r\nxxxxxxxxxxxxxxxx", 26),
     ] {
-        let result = Service::with(head.as_bytes().to_vec(), Wire::Endless(from)).await.ask(hasty()).await;
+        let result = Service::with(head.as_bytes().to_vec(), Wire::Endless(from)).await.fetch(hasty()).await;
         assert!(matches!(result, Err(ServiceError::Lost(_) | ServiceError::Refused(_))), "{head:?}: {result:?}");
     }
 }
@@ -219,10 +219,10 @@ async fn what_unpacks_to_more_than_is_taken_is_given_up() {
     let bomb = packer.finish().unwrap();
     let head = format!("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n", bomb.len());
     let small = Profile { max_response_mib: 2, ..hasty() };
-    let result = Service::with([head.as_bytes(), &bomb].concat(), Wire::Whole).await.ask(small.clone()).await;
+    let result = Service::with([head.as_bytes(), &bomb].concat(), Wire::Whole).await.fetch(small.clone()).await;
     assert!(matches!(result, Err(ServiceError::TooLong(2_097_152))), "{result:?}");
     // One that says beforehand how long it is does not even come.
     let told = b"HTTP/1.1 200 OK\r\ncontent-length: 9000000000\r\n\r\n{".to_vec();
-    let result = Service::with(told, Wire::Whole).await.ask(small).await;
+    let result = Service::with(told, Wire::Whole).await.fetch(small).await;
     assert!(matches!(result, Err(ServiceError::TooLong(_))), "{result:?}");
 }

@@ -14,12 +14,12 @@ pub fn begin(key: &str) -> String {
     let spellings = [("ESCAPED", escaped), ("CAPITALS", key.to_ascii_uppercase()), ("KEY", key.to_owned())];
     answering::answering("200 OK", move |call| {
         let spell = |text: String, (name, key): &(_, String)| text.replace(name, key);
-        spellings.iter().fold(answer(call.split(' ').nth(1).unwrap_or_default()), spell)
+        spellings.iter().fold(response(call.split(' ').nth(1).unwrap_or_default()), spell)
     })
 }
 
 /// What is said where this is asked.
-fn answer(path: &str) -> String {
+fn response(path: &str) -> String {
     const ROWS: &str = r#""attributes":{"command_executions":["tool --key KEY","ESCAPED","x\nCAPITALS"],"tags":["KEY"],
         "processes_tree":[{"process_id":"KEY","name":"ESCAPED"}],"CAPITALS":{"KEY":["KEY"]},"has_pcap":true}"#;
     let (path, _) = path.split_once('?').unwrap_or((path, ""));

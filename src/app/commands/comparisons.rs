@@ -95,7 +95,7 @@ impl Model {
         if !self.overlays.find::<ComparisonList>().is_some_and(is_it) {
             return;
         }
-        let mut list = List::unasked(file.clone());
+        let mut list = List::not_requested(file.clone());
         list.take_loaded(loaded);
         self.change_comparison(|compare| compare.take_other(&list));
         self.restart_comparison()

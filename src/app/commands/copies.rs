@@ -7,7 +7,7 @@ use crate::app::export_form::{
 use crate::app::list::ListOrigin;
 use crate::app::overlays::findings::MarkedRow;
 use crate::app::overlays::{IndicatorList, PickerRow, Target};
-use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::spending::{Consent, KeyChoice};
 use crate::app::{Failure, FileJob, ListEntry, Model, Overlay, Screen};
 use crate::export::{self, ExportSource, Part};
 use crate::report::json::{Kind, Raw};
@@ -40,7 +40,7 @@ impl Model {
                 text.visible_cut(80),
                 self.key_label("copy-raw")
             );
-            return self.ask_first(details, [KeyedAnswer::yes("yes, copy it raw", Consent::CopyRaw(raw))]);
+            return self.confirm_first(details, [KeyChoice::yes("yes, copy it raw", Consent::CopyRaw(raw))]);
         }
         self.copy(raw.what, raw.bytes);
     }
@@ -112,8 +112,8 @@ impl Model {
                 return Some(subject(&format!("a {}", chosen.kind().name()), chosen.value().clone()));
             }
             Some(Overlay::Detail(detail)) => return Some(subject("a value", detail.chosen()?.value.clone()?)),
-            Some(Overlay::Answer(answer)) => {
-                let line = answer.chosen()?;
+            Some(Overlay::Response(response)) => {
+                let line = response.chosen()?;
                 return Some(subject("a value", line.value.clone().or_else(|| line.name.clone())?));
             }
             Some(_) => return Some(subject("a value", first_value(&listed_row(self)?.1)?)),
@@ -153,7 +153,7 @@ impl Model {
             (Some(Overlay::Indicators(_)), ExportPart::Of(Part::Listed(_))) => true,
             (Some(Overlay::Indicators(list)), ExportPart::Of(what)) => !list.is_filtered() && list.source.what == *what,
             (Some(Overlay::Findings(_)), ExportPart::Of(Part::Findings(rows))) => rows.is_some(),
-            (Some(Overlay::Detail(_) | Overlay::Answer(_)), ExportPart::Value(_)) => true,
+            (Some(Overlay::Detail(_) | Overlay::Response(_)), ExportPart::Value(_)) => true,
             (None, ExportPart::Of(Part::Shown(pane, _))) => {
                 let state = self.pane_state(*pane);
                 state.filter.is_some() || state.is_subtree()
@@ -256,7 +256,7 @@ impl Model {
                 self.follow_scope()
             }
             (Err(SaveError::Exists(save, why)), Some(_)) => {
-                self.ask_first(why, [KeyedAnswer::yes("yes, write over it", Consent::Overwrite(*save))])
+                self.confirm_first(why, [KeyChoice::yes("yes, write over it", Consent::Overwrite(*save))])
             }
             (Err(SaveError::Failed(why)), Some(form)) => form.failure = Some(Failure::new(why)),
             (Err(SaveError::Exists(_, why) | SaveError::Failed(why)), None) => self.warn(why),

@@ -46,8 +46,8 @@ fn has_sandboxes(model: &Model) -> bool {
 }
 
 commands! {
-    "keep-filter" [ENTER] "keep", 1, KeyContexts::of(&[KeyContext::Filter, KeyContext::FilterLine]),
-        "Apply the filter and end typing" => Local(Model::keep_filter);
+    "apply-filter" [ENTER] "apply", 1, KeyContexts::of(&[KeyContext::Filter, KeyContext::FilterLine]),
+        "Apply the filter and end typing" => Local(Model::apply_filter);
     "drop-filter" [ESC] "no filter", 2, KeyContexts::of(&[KeyContext::Pane, KeyContext::Filter]),
         "Remove the filter"
         if Availability::Has("a filter", |m| m.filter().is_some()) => Local(Model::drop_filter);
@@ -73,15 +73,15 @@ commands! {
     "list" [ENTER] "list sandboxes", 1, LIST,
         "List the sandboxes of the file; with their reports where the service sends them along"
         if Availability::Has("a list that was not requested", |m| is_next(m, |next| matches!(next, Next::Page(None))))
-        => Action::ask(next_page);
+        => Action::send_or_confirm(next_page);
     "next-page" [ENTER] "next page", 1, LIST,
         "List the next page of sandboxes"
         if Availability::Has("the row after the last sandbox", |m| is_next(m, |next| matches!(next, Next::Page(Some(_)))))
-        => Action::ask(next_page);
+        => Action::send_or_confirm(next_page);
     "open" [ENTER] "open", 1, LIST,
         "Open the sandbox's report; a stored one costs nothing"
         if Availability::Has("a sandbox", |m| m.chosen().is_some())
-        => Action::Ask { request: chosen_report, is_stored: is_chosen_stored, with_stored: |m| {
+        => Action::Send { request: chosen_report, is_stored: is_chosen_stored, with_stored: |m| {
             if m.open().is_some() {
                 m.files.enter_group();
             }
@@ -146,14 +146,14 @@ commands! {
     "watch-listed" [key('W')] "watch", 5, FILE,
         "Watch the file's scan: though some of its reports are listed; shows the cost first"
         if Availability::Has("a file that is not watched, with sandboxes in its list", |m| can_follow(m) && has_sandboxes(m))
-        => Action::Leads { to: Model::confirm_watch, price: Model::follow_price };
+        => Action::OpenPaid { to: Model::confirm_watch, price: Model::follow_price };
     "watch-status" [key('W')] "watch", 3, FILE,
         "Show the progress of the watched scan: each sandbox, the next poll, what it may still cost"
         if Availability::Has("a watched scan", |m| m.following().is_some())
         => Local(|m| m.show_figures(m.watch_page(), true));
     "submit-file" [key('U')] "submit", 7, OPEN,
         "Submit a local file for a private scan: its path and options; nothing is sent before its price is shown"
-        if A_SERVICE => Action::Leads {
+        if A_SERVICE => Action::OpenPaid {
             to: |m| m.overlays.put(SubmitForm::empty()),
             price: |m| m.quota_state.plan([Operation::once(Kind::PrivateScan)]),
         };
@@ -182,5 +182,5 @@ commands! {
     "delete-at-service" [key('E')] "delete", 8, FILE,
         "Delete the file at the service; with its reports or without, after confirmation; reports stored here stay"
         if A_FILE
-        => Action::Leads { to: Model::delete_at_service, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateDelete)]) };
+        => Action::OpenPaid { to: Model::delete_at_service, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateDelete)]) };
 }

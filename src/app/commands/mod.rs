@@ -1,7 +1,7 @@
 //! Commands: keys, labels, contexts, prices, actions.
 //!
 //! Dispatch, status bar, help, palette and the README's key table all read this one table. A command reaches the network
-//! only by [`Action::Ask`] and [`Action::Each`], whose prices are pure functions of the model: shown before the key is pressed.
+//! only by [`Action::Send`] and [`Action::Each`], whose prices are pure functions of the model: shown before the key is pressed.
 
 /// A row per command: name, keys, label, rank, contexts, help, condition, action.
 macro_rules! commands {
@@ -71,7 +71,7 @@ pub(in crate::app) use scans::WATCH_TITLE;
 use crate::app::keys::{CONFIRM, ENTER, KeyContexts, PANED};
 use crate::app::list::Next;
 use crate::app::overlays::palette::PaletteAction;
-use crate::app::overlays::{AnswerTree, OverlayKind};
+use crate::app::overlays::{OverlayKind, ResponseTree};
 use crate::app::spending::Prompt;
 use crate::app::{Key, KeyContext, Model, Overlay, ResponseSource, Screen};
 use crate::quota::Plan;
@@ -159,7 +159,7 @@ pub enum Action {
     Local(fn(&mut Model)),
     GoToPane(Pane),
     /// Opens an overlay that sends requests, and shows their price again.
-    Leads {
+    OpenPaid {
         to: fn(&mut Model),
         price: fn(&Model) -> Plan,
     },
@@ -171,7 +171,7 @@ pub enum Action {
         begin: fn(&mut Model),
     },
     /// Sends a request unless its response is stored, or even then, by its source.
-    Ask {
+    Send {
         request: fn(&Model) -> Option<Request>,
         is_stored: fn(&Model) -> bool,
         with_stored: fn(&mut Model),
@@ -181,12 +181,12 @@ pub enum Action {
 
 impl Action {
     /// Sends a request unless its response is stored, even unknown to the screen.
-    const fn ask(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, source: ResponseSource::StoredOrService }
+    const fn send_or_confirm(request: fn(&Model) -> Option<Request>) -> Self {
+        Self::Send { request, is_stored: |_| false, with_stored: |_| {}, source: ResponseSource::StoredOrService }
     }
 
     const fn send_again(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Ask { request, is_stored: |_| false, with_stored: |_| {}, source: ResponseSource::Service }
+        Self::Send { request, is_stored: |_| false, with_stored: |_| {}, source: ResponseSource::Service }
     }
 }
 
@@ -217,9 +217,9 @@ impl Command {
     /// The command of a key right now. In a confirmation, letters are only its answers.
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         let place = model.key_context();
-        let is_answer = place == KeyContext::Confirm && matches!(key, Key::Char(_));
+        let is_response = place == KeyContext::Confirm && matches!(key, Key::Char(_));
         let means = |command: &&Self| {
-            let can_be = command.contexts.contains(place) && (!is_answer || command.contexts == CONFIRM);
+            let can_be = command.contexts.contains(place) && (!is_response || command.contexts == CONFIRM);
             can_be && command.when.missing(model).is_none()
         };
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
@@ -231,13 +231,13 @@ impl Command {
     }
 
     /// Whether it can send requests.
-    pub fn asks(&self) -> bool {
-        matches!(self.act, Action::Each { .. } | Action::Ask { .. })
+    pub fn sends(&self) -> bool {
+        matches!(self.act, Action::Each { .. } | Action::Send { .. })
     }
 
     /// Whether it can send requests or leads to commands that do.
     pub fn can_cost(&self) -> bool {
-        self.asks() || matches!(self.act, Action::Leads { .. })
+        self.sends() || matches!(self.act, Action::OpenPaid { .. })
     }
 
     /// The command that this one runs right now: for the palette's, the chosen one.
@@ -250,8 +250,8 @@ impl Command {
 
     pub fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
-            Action::Ask { request, .. } => request(model),
-            Action::Local(_) | Action::GoToPane(_) | Action::Leads { .. } | Action::Each { .. } | Action::Chosen => {
+            Action::Send { request, .. } => request(model),
+            Action::Local(_) | Action::GoToPane(_) | Action::OpenPaid { .. } | Action::Each { .. } | Action::Chosen => {
                 None
             }
         }
@@ -304,7 +304,7 @@ fn has_panes(model: &Model) -> bool {
 }
 
 pub(super) fn in_tree(model: &Model) -> bool {
-    is_over::<AnswerTree>(model)
+    is_over::<ResponseTree>(model)
         || model.overlays.is_empty() && has_report(model) && model.focused() == Some(Pane::Processes)
 }
 
@@ -314,8 +314,8 @@ pub(super) fn is_over<T: OverlayKind>(model: &Model) -> bool {
 }
 
 pub(super) fn has_rows_below(model: &Model) -> bool {
-    if let Some(answer) = model.overlays.top_as::<AnswerTree>() {
-        return answer.line(answer.scroll.cursor).is_some_and(|(_, children)| children.is_some());
+    if let Some(response) = model.overlays.top_as::<ResponseTree>() {
+        return response.line(response.scroll.cursor).is_some_and(|(_, children)| children.is_some());
     }
     let Some(open) = model.open().filter(|_| in_tree(model)) else { return false };
     let state = model.pane_state(Pane::Processes);
@@ -328,7 +328,7 @@ pub(super) fn has_rows_below(model: &Model) -> bool {
 
 pub(super) fn is_folded(model: &Model) -> bool {
     match model.overlays.top() {
-        Some(Overlay::Answer(answer)) => answer.folds.any(),
+        Some(Overlay::Response(response)) => response.folds.any(),
         Some(Overlay::Findings(list)) => list.is_folded(),
         _ => in_tree(model) && model.pane_state(Pane::Processes).folds.any(),
     }
@@ -336,7 +336,7 @@ pub(super) fn is_folded(model: &Model) -> bool {
 
 pub(super) fn rows_of_tree(model: &Model) -> usize {
     match (model.overlays.top(), model.open()) {
-        (Some(Overlay::Answer(answer)), _) => answer.count(),
+        (Some(Overlay::Response(response)), _) => response.count(),
         (Some(Overlay::Findings(list)), _) => list.counts().0,
         (_, Some(open)) => model.pane_state(Pane::Processes).count(&open.report, Pane::Processes),
         _ => 0,
@@ -410,8 +410,8 @@ mod tests {
         ("enter", "the main action of what is chosen, which its label names"),
         ("esc", "one step back: the filter of a pane goes before the pane does"),
         ("q", "leaves: an overlay, or where none is open the program"),
-        ("y", "copies; a question has no value to copy, and is answered yes"),
-        ("Y", "copies raw; a question about several things is answered yes"),
+        ("y", "copies; a confirmation has no value to copy; there it confirms"),
+        ("Y", "copies raw; in a confirmation of several items it confirms all"),
         ("t", "no report is open on the start screen, where the demo has it"),
         ("tab", "the next pane, or where fields are open the next field"),
         ("shift-tab", "the same, backwards"),

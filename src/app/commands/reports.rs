@@ -13,7 +13,7 @@ use crate::app::keys::{
     LEFT, OPEN, PANE, PICKER, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
 use crate::app::overlays::{
-    AgeForm, AgeInDays, AnswerTree, FindingList, IndicatorList, NoteForm, RowPicker, StoredList, TextPage, palette,
+    AgeForm, AgeInDays, FindingList, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage, palette,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
@@ -62,8 +62,8 @@ const ALL_SHOWN: Availability = Availability::HasAll(&[
 commands! {
     "row-details" [ENTER] "details", 4, TREE,
         "Show the details of the row: every field, uncut"
-        if Availability::Has("a row", |m| match m.overlays.top_as::<AnswerTree>() {
-            Some(answer) => answer.chosen().is_some_and(|line| line.value.is_some()),
+        if Availability::Has("a row", |m| match m.overlays.top_as::<ResponseTree>() {
+            Some(response) => response.chosen().is_some_and(|line| line.value.is_some()),
             None => (m.note_target().is_some() || m.files.current_rule_row().is_some()) && m.overlays.is_empty(),
         })
         => Local(|m| if m.overlays.is_empty() { m.open_detail() } else { m.open_value() });
@@ -95,7 +95,7 @@ commands! {
         "Give the upper two panes more rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(UPPER_STEP_PERCENT)));
     "upper-shorter" [key('(')] "shorter upper panes", 0, FILE,
         "Give the upper two panes fewer rows" if A_REPORT => Local(|m| m.resize(|sizes, _| sizes.grow_upper(-UPPER_STEP_PERCENT)));
-    "left" [LEFT, key('h')] "left", 0, KeyContexts::of(&[KeyContext::Pane, KeyContext::Answer, KeyContext::Compare, KeyContext::Rows]),
+    "left" [LEFT, key('h')] "left", 0, KeyContexts::of(&[KeyContext::Pane, KeyContext::Response, KeyContext::Compare, KeyContext::Rows]),
         "Fold the process or the rule, or go to the one above it; elsewhere move the text sideways; in a comparison, the previous column; of indicators, the previous kind"
         if FOLDED_OR_WIDE => Local(|m| m.fold(FoldStep::Left));
     "right" [RIGHT, key('l')] "right", 0, SIDEWAYS,
@@ -221,10 +221,10 @@ commands! {
         if Availability::Has("a report with artifacts", |m| {
             has_report(m) && has_service(m) && m.chosen().is_some_and(|entry| entry.identifier.is_some())
                 && m.claimed_artifacts().next().is_some()
-        }) => Action::Leads { to: Model::show_artifacts, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateArtifact)]) };
+        }) => Action::OpenPaid { to: Model::show_artifacts, price: |m| m.quota_state.plan([Operation::once(Kind::PrivateArtifact)]) };
     "download" [ENTER] "download", 1, PICKER,
         "Download the artifact; a stored one costs nothing and can be written to a file"
-        if Availability::Has("a list of artifacts", |m| m.chosen_artifact().is_some()) => Action::Ask {
+        if Availability::Has("a list of artifacts", |m| m.chosen_artifact().is_some()) => Action::Send {
             request: Model::chosen_artifact,
             is_stored: Model::is_chosen_artifact_stored,
             with_stored: Model::save_artifact,
@@ -235,18 +235,18 @@ commands! {
     "choose" [ENTER] "choose", 1, CHOSEN,
         "Run the chosen command"
         if Availability::Has("something to choose", |m| m.chosen_item().is_some()) => Action::Chosen;
-    "ask" [ENTER] "ask", 1, FORM,
+    "send" [ENTER] "send", 1, FORM,
         "Send the typed request; a stored response costs nothing"
-        if Availability::Has("valid input for the request", |m| form_request(m).is_some()) => Action::Ask {
+        if Availability::Has("valid input for the request", |m| form_request(m).is_some()) => Action::Send {
             request: form_request,
             is_stored: is_form_stored,
             with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request)),
             source: ResponseSource::StoredOrService,
         };
-    "ask-again" [Key::Ctrl('a')] "ask again", 2, FORM,
+    "refetch-typed" [Key::Ctrl('a')] "send again", 2, FORM,
         "Send the typed request though its response is stored"
         if Availability::Has("a stored response", is_form_stored) => Action::send_again(form_request);
-    "confirm" [key('y'), key('Y')] "answer", 0, CONFIRM,
+    "confirm" [key('y'), key('Y')] "confirm", 0, CONFIRM,
         "Confirm by a key that the confirmation shows, at the price beside it; any other key closes it, and nothing is done"
         => Local(|m| m.warn("The confirmation shows its keys."));
     "note" [key('a')] "note", 8, FILE_OR_ROW,
@@ -255,9 +255,9 @@ commands! {
             m.overlays.shows_row() && m.noted().is_some()
         })
         => Local(Model::write_note);
-    "keep-note" [ENTER] "keep the note", 1, FORM,
+    "save-note" [ENTER] "save the note", 1, FORM,
         "Write the typed note; an empty line deletes it, after confirmation"
-        if Availability::Has("a typed note", is_over::<NoteForm>) => Local(Model::keep_note);
+        if Availability::Has("a typed note", is_over::<NoteForm>) => Local(Model::save_note);
     "ledger" [key('L')] "ledger", 9, OPEN,
         "Show the ledger: each call, its predicted and settled cost, and whether the service's counters confirm it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::ReadLedger));

@@ -3,7 +3,7 @@
 use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::app::scan::watch::{ScanWatch, polls};
 use crate::app::scan::{InspectedFile, SubmitForm, price_of, unsent};
-use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::spending::{Consent, KeyChoice};
 use crate::app::{Failure, FileJob, List, Model, ResponseSource, StoreJob};
 use crate::quota::Plan;
 use crate::report::identifier::{Identifier, Sha256};
@@ -49,7 +49,7 @@ impl Model {
         }
         let why = if has_reports { "Reports of the file are listed already. " } else { "" };
         let why = format!("{why}Watching its scan costs {price}.");
-        self.ask_first(why, [KeyedAnswer::yes("yes, watch", Consent::Follow(file))])
+        self.confirm_first(why, [KeyChoice::yes("yes, watch", Consent::Follow(file))])
     }
 
     /// Starts watching the scan of a file; its price was on the screen.
@@ -112,7 +112,7 @@ impl Model {
     /// Records the progress of a scan; `None` if the service has no scan.
     pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
         let scan = seen.as_ref().map(|seen| seen.identifier.clone());
-        let Some(follow) = self.follows.asking(request) else { return };
+        let Some(follow) = self.follows.of_request(request) else { return };
         follow.on_poll(seen, self.passed);
         let file = follow.file.clone();
         if scan.is_some_and(|scan| self.follows.record_scan(&file, scan)) {
@@ -173,7 +173,7 @@ impl Model {
             (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.quota_state.entitlements));
         let mut rows = vec![
             paragraph("next poll", format!("in {seconds} s · {price}; {} stops", self.key_label("stop"))),
-            paragraph("calls", format!("{} made, {}", follow.made, follow.words_left(self.passed))),
+            paragraph("calls", format!("{} made, {}", follow.made, follow.remaining_label(self.passed))),
         ];
         match &follow.seen {
             None => rows.push(paragraph("scan", "no progress yet".to_owned())),
@@ -252,7 +252,7 @@ impl Model {
             (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
         let dear = || self.settings.must_confirm(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
         if let Some(why) = scan.warning().or_else(dear) {
-            return self.ask_first(why, [KeyedAnswer::yes("yes, submit it", Consent::SubmitLarge(submission))]);
+            return self.confirm_first(why, [KeyChoice::yes("yes, submit it", Consent::SubmitLarge(submission))]);
         }
         self.poll_after_upload(&submission)
     }
@@ -367,8 +367,8 @@ impl Model {
             let request = Request::PrivateDelete { file: file.clone(), only_from_storage };
             Consent::Send(request, ResponseSource::Service)
         };
-        let alone = KeyedAnswer::yes("yes, the file alone", delete(true));
-        self.ask_first(why, [alone, KeyedAnswer::yes_to_all("yes, with its reports", delete(false))])
+        let alone = KeyChoice::yes("yes, the file alone", delete(true));
+        self.confirm_first(why, [alone, KeyChoice::yes_to_all("yes, with its reports", delete(false))])
     }
 }
 

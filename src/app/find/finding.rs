@@ -31,12 +31,12 @@ impl Model {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
             let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
-            (filter.query.is_typing, filter.stand_in) = (true, None);
+            (filter.query.is_typing, filter.substitute) = (true, None);
         }
     }
 
     /// Applies the filter and ends typing; an empty filter is removed.
-    pub(in crate::app) fn keep_filter(&mut self) {
+    pub(in crate::app) fn apply_filter(&mut self) {
         if !self.overlays.is_empty() {
             return self.filter_list(false);
         }
@@ -149,7 +149,7 @@ impl Model {
         }
     }
 
-    pub(super) fn step_wanted(&mut self, forward: bool) {
+    pub(super) fn step_passing(&mut self, forward: bool) {
         let height = self.height();
         let Some((pane, open)) = self.focused().zip(self.files.open_mut()) else { return };
         let Some(state) = open.panes.get_mut(&pane) else { return };
@@ -282,7 +282,7 @@ impl Model {
     /// Moves to the next or previous hit: in a filtered pane, or else of the last search, across reports.
     pub(in crate::app) fn step_hit(&mut self, forward: bool) {
         if self.filter().is_some() {
-            self.step_wanted(forward);
+            self.step_passing(forward);
             return;
         }
         let is_stored = self.search().is_some_and(|finder| finder.source.is_stored);

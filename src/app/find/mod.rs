@@ -105,7 +105,7 @@ pub struct Filter {
     pub query: SearchQuery,
     pub(in crate::app) before: Before,
     /// The row chosen at the last change; the row that replaces it until the cursor moves.
-    pub(in crate::app) stand_in: Option<(RowPlace, Option<RowPlace>)>,
+    pub(in crate::app) substitute: Option<(RowPlace, Option<RowPlace>)>,
     /// The offset in the body up to which rows have been searched.
     pub(in crate::app) covered: usize,
 }

@@ -17,7 +17,7 @@ fn names(list: &List) -> Vec<String> {
 }
 
 fn list() -> List {
-    List::unasked(Sha256::parse(&"ab".repeat(32)).unwrap())
+    List::not_requested(Sha256::parse(&"ab".repeat(32)).unwrap())
 }
 
 #[test]

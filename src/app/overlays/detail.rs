@@ -181,7 +181,7 @@ fn remark_rows(remark: &TextRow, columns: usize) -> Vec<DetailRow> {
 
 /// A stored response as a tree of its members.
 #[derive(Debug)]
-pub struct AnswerTree {
+pub struct ResponseTree {
     pub title: String,
     pub received: Timestamp,
     pub lines: Vec<Line>,
@@ -190,7 +190,7 @@ pub struct AnswerTree {
     depths: Depths,
 }
 
-impl AnswerTree {
+impl ResponseTree {
     pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
         let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
         let depths = Depths::from(depths);
@@ -218,9 +218,9 @@ impl AnswerTree {
     }
 }
 
-impl OverlayScreen for AnswerTree {
+impl OverlayScreen for ResponseTree {
     fn key_context(&self) -> KeyContext {
-        KeyContext::Answer
+        KeyContext::Response
     }
 
     fn choice(&self, _: Size, _: &Model) -> Option<RowWindow> {
@@ -235,7 +235,7 @@ impl OverlayScreen for AnswerTree {
 impl Model {
     pub(in crate::app) fn open_value(&mut self) {
         let columns = usize::from(self.overlay_room().width);
-        let chosen = self.overlays.top_as::<AnswerTree>().and_then(|answer| answer.chosen().cloned());
+        let chosen = self.overlays.top_as::<ResponseTree>().and_then(|response| response.chosen().cloned());
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
             let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
             self.overlays.put(detail);

@@ -72,7 +72,7 @@ pub struct RuleFindings {
     /// All rows, by index of the report in the list and by pane.
     pub places: BTreeMap<usize, BTreeMap<Pane, RowSet>>,
     /// The text that the filter matches.
-    words: Arc<str>,
+    filter_text: Arc<str>,
 }
 
 /// A row that a rule matches; equal rows of several sandboxes are one.
@@ -88,7 +88,7 @@ pub struct MarkedRow {
     pub target: Target,
     /// The row in other reports, by their indices in the list.
     also: Vec<(usize, RowPlace)>,
-    words: Arc<str>,
+    filter_text: Arc<str>,
 }
 
 impl MarkedRow {
@@ -138,8 +138,8 @@ impl FindingRow {
                 let Some(rule) = rules.rule(number) else { continue };
                 let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name));
                 let of_rule = of_rule.or_insert_with(|| {
-                    let (count, places, words) = (0, BTreeMap::new(), Arc::from(rule.filter_words()));
-                    let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, words });
+                    let (count, places, filter_text) = (0, BTreeMap::new(), Arc::from(rule.filter_text()));
+                    let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, filter_text });
                     FoundByRule { subject, of, listed: Vec::new(), known: HashMap::new() }
                 });
                 let (place, row, next) = (RowPlace { section, row }, report.row(section, row), known.len());
@@ -205,9 +205,9 @@ impl FoundByRule<'_> {
         self.of.count += 1;
         if at < MAX_LISTED_ROWS {
             let target = Target { file: None, identifier: input.identifier.clone(), entry, place: Some(place) };
-            let (rule, seen_by, words) =
-                (self.of.number, input.name.visible_cut(NAME_WIDTH), Arc::clone(&self.of.words));
-            self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), words });
+            let (rule, seen_by, filter_text) =
+                (self.of.number, input.name.visible_cut(NAME_WIDTH), Arc::clone(&self.of.filter_text));
+            self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), filter_text });
         }
     }
 }
@@ -272,8 +272,10 @@ impl ListSource for Findings {
     fn text(row: &FindingRow) -> String {
         match row {
             FindingRow::Subject(_) | FindingRow::More(..) => String::new(),
-            FindingRow::Rule(found) => found.words.to_string(),
-            FindingRow::Row(finding) => format!("{} {} {}", finding.words, finding.seen_by, text_of(&finding.row)),
+            FindingRow::Rule(found) => found.filter_text.to_string(),
+            FindingRow::Row(finding) => {
+                format!("{} {} {}", finding.filter_text, finding.seen_by, text_of(&finding.row))
+            }
         }
     }
 

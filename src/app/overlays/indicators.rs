@@ -272,14 +272,14 @@ impl Model {
 
     pub(in crate::app) fn artifact_stored(&mut self, request: &Request, since: Option<Timestamp>) {
         let Request::Artifact { artifact, .. } = request else { return };
-        let rows = self.artifacts_asking(request).into_iter().flat_map(|list| &mut list.source.rows);
+        let rows = self.artifacts_of_request(request).into_iter().flat_map(|list| &mut list.source.rows);
         rows.filter(|(row, _)| row == artifact).for_each(|row| row.1 = since);
     }
 
     pub(in crate::app) fn on_artifact(&mut self, request: &Request, received: Timestamp, length: u64) {
         let Request::Artifact { artifact, .. } = request else { return };
         self.artifact_stored(request, Some(received));
-        self.artifacts_asking(request).into_iter().for_each(|list| list.source.failure = None);
+        self.artifacts_of_request(request).into_iter().for_each(|list| list.source.failure = None);
         let length = crate::text::bytes(length);
         let way = match self.overlays.top() {
             Some(Overlay::SandboxArtifacts(_)) => format!("{} writes it to a file", self.key_label("download")),
@@ -288,7 +288,7 @@ impl Model {
         self.say(format!("Stored: {}, {length}. {way}.", artifact.label()));
     }
 
-    pub(in crate::app) fn artifacts_asking(&mut self, request: &Request) -> Option<&mut ArtifactList> {
+    pub(in crate::app) fn artifacts_of_request(&mut self, request: &Request) -> Option<&mut ArtifactList> {
         let is_asked = |list: &&mut ArtifactList| list.source.requests().any(|asked| asked == *request);
         self.overlays.top_as_mut::<ArtifactList>().filter(is_asked)
     }

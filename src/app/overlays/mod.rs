@@ -10,7 +10,7 @@ pub mod scope;
 pub mod stored;
 pub mod text_page;
 
-pub use detail::{AnswerTree, Detail, DetailRow};
+pub use detail::{Detail, DetailRow, ResponseTree};
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
 pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
 pub use indicators::{ArtifactList, FoundIndicators, IndicatorList, SandboxArtifacts};
@@ -60,7 +60,7 @@ impl OverlayStack {
 
     /// The top overlay if it is the form of this request.
     pub(super) fn prompt_of(&mut self, request: &Request, now: Timestamp) -> Option<&mut Prompt> {
-        self.top_as_mut::<Prompt>().filter(|form| form.asks(request, now))
+        self.top_as_mut::<Prompt>().filter(|form| form.is_for(request, now))
     }
 
     /// Whether the top overlay is a text page whose title has this prefix.
@@ -153,7 +153,7 @@ overlays! {
     Palette(Palette),
     Prompt(Prompt),
     Confirm(Confirmation),
-    Answer(AnswerTree),
+    Response(ResponseTree),
     HitList(HitList),
     Planner(Planner),
     Indicators(IndicatorList),

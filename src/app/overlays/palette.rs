@@ -82,7 +82,7 @@ const SYNONYMS: &[(&str, &str)] = &[
 #[derive(Debug, Clone, Copy)]
 pub enum PaletteAction {
     Command(&'static Command),
-    Ask(&'static AdHocRequest),
+    Send(&'static AdHocRequest),
 }
 
 /// Opens the list, in place of an open one.
@@ -104,7 +104,7 @@ fn items(model: &Model) -> Vec<PaletteItem> {
         let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
         let tag = request.map(|request| model.tag_of(model.quota_state.plan([request.operation()])));
         PaletteItem {
-            does: PaletteAction::Ask(ask),
+            does: PaletteAction::Send(ask),
             keys: String::new(),
             name: ask.name,
             label: ask.name,
@@ -159,7 +159,7 @@ impl ListSource for CommandList {
     /// The matching items, the best first and disabled ones last; without typed text, all by subject.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
-            let later = if matches!(item.does, PaletteAction::Ask(_)) { REQUEST_RATING } else { 0 };
+            let later = if matches!(item.does, PaletteAction::Send(_)) { REQUEST_RATING } else { 0 };
             let rate = rate(typed, item)? + later;
             // Disabled items are last unless the name matches.
             let is_last = item.off.is_some() && !(1..40).contains(&rate);
@@ -183,7 +183,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);
     PaletteItem {
         does: PaletteAction::Command(command),
-        keys: model.settings.keys.words(command),
+        keys: model.settings.keys.keys_label(command),
         name: command.name,
         label: command.label,
         help: command.help,
@@ -198,8 +198,8 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
 impl PaletteItem {
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
-            PaletteAction::Ask(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
-            PaletteAction::Ask(_) => self.off.is_none().then(|| self.tag.plan.to_string()),
+            PaletteAction::Send(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
+            PaletteAction::Send(_) => self.off.is_none().then(|| self.tag.plan.to_string()),
             PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
                 let words = self.tag.label();
                 Some(if words.columns() > room { self.tag.short() } else { words })
@@ -218,7 +218,7 @@ impl Model {
         self.overlays.close();
         match item.does {
             PaletteAction::Command(command) => self.run(command),
-            PaletteAction::Ask(ask) => {
+            PaletteAction::Send(ask) => {
                 self.overlays.put(Prompt::of(ask));
                 self.check_store()
             }

@@ -25,7 +25,7 @@ pub struct PickerRow {
     /// The program's text before the row.
     pub head: Cow<'static, str>,
     /// The program's text instead of a row.
-    pub words: Cow<'static, str>,
+    pub text: Cow<'static, str>,
     pub row: Option<Row>,
     /// The pane of its row, in lists with rows of several panes.
     pub pane: Option<Pane>,
@@ -47,7 +47,7 @@ pub struct Target {
 
 impl PickerRow {
     pub fn text(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
-        Self { head: head.into(), words: words.into(), row: None, pane: None, target: None }
+        Self { head: head.into(), text: words.into(), row: None, pane: None, target: None }
     }
 
     pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
@@ -76,7 +76,7 @@ impl ListSource for PickerRows {
     }
 
     fn text(picker_row: &PickerRow) -> String {
-        format!("{} {}{}", picker_row.head, picker_row.words, picker_row.row.as_ref().map(text_of).unwrap_or_default())
+        format!("{} {}{}", picker_row.head, picker_row.text, picker_row.row.as_ref().map(text_of).unwrap_or_default())
     }
 
     fn is_in(&self, picker_row: &PickerRow, pane: Pane) -> bool {

@@ -1,12 +1,12 @@
 //! The list of stored items by size, age and origin, and their deletion; and notes.
 
 use crate::app::overlays::{Detail, FormSource, InputForm, ListSource, ListView};
-use crate::app::spending::{Consent, KeyedAnswer};
+use crate::app::spending::{Consent, KeyChoice};
 use crate::app::{Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, Note, NoteSubject, Notes};
 use crate::report::rows::Line;
-use crate::report::{Deletion, DeletionTarget, RowPlace, StoredContent, StoredItem, whose};
+use crate::report::{Deletion, DeletionTarget, RowPlace, StoredContent, StoredItem, label_owners};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -40,7 +40,7 @@ pub struct StoreContents {
 pub fn title(thing: &StoredItem) -> Visible {
     match &thing.what {
         StoredContent::Report(identifier) | StoredContent::Notes(identifier) => identifier.parts().sandbox.visible(),
-        StoredContent::Answer { key, .. } => Request::holding_words(key.as_bytes()),
+        StoredContent::Response { key, .. } => Request::stored_label(key.as_bytes()),
     }
 }
 
@@ -58,7 +58,7 @@ pub fn origin(thing: &StoredItem) -> String {
 pub fn describe_deletion(deletion: &Deletion) -> String {
     let things = &deletion.things;
     let reports = things.iter().filter(|thing| thing.report().is_some()).count() as u64;
-    let others = things.iter().filter(|thing| matches!(thing.what, StoredContent::Answer { .. })).count() as u64;
+    let others = things.iter().filter(|thing| matches!(thing.what, StoredContent::Response { .. })).count() as u64;
     let words = match (things.as_slice(), reports, others) {
         ([], ..) => return "nothing".to_owned(),
         (_, 0, 0) => "notes on reports that are not stored".to_owned(),
@@ -69,7 +69,7 @@ pub fn describe_deletion(deletion: &Deletion) -> String {
     };
     let (size, on_disk) = deletion.sizes();
     let notes = if deletion.notes > 0 { format!(", with {}", count(deletion.notes, "note")) } else { String::new() };
-    format!("{words} {}: {}, {} on disk{notes}", whose(things), bytes(size), bytes(on_disk))
+    format!("{words} {}: {}, {} on disk{notes}", label_owners(things), bytes(size), bytes(on_disk))
 }
 
 impl StoreContents {
@@ -159,7 +159,7 @@ impl Model {
         let Some(file) = line.file.clone() else { return };
         let report = match &line.what {
             StoredContent::Report(identifier) | StoredContent::Notes(identifier) => Some(identifier.clone()),
-            StoredContent::Answer { beside, .. } => beside.clone(),
+            StoredContent::Response { beside, .. } => beside.clone(),
         };
         self.overlays.all.clear();
         match report {
@@ -175,12 +175,12 @@ impl Model {
         let whole = line.file.clone().map(|file| of(DeletionTarget::File(line.service.clone(), file)));
         let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
         let mut why = self.deletion_text("To be deleted", &one);
-        let mut answers = vec![KeyedAnswer::yes("yes, delete", Consent::DeleteStored(one))];
+        let mut choices = vec![KeyChoice::yes("yes, delete", Consent::DeleteStored(one))];
         if let Some(whole) = whole {
             why.push_str(&self.deletion_text(" Or everything", &whole));
-            answers.push(KeyedAnswer::yes_to_all("yes, all of the file", Consent::DeleteStored(whole)));
+            choices.push(KeyChoice::yes_to_all("yes, all of the file", Consent::DeleteStored(whole)));
         }
-        self.ask_first(why, answers)
+        self.confirm_first(why, choices)
     }
 
     pub(in crate::app) fn delete_old(&mut self) {
@@ -204,11 +204,11 @@ impl Model {
             return;
         }
         let why = self.deletion_text("To be deleted", &deletion);
-        let answer = match deletion.things.len() > 1 {
-            true => KeyedAnswer::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
-            false => KeyedAnswer::yes("yes, delete", Consent::DeleteStored(deletion)),
+        let choice = match deletion.things.len() > 1 {
+            true => KeyChoice::yes_to_all("yes, delete all of it", Consent::DeleteStored(deletion)),
+            false => KeyChoice::yes("yes, delete", Consent::DeleteStored(deletion)),
         };
-        self.ask_first(why, [answer])
+        self.confirm_first(why, [choice])
     }
 
     /// Requests confirmation again after the store had changed and nothing was deleted.
@@ -327,12 +327,12 @@ impl Model {
     pub(in crate::app) fn write_note(&mut self) {
         let Some((file, about)) = self.noted() else { return };
         let standing = self.notes.on(&about).map(|note| note.text.clone());
-        let typed = standing.as_ref().map(words).unwrap_or_default();
+        let typed = standing.as_ref().map(lossy_text).unwrap_or_default();
         self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: false }, typed));
     }
 
     /// Writes the note; an empty line deletes the existing one, after confirmation.
-    pub(in crate::app) fn keep_note(&mut self) {
+    pub(in crate::app) fn save_note(&mut self) {
         let Some(form) = self.overlays.top_as::<NoteForm>() else { return };
         let (typed, known) = (form.text().trim(), form.source.standing.clone());
         let written = self.now;
@@ -344,8 +344,8 @@ impl Model {
         }
         match (typed.is_empty(), known) {
             (true, Some(text)) => {
-                let answer = KeyedAnswer::yes("yes, delete it", Consent::DeleteNote(note(text)));
-                self.ask_first("The line is empty: the note is deleted.".to_owned(), [answer])
+                let choice = KeyChoice::yes("yes, delete it", Consent::DeleteNote(note(text)));
+                self.confirm_first("The line is empty: the note is deleted.".to_owned(), [choice])
             }
             (true, None) => _ = self.overlays.close(),
             (false, known) => {
@@ -360,9 +360,9 @@ impl Model {
     pub(in crate::app) fn restore_typed(&mut self, note: &Note) {
         let Some(file) = note.file.clone() else { return };
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
-        let way = self.key_label("keep-note");
+        let way = self.key_label("save-note");
         self.warn(format!("Not written: another note was written here meanwhile. {way} replaces it with this text."));
-        let (about, typed) = (note.about.clone(), words(&note.text));
+        let (about, typed) = (note.about.clone(), lossy_text(&note.text));
         self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
     }
 
@@ -379,6 +379,6 @@ impl Model {
     }
 }
 
-fn words(text: &Untrusted) -> String {
+fn lossy_text(text: &Untrusted) -> String {
     String::from_utf8_lossy(text.as_bytes()).into_owned()
 }

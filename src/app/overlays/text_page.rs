@@ -61,7 +61,7 @@ impl TextPage {
             let reasons = reasons(model, &priced);
             let is_paid = |unit: &Unit| reasons.iter().any(|of| of.price.verdict.unit == *unit && !of.price.is_free());
             let left = Unit::ALL.into_iter().filter(is_paid).flat_map(|unit| {
-                [Holder::User, Holder::Group].into_iter().filter_map(move |holder| left(model, unit, holder))
+                [Holder::User, Holder::Group].into_iter().filter_map(move |holder| remaining(model, unit, holder))
             });
             paragraphs.extend(left.map(|words| paragraph("left", words)));
             let budget = model.quota_state.allowance.text(model.quota_state.spent.values().copied().sum());
@@ -171,13 +171,13 @@ fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
 }
 
 /// The remaining quota of a unit, without the unit's name for requests.
-fn left(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
+fn remaining(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
     let left = model.quota_state.scarcest(unit, holder, model.now)?;
     let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };
-    Some(format!("{name}The {} has {}.", holder.name(), left_words(&left)))
+    Some(format!("{name}The {} has {}.", holder.name(), remaining_label(&left)))
 }
 
-pub fn left_words(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> String {
+pub fn remaining_label(RemainingQuota { limit, is_at_most }: &RemainingQuota) -> String {
     let most = if *is_at_most { "at most " } else { "" };
     format!("{most}{} of {} left {}", thousands(limit.remaining), thousands(limit.allowed), limit.period.current())
 }

@@ -86,7 +86,7 @@ impl PaneOrder {
 const SAMPLED_ROWS: usize = 40;
 
 /// The columns that show nine of ten sampled rows whole, with marks and borders.
-pub fn wanted_columns(report: &Report, pane: Pane) -> u16 {
+pub fn preferred_columns(report: &Report, pane: Pane) -> u16 {
     let state = PaneState::untouched();
     let width = |place: RowPlace| {
         let row = report.row(place.section, place.row);

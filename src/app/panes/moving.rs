@@ -169,7 +169,7 @@ impl Model {
     pub(in crate::app) fn fold(&mut self, step: FoldStep) {
         let focused = self.focused();
         match (self.overlays.top_mut(), focused) {
-            (Some(Overlay::Answer(answer)), _) => answer.fold(step),
+            (Some(Overlay::Response(response)), _) => response.fold(step),
             (Some(Overlay::Findings(list)), _) => list.fold(step),
             (Some(Overlay::Indicators(list)), _) => list.step(step == FoldStep::Right),
             (Some(Overlay::ComparisonList(list)), _) => {

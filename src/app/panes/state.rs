@@ -127,15 +127,15 @@ impl PaneState {
     }
 
     /// The number of rows that pass the filters, folded ones included.
-    pub fn wanted(&self, report: &Report, pane: Pane) -> usize {
-        self.sections(report, pane).map(|section| self.wanted_of(report, section)).sum()
+    pub fn count_passing(&self, report: &Report, pane: Pane) -> usize {
+        self.sections(report, pane).map(|section| self.count_passing_in(report, section)).sum()
     }
 
     /// The number of passing rows before the cursor; `None` on a row that is only an ancestor of others.
     pub fn filtered_before(&self, report: &Report, pane: Pane) -> Option<usize> {
         let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.passes_filter(*here))?;
         let before = self.sections(report, pane).take_while(|section| *section != here.section);
-        let before = before.map(|section| self.wanted_of(report, section)).sum::<usize>();
+        let before = before.map(|section| self.count_passing_in(report, section)).sum::<usize>();
         Some(before + self.row_filter.position(here.section, here.row))
     }
 
@@ -163,12 +163,12 @@ impl PaneState {
         self.row_filter.refresh(lengths.iter().copied());
         for (section, _) in lengths {
             if let Some(tree) = report.section(section).filter(|found| found.form == SectionForm::Processes) {
-                self.folds.keep(self.row_filter.rows(section), tree.depths());
+                self.folds.retain(self.row_filter.rows(section), tree.depths());
             }
         }
     }
 
-    fn wanted_of(&self, report: &Report, section: usize) -> usize {
+    fn count_passing_in(&self, report: &Report, section: usize) -> usize {
         self.row_filter.rows(section).map_or_else(|| self.length(report, section), <[u32]>::len)
     }
 
@@ -179,7 +179,7 @@ impl PaneState {
     fn section_count(&self, report: &Report, section: usize) -> usize {
         match report.section(section) {
             Some(found) if found.form == SectionForm::Processes => self.folds.len(found.depths()),
-            _ => self.wanted_of(report, section),
+            _ => self.count_passing_in(report, section),
         }
     }
 
@@ -378,7 +378,7 @@ impl PaneState {
         self.scroll.cursor = chosen.map_or(0, |chosen| self.unfold_to(report, pane, chosen));
         let stands = self.place(report, pane, self.scroll.cursor);
         if let (Some(filter), Some(chosen)) = (&mut self.filter, chosen) {
-            filter.stand_in = Some((chosen, stands));
+            filter.substitute = Some((chosen, stands));
         }
     }
 
@@ -386,7 +386,7 @@ impl PaneState {
     fn chosen(&self, report: &Report, pane: Pane) -> Option<RowPlace> {
         let here = self.place(report, pane, self.scroll.cursor);
         let unsettled = self.filter.as_ref().filter(|filter| filter.query.is_typing || filter.query.is_running());
-        match unsettled.and_then(|filter| filter.stand_in) {
+        match unsettled.and_then(|filter| filter.substitute) {
             Some((chosen, stands)) if stands == here => Some(chosen),
             _ => here,
         }

@@ -128,7 +128,7 @@ impl ScanWatch {
     }
 
     /// The maximum of remaining calls and their duration; listing follows at once and takes less.
-    pub fn words_left(&self, now: SignedDuration) -> String {
+    pub fn remaining_label(&self, now: SignedDuration) -> String {
         let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
         let longest = self.pace.interval.as_secs().saturating_mul(pauses).saturating_add(self.seconds(now));
         let longest = lasting(u64::try_from(longest).unwrap_or_default());
@@ -218,7 +218,7 @@ impl ScanWatches {
         self.all.iter().find(|follow| follow.next <= now)
     }
 
-    pub(in crate::app) fn asking(&mut self, request: &Request) -> Option<&mut ScanWatch> {
+    pub(in crate::app) fn of_request(&mut self, request: &Request) -> Option<&mut ScanWatch> {
         self.all.iter_mut().find(|follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
             Request::PrivateAnalyses { file } => follow.file == *file,

@@ -47,7 +47,7 @@ impl Calls {
         self.in_flight.is_empty()
     }
 
-    pub fn asking(&self, request: &Request) -> Option<&InFlightCall> {
+    pub fn of_request(&self, request: &Request) -> Option<&InFlightCall> {
         self.iter().find(|call| call.request == *request)
     }
 
@@ -57,7 +57,7 @@ impl Calls {
     }
 
     pub fn has(&self, request: &Request) -> bool {
-        self.asking(request).is_some()
+        self.of_request(request).is_some()
     }
 
     /// Whether a paid response is pending: the program does not end before it is stored.
@@ -102,7 +102,7 @@ pub struct OpenAllBatch {
 
 impl OpenAllBatch {
     /// The number of reports that were requested.
-    pub fn asked(&self) -> usize {
+    pub fn sent(&self) -> usize {
         self.total - self.waiting.len()
     }
 }

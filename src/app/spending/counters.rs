@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const BAR_WIDTH: usize = 20;
 
 /// The heading of the [rows](CountersView::rows) of known counters.
-pub const KNOWN: [&str; 7] = ["pool", "counts", "whose", ">used", ">allowed", ">left", ">%"];
+pub const KNOWN: [&str; 7] = ["pool", "counts", "holder", ">used", ">allowed", ">left", ">%"];
 
 /// The heading of the rows of other counters.
 pub const OTHERS: [&str; 7] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%"];
@@ -23,7 +23,7 @@ pub struct CountersView<'a> {
     /// Known counters first, by unit and period.
     counters: Vec<CounterView<'a>>,
     /// Parts of the response that could not be parsed.
-    odd: &'a [ReservedUnits],
+    unparsed: &'a [ReservedUnits],
 }
 
 #[derive(Serialize)]
@@ -59,7 +59,7 @@ impl<'a> CountersView<'a> {
         let is_private = |counter: &Counter| counter.name.starts_with("private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let counters = counters.into_iter().map(|counter| CounterView::new(counter, now)).collect();
-        Self { counters, odd: &balances.set_aside }
+        Self { counters, unparsed: &balances.rejected }
     }
 
     /// The cells of each side of each counter, for [`KNOWN`] or [`OTHERS`].
@@ -83,7 +83,7 @@ impl<'a> CountersView<'a> {
         let is_alone = groups.count() == 0;
         let taught = self.counters.iter().any(|counter| counter.name == MINUTE_LIMIT);
         let taught = taught.then(|| "The limit of requests/minute is as set, or as a refusal taught.".to_owned());
-        lenders.chain(is_alone.then_some(none)).chain(taught).chain(odd(self.odd))
+        lenders.chain(is_alone.then_some(none)).chain(taught).chain(unparsed(self.unparsed))
     }
 }
 
@@ -179,14 +179,14 @@ impl SideView<'_> {
 fn resets(period: Period, now: Timestamp) -> String {
     let about = if period.reset_is_assumed() { "about " } else { "" };
     let wait = u64::try_from(period.until_reset(now).as_secs()).unwrap_or_default();
-    format!("{about}{}, in {}", period.reset_words(now), lasting(wait))
+    format!("{about}{}, in {}", period.reset_label(now), lasting(wait))
 }
 
 fn safe(name: &str) -> String {
     Untrusted::from(name).visible_cut(60).to_string()
 }
 
-fn odd(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
+fn unparsed(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
     parts.iter().map(|ReservedUnits { name, why }| format!("odd: {}: {why}", safe(name)))
 }
 
@@ -211,7 +211,7 @@ pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
     let differ = usage.disagreements().into_iter().map(|(endpoint, total, sum)| {
         format!("odd: {}: the days add up to {sum}, the service's total is {total}", safe(endpoint))
     });
-    differ.chain(odd(&usage.set_aside))
+    differ.chain(unparsed(&usage.rejected))
 }
 
 impl TextPage {

@@ -18,7 +18,7 @@ impl LedgerEntry {
     /// The cells of the entry; empty for an unknown value.
     pub fn cells(&self) -> [String; 8] {
         let predicted = Units { min: self.predicted_min, max: self.predicted_max };
-        let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.words(unit));
+        let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.label(unit));
         [
             self.at.strftime("%F %T").to_string(),
             self.operation.clone(),

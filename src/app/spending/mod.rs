@@ -1,10 +1,10 @@
 //! Sending requests: prices, budget, calls in flight, and confirmations.
 
-mod asking;
 pub mod calls;
 pub mod counters;
 pub mod ledger;
 pub mod price;
+mod sending;
 pub mod typed;
 
 use crate::app::export_form::{ClipboardCopy, SaveJob};
@@ -28,13 +28,13 @@ pub struct Confirmation {
     /// The unique number of the confirmation.
     pub(super) number: u64,
     pub details: String,
-    pub answers: Vec<KeyedAnswer>,
+    pub choices: Vec<KeyChoice>,
     /// The key that declines.
     pub back: String,
 }
 
 #[derive(Debug, Clone)]
-pub struct KeyedAnswer {
+pub struct KeyChoice {
     pub key: Key,
     pub label: &'static str,
     pub consent: Consent,
@@ -55,13 +55,13 @@ pub enum Consent {
 impl Confirmation {
     /// The keys in rows, the declining one last.
     pub fn key_rows(&self, columns: usize) -> Vec<String> {
-        let answers = self.answers.iter().map(|answer| format!("{} {}", answer.key, answer.label));
-        let keys: Vec<_> = answers.chain([format!("{} no", self.back)]).collect();
+        let choices = self.choices.iter().map(|choice| format!("{} {}", choice.key, choice.label));
+        let keys: Vec<_> = choices.chain([format!("{} no", self.back)]).collect();
         pieces_in_rows(&keys, columns)
     }
 }
 
-impl KeyedAnswer {
+impl KeyChoice {
     pub fn yes(label: &'static str, consent: Consent) -> Self {
         Self { key: key('y'), label, consent }
     }
@@ -83,15 +83,15 @@ impl Consent {
         }
     }
 
-    pub fn asks(&self) -> bool {
+    pub fn sends(&self) -> bool {
         matches!(self, Self::Send(..) | Self::OpenAll(_) | Self::SubmitLarge(_) | Self::Follow(_))
     }
 }
 
 impl OverlayStack {
     /// The answers of the open confirmation, if any.
-    pub fn answers(&self) -> &[KeyedAnswer] {
-        self.top_as::<Confirmation>().map_or(&[], |question| &question.answers)
+    pub fn choices(&self) -> &[KeyChoice] {
+        self.top_as::<Confirmation>().map_or(&[], |question| &question.choices)
     }
 
     /// The hashes of a batch request without a stored response.
@@ -100,8 +100,8 @@ impl OverlayStack {
         asked.filter(|(asked, _)| asked == request).map(|(_, missing)| &**missing)
     }
 
-    pub fn answer(&self, key: Key) -> Option<&KeyedAnswer> {
-        self.answers().iter().find(|answer| answer.key == key)
+    pub fn choice(&self, key: Key) -> Option<&KeyChoice> {
+        self.choices().iter().find(|choice| choice.key == key)
     }
 }
 

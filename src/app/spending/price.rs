@@ -149,10 +149,10 @@ pub struct RemainingQuota {
 pub struct QuotaState {
     pub balances: Option<Balances>,
     /// When the counters were requested: they do not cover periods that began later.
-    asked: Option<Timestamp>,
+    sent: Option<Timestamp>,
     pub failure: Option<String>,
     /// Whether the service refused the last paid call as over quota.
-    pub says_spent: bool,
+    pub is_over_quota: bool,
     /// Until when the service, or the limit per minute, refuses paid calls.
     pub wait_until: Option<Timestamp>,
     pub usage: Option<Usage>,
@@ -212,7 +212,7 @@ impl QuotaState {
     }
 
     /// The remaining quota, if it is known to be less than the plan's price.
-    pub(super) fn too_little_left(&self, plan: &Plan, now: Timestamp) -> Option<String> {
+    pub(super) fn insufficient_quota(&self, plan: &Plan, now: Timestamp) -> Option<String> {
         let forecast = plan.clone().forecast(&self.balances_now(now)?, now);
         let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
         let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
@@ -224,20 +224,20 @@ impl QuotaState {
     }
 
     /// Records that the user waits for the response; only counters need this.
-    pub(in crate::app) fn await_answer(&mut self, request: &Request) {
+    pub(in crate::app) fn await_response(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
     }
 
-    pub(in crate::app) fn take_balances(&mut self, balances: Balances, asked: Timestamp) {
+    pub(in crate::app) fn take_balances(&mut self, balances: Balances, sent: Timestamp) {
         self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
-        (self.balances, self.asked, self.failure) = (Some(balances), Some(asked), None);
+        (self.balances, self.sent, self.failure) = (Some(balances), Some(sent), None);
     }
 
     /// The counters at a time: those of a period that has begun since are full, at most.
     pub fn balances_now(&self, now: Timestamp) -> Option<Balances> {
         let balances = self.balances.as_ref()?;
-        Some(balances.as_of(now, self.asked.unwrap_or(now)))
+        Some(balances.as_of(now, self.sent.unwrap_or(now)))
     }
 
     /// The limit on a unit that runs out first for a holder.
@@ -259,7 +259,7 @@ impl QuotaState {
     }
 
     fn left_of(&self, limit: Limit, now: Timestamp) -> RemainingQuota {
-        RemainingQuota { limit, is_at_most: self.asked.is_some_and(|asked| limit.period.is_renewed(asked, now)) }
+        RemainingQuota { limit, is_at_most: self.sent.is_some_and(|sent| limit.period.is_renewed(sent, now)) }
     }
 
     pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
@@ -272,7 +272,7 @@ impl QuotaState {
             return None;
         }
         let first = self.runs_out_first(price.verdict.unit, now).filter(|left| left.limit.remaining == 0);
-        let spent = first.map(|left| Obstacle::QuotaSpent(left.limit.period.reset_words(now)));
+        let spent = first.map(|left| Obstacle::QuotaSpent(left.limit.period.reset_label(now)));
         spent.or_else(|| {
             let milliseconds = u64::try_from(now.duration_until(self.waits(now)?).as_millis()).unwrap_or_default();
             Some(Obstacle::Wait(lasting(milliseconds.div_ceil(1000))))

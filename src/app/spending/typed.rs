@@ -31,34 +31,36 @@ pub struct AdHocRequest {
 type MakeRequest = fn(&str, Timestamp) -> Result<Request, String>;
 
 pub static AD_HOC_REQUESTS: &[AdHocRequest] = &[
-    ask("v2-file-report", "Reports of public files by API v2", "MD5, SHA-1 or SHA-256, one or more", |typed, _| {
+    entry("v2-file-report", "Reports of public files by API v2", "MD5, SHA-1 or SHA-256, one or more", |typed, _| {
         hashes(typed).map(|files| Request::V2Reports { files })
     }),
-    ask("v2-file-submissions", "Uploads of public files by API v2", "SHA-256, one or more", |typed, _| {
+    entry("v2-file-submissions", "Uploads of public files by API v2", "SHA-256, one or more", |typed, _| {
         hashes(typed).map(|files| Request::V2Submissions { files })
     }),
-    ask(
+    entry(
         "v2-file-scan",
         "Upload a file to the public corpus by API v2",
         "path of the file; it becomes public",
         |typed, _| path(typed).map(|path| Request::V2Scan { path, file: None }),
     ),
-    ask("v3-quotas", "Quota details of user and group", "", |_, _| Ok(Request::Quotas)),
-    ask("v3-user", "What the user has bought: premium API, premium intelligence", "", |_, _| Ok(Request::User)),
-    ask("v3-usage", "Calls of the last 30 days, by endpoint", "", |_, now| Ok(last_days(now))),
-    ask("v3-analysis", "An analysis by its identifier", "identifier of the analysis", |typed, _| {
+    entry("v3-quotas", "Quota details of user and group", "", |_, _| Ok(Request::Quotas)),
+    entry("v3-user", "What the user has bought: premium API, premium intelligence", "", |_, _| Ok(Request::User)),
+    entry("v3-usage", "Calls of the last 30 days, by endpoint", "", |_, now| Ok(last_days(now))),
+    entry("v3-analysis", "An analysis by its identifier", "identifier of the analysis", |typed, _| {
         identifier(typed).map(|identifier| Request::Analysis { identifier })
     }),
-    ask("v3-file", "A public file", "MD5, SHA-1 or SHA-256", |typed, _| hash(typed).map(|file| Request::File { file })),
-    ask("v3-file-analyses", "The analyses of a public file", "MD5, SHA-1 or SHA-256", |typed, _| {
+    entry("v3-file", "A public file", "MD5, SHA-1 or SHA-256", |typed, _| {
+        hash(typed).map(|file| Request::File { file })
+    }),
+    entry("v3-file-analyses", "The analyses of a public file", "MD5, SHA-1 or SHA-256", |typed, _| {
         hash(typed).map(|file| Request::FileAnalyses { file })
     }),
-    ask("v3-rescan", "Scan a public file again", "MD5, SHA-1 or SHA-256; others can see the re-scan", |typed, _| {
+    entry("v3-rescan", "Scan a public file again", "MD5, SHA-1 or SHA-256; others can see the re-scan", |typed, _| {
         hash(typed).map(|file| Request::Rescan { file })
     }),
 ];
 
-const fn ask(name: &'static str, help: &'static str, input: &'static str, make: MakeRequest) -> AdHocRequest {
+const fn entry(name: &'static str, help: &'static str, input: &'static str, make: MakeRequest) -> AdHocRequest {
     AdHocRequest { name, help, input, make }
 }
 
@@ -124,7 +126,7 @@ impl Prompt {
         (self.source.ask.make)(self.text(), now)
     }
 
-    pub fn asks(&self, request: &Request, now: Timestamp) -> bool {
+    pub fn is_for(&self, request: &Request, now: Timestamp) -> bool {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
@@ -167,7 +169,7 @@ impl Planner {
             let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
             format!("unknown operation {name}{more}")
         })?;
-        let Amount { numbers, list, .. } = Amount::read(kind, &crate::quota::words(amount)?)?;
+        let Amount { numbers, list, .. } = Amount::read(kind, &crate::quota::split_words(amount)?)?;
         match list {
             None => Ok(Operation { kind, numbers }),
             Some(path) => Err(format!("enter counts the hashes that {} lists", Untrusted::from(path).visible_cut(60))),
@@ -201,7 +203,7 @@ impl Planner {
 
     fn list(&self) -> Option<(&str, String, String)> {
         let (operation, amount) = self.label();
-        let words = crate::quota::words(amount).ok()?;
+        let words = crate::quota::split_words(amount).ok()?;
         let Amount { list, others, .. } = Amount::read(Kind::named(operation)?, &words).ok()?;
         Some((operation, others, list?))
     }
@@ -219,7 +221,7 @@ impl Planner {
         match &typed {
             Ok(operation) => {
                 rows.push(priced("typed", operation, entitled));
-                rows.push(paragraph("takes", operation.kind.options_words()));
+                rows.push(paragraph("takes", operation.kind.options_label()));
             }
             Err(missing) if self.source.items.is_empty() || !self.text().is_empty() => {
                 rows.push(paragraph("", missing.clone()));
@@ -243,7 +245,7 @@ fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow>
         None => rows.push(paragraph("", "The quota left after it is unknown: the counters were not read.".to_owned())),
         Some(balances) => {
             let forecast = plan.forecast(&balances, now);
-            rows.push(paragraph(forecast.fit.label(), forecast.words));
+            rows.push(paragraph(forecast.fit.label(), forecast.summary));
             rows.extend(forecast.lines.iter().map(left));
         }
     }
@@ -287,8 +289,8 @@ fn left(line: &ForecastLine) -> TextRow {
     let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
     let (unit, period) = (line.unit.plural(), line.limit.period.current());
     let leaves = match line.short.min {
-        0 => format!("{} left after it, of {remaining} now", line.after_words()),
-        _ => format!("{}, {remaining} left now", line.fit_words()),
+        0 => format!("{} left after it, of {remaining} now", line.after_label()),
+        _ => format!("{}, {remaining} left now", line.fit_label()),
     };
     paragraph(line.limit.holder.name(), format!("{unit} {period}: {leaves} ({allowed} in all)"))
 }
@@ -343,9 +345,9 @@ mod planner_tests {
     use jiff::Timestamp;
 
     fn rows(planner: &Planner) -> Vec<TextRow> {
-        let answer = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
+        let response = br#"{"data":{"api_requests_daily":{"user":{"allowed":600,"used":2}}}}"#;
         let mut quota_state = QuotaState::default();
-        quota_state.take_balances(Balances::parse(answer).unwrap(), Timestamp::UNIX_EPOCH);
+        quota_state.take_balances(Balances::parse(response).unwrap(), Timestamp::UNIX_EPOCH);
         planner.rows(&quota_state, Timestamp::UNIX_EPOCH)
     }
 

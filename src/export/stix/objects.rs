@@ -47,7 +47,7 @@ pub(super) fn observable_id(kind: &str, properties: &str) -> String {
 }
 
 /// A time in the format of STIX.
-pub(super) fn moment_words(when: Timestamp) -> String {
+pub(super) fn timestamp_text(when: Timestamp) -> String {
     when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 

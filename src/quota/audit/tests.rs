@@ -9,12 +9,12 @@ fn at(seconds: i64) -> Timestamp {
 fn look(second: i64, after: i64, used: u64) -> QuotaSnapshot {
     let reading = |period| CounterReading { unit: Unit::Request, period, holder: Holder::User, used, allowed: 500 };
     let readings = [Period::Hourly, Period::Daily, Period::Monthly].map(reading).to_vec();
-    QuotaSnapshot { asked: at(second), received: at(second + 1), account: "me".to_owned(), after, readings }
+    QuotaSnapshot { sent: at(second), received: at(second + 1), account: "me".to_owned(), after, readings }
 }
 
 fn call(number: i64, second: i64, charge: Units) -> AuditedCall {
     let account = Some("me".to_owned());
-    AuditedCall { number, from: at(second), until: at(second + 1), account, charge, most: 1 }
+    AuditedCall { number, from: at(second), until: at(second + 1), account, charge, max_charge: 1 }
 }
 
 const ONE: Units = Units::exactly(1);
@@ -25,7 +25,7 @@ const OPEN: Units = Units { min: 0, max: None };
 fn found(looks: &[QuotaSnapshot], calls: &[AuditedCall]) -> Vec<Finding> {
     let mut proof = look(-2_000, -1, 0);
     let mut all = vec![proof.clone()];
-    (proof.asked, proof.received, proof.after) = (at(-1_000), at(-999), 0);
+    (proof.sent, proof.received, proof.after) = (at(-1_000), at(-999), 0);
     proof.readings.iter_mut().for_each(|reading| reading.used = 1);
     all.push(proof);
     let calls: Vec<_> = [call(0, -1_900, ONE)].into_iter().chain(calls.iter().cloned()).collect();
@@ -155,7 +155,7 @@ fn after_midnight_the_month_still_tells() {
 #[derive(Clone, Debug)]
 enum Step {
     Certain(u64),
-    Unsure { most: u64, is_charged: bool },
+    Unsure { max_charge: u64, is_charged: bool },
     Others(u64),
     Look,
     Wait(i64),
@@ -164,7 +164,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         (0..4_u64).prop_map(Step::Certain),
-        (1..4_u64, any::<bool>()).prop_map(|(most, is_charged)| Step::Unsure { most, is_charged }),
+        (1..4_u64, any::<bool>()).prop_map(|(max_charge, is_charged)| Step::Unsure { max_charge, is_charged }),
         (0..3_u64).prop_map(Step::Others),
         Just(Step::Look),
         (1..900_i64).prop_map(Step::Wait),
@@ -185,9 +185,9 @@ proptest! {
                     truth.push(units);
                     used += units;
                 }
-                Step::Unsure { most, is_charged } => {
-                    calls.push(call(number, now, Units { min: 0, max: Some(most) }));
-                    truth.push(if is_charged { most } else { 0 });
+                Step::Unsure { max_charge, is_charged } => {
+                    calls.push(call(number, now, Units { min: 0, max: Some(max_charge) }));
+                    truth.push(if is_charged { max_charge } else { 0 });
                     used += truth.last().unwrap();
                 }
                 Step::Others(units) => used += units,

@@ -37,8 +37,8 @@ fn balances(rows: &[Row]) -> Balances {
 const DAILY: &str = "api_requests_daily";
 const MONTHLY: &str = "api_requests_monthly";
 
-fn words(operations: &[Operation], rows: &[Row]) -> String {
-    plan(operations).forecast(&balances(rows), now()).words
+fn summary(operations: &[Operation], rows: &[Row]) -> String {
+    plan(operations).forecast(&balances(rows), now()).summary
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn plans_are_told_in_words() {
         ),
         (analysis, &[(DAILY, Some((1000, 0)), None)], "1 call: fits; 999 requests left to the user today"),
     ] {
-        assert_eq!(words(&[operation], rows), told);
+        assert_eq!(summary(&[operation], rows), told);
     }
 }
 
@@ -97,7 +97,7 @@ fn a_range_fits_perhaps() {
     let analysis = of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() });
     let forecast = plan(&[analysis]).forecast(&balances(&rows), now());
     assert_eq!((forecast.fit, forecast.fits), (Fit::Perhaps, false));
-    assert_eq!(forecast.words, "1 call: fits if it takes no more than the 0 requests left to the user today");
+    assert_eq!(forecast.summary, "1 call: fits if it takes no more than the 0 requests left to the user today");
 }
 
 #[test]
@@ -109,15 +109,15 @@ fn every_pool_that_is_short_is_named_and_so_is_the_one_that_is_not_known() {
         ("intelligence_hunting_rules", Some((10, 9)), None),
     ];
     assert_eq!(
-        words(&operations, &rows),
+        summary(&operations, &rows),
         "600 hashes and 3 rules: 381 requests more than are left to the user this hour, 124 requests more than are left \
          to the user today; complete after 2026-11-21 00:00 UTC; 2 rules more than are left to the user this month; \
          complete after 2026-12-01 00:00 UTC"
     );
     let unknown = "the remaining requests are not known";
-    assert!(words(&operations, &rows[2..]).contains(&format!(": {unknown}; 2 rules more")));
+    assert!(summary(&operations, &rows[2..]).contains(&format!(": {unknown}; 2 rules more")));
     let fitting = [("intelligence_hunting_rules", Some((10, 0)), None)];
-    assert_eq!(words(&operations, &fitting), format!("600 hashes and 3 rules: {unknown}"));
+    assert_eq!(summary(&operations, &fitting), format!("600 hashes and 3 rules: {unknown}"));
 }
 
 #[test]
@@ -157,7 +157,7 @@ proptest! {
         let small = a.clone().forecast(&balances, now);
         let both = Plan { prices: [a.prices, b.prices].concat() };
         let big = both.forecast(&balances, now);
-        prop_assert!(small.fit <= big.fit, "{:?} {:?}", small.words, big.words);
+        prop_assert!(small.fit <= big.fit, "{:?} {:?}", small.summary, big.summary);
     }
 }
 
@@ -170,9 +170,9 @@ fn a_total_is_said_in_units() {
         (2, Some(5), "2 to 5 requests"),
         (3, None, "at least 3 requests"),
     ] {
-        assert_eq!(Units { min, max }.words(Unit::Request), words);
+        assert_eq!(Units { min, max }.label(Unit::Request), words);
     }
-    let beyond = Units { min: u64::MAX, max: Some(u64::MAX) }.plus(Units::exactly(1)).words(Unit::Request);
+    let beyond = Units { min: u64::MAX, max: Some(u64::MAX) }.plus(Units::exactly(1)).label(Unit::Request);
     assert_eq!(beyond, "at least 18,446,744,073,709,551,615 requests");
 }
 

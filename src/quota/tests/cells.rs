@@ -148,7 +148,7 @@ fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
 fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
     // The job fails, not the call that creates it: that one is answered.
     let price = priced(&of(Kind::Retrohunt, Numbers { jobs: 1, ..Numbers::default() }));
-    assert_settles(&price, [Outcome::Items(Units::exactly(0)), Outcome::Answered].map(|outcome| (outcome, 1)));
+    assert_settles(&price, [Outcome::Items(Units::exactly(0)), Outcome::Received].map(|outcome| (outcome, 1)));
     assert_settles(&price, [(Outcome::Existed(false), 1)]);
     assert_eq!(price.settle(Outcome::Failed).units.max, Some(1));
 }

@@ -110,7 +110,7 @@ fn any_entitlements() -> impl Strategy<Value = Entitlements> {
 
 fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
-        Just(Outcome::Answered),
+        Just(Outcome::Received),
         Just(Outcome::Failed),
         Just(Outcome::Unknown),
         any::<u64>().prop_map(|n| Outcome::Items(Units::exactly(n))),

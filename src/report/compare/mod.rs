@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
 
 /// Maximum number of compared reports: a bit each.
-pub const MOST_COLUMNS: usize = 64;
+pub const MAX_COLUMNS: usize = 64;
 
 /// Items against reports.
 #[derive(Debug, Clone, Default)]
@@ -106,10 +106,10 @@ type ByHash = HashMap<u64, u32, RandomState>;
 type HashedReport = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
-    /// Compares reports, without those past [`MOST_COLUMNS`]. A report that is not stored has a column without marks.
+    /// Compares reports, without those past [`MAX_COLUMNS`]. A report that is not stored has a column without marks.
     pub fn of(bodies: &[Option<Body>]) -> Self {
         let (keys, mut joined) = (RandomState::default(), JoinedReports::default());
-        let bodies = bodies.get(..MOST_COLUMNS).unwrap_or(bodies);
+        let bodies = bodies.get(..MAX_COLUMNS).unwrap_or(bodies);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         in_rounds(bodies, threads, |body| body.as_ref().map(|body| hash(body, &keys)), &mut |hashed| {
             joined.add(hashed);

@@ -80,13 +80,13 @@ impl MergedIndicator {
 
 /// Merges the indicators of reports, one report after the other.
 #[derive(Default)]
-pub struct Merging {
+pub struct Merger {
     found: Vec<MergedIndicator>,
     known: KnownNumbers,
     count: usize,
 }
 
-impl Merging {
+impl Merger {
     /// Adds the indicators of a report; fails if all of them have too many.
     pub fn add(
         &mut self,

@@ -5,7 +5,7 @@ mod extract;
 mod merged;
 mod servers;
 
-pub use merged::{MergedIndicator, Merging, Sighting};
+pub use merged::{MergedIndicator, Merger, Sighting};
 pub(super) use servers::is_of_the_internet;
 pub use servers::is_plain_host;
 

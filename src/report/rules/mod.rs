@@ -156,7 +156,7 @@ impl Rule {
         self.attack.iter().map(|id| attack::title(id))
     }
 
-    pub fn filter_words(&self) -> String {
+    pub fn filter_text(&self) -> String {
         let persists = if self.subject == "persistence" { "survives a reboot" } else { "" };
         let techniques = self.techniques().collect::<Vec<_>>().join(" ");
         format!("{} {} {persists} {techniques}", self.severity.name(), self.label())

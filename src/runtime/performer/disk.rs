@@ -123,7 +123,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
         }
         StoreJob::ReadLedger => work.send(StoreEvent::Ledger(ledger(gateway)?)),
         StoreJob::ReadUploads => {
-            work.send(StoreEvent::Uploads(store.uploads(gateway.whose()).unwrap_or_default()));
+            work.send(StoreEvent::Uploads(store.uploads(gateway.payer()).unwrap_or_default()));
         }
     }
     Ok(())
@@ -140,9 +140,9 @@ fn why_unlisted(gateway: &Gateway, file: &Sha256) -> Result<Option<String>, Stor
 }
 
 fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
-    let entries = gateway.store.entries(gateway.whose())?;
+    let entries = gateway.store.entries(gateway.payer())?;
     let older = entries.len().saturating_sub(SHOWN);
-    let spent = |period| gateway.store.spent_in(gateway.whose(), period, gateway.now());
+    let spent = |period| gateway.store.spent_in(gateway.payer(), period, gateway.now());
     Ok(LedgerPage {
         rows: entries.into_iter().skip(older).collect(),
         sums: [
@@ -235,7 +235,7 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
         let key = request.storage_key().unwrap_or_default();
-        let Some(stored) = gateway.store.answer(&gateway.service, &key)? else { break };
+        let Some(stored) = gateway.store.response(&gateway.service, &key)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&stored.body, file) else { break };
         cursor = page.cursor.clone();
@@ -305,7 +305,7 @@ fn written_text(path: &Path, length: u64, summary: Option<(Summary, &SaveContent
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let written = format!("Written: {}, {}", file::shown(&whole), bytes(length));
     let Some((summary, saved)) = summary else { return format!("{written}, readable by you alone.") };
-    let missing = summary.missing_words().map(|missing| format!(" {missing}.")).unwrap_or_default();
+    let missing = summary.missing_label().map(|missing| format!(" {missing}.")).unwrap_or_default();
     let cut = if summary.cut > 0 { " The report stops in the middle; what came of it is there." } else { "" };
     let noun = match saved {
         SaveContent::Report { format, .. } if format.is_raw() => None,

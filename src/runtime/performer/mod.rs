@@ -9,7 +9,7 @@ pub(crate) use report::read_rules;
 
 use super::MessageSender;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
-use crate::gateway::{ApiErrorKind, Gateway, GatewayError, Received, StoredAnswer};
+use crate::gateway::{ApiErrorKind, Gateway, GatewayError, Received, StoredResponse};
 use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
 use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
@@ -113,7 +113,7 @@ impl Performer {
     fn send_request(&self, quote: Quote, source: ResponseSource) {
         let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
         let (work, gateway, asked) = (self.work(), Arc::clone(gateway), quote.clone());
-        let call = runtime.spawn(async move { ask(&work, &gateway, &asked, source).await });
+        let call = runtime.spawn(async move { fetch(&work, &gateway, &asked, source).await });
         // A panic in the call must not leave it in flight forever.
         self.watch(call, move |bug| {
             let request = quote.request().clone();
@@ -145,7 +145,7 @@ fn visible_text(error: &dyn std::fmt::Display) -> String {
     to_visible(error.to_string()).cut(400).to_string()
 }
 
-async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
+async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
     let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), (gateway.clock)());
     let progress = |received| {
         let request = request.clone();
@@ -158,7 +158,7 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     let result = match source {
         ResponseSource::Stored => gateway.get_stored(quote),
         ResponseSource::StoredOrService => gateway.get(quote, &progress).await,
-        ResponseSource::Service => gateway.ask(quote, &progress).await,
+        ResponseSource::Service => gateway.fetch(quote, &progress).await,
     };
     if let Request::PrivateScan { submission, .. } = &request
         && result.as_ref().err().is_none_or(GatewayError::may_have_arrived)
@@ -173,7 +173,7 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     }
     // Reports and lists have their own places for the remark.
     let is_of_report = matches!(request, Request::Behaviour { .. } | Request::Behaviours { .. });
-    if let Some(remark) = result.as_ref().ok().and_then(|answer| answer.remark.as_ref()).filter(|_| !is_of_report) {
+    if let Some(remark) = result.as_ref().ok().and_then(|response| response.remark.as_ref()).filter(|_| !is_of_report) {
         work.send(Message::Notice(format!("The response {}.", visible_text(remark))));
     }
     if is_paid {
@@ -183,9 +183,9 @@ async fn ask(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSour
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);
     let missing =
         refusal.filter(|refusal| refusal.reason == ApiErrorKind::NotFound).map(|_| gateway.now().strftime("%R UTC"));
-    let is_stored = result.as_ref().is_ok_and(|answer| answer.received < begun);
+    let is_stored = result.as_ref().is_ok_and(|response| response.received < begun);
     let result = response(quote, result).map_err(|failure| match missing {
-        Some(at) => Failure { what: format!("{} It was asked at {at}.", failure.what), ..failure },
+        Some(at) => Failure { what: format!("{} It was requested at {at}.", failure.what), ..failure },
         None => failure,
     });
     let result = result.map(|response| completed(gateway, &request, response, is_stored));
@@ -207,22 +207,22 @@ fn completed(gateway: &Gateway, request: &Request, response: Response, is_stored
 }
 
 /// Sends the limits that the outcome of a paid call implies.
-fn send_limits(work: &Task, result: &Result<StoredAnswer, GatewayError>, begun: Timestamp, now: Timestamp) {
+fn send_limits(work: &Task, result: &Result<StoredResponse, GatewayError>, begun: Timestamp, now: Timestamp) {
     // A stored response implies nothing about the quota.
     let refusal = result.as_ref().err().and_then(GatewayError::refusal);
-    let says_spent = match result {
-        Ok(answer) => (answer.received >= begun).then_some(false),
+    let is_over_quota = match result {
+        Ok(response) => (response.received >= begun).then_some(false),
         Err(_) => refusal.filter(|refusal| refusal.reason == ApiErrorKind::QuotaSpent).map(|_| true),
     };
-    says_spent.into_iter().for_each(|says_spent| work.send(ServiceEvent::QuotaExhausted(says_spent)));
+    is_over_quota.into_iter().for_each(|is_over_quota| work.send(ServiceEvent::QuotaExhausted(is_over_quota)));
     if let Some(wait) = refusal.and_then(|refusal| refusal.retry_after) {
         work.send(ServiceEvent::RateLimitedUntil(now.saturating_add(wait).unwrap_or(Timestamp::MAX)));
     }
 }
 
-fn response(quote: &Quote, result: Result<StoredAnswer, GatewayError>) -> Result<Response, Failure> {
+fn response(quote: &Quote, result: Result<StoredResponse, GatewayError>) -> Result<Response, Failure> {
     let request = quote.request();
-    let answer = result.map_err(|error| match request {
+    let response = result.map_err(|error| match request {
         Request::Quotas => Failure::new(error.to_string()),
         Request::PrivateScan { to: Some(_), .. } => {
             let failure = failure(&error);
@@ -230,24 +230,24 @@ fn response(quote: &Quote, result: Result<StoredAnswer, GatewayError>) -> Result
         }
         _ => failure(&error),
     })?;
-    parsed(request, answer).map_err(|why| {
-        let cost = Some(quote.price().settle(Outcome::Answered));
+    parsed(request, response).map_err(|why| {
+        let cost = Some(quote.price().settle(Outcome::Received));
         Failure { what: sentence(&why), cost, may_have_succeeded: !quote.price().is_free(), ..Failure::default() }
     })
 }
 
 /// The parsed response, or why it cannot be parsed.
-fn parsed(request: &Request, answer: StoredAnswer) -> Result<Response, String> {
-    let (received, body) = (answer.received, answer.body);
+fn parsed(request: &Request, response: StoredResponse) -> Result<Response, String> {
+    let (received, body) = (response.received, response.body);
     let useless = || "invalid response".to_owned();
     match request {
         Request::Quotas => Ok(Response::Balances(Balances::parse(&body)?)),
         Request::Usage { .. } => Ok(Response::Usage(Usage::parse(&body)?)),
         Request::User => Ok(Response::Entitlements(Entitlements::parse(&body, received)?)),
-        Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, answer.remark))),
+        Request::Behaviour { .. } => Ok(Response::Report(LoadedReport::new(received, body, response.remark))),
         Request::Behaviours { file, .. } => {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
-            Ok(Response::Page(page, received, answer.remark))
+            Ok(Response::Page(page, received, response.remark))
         }
         Request::Artifact { .. } => Ok(Response::Artifact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),

@@ -9,11 +9,11 @@ fn report() -> Price {
 
 /// A question that every program asks alike.
 fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> {
-    let (whose, claim, budget) = (whose("p", Some(7)), K, Budget::default());
-    NewEntry { at, clock: at, session, whose, what: "w", claim, price, account: None, budget, per_minute: None }
+    let (payer, claim, budget) = (payer("p", Some(7)), K, Budget::default());
+    NewEntry { at, clock: at, session, payer, what: "w", claim, price, account: None, budget, per_minute: None }
 }
 
-fn whose(profile: &str, owner: Option<i64>) -> Account<'_> {
+fn payer(profile: &str, owner: Option<i64>) -> Account<'_> {
     Account { profile, service: "s", owner }
 }
 
@@ -24,8 +24,8 @@ fn a_program_that_keeps_nothing_asks_nothing_twice() {
     let (keeps, forgets) = (open(true), open(false));
     let (price, now) = (report(), Timestamp::UNIX_EPOCH);
     for (first, second) in [(&keeps, &forgets), (&forgets, &keeps)] {
-        let asked = first.reserve(&entry(&price, "one", now)).unwrap();
-        assert!(matches!(asked, Reserved::Entry(_)), "{asked:?}");
+        let sent = first.reserve(&entry(&price, "one", now)).unwrap();
+        assert!(matches!(sent, Reserved::Entry(_)), "{sent:?}");
         let refused = second.reserve(&entry(&price, "another", now)).unwrap();
         assert!(matches!(refused, Reserved::InFlight), "{refused:?}");
     }
@@ -37,10 +37,10 @@ fn what_was_sent_and_lost_is_known_at_its_service() {
     let store = Store::open(folder.path()).unwrap();
     let (price, now) = (report(), Timestamp::UNIX_EPOCH);
     let Reserved::Entry(call) = store.reserve(&entry(&price, "s", now)).unwrap() else { panic!("it was to be asked") };
-    let lost = |whose| store.unanswered(whose, (b"k", b"k"), None).unwrap();
-    assert_eq!(lost(whose("p", Some(7))), None, "it is in flight");
+    let lost = |payer| store.unanswered(payer, (b"k", b"k"), None).unwrap();
+    assert_eq!(lost(payer("p", Some(7))), None, "it is in flight");
     store.settle(call, price.settle(Outcome::Unknown), "lost", now).unwrap();
-    assert_eq!((lost(whose("p", Some(7))), lost(whose("twin", None))), (Some(now), Some(now)));
+    assert_eq!((lost(payer("p", Some(7))), lost(payer("twin", None))), (Some(now), Some(now)));
     let moved = Account { profile: "p", service: "elsewhere", owner: Some(7) };
     assert_eq!((lost(moved), lost(Account { owner: None, ..moved })), (Some(now), None));
 }
@@ -72,7 +72,7 @@ fn what_is_not_known_counts_as_charged() {
     assert_eq!((spent("s").total(), settled()), (4, 0));
     let [first, second, third, last] = <[RecordedCall; 4]>::try_from(calls).unwrap();
     store.settle(first, Settlement::UNSENT, "refused", now).unwrap();
-    store.settle(second, price.settle(Outcome::Answered), "200", now).unwrap();
+    store.settle(second, price.settle(Outcome::Received), "200", now).unwrap();
     store.settle(third, price.settle(Outcome::Unknown), "lost", now).unwrap();
     assert!(reserve("another program", now).is_none());
     drop(last);

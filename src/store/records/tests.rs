@@ -9,9 +9,9 @@ fn charge(store: &Store) {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     let (at, budget) = (crate::clock::now(), crate::quota::Budget::default());
     let (account, per_minute, claim, price, session) = (None, None, None, &price, "s");
-    let entry = NewEntry { at, clock: at, session, whose: WHOSE, what: "w", claim, price, account, budget, per_minute };
+    let entry = NewEntry { at, clock: at, session, payer: WHOSE, what: "w", claim, price, account, budget, per_minute };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
-    store.settle(call, price.settle(Outcome::Answered), "200", at).unwrap();
+    store.settle(call, price.settle(Outcome::Received), "200", at).unwrap();
 }
 
 fn spent(store: &Store) -> crate::quota::SpentUnits {

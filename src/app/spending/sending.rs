@@ -5,14 +5,14 @@ use crate::app::commands::Action;
 use crate::app::export_form::{ExportForm, SaveJob};
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{KeyOffer, ShownPrices};
-use crate::app::spending::{Confirmation, Consent, KeyPrice, KeyedAnswer, Obstacle};
+use crate::app::spending::{Confirmation, Consent, KeyChoice, KeyPrice, Obstacle};
 use crate::app::{Command, FileJob, Key, Model, Overlay, ResponseSource, ServiceCall, StoreJob};
 use crate::quota::Plan;
 use crate::request::{Quote, Request, UploadLimit};
 
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
-    pub(in crate::app) fn ask(&mut self, request: Request, source: ResponseSource) {
+    pub(in crate::app) fn send_or_confirm(&mut self, request: Request, source: ResponseSource) {
         let quote = request.quote(&self.quota_state.entitlements);
         if self.is_refused(&quote, None) {
             return;
@@ -27,7 +27,7 @@ impl Model {
             if tag.is_over_budget() && self.refuse(&tag) {
                 return;
             }
-            return self.ask_first(why, [KeyedAnswer::yes("yes, send it", Consent::Send(request.clone(), source))]);
+            return self.confirm_first(why, [KeyChoice::yes("yes, send it", Consent::Send(request.clone(), source))]);
         }
         self.send_confirmed(request.clone(), source);
     }
@@ -47,7 +47,7 @@ impl Model {
 
     /// Loads a response that the screen shows as stored; sends nothing even if it was deleted since.
     pub(in crate::app) fn load_stored(&mut self, request: Request) {
-        if self.says_in_flight(&request) || self.is_quitting {
+        if self.refuse_in_flight(&request) || self.is_quitting {
             return;
         }
         let quote = request.quote(&self.quota_state.entitlements);
@@ -63,7 +63,7 @@ impl Model {
             || self.refuse(&KeyPrice { plan, is_later: false, obstacle })
     }
 
-    pub(in crate::app) fn says_in_flight(&mut self, request: &Request) -> bool {
+    pub(in crate::app) fn refuse_in_flight(&mut self, request: &Request) -> bool {
         let is_in_flight = self.calls.has(request) && !self.is_quitting;
         if is_in_flight {
             self.say("It is in flight already: one response serves, and is paid for once.");
@@ -87,8 +87,8 @@ impl Model {
     }
 
     /// The cost of an answer, and whether the budget allows it.
-    pub fn price_tag(&self, answer: &KeyedAnswer) -> KeyPrice {
-        match &answer.consent {
+    pub fn price_tag(&self, choice: &KeyChoice) -> KeyPrice {
+        match &choice.consent {
             Consent::Send(request, source) => self.tag_of_request(request, *source),
             Consent::OpenAll(reports) => self.tag_of(self.quota_state.price_of_reports(reports.len())),
             Consent::SubmitLarge(submission) => {
@@ -100,42 +100,42 @@ impl Model {
     }
 
     /// Opens a confirmation whose answers each have a key.
-    pub(in crate::app) fn ask_first(&mut self, details: String, answers: impl IntoIterator<Item = KeyedAnswer>) {
+    pub(in crate::app) fn confirm_first(&mut self, details: String, choices: impl IntoIterator<Item = KeyChoice>) {
         self.questions += 1;
-        let (number, answers) = (self.questions, answers.into_iter().collect());
-        self.overlays.put(Confirmation { number, details, answers, back: self.key_label("back") });
+        let (number, choices) = (self.questions, choices.into_iter().collect());
+        self.overlays.put(Confirmation { number, details, choices, back: self.key_label("back") });
     }
 
     /// Whether the top confirmation can be answered: its keys and some of its text are visible.
-    pub fn can_answer(&self) -> bool {
+    pub fn can_confirm(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(question)) = self.overlays.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
         let columns = usize::from(self.overlay_room().width).max(10);
         self.size.is_enough() && question.key_rows(columns).len() < usize::from(rows)
     }
 
-    pub(in crate::app) fn confirm(&mut self, answer: KeyedAnswer) {
-        if !self.can_answer() {
+    pub(in crate::app) fn confirm(&mut self, choice: KeyChoice) {
+        if !self.can_confirm() {
             self.warn("The screen is too small for the confirmation: nothing was done.");
             return;
         }
-        let tag = self.price_tag(&answer);
-        match answer.consent {
+        let tag = self.price_tag(&choice);
+        match choice.consent {
             Consent::Send(request, source) => {
-                if self.says_in_flight(&request) {
+                if self.refuse_in_flight(&request) {
                     return;
                 }
-                self.quota_state.await_answer(&request);
+                self.quota_state.await_response(&request);
                 if self.send_confirmed(request, source) {
                     self.overlays.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
                 }
                 return;
             }
-            _ if answer.consent.asks() && self.refuse(&tag) => return,
+            _ if choice.consent.sends() && self.refuse(&tag) => return,
             _ => {}
         }
         self.overlays.close();
-        match answer.consent {
+        match choice.consent {
             Consent::Send(..) => {}
             Consent::OpenAll(reports) => self.open_each(reports),
             Consent::SubmitLarge(submission) => self.poll_after_upload(&submission),
@@ -160,11 +160,11 @@ impl Model {
     pub(in crate::app) fn open_missing(&mut self) {
         let missing = self.files.missing_reports(&self.calls);
         let price = self.quota_state.price_of_reports(missing.len());
-        let only = self.quota_state.too_little_left(&price, self.now);
+        let only = self.quota_state.insufficient_quota(&price, self.now);
         if only.is_some() || self.settings.must_confirm(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
             let why = format!("Opening all costs {price}{only}.");
-            return self.ask_first(why, [KeyedAnswer::yes("yes, open all", Consent::OpenAll(missing))]);
+            return self.confirm_first(why, [KeyChoice::yes("yes, open all", Consent::OpenAll(missing))]);
         }
         self.open_each(missing)
     }
@@ -178,14 +178,14 @@ impl Model {
     /// Stops before the next call; one in flight ends normally.
     pub(in crate::app) fn stop_batch(&mut self, why: &str) {
         if let Some(batch) = self.calls.end_batch() {
-            let (asked, total) = (batch.asked(), batch.total);
+            let (asked, total) = (batch.sent(), batch.total);
             self.warn(format!("{why} {asked} of {total} requested, nothing further is sent."));
         }
     }
 
     /// Sends the next request of the batch after the last response.
     pub(in crate::app) fn next_in_batch(&mut self) {
-        let Some((asked, total)) = self.calls.batch().map(|batch| (batch.asked(), batch.total)) else { return };
+        let Some((asked, total)) = self.calls.batch().map(|batch| (batch.sent(), batch.total)) else { return };
         let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;
         // The batch is done once the counters are read as well.
         if has_to_wait || self.calls.awaits_paid() || asked == total && !self.calls.is_empty() {
@@ -207,9 +207,9 @@ impl Model {
         let (request, is_stored, source) = match &command.act {
             Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
             Action::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
-            Action::Leads { price, .. } => return KeyPrice { is_later: true, ..self.tag_of(price(self)) },
+            Action::OpenPaid { price, .. } => return KeyPrice { is_later: true, ..self.tag_of(price(self)) },
             Action::Each { price, .. } => return self.tag_of(price(self)),
-            Action::Ask { request, is_stored, source, .. } => (request, is_stored, *source),
+            Action::Send { request, is_stored, source, .. } => (request, is_stored, *source),
         };
         match request(self) {
             None => KeyPrice::default(),
@@ -262,20 +262,20 @@ impl Model {
             self.offers = ShownPrices::default();
             return;
         }
-        let can_spend = |command: &&Command| command.asks() || command.name == "choose";
+        let can_spend = |command: &&Command| command.sends() || command.name == "choose";
         let keys = Command::at(self.key_context()).filter(can_spend).flat_map(|command| self.settings.keys.of(command));
-        let keys = keys.copied().chain(self.overlays.answers().iter().map(|answer| answer.key));
+        let keys = keys.copied().chain(self.overlays.choices().iter().map(|choice| choice.key));
         let offers = keys.filter_map(|key| Some((key, self.offer(key)?))).collect();
-        let question = self.overlays.top_as::<Confirmation>().filter(|_| self.can_answer());
+        let question = self.overlays.top_as::<Confirmation>().filter(|_| self.can_confirm());
         let question = question.map(|question| question.number);
         self.offers.show(frame, offers, question);
     }
 
     /// What a key would spend; `None` if nothing.
     pub(in crate::app) fn offer(&self, key: Key) -> Option<KeyOffer> {
-        if let Some(answer) = self.overlays.answer(key) {
-            let price = self.price_tag(answer).spends()?.clone();
-            return Some(KeyOffer { command: answer.label, requests: answer.consent.requests(), price });
+        if let Some(choice) = self.overlays.choice(key) {
+            let price = self.price_tag(choice).spends()?.clone();
+            return Some(KeyOffer { command: choice.label, requests: choice.consent.requests(), price });
         }
         let command = Command::of(key, self)?;
         let price = self.tag(command).spends()?.clone();
