@@ -109,14 +109,14 @@ fn names(code: &str, before: &str, word: &str) -> bool {
 }
 
 #[test]
-fn every_room_is_listed() {
+fn every_module_is_listed() {
     for (room, path) in rooms() {
         assert!(may_know().any(|(listed, _)| listed == room), "{} belongs to no listed room", path.display());
     }
 }
 
 #[test]
-fn no_room_names_a_room_above_it() {
+fn no_module_uses_a_module_above_it() {
     let mut wrong = Vec::new();
     for (room, path) in rooms() {
         let (_, may) = may_know().find(|(listed, _)| *listed == room).unwrap();
@@ -132,7 +132,7 @@ fn no_room_names_a_room_above_it() {
 }
 
 #[test]
-fn each_library_has_its_rooms() {
+fn each_library_is_used_by_its_modules_only() {
     let mut wrong = Vec::new();
     for (room, path) in rooms() {
         let code = code(&path);
@@ -147,7 +147,7 @@ fn each_library_has_its_rooms() {
 
 /// The state of the app is split by subject: methods that every field is open to, and files that name each other, are few.
 #[test]
-fn the_model_has_few_methods_and_few_files_name_each_other() {
+fn model_methods_and_module_cycles_are_few() {
     let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/app");
     let module = |path: &Path| {
         let inside = path.strip_prefix(&app).unwrap().with_extension("");
@@ -216,7 +216,7 @@ fn texts() -> Vec<PathBuf> {
 }
 
 #[test]
-fn words_that_are_gone_stay_gone() {
+fn retired_words_do_not_return() {
     let mut back = Vec::new();
     for path in texts() {
         let text = std::fs::read_to_string(&path).unwrap().to_lowercase();

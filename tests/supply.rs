@@ -38,7 +38,7 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
 }
 
 #[test]
-fn every_package_comes_from_the_registry_with_a_checksum() {
+fn packages_are_from_the_registry_with_checksum() {
     let lock = read("Cargo.lock");
     for package in lock["package"].as_array().unwrap() {
         let name = package["name"].as_str().unwrap();
@@ -65,7 +65,7 @@ fn every_licence_is_allowed_and_no_crate_is_banned() {
 }
 
 #[test]
-fn the_manifest_states_a_rust_version_forbids_unsafe_and_leaves_defaults_out() {
+fn manifest_forbids_unsafe_and_default_features() {
     let manifest = read("Cargo.toml");
     assert!(manifest["package"].get("rust-version").is_some());
     assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_takes_keys_up_to_its_longest_and_can_be_taken_back() {
+    fn text_field_limits_length_and_deletes_words() {
         let mut field = TextField::suggested("a".to_owned());
         (0..=MAX_TYPED_BYTES).for_each(|_| assert!(field.press(Key::Char('b'))));
         assert_eq!(field.text, "b".repeat(MAX_TYPED_BYTES));

@@ -436,12 +436,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_wherever_nothing_is_typed() {
+    fn reading_contexts_have_no_input_line() {
         assert!(KeyContext::ALL.iter().all(|place| READING.contains(*place) != place.has_line()));
     }
 
     #[test]
-    fn keys_are_given_and_taken_away() {
+    fn keys_are_bound_and_unbound() {
         let map = read(&[("zoom", &["f11", "alt-z", "f11"]), ("planner", &["none"])]).unwrap();
         let keys_label = |name| map.keys_label(Command::named(name).unwrap());
         assert_eq!(
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_of_each_change() {
+    fn each_invalid_binding_is_reported() {
         let all = mistake(&[("zooom", &["x"]), ("zoom", &["hyper-x"]), ("refetch", &["R"])]);
         assert!(all.contains("0: unknown command `zooom`; perhaps zoom"), "{all}");
         assert!(all.contains("1: `hyper-x`: unknown key"), "{all}");
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_never_meet_share_a_key_and_two_can_change_places() {
+    fn keys_may_repeat_in_disjoint_contexts_and_swap() {
         read(&[("open", &["f9"]), ("row-details", &["f9"]), ("next-page", &["f9"])]).unwrap();
         read(&[("refetch", &["R"]), ("relist", &["r"])]).unwrap();
     }

@@ -400,7 +400,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_fill_the_screen_and_share_no_more_than_borders(width in 0_u16..300, height in 0_u16..100, view in view()) {
+        fn layout_fills_the_screen_without_overlap(width in 0_u16..300, height in 0_u16..100, view in view()) {
             let layout = Layout::of(Size { width, height }, &view);
             let mut seen = vec![(0_u8, 0_u8); usize::from(width) * usize::from(height)];
             let bare = [layout.title, layout.tabs, layout.detail, layout.bar].map(|area| (area, area));
@@ -419,7 +419,7 @@ mod tests {
         }
 
         #[test]
-        fn what_has_the_focus_is_shown(width in 40_u16..300, height in 10_u16..100, view in view()) {
+        fn focused_area_is_shown(width in 40_u16..300, height in 10_u16..100, view in view()) {
             let layout = Layout::of(Size { width, height }, &view);
             match view.pane {
                 Some(pane) => prop_assert!(layout.pane(pane).is_some_and(|area| area.inside().height > 0)),

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_that_may_be_from_before_something_was_paid_are_read_once_more() {
+    fn balances_are_reread_after_a_later_paid_call() {
         let mut model = Model::new(Service { has_key: true, ..Service::default() }, Timestamp::UNIX_EPOCH);
         let counters = || Balances::parse(br#"{"data":{"api_requests_daily":{"user":{"allowed":9,"used":2}}}}"#);
         for is_outrun in [true, false] {

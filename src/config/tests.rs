@@ -10,7 +10,7 @@ fn read(text: &str) -> Result<Config, ConfigError> {
 }
 
 #[test]
-fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
+fn config_error_names_the_line_and_shows_no_secret() {
     let error = read("api_key = \"topsecret\"\nprofiel = \"x\"\n").unwrap_err().to_string();
     assert!(error.contains("line 2") && error.contains("profiel") && !error.contains("topsecret"), "{error}");
     for text in [
@@ -28,7 +28,7 @@ fn a_mistake_is_named_by_its_line_and_no_secret_is_shown() {
 }
 
 #[test]
-fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
+fn settings_table_matches_the_parser() {
     // The values that the parser names in its error are those that it accepts.
     let taken = |table: &str| {
         let text = format!("{table}\nno_such_setting = 1\n");
@@ -54,7 +54,7 @@ fn every_setting_is_in_the_table_and_every_row_is_a_setting() {
 }
 
 #[test]
-fn the_file_to_start_from_holds_every_setting_and_is_right() {
+fn template_sets_every_setting_and_is_valid() {
     assert_eq!(toml::from_str::<Config>(TEMPLATE).unwrap().effective, []);
     let set: String = TEMPLATE
         .lines()
@@ -124,7 +124,7 @@ fn the_store_is_persistent_by_default() {
 }
 
 #[test]
-fn a_key_that_cannot_be_given_is_named_by_its_line() {
+fn invalid_key_binding_is_named_by_its_line() {
     let keymap = read("[keys]\nzoom = [\"f11\", \"Z\"]\nplanner = \"none\"\n").unwrap().keymap;
     let keys = |name| keymap.keys_label(crate::app::Command::named(name).unwrap());
     assert_eq!((keys("zoom"), keys("planner")), ("f11 Z".to_owned(), String::new()));

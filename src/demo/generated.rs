@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_rows_is_sound_json_with_at_least_so_many_rows() {
+    fn generated_report_is_json_of_the_requested_size() {
         for rows in [0, 1, 7, 100, 10_243] {
             let report: serde_json::Value = serde_json::from_str(&attributes(rows)).unwrap();
             let lists = LISTS.iter().filter(|(list, _)| *list != "processes_tree");

@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cell_begins_like_a_formula_wherever_a_program_takes_it_to_begin() {
+    fn formula_starts_are_escaped_in_every_cell() {
         for (text, cell) in [
             ("=1", "'=1"),
             (" \u{fe66}1", "' \u{fe66}1"),

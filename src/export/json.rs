@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_strict_reader_refuses_is_mended() {
+    fn invalid_json_is_repaired() {
         for (odd, mended) in [
             (&b"{\"a\":1}"[..], r#"{"a":1}"#),
             (b" [1, 2 ,\n3]", "[1,2,3]"),
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_that_are_no_unicode_make_all_of_the_row_visible() {
+    fn invalid_unicode_escapes_the_whole_row() {
         let (row, is_visible) = rewritten(br#"["\ud800","C:\\x1b","plain"]"#);
         assert!(is_visible);
         assert_eq!(row, r#"["\\u{d800}","C:\\x5cx1b","plain"]"#);
@@ -407,7 +407,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_in_a_strict_reader_takes_what_comes_out(bytes in prop::collection::vec(prop_oneof![
+        fn any_input_is_rewritten_to_strict_json(bytes in prop::collection::vec(prop_oneof![
             Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b'"'), Just(b'\\'), Just(b','), Just(b':'), Just(b'1'),
             Just(b'u'), Just(b'd'), Just(b'8'), Just(b'0'), Just(b'e'), Just(b'-'), any::<u8>()], 0..60)) {
             let (row, _) = rewritten(&bytes);

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hand_overrules_the_service_and_the_service_an_inference() {
+    fn manual_overrides_service_overrides_inferred() {
         let hand = Entitlement::by_hand(true);
         let service = Entitlement::known(false, EntitlementSource::Service);
         let inferred = Entitlement::known(true, EntitlementSource::Inferred);

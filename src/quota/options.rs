@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_option_belongs_to_an_operation_and_every_number_has_an_option() {
+    fn options_and_operations_cover_each_other() {
         for choice in OPTIONS {
             assert!(Kind::ALL.iter().any(|kind| kind.options().any(|taken| taken.name == choice.name)), "{choice:?}");
         }
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_split_as_a_shell_would_and_paths_stay_whole() {
+    fn shell_words_are_split_and_paths_stay_whole() {
         let split = |text: &str| split_words(text).map(|words| words.join("|")).ok();
         assert_eq!(split("  v3-file   --calls 3 ").as_deref(), Some("v3-file|--calls|3"));
         assert_eq!(

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_begins_where_the_one_before_ends_and_days_and_months_end_by_utc() {
+    fn periods_are_contiguous_and_end_by_utc() {
         let now = at("2026-11-20T08:38:47.5Z");
         for (period, began, resets) in [
             (Period::Minute, "2026-11-20T08:38:00Z", "2026-11-20T08:39:00Z"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_is_renewed_by_the_end_of_its_period_and_by_no_clock_that_is_set_back() {
+    fn counter_resets_at_period_end_only() {
         let (read, later) = (at("2026-11-20T10:59:50Z"), at("2026-11-20T11:00:00Z"));
         assert_eq!(Period::ALL.map(|period| period.is_renewed(read, later)), [true, true, false, false]);
         assert_eq!(Period::ALL.map(|period| period.is_renewed(later, read)), [false; 4]);

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_technique_of_the_table_has_a_name_and_a_tactic() {
+    fn every_technique_has_a_name_and_a_tactic() {
         assert!(TABLE.techniques.len() > 900);
         for (id, technique) in &TABLE.techniques {
             assert!(id.starts_with('T') && !technique.name.is_empty() && technique.place().is_some(), "{id}");

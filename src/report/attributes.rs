@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn every_record_that_is_compared_says_which_thing_it_is() {
+    fn key_groups_exist_for_compared_records_only() {
         for known in ATTRIBUTES.iter() {
             let is_record = matches!(known.shape, ValueShape::Records(_));
             assert_eq!(!known.key_groups.is_empty(), is_record && known.sameness != Sameness::Never, "{}", known.name);
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_attributes_share_a_word_but_two_forms_of_one() {
+    fn attribute_labels_are_unique_within_a_pane() {
         let forms = [
             ("ids_alerts", "ids_results"),
             ("processes_tree", "processes_list"),

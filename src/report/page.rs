@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_place_of_a_report_is_named_and_its_identifier_listed() {
+    fn error_for_a_report_is_named_and_its_id_listed() {
         let error = r#""error":{"code":"NotFoundError","message":"gone"}"#;
         let found = page(&format!(r#"{{"data":[{{"id":"a",{error}}},{{"type":"file_behaviour",{error}}}]}}"#)).unwrap();
         let entries = found.entries.iter().map(|entry| (entry.identifier.as_bytes(), entry.report.is_some()));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_of_the_next_page_is_read_for_its_cursor_only() {
+    fn next_link_is_read_for_its_cursor_only() {
         let next = |links: &str| {
             let page =
                 page(&format!(r#"{{"data":[],"links":{{"self":"http://h/?cursor=s",{links}}},"meta":{{"count":9}}}}"#))
@@ -342,14 +342,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_page_says_why() {
+    fn invalid_page_has_a_reason() {
         assert!(matches!(page("<html>"), Err(PageError::NotJson)));
         assert!(matches!(page(r#"{"data":{"id":"x"}}"#), Err(PageError::NotAList)));
         assert!(matches!(page(r#"{"data":[{"id":"x"}"#), Err(PageError::Cut)));
     }
 
     #[test]
-    fn a_verdict_is_told_with_its_confidence() {
+    fn verdict_label_has_its_confidence() {
         let told = |json: &str| ReportSummary::of(&Report::of_json(json)).label();
         assert_eq!(told(r#"{"verdicts":["MALWARE","TROJAN"],"verdict_confidence":92}"#), Some("MALWARE 92".into()));
         assert_eq!(told(r#"{"verdicts":["UNKNOWN_VERDICT"]}"#), Some("UNKNOWN".into()));

@@ -420,7 +420,7 @@ mod fold_tests {
 
     proptest! {
         #[test]
-        fn visible_rows_agree_with_looking_at_every_ancestor(
+        fn visible_rows_agree_with_checking_all_ancestors(
             depths in prop::collection::vec(0_u16..6, 1..60),
             steps in prop::collection::vec(step(), 1..20),
         ) {
@@ -471,7 +471,7 @@ mod list_tests {
     }
 
     #[test]
-    fn processes_without_a_parent_or_in_a_circle_are_all_there() {
+    fn orphan_and_cyclic_processes_are_all_listed() {
         let found = tree(
             r#"[{"process_id":"1","parent_process_id":"2","name":"a"},{"process_id":"2","parent_process_id":"1","name":"b"},
             {"process_id":"5","parent_process_id":"9","name":"c"},{"process_id":"6","parent_process_id":"6","name":"d"}]"#,

@@ -35,7 +35,7 @@ fn a_list_of_hashes_costs_one_for_each() {
 }
 
 #[test]
-fn different_questions_are_stored_apart() {
+fn different_requests_have_different_keys() {
     let page = |listing, cursor: Option<&str>| {
         Request::Behaviours { file: file(), listing, cursor: cursor.map(Untrusted::from) }.storage_key()
     };
@@ -51,7 +51,7 @@ fn different_questions_are_stored_apart() {
 }
 
 #[test]
-fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
+fn claims_differ_by_all_but_password_and_path() {
     let scan = |byte: &str, options: ScanOptions| {
         let file = Sha256::parse(&byte.repeat(32)).unwrap();
         let submission = Submission { path: "a".into(), file, size: 1, options, sent: None };
@@ -86,7 +86,7 @@ fn an_action_is_claimed_with_all_that_makes_it_another_but_a_password() {
 }
 
 #[test]
-fn a_page_is_stored_under_the_cursor_that_the_page_before_leads_to() {
+fn saved_page_has_the_cursor_of_its_self_link() {
     use crate::report::{Body, page::Page};
     let address = format!("https://h/api/v3/private/files/{}/behaviours?limit=4&cursor=a+b%2Bc&x=1#end", file());
     let before = format!(r#"{{"data":[],"links":{{"next":"{address}"}}}}"#);

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_stays_as_it_is() {
+    fn text_without_addresses_is_unchanged() {
         for text in [
             "com.example.app.MainActivity java.lang.String android.permission.READ_SMS",
             "std::fs::File [System.Reflection.Assembly]::LoadFile Foo::Bar",
@@ -315,7 +315,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_programs_make_a_link_of_loses_its_teeth(
+        fn any_link_is_defanged_and_only_once(
             link in link(),
             before in prop::sample::select(&BEFORE[..]),
             behind in prop::sample::select(&BEHIND[..]),
@@ -342,7 +342,7 @@ mod defang_tests {
     }
 
     #[test]
-    fn addresses_inside_of_other_text_lose_their_teeth_and_paths_stay() {
+    fn addresses_in_text_are_defanged_paths_are_not() {
         for (text, harmless) in [
             (r"C:\Users\a\stage.js", r"C:\Users\a\stage.js"),
             ("svchost.exe", "svchost.exe"),
@@ -382,7 +382,7 @@ mod defang_tests {
     }
 
     #[test]
-    fn where_hosts_stand_a_name_is_a_host_whatever_it_ends_in() {
+    fn names_among_hosts_are_defanged_for_any_suffix() {
         for (text, harmless) in [
             ("payload.zip", "payload[.]zip"),
             ("evil.so → 192.0.2.7", "evil[.]so → 192[.]0[.]2[.]7"),
@@ -394,7 +394,7 @@ mod defang_tests {
     }
 
     #[test]
-    fn addresses_lose_their_teeth() {
+    fn addresses_are_defanged() {
         for (address, harmless) in [
             ("http://a.example/x.exe", "hxxp[:]//a[.]example/x[.]exe"),
             ("HTTPS://A.example:8443", "hxxps[:]//A[.]example[:]8443"),

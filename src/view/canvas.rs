@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_has_no_room_says_so() {
+    fn row_without_space_ends_in_an_ellipsis() {
         for (columns, words, shown) in [
             (7, &["gone"][..], "gone!  "),
             (5, &["gone"], "gone!"),
@@ -517,7 +517,7 @@ mod tests_elide {
     }
 
     #[test]
-    fn of_a_path_its_ends_stay_and_of_a_command_its_programs() {
+    fn shortening_preserves_path_ends_and_programs() {
         let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate";
         let line = r#""C:\Windows\System32\cmd.exe" /c %USERPROFILE%\AppData\Local\Temp\svchost64.exe "%SAMPLEPATH%\03bd9a.exe""#;
         let add = r"reg.exe add HKCU\Software\Microsoft\Windows\CurrentVersion\Run /v X";
@@ -552,7 +552,7 @@ mod tests_elide {
 
     proptest! {
         #[test]
-        fn what_is_kept_fits_and_stands_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {
+        fn shortened_ranges_fit_and_are_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {
             let (mut at, mut width) = (0, 0);
             for range in visible_ranges(&text, columns) {
                 prop_assert!(range.start >= at && range.start <= range.end && range.end <= text.columns());

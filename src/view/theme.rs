@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn words_can_be_read_on_the_background_and_on_the_chosen_row() {
+    fn text_contrasts_with_background_and_cursor_row() {
         for (theme, background) in [0x1e_2230, 0xff_ffff].into_iter().enumerate() {
             let row = ink(Role::Cursor).1.unwrap()[theme].0;
             for meaning in Role::ALL.into_iter().filter(|meaning| !matches!(meaning, Role::Frame | Role::Cursor)) {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_and_what_went_wrong_stand_out_in_every_theme_without_colour() {
+    fn prices_and_problems_are_marked_without_colour() {
         let looks = |theme| [ColorDepth::None, ColorDepth::Sixteen].map(|depth| Appearance { theme, depth });
         for look in Theme::ALL.into_iter().flat_map(looks) {
             for meaning in [Role::Price, Role::Problem, Role::Cursor] {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variables_say_how_many_colours_there_are() {
+    fn environment_determines_the_colour_depth() {
         let depth = |pairs: &[(&str, &str)]| {
             ColorDepth::of(|name| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         };

@@ -41,7 +41,7 @@ async fn private_calls_cost_one_each() {
 }
 
 #[tokio::test]
-async fn v2_reports_cost_one_for_each_hash_and_submissions_one_for_each_returned() {
+async fn v2_cost_is_per_hash_and_per_submission() {
     let visit = Visit::begin().await;
     let (four, six) = (sha256("lumen32.dll"), sha256("Delivery note updater.ps1"));
     let v2 = |operation: &str, resource: &str| {
@@ -83,7 +83,7 @@ async fn v2_scans_are_free_for_new_files_only() {
 }
 
 #[tokio::test]
-async fn what_the_exceptions_leave_free_is_free() {
+async fn documented_exceptions_are_free() {
     let visit = Visit::begin().await;
     for path in ["/users/demo-analyst/overall_quotas", "/users/demo-analyst/api_usage", "/api/v3/analyses/invalid"] {
         assert_eq!(cost(&visit, path).await, 0, "{path}");
@@ -96,7 +96,7 @@ async fn what_the_exceptions_leave_free_is_free() {
 }
 
 #[tokio::test]
-async fn failed_calls_are_free_at_the_door_and_charged_behind_it() {
+async fn failed_calls_are_charged_only_after_validation() {
     let visit = Visit::begin().await;
     for (path, status, charged) in [
         ("/private/file_behaviours/none", 404, 1),
@@ -111,7 +111,7 @@ async fn failed_calls_are_free_at_the_door_and_charged_behind_it() {
 }
 
 #[tokio::test]
-async fn a_spent_quota_refuses_paid_calls_and_answers_free_ones() {
+async fn spent_quota_refuses_paid_calls_only() {
     let limits = PeriodAmounts { daily: 2, ..WIDE };
     let visit = Visit::with(Options { user_limits: limits, ..Options::default() }).await;
     let key = visit.demo.key();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn a_behaviour_comes_in_its_envelope_through_an_encoded_identifier() {
+async fn behaviour_is_returned_in_its_envelope() {
     let visit = Visit::begin().await;
     let body = visit.json(&first_report()).await;
     let data = &body["data"];
@@ -48,7 +48,7 @@ async fn artifacts_are_served_in_ranges() {
 }
 
 #[tokio::test]
-async fn private_analyses_tell_of_each_sandbox() {
+async fn private_analysis_has_its_status() {
     let visit = Visit::begin().await;
     let status = async |title: &str| {
         let id = format!("{}-private", &sha256(title)[..32]);

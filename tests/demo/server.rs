@@ -5,7 +5,7 @@ use behaview::demo::{Endpoint, Options};
 use super::*;
 
 #[tokio::test]
-async fn keys_are_asked_for_where_each_version_has_them() {
+async fn key_is_required_where_each_version_expects_it() {
     let visit = Visit::begin().await;
     let bare =
         async |path: &str| read(visit.client.get(format!("{}{path}", visit.demo.root())).send().await.unwrap()).await;
@@ -31,7 +31,7 @@ async fn without_a_licence_private_endpoints_are_forbidden() {
 }
 
 #[tokio::test]
-async fn answers_are_gzip_when_asked_for_and_errors_never_are() {
+async fn responses_are_gzip_on_request_errors_never() {
     let visit = Visit::begin().await;
     let plain = crate::client().no_gzip().build().unwrap();
     let ask = async |path: &str, encoding: &str| {
@@ -48,7 +48,7 @@ async fn answers_are_gzip_when_asked_for_and_errors_never_are() {
 }
 
 #[tokio::test]
-async fn calls_received_are_told_without_the_key() {
+async fn received_calls_are_listed_without_the_key() {
     let visit = Visit::begin().await;
     let key = visit.demo.key();
     let encoded: String = key.bytes().map(|byte| format!("%{byte:02x}")).collect();

@@ -28,7 +28,7 @@ pub fn unusable(result: &Result<StoredResponse, GatewayError>) -> &InvalidRespon
 }
 
 #[tokio::test]
-async fn what_is_lost_refused_or_no_artifact_is_not_stored_and_can_be_asked_again() {
+async fn failed_artifact_is_not_stored_and_can_be_retried() {
     for (fault, why) in [
         ("cut=1000", "Lost("),
         ("portal", "Unusable(WebPage)"),
@@ -84,7 +84,7 @@ async fn a_part_of_a_capture_is_not_stored() {
 }
 
 #[tokio::test]
-async fn only_what_begins_as_a_page_is_one_and_no_error_of_the_services_is_a_file() {
+async fn only_web_pages_and_errors_are_no_artifact() {
     let page = |begin: &str| format!("{begin}<html><title>login</title></html>").into_bytes();
     for (body, wanted) in [
         (page("\u{feff}\r\n <!-- a proxy -->\n"), Some(InvalidResponse::WebPage)),

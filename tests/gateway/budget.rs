@@ -19,7 +19,7 @@ fn span(result: Result<StoredResponse, GatewayError>) -> Option<BudgetPeriod> {
 }
 
 #[tokio::test]
-async fn what_may_have_been_charged_counts_and_an_open_price_fits_no_budget() {
+async fn unsure_charges_count_and_open_prices_never_fit() {
     let harness = GatewayHarness::begin().await;
     let gateway = run("rich", &harness.store(), &harness.demo).with_budget(limit(Some(1_000), None));
     let result = harness::fetch(&gateway, &Request::V2Submissions { files: vec![super::by_hash::hash(0)] }).await;

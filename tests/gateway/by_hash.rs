@@ -21,7 +21,7 @@ async fn charged_for(harness: &GatewayHarness, request: &Request) -> (u64, serde
 }
 
 #[tokio::test]
-async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
+async fn stored_hash_is_not_requested_in_another_set() {
     let harness = GatewayHarness::begin().await;
     let reports = |numbers: &[usize]| Request::V2Reports { files: numbers.iter().map(|n| hash(*n)).collect() };
     let (charged, first) = charged_for(&harness, &reports(&[0, 1])).await;
@@ -48,7 +48,7 @@ async fn a_hash_whose_report_is_stored_is_not_asked_for_in_another_set() {
 }
 
 #[tokio::test]
-async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
+async fn final_responses_are_stored_and_all_are_charged() {
     let analysis = || Request::Analysis { identifier: Identifier::new(Untrusted::from("i")).unwrap() };
     let reports = || Request::V2Reports { files: vec![hash(0)] };
     for (request, answer, is_stored, remark, spent) in [
@@ -72,7 +72,7 @@ async fn only_a_final_answer_is_stored_and_what_came_is_counted() {
 }
 
 #[tokio::test]
-async fn a_hash_that_the_service_passes_over_is_named() {
+async fn hash_skipped_by_the_service_is_named() {
     let (folder, [one, two]) = (tempfile::tempdir().unwrap(), [0, 1].map(hash));
     let element = |file: &FileHash| format!(r#"{{"resource":"{}"}}"#, file.as_str());
     let gateway = gate_to("[]".to_owned(), folder.path(), "AKeyOfAServiceThatPassesOver0123456789");
@@ -87,7 +87,7 @@ async fn a_hash_that_the_service_passes_over_is_named() {
 }
 
 #[tokio::test]
-async fn more_hashes_than_were_agreed_are_not_asked_about() {
+async fn more_hashes_than_confirmed_are_not_requested() {
     let harness = GatewayHarness::begin().await;
     let all = || Request::V2Reports { files: (0..3).map(hash).collect() };
     charged_for(&harness, &Request::V2Reports { files: vec![hash(0), hash(1)] }).await;
@@ -104,7 +104,7 @@ async fn more_hashes_than_were_agreed_are_not_asked_about() {
 }
 
 #[tokio::test]
-async fn what_is_about_something_else_is_charged_and_kept_unread() {
+async fn wrong_subject_is_charged_and_quarantined() {
     let (other, report) = ("b".repeat(64), first_report());
     let Request::Behaviour { identifier } = &report else { panic!("that is a report") };
     let data = format!(r#""data":{{"id":"{}","attributes":{{"tags":["A"]}}"#, identifier.text().unicode());

@@ -97,7 +97,7 @@ impl Scene {
 }
 
 #[tokio::test]
-async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() {
+async fn lost_call_is_charged_only_if_it_was_counted() {
     for (fault, state) in
         [("lost", State::Charged), ("503", State::Charged), ("reset", State::Free), ("403", State::Free)]
     {
@@ -119,7 +119,7 @@ async fn a_lost_call_that_was_counted_is_charged_and_one_that_was_not_is_free() 
 }
 
 #[tokio::test]
-async fn a_counter_that_lags_raises_what_it_had_settled() {
+async fn late_counter_rise_raises_the_settled_cost() {
     // Within an hour of the call; a rise after that is of others.
     for (minutes, state, settled) in [(50, State::Charged, 1), (61, State::Charged, 1), (200, State::Free, 0)] {
         let scene = Scene::begin().await;
@@ -139,7 +139,7 @@ async fn a_counter_that_lags_raises_what_it_had_settled() {
 }
 
 #[tokio::test]
-async fn a_counter_that_lags_again_and_again_is_settled_in_the_end() {
+async fn repeated_counter_lag_never_underestimates_cost() {
     let scene = Scene::begin().await;
     let new = upload(&scene).await;
     scene.look_later().await;
@@ -157,7 +157,7 @@ async fn a_counter_that_lags_again_and_again_is_settled_in_the_end() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_given_up_is_explained_once_it_is_surely_over() {
+async fn cancelled_call_is_settled_once_surely_over() {
     let scene = Scene::begin().await;
     arm(&scene.harness.demo, "delay=600000*1");
     let calls = scene.harness.calls();
@@ -183,7 +183,7 @@ async fn lose_submissions(scene: &Scene) {
 }
 
 #[tokio::test]
-async fn a_lost_answer_without_a_limit_leaves_the_ledger_open_until_the_counters_close_it() {
+async fn unbounded_lost_call_is_open_until_counted() {
     let scene = Scene::begin().await;
     lose_submissions(&scene).await;
     lose_submissions(&scene).await;
@@ -204,7 +204,7 @@ fn public() -> FileHash {
 }
 
 #[tokio::test]
-async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
+async fn unbounded_call_is_preceded_by_a_free_snapshot() {
     let harness = GatewayHarness::begin().await;
     let scene = Scene { gateway: run("counted", &harness.store(), &harness.demo), harness };
     lose_submissions(&scene).await;
@@ -217,7 +217,7 @@ async fn a_call_without_a_limit_is_preceded_by_a_free_look() {
 }
 
 #[tokio::test]
-async fn the_key_cannot_be_told_from_the_account() {
+async fn account_digest_does_not_reveal_the_key() {
     let scene = Scene::begin().await;
     let key = scene.harness.demo.key();
     let account = scene.gateway.client.account().unwrap();
@@ -237,7 +237,7 @@ async fn upload(scene: &Scene) -> Request {
 }
 
 #[tokio::test]
-async fn look_ups_of_an_upload_are_free_once_the_counters_show_that_it_was_new() {
+async fn lookups_of_a_new_upload_become_free() {
     let scene = Scene::begin().await;
     let quote = |request: Request| {
         let uploads = scene.gateway.store.uploads(scene.gateway.payer()).unwrap();
@@ -281,7 +281,7 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
 }
 
 #[tokio::test]
-async fn readings_are_thinned_and_go_after_a_hundred_days() {
+async fn snapshots_are_thinned_and_expire_after_100_days() {
     let scene = Scene::begin().await;
     let looks = || scene.harness.count("SELECT COUNT(DISTINCT look) FROM counters");
     let before = looks();

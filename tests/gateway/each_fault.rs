@@ -52,7 +52,7 @@ const FAULTS: [(&str, Comes, Comes); 15] = [
 ];
 
 #[tokio::test]
-async fn no_fault_is_dearer_than_the_ledger_says_or_leaves_junk_behind() {
+async fn no_fault_costs_more_than_the_ledger_records() {
     // In the ordinary run each fault strikes one of the operations, another one than the fault before it.
     let step = if std::env::var_os("BEHAVIEW_TORTURE").is_some() { 1 } else { each_operation().len() };
     let each = |(faults, paid, free): (&'static str, _, _)| faults.split(' ').map(move |fault| (fault, paid, free));

@@ -14,7 +14,7 @@ use super::counted::run;
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_threads_that_ask_the_same_send_it_once() {
+async fn concurrent_equal_requests_are_sent_once() {
     let harness = Arc::new(GatewayHarness::begin().await);
     arm(&harness.demo, "delay=200");
     let tasks: Vec<_> = (0..16).map(|_| tokio::spawn(ask_shared(Arc::clone(&harness)))).collect();
@@ -36,7 +36,7 @@ async fn ask_shared(harness: Arc<GatewayHarness>) -> Result<StoredResponse, Gate
 }
 
 #[tokio::test]
-async fn a_dropped_call_stays_in_the_ledger_and_can_be_asked_again() {
+async fn dropped_call_is_recorded_and_can_be_repeated() {
     let harness = GatewayHarness::begin().await;
     arm(&harness.demo, "delay=600000*1");
     let request = first_report();
@@ -78,7 +78,7 @@ pub(super) async fn while_another_asks(
 }
 
 #[tokio::test]
-async fn what_another_program_has_under_way_by_any_name_is_not_sent() {
+async fn request_in_flight_elsewhere_is_not_sent() {
     let harness = GatewayHarness::begin().await;
     let named = |name: &str, user: Option<&str>, key: &str| {
         let user = user.map(str::to_owned);
@@ -122,7 +122,7 @@ fn eventful() -> Timestamp {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing() {
+async fn response_stored_meanwhile_is_used_for_free() {
     let harness = GatewayHarness::begin().await;
     let (request, quote) = (first_report(), first_report().quote(&harness::licensed()));
     let client = Client::new(GatewayHarness::profile(&harness.demo), None).unwrap();
@@ -145,7 +145,7 @@ async fn an_answer_that_another_program_gets_meanwhile_serves_and_costs_nothing(
 }
 
 #[tokio::test]
-async fn bytes_of_a_report_are_handed_over_before_the_rest() {
+async fn report_bytes_are_streamed_before_the_end() {
     let harness = GatewayHarness::begin().await;
     let request = first_report();
     let whole = harness.reference(&request).await;
@@ -181,7 +181,7 @@ async fn bytes_of_a_report_are_handed_over_before_the_rest() {
 }
 
 #[tokio::test]
-async fn what_is_given_up_before_anything_left_is_not_sent_and_costs_nothing() {
+async fn call_cancelled_before_sending_costs_nothing() {
     let harness = GatewayHarness::begin().await;
     let path = harness.folder().join("public.bin");
     std::fs::write(&path, vec![7; 3 << 20]).unwrap();

@@ -12,7 +12,7 @@ fn failing(name: &str, write: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_cannot_be_written_down_is_not_sent() {
+async fn unrecorded_call_is_not_sent() {
     for damage in ["DROP TABLE ledger".to_owned(), failing("full", "INSERT ON ledger")] {
         let harness = GatewayHarness::begin().await;
         harness.meddle(&damage);
@@ -26,7 +26,7 @@ async fn what_cannot_be_written_down_is_not_sent() {
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_stored_is_handed_over_or_refused() {
+async fn unstorable_response_is_returned_or_refused() {
     for is_usable in [true, false] {
         let harness = GatewayHarness::begin().await;
         harness.block("unread");
@@ -50,7 +50,7 @@ async fn an_answer_that_cannot_be_stored_is_handed_over_or_refused() {
 
 /// What a run leaves that ends between storing an answer and reading it.
 #[tokio::test]
-async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
+async fn unread_response_is_parsed_on_request() {
     for request in [first_report(), list(&dropper())] {
         let harness = GatewayHarness::begin().await;
         harness.block("reports");
@@ -64,7 +64,7 @@ async fn an_answer_that_was_not_read_is_read_when_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn junk_that_was_not_read_does_not_hide_what_is_stored() {
+async fn unread_junk_does_not_hide_stored_responses() {
     for request in [first_report(), list(&dropper())] {
         let harness = GatewayHarness::begin().await;
         let old = bytes(&harness.fetch(&request).await.unwrap());
@@ -92,7 +92,7 @@ async fn a_call_that_cannot_be_settled_counts_as_charged() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_settled_counts_among_what_is_over() {
+async fn unsettled_call_counts_among_the_finished() {
     let harness = GatewayHarness::begin().await;
     harness.meddle(&failing("full", "UPDATE ON ledger WHEN NEW.state <> 'reserved'"));
     harness.fetch(&first_report()).await.unwrap();
@@ -110,7 +110,7 @@ async fn what_cannot_be_settled_counts_among_what_is_over() {
 }
 
 #[tokio::test]
-async fn submissions_that_an_answer_does_not_count_are_not_free() {
+async fn uncounted_submissions_are_not_free() {
     for (answer, state) in [
         ("{}", State::Unknown),
         ("[]", State::Unknown),

@@ -5,7 +5,7 @@ use behaview::quota::Entitlements;
 use super::*;
 
 #[tokio::test]
-async fn the_counters_are_read_before_the_first_private_call() {
+async fn quota_is_read_before_the_first_private_call() {
     for (licence, calls) in [(false, [1, 1]), (true, [2, 3])] {
         let harness = GatewayHarness::with(Options { licence, ..Options::default() }).await;
         for calls in calls {
@@ -19,7 +19,7 @@ async fn the_counters_are_read_before_the_first_private_call() {
 }
 
 #[tokio::test]
-async fn privileges_are_kept_with_their_date() {
+async fn privileges_are_stored_with_their_date() {
     let harness = GatewayHarness::begin().await;
     assert_eq!(harness.gateway.store.privileges(harness.gateway.payer()).unwrap(), Entitlements::default());
     let received = harness.fetch(&Request::User).await.unwrap().received;

@@ -19,7 +19,7 @@ async fn turn_to(harness: &GatewayHarness, request: &Request) -> Page {
 }
 
 #[tokio::test]
-async fn going_in_circles_is_free_after_the_first_round() {
+async fn repeating_pages_are_free_after_one_round() {
     // A circle of two pages takes three calls: its first page is asked for without a cursor, and then by name.
     for (fault, pages) in [("cursor-same", 2), ("cursor-cycle", 3)] {
         let harness = GatewayHarness::begin().await;
@@ -35,7 +35,7 @@ async fn going_in_circles_is_free_after_the_first_round() {
 }
 
 #[tokio::test]
-async fn a_report_of_another_file_costs_its_row_and_not_the_page() {
+async fn foreign_report_costs_its_row_not_the_page() {
     let harness = GatewayHarness::begin().await;
     arm(&harness.demo, "mixed");
     let page = turn_to(&harness, &page_at(None)).await;

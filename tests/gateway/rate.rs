@@ -60,7 +60,7 @@ async fn calls_beyond_the_limit_of_a_minute_wait_for_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_waits_can_be_cancelled_and_costs_nothing() {
+async fn waiting_call_is_cancelled_at_no_cost() {
     let harness = GatewayHarness::begin().await;
     let gateway = paced("one", &harness, 1);
     harness::fetch(&gateway, &first_report()).await.unwrap();
@@ -105,7 +105,7 @@ async fn a_refusal_teaches_the_limit_for_an_hour() {
 }
 
 #[tokio::test]
-async fn more_hashes_than_the_limit_are_asked_about_in_parts() {
+async fn hashes_beyond_the_rate_limit_are_split() {
     let harness = GatewayHarness::begin().await;
     let gateway = paced("one", &harness, 1);
     let files: Vec<_> = (0..3).map(hash).collect();

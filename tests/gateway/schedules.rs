@@ -349,7 +349,7 @@ fn count(scene: &Scene, wanted: impl Fn(State) -> bool) -> u64 {
 /// Overlapping times between looks, one of which has a call without a limit and others that are not
 /// certain: what all cost together was once recorded as the cost of the first.
 #[tokio::test]
-async fn the_cost_of_several_unsure_calls_is_given_to_none() {
+async fn joint_cost_of_unsure_calls_is_assigned_to_none() {
     let steps = [
         Step::AskAndLook { what: 3, fault: Some("503") },
         Step::AskAndLook { what: OPEN, fault: Some("401-wrong") },
@@ -366,7 +366,7 @@ async fn the_cost_of_several_unsure_calls_is_given_to_none() {
 /// A look-up that its answer had made free is raised by what another machine spends, after the budget has let
 /// its price go.
 #[tokio::test]
-async fn what_others_spend_is_added_to_a_call_but_not_to_what_its_budget_allowed() {
+async fn spending_of_others_is_not_charged_to_the_budget() {
     let ask = |what| Step::Ask { run: 0, what, anew: false, fault: None };
     let steps = [Step::Look { run: 0 }, Step::Elsewhere, Step::Both { what: 6 }, ask(0), ask(1), Step::LookAfter(5)];
     play(&steps, Budget { session: Some(1), daily: None }, &Sum::default()).await;
@@ -374,7 +374,7 @@ async fn what_others_spend_is_added_to_a_call_but_not_to_what_its_budget_allowed
 
 #[test]
 #[allow(clippy::print_stdout, reason = "a long run reports its schedules")]
-fn whatever_goes_wrong_nothing_is_sent_twice_and_the_ledger_is_never_too_low() {
+fn no_schedule_sends_twice_or_undercounts() {
     let wanted = std::env::var("BEHAVIEW_SCHEDULES").ok().and_then(|number| number.parse().ok());
     let config = Config { cases: wanted.unwrap_or(ORDINARY), failure_persistence: None, ..Config::default() };
     let mut runner = match wanted {

@@ -84,7 +84,7 @@ fn hidden(spelled: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_key_in_an_answer_is_masked_and_the_answer_is_stored() {
+async fn echoed_key_is_redacted_and_response_is_stored() {
     let file = dropper();
     let spelled = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<String>();
     let forms = [
@@ -128,7 +128,7 @@ async fn a_key_in_an_answer_is_masked_and_the_answer_is_stored() {
 }
 
 #[tokio::test]
-async fn a_key_that_stands_in_an_address_is_masked_there() {
+async fn key_in_a_url_is_redacted() {
     const ODD: &str = "Zq7+hT2m/Xv9L==bR4cK:@w8Np3sYd6fGj5uAe1";
     let encoded = "Zq7%2BhT2m%2FXv9L%3D%3DbR4cK%3A%40w8Np3sYd6fGj5uAe1";
     let small = encoded.replace("%2B", "%2b").replace("%2F", "%2f").replace("%3D", "%3d").replace("%3A", "%3a");

@@ -9,7 +9,7 @@ fn identifiers(file: &Sha256) -> Request {
 }
 
 #[tokio::test]
-async fn what_was_offered_as_stored_is_not_sent_for_when_it_is_gone() {
+async fn missing_stored_response_is_not_fetched() {
     let harness = GatewayHarness::begin().await;
     let quote = first_report().quote(&harness::licensed());
     assert!(matches!(harness.gateway.get_stored(&quote), Err(GatewayError::NotStored)));
@@ -20,7 +20,7 @@ async fn what_was_offered_as_stored_is_not_sent_for_when_it_is_gone() {
 }
 
 #[tokio::test]
-async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
+async fn refetched_report_leaves_list_pages_valid() {
     let harness = GatewayHarness::begin().await;
     let first = Page::of(&harness.fetch(&list(&dropper())).await.unwrap().body).unwrap();
     let Request::Behaviours { file, listing, .. } = list(&dropper()) else { panic!("that is a list") };
@@ -34,7 +34,7 @@ async fn a_refetched_report_does_not_outdate_the_pages_of_its_list() {
 }
 
 #[tokio::test]
-async fn a_list_that_is_unreadable_is_told_of_where_lists_are_of_identifiers() {
+async fn unreadable_identifier_list_is_reported() {
     let harness = GatewayHarness::begin().await;
     let profile =
         behaview::service::Profile { listing: Listing::Identifiers, ..GatewayHarness::profile(&harness.demo) };

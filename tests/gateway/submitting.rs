@@ -47,7 +47,7 @@ async fn address(harness: &GatewayHarness) -> UploadAddress {
 }
 
 #[tokio::test]
-async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
+async fn upload_arrives_intact_with_its_options() {
     let harness = GatewayHarness::begin().await;
     let options = ScanOptions {
         sandbox: Some("CAPE".to_owned()),
@@ -89,7 +89,7 @@ async fn a_file_arrives_as_it_is_with_what_the_sandboxes_are_told() {
 }
 
 #[tokio::test]
-async fn no_name_of_a_file_ends_its_part_of_the_form() {
+async fn file_name_cannot_break_the_multipart_form() {
     for name in ["a\r\nX-Evil: 1\r\n\r\nb", "a\nb", "a\"; name=\"command_line", "a\x1b]0;b\x07"] {
         let harness = GatewayHarness::begin().await;
         let submission = submission(file(&harness, name, 70_000), ScanOptions::default());
@@ -102,7 +102,7 @@ async fn no_name_of_a_file_ends_its_part_of_the_form() {
 }
 
 #[tokio::test]
-async fn an_address_on_another_host_gets_neither_file_nor_key() {
+async fn foreign_upload_host_gets_neither_file_nor_key() {
     let harness = GatewayHarness::begin().await;
     let submission = small(&harness);
     let canary = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -132,7 +132,7 @@ async fn an_address_on_another_host_gets_neither_file_nor_key() {
 }
 
 #[tokio::test]
-async fn a_host_that_the_profile_names_gets_the_file_without_the_key() {
+async fn configured_upload_host_gets_file_without_key() {
     let files = TcpListener::bind("127.0.0.1:0").unwrap();
     let root = format!("http://{}", files.local_addr().unwrap());
     let harness = GatewayHarness::begin().await;
@@ -182,7 +182,7 @@ async fn a_file_that_has_changed_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_file_written_to_while_it_is_sent_arrives_as_it_was() {
+async fn file_modified_while_sent_arrives_unchanged() {
     let harness = GatewayHarness::begin().await;
     let path = file(&harness, "written", 20_000_000);
     let submission = submission(path.clone(), ScanOptions::default());
@@ -223,7 +223,7 @@ async fn an_address_with_the_key_in_it_is_not_used() {
 }
 
 #[tokio::test]
-async fn a_file_that_another_program_is_submitting_is_not_submitted_once_more() {
+async fn file_in_submission_elsewhere_is_not_resubmitted() {
     let harness = GatewayHarness::begin().await;
     let small = small(&harness);
     let request = scan(&small, None);

@@ -14,7 +14,7 @@ fn typed(name: &str, text: &str) -> TuiHarness {
 }
 
 #[test]
-fn the_palette_finds_commands_and_questions() {
+fn palette_finds_commands_and_requests() {
     let mut tui = TuiHarness::listed();
     tui.keys(":");
     screen!("palette", tui);
@@ -26,7 +26,7 @@ fn the_palette_finds_commands_and_questions() {
 }
 
 #[test]
-fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
+fn hashes_are_priced_each_before_the_request() {
     let mut tui = typed("v2-file-report", &format!("{} {} {}", public()[0], public()[1], "ab".repeat(32)));
     screen!("asking_reports", tui);
     assert!(tui.screen().contains("3 requests"), "{}", tui.screen());
@@ -37,7 +37,7 @@ fn a_list_of_hashes_is_priced_one_for_each_before_it_is_asked() {
 }
 
 #[test]
-fn hashes_that_are_stored_are_not_paid_again_after_a_yes() {
+fn stored_hashes_are_not_paid_after_confirmation() {
     let mut tui = typed("v2-file-report", &public()[0]);
     tui.keys("enter esc esc");
     tui.confirm_above(1);
@@ -50,7 +50,7 @@ fn hashes_that_are_stored_are_not_paid_again_after_a_yes() {
 }
 
 #[test]
-fn submissions_are_priced_by_what_comes_back() {
+fn submissions_are_priced_by_the_response() {
     let mut tui = typed("v2-file-submissions", &format!("{}, {}", public()[0], public()[1]));
     assert!(tui.screen().contains("1 request per submission"), "{}", tui.screen());
     tui.keys("enter y - + j j");
@@ -61,7 +61,7 @@ fn submissions_are_priced_by_what_comes_back() {
 }
 
 #[test]
-fn an_answer_that_is_stored_costs_nothing_and_can_be_asked_anew() {
+fn stored_response_is_free_and_can_be_refreshed() {
     let mut tui = typed("v3-file", &public()[0]);
     tui.keys("enter esc");
     assert!(tui.screen().contains("0, stored since"), "{}", tui.screen());
@@ -82,7 +82,7 @@ fn an_analysis_that_does_not_exist_costs_nothing() {
 }
 
 #[test]
-fn what_becomes_public_asks_first() {
+fn public_request_is_confirmed_first() {
     let mut tui = typed("v3-rescan", &public()[0]);
     tui.keys("enter");
     screen!("asking_rescan_confirm", tui);
@@ -95,7 +95,7 @@ fn what_becomes_public_asks_first() {
 }
 
 #[test]
-fn a_file_is_uploaded_after_a_yes() {
+fn file_is_uploaded_after_confirmation() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a new file.bin");
     std::fs::write(&path, "never seen before").unwrap();
@@ -107,7 +107,7 @@ fn a_file_is_uploaded_after_a_yes() {
 }
 
 #[test]
-fn a_failure_is_told_in_the_line_of_the_question() {
+fn failure_is_shown_in_the_request_line() {
     let mut tui = typed("v3-file", &public()[0]);
     arm(tui.demo.as_ref().unwrap(), "file:503*1");
     tui.keys("enter");
@@ -117,7 +117,7 @@ fn a_failure_is_told_in_the_line_of_the_question() {
 }
 
 #[test]
-fn a_plan_says_what_it_would_leave_before_anything_is_asked() {
+fn planner_shows_the_remainder_without_requests() {
     let mut tui = TuiHarness::new(options());
     tui.keys("p");
     for key in "v2-file-report 237".chars() {
@@ -151,7 +151,7 @@ fn a_plan_takes_the_number_of_hashes_from_a_file() {
 }
 
 #[test]
-fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
+fn usage_chart_is_updated_by_paid_calls() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter r esc : u s a g e enter");
     screen!("usage", tui);
@@ -166,7 +166,7 @@ fn usage_is_a_chart_by_day_and_endpoint_that_follows_paid_work() {
 }
 
 #[test]
-fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere() {
+fn entitlements_are_shown_without_the_key() {
     let mut tui = TuiHarness::new(options());
     tui.keys(": v 3 - u s e r enter enter");
     assert!(tui.screen().contains("Premium API:"), "{}", tui.screen());
@@ -175,7 +175,7 @@ fn what_the_user_has_bought_is_read_and_the_key_in_the_answer_is_shown_nowhere()
 }
 
 #[test]
-fn a_plan_is_read_to_its_end_where_there_is_little_room() {
+fn planner_scrolls_to_its_end_on_a_small_screen() {
     let mut tui = TuiHarness::new(options());
     tui.size(60, 14).keys("p");
     for operation in ["v2-file-report 237", "private-scan 2", "retrohunt --jobs=3", "v3-file 2 --after-new-upload"] {

@@ -4,7 +4,7 @@ use crate::harness::{TuiHarness, file, main_file, options};
 use crate::screen;
 
 #[test]
-fn a_matrix_says_which_sandbox_saw_what() {
+fn matrix_shows_which_sandbox_reported_an_item() {
     let mut tui = TuiHarness::listed();
     tui.keys("c");
     screen!("compare_all", tui);
@@ -20,7 +20,7 @@ fn a_matrix_says_which_sandbox_saw_what() {
 }
 
 #[test]
-fn the_key_of_a_pane_shows_its_items_only_or_all_again() {
+fn pane_key_filters_the_comparison_and_back() {
     let mut tui = TuiHarness::listed();
     tui.keys("c 5");
     assert!(tui.screen().contains("Compare · Network"), "{}", tui.screen());
@@ -43,7 +43,7 @@ fn the_key_of_a_pane_shows_its_items_only_or_all_again() {
 }
 
 #[test]
-fn a_row_leads_to_where_it_was_seen_and_back() {
+fn row_opens_its_origin_and_returns() {
     let mut tui = TuiHarness::listed();
     tui.keys("c / l u m e n enter enter");
     screen!("compare_where", tui);
@@ -59,7 +59,7 @@ fn a_row_leads_to_where_it_was_seen_and_back() {
 }
 
 #[test]
-fn what_is_not_stored_is_fetched_at_a_price_that_is_said() {
+fn missing_reports_are_fetched_at_a_shown_price() {
     let mut tui =
         TuiHarness::new(behaview::demo::Options { listing: behaview::demo::ListContent::Identifiers, ..options() });
     tui.open(&main_file());
@@ -74,7 +74,7 @@ fn what_is_not_stored_is_fetched_at_a_price_that_is_said() {
 }
 
 #[test]
-fn two_sandboxes_are_compared_alone_and_the_others_come_back() {
+fn columns_are_hidden_to_compare_two_and_restored() {
     let mut tui = TuiHarness::listed();
     tui.keys("c l -");
     screen!("compare_without", tui);
@@ -108,7 +108,7 @@ fn two_files_are_stored_against_each_other() {
 }
 
 #[test]
-fn what_one_sandbox_tells_otherwise_than_another_is_marked_and_differs() {
+fn differing_values_of_sandboxes_are_marked() {
     let mut tui = TuiHarness::listed();
     tui.keys("c 4 v v / p e _ d l l enter");
     screen!("compare_told_otherwise", tui);

@@ -47,7 +47,7 @@ fn large(internet: &str) -> TuiHarness {
 }
 
 #[test]
-fn while_all_is_opened_every_other_question_wants_its_yes() {
+fn other_requests_are_confirmed_during_a_batch() {
     let mut tui = opening_all();
     tui.type_question("v3-rescan", &public()[0]);
     tui.keys("enter");
@@ -69,7 +69,7 @@ fn while_all_is_opened_every_other_question_wants_its_yes() {
 }
 
 #[test]
-fn a_question_stays_until_it_is_answered() {
+fn dialog_stays_until_it_is_answered() {
     let mut tui = opening_all();
     tui.keys("E");
     tui.later(61);
@@ -81,7 +81,7 @@ fn a_question_stays_until_it_is_answered() {
 }
 
 #[test]
-fn opening_all_opens_what_the_question_named() {
+fn opening_all_opens_the_confirmed_reports() {
     let mut tui = TuiHarness::at(main_file(), slow(identifiers()));
     tui.keys("enter");
     tui.confirm_above(2);
@@ -95,7 +95,7 @@ fn opening_all_opens_what_the_question_named() {
 }
 
 #[test]
-fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
+fn other_large_file_than_confirmed_is_not_uploaded() {
     let mut tui = large("");
     let other = tui.sample("other.bin", 3000);
     tui.press("enter");
@@ -120,7 +120,7 @@ fn another_large_file_than_the_one_agreed_to_is_not_uploaded() {
 }
 
 #[test]
-fn a_form_stays_as_it_was_agreed_to_while_its_address_is_under_way() {
+fn confirmed_form_is_sent_despite_later_edits() {
     let mut tui = large("no");
     for key in ["enter", "backspace", "backspace"] {
         tui.press(key);
@@ -139,7 +139,7 @@ fn a_form_stays_as_it_was_agreed_to_while_its_address_is_under_way() {
 }
 
 #[test]
-fn what_takes_several_calls_is_dear_by_what_they_cost_together() {
+fn confirm_limit_applies_to_the_sum_of_calls() {
     let mut tui = large("");
     tui.confirm_above(1);
     tui.keys("enter");
@@ -158,7 +158,7 @@ fn without_licence(tui: &mut TuiHarness) {
 }
 
 #[test]
-fn what_cannot_be_sent_is_refused_in_the_same_words_everywhere() {
+fn unavailable_calls_have_one_refusal_message() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");
     tui.confirm_above(2);
@@ -184,7 +184,7 @@ fn what_cannot_be_sent_is_refused_in_the_same_words_everywhere() {
 }
 
 #[test]
-fn what_was_shown_as_stored_is_never_asked_for() {
+fn deleted_stored_response_is_not_requested() {
     let mut tui = TuiHarness::new(options());
     tui.type_question("v3-file", &public()[0]);
     tui.keys("enter esc");
@@ -211,7 +211,7 @@ fn type_ahead(tui: &mut TuiHarness, keys: &[&str]) {
 }
 
 #[test]
-fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
+fn shown_price_is_valid_for_its_file_only() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.open_other(&file("Parcel"));
     type_ahead(&mut tui, &["J", "W"]);
@@ -233,7 +233,7 @@ fn a_price_that_was_seen_is_for_the_file_that_was_seen() {
 }
 
 #[test]
-fn a_yes_is_one_to_a_question_that_stood_there() {
+fn confirmation_needs_a_dialog_already_shown() {
     // What asks, and what would answer: about what is held, and about the service.
     for (place, keys, question) in [
         ("H", ["X", "Y"], "Are you sure?"),
@@ -268,7 +268,7 @@ fn a_yes_is_one_to_a_question_that_stood_there() {
 }
 
 #[test]
-fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
+fn batch_waits_for_the_next_minute() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");
     minute(&mut tui);
@@ -291,7 +291,7 @@ fn what_is_asked_bit_by_bit_waits_for_the_next_minute() {
 }
 
 #[test]
-fn the_keys_of_a_question_are_on_the_screen_wherever_it_can_be_answered() {
+fn dialog_keys_are_visible_at_every_usable_size() {
     let mut tui = TuiHarness::listed();
     tui.keys("E");
     for (width, height) in [(40, 10), (60, 10), (40, 24), (120, 40)] {

@@ -63,7 +63,7 @@ fn no_network() {
 }
 
 #[test]
-fn a_report_that_fails_leaves_the_others_alone() {
+fn failed_report_does_not_affect_others() {
     let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     tui.keys("enter");
     arm(tui.demo.as_ref().unwrap(), "behaviour:stranger*1");
@@ -74,7 +74,7 @@ fn a_report_that_fails_leaves_the_others_alone() {
 }
 
 #[test]
-fn a_failed_refetch_keeps_what_is_stored() {
+fn failed_refetch_preserves_the_stored_report() {
     let mut tui = TuiHarness::listed();
     arm(tui.demo.as_ref().unwrap(), "behaviour:404*1");
     tui.keys("enter r");
@@ -82,7 +82,7 @@ fn a_failed_refetch_keeps_what_is_stored() {
 }
 
 #[test]
-fn a_service_that_goes_in_circles_is_left() {
+fn repeating_pages_are_not_continued() {
     let mut tui = TuiHarness::at(main_file(), options());
     arm(tui.demo.as_ref().unwrap(), "list:cursor-same");
     tui.keys("enter G enter G enter G enter G enter");
@@ -102,7 +102,7 @@ fn unknown_counters_do_not_stop_work() {
 }
 
 #[test]
-fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_until_a_call_is_answered() {
+fn refused_quota_is_shown_until_a_call_succeeds() {
     let mut tui = listing("list:429-quota*1");
     assert!(tui.screen().contains("refused as spent (b rereads) left today: you 500"), "{}", tui.screen());
     tui.keys("b esc");
@@ -112,7 +112,7 @@ fn a_quota_that_is_spent_by_the_services_word_and_not_by_its_counters_is_told_un
 }
 
 #[test]
-fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by_itself() {
+fn paid_calls_wait_until_the_retry_time() {
     let mut tui = listing("list:429-rate-seconds*1");
     assert!(tui.screen().contains("wait 2 min: enter list sandboxes"), "{}", tui.screen());
     tui.keys("W y");
@@ -132,7 +132,7 @@ fn until_the_time_that_a_refusal_names_nothing_paid_is_sent_and_the_wait_ends_by
 }
 
 #[test]
-fn an_answer_that_does_not_come_is_given_up_by_key() {
+fn stalled_call_is_cancelled_by_key() {
     let mut tui = TuiHarness::at(main_file(), options());
     arm(tui.demo.as_ref().unwrap(), "list:stall=64*1");
     tui.press("enter");

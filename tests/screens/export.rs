@@ -25,7 +25,7 @@ fn place(tui: &TuiHarness, name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_is_copied_is_one_line_without_teeth() {
+fn copied_text_is_one_defanged_line() {
     let mut tui = TuiHarness::listed();
     tui.keys("y");
     assert!(tui.copied().ends_with("_CAPE Sandbox-1794474845"));
@@ -50,7 +50,7 @@ fn what_is_copied_is_one_line_without_teeth() {
 }
 
 #[test]
-fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
+fn hostile_text_is_never_copied_raw() {
     let mut tui = TuiHarness::at(file("Unfriendly"), options());
     tui.keys("enter enter");
     let mut copies = 0;
@@ -72,7 +72,7 @@ fn no_string_of_the_hostile_reports_is_copied_as_it_is() {
 }
 
 #[test]
-fn raw_text_is_copied_after_one_yes() {
+fn raw_text_is_copied_after_one_confirmation() {
     let mut tui = TuiHarness::at(file("Unfriendly"), options());
     tui.keys("enter enter 2 Y");
     screen!("away_raw", tui);
@@ -104,7 +104,7 @@ fn indicators_lead_to_their_rows() {
 }
 
 #[test]
-fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
+fn folded_process_is_unfolded_for_its_indicator() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter - i } } } } } } enter enter");
     let screen = tui.screen();
@@ -114,7 +114,7 @@ fn a_process_that_is_folded_away_is_unfolded_for_its_indicator() {
 }
 
 #[test]
-fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
+fn export_overwrites_only_after_confirmation() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 5 x");
     screen!("away_export", tui);
@@ -139,7 +139,7 @@ fn a_report_is_written_to_a_file_and_never_over_one_without_a_yes() {
 }
 
 #[test]
-fn what_a_filtered_pane_shows_is_written_by_itself() {
+fn filtered_rows_are_exported_alone() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 4 x right");
     assert!(tui.screen().contains("‹ pane files ›"), "all of it is shown: {}", tui.screen());
@@ -191,7 +191,7 @@ fn a_row_and_a_value_are_written_as_they_are_copied() {
 }
 
 #[test]
-fn what_cannot_be_written_says_why() {
+fn failed_export_names_the_reason() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter x");
     let path = place(&tui, "no/such/folder.csv");
@@ -208,7 +208,7 @@ fn what_cannot_be_written_says_why() {
 }
 
 #[test]
-fn an_artifact_is_paid_once_and_written_where_it_is_said() {
+fn artifact_is_paid_once_and_saved_as_named() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter d $");
     assert!(tui.screen().contains("download · 1 request"), "{}", tui.screen());
@@ -227,7 +227,7 @@ fn an_artifact_is_paid_once_and_written_where_it_is_said() {
 }
 
 #[test]
-fn an_artifact_that_does_not_come_whole_is_gone_on_with() {
+fn interrupted_artifact_is_resumed() {
     let mut tui = TuiHarness::listed();
     arm(tui.demo.as_ref().unwrap(), "artifact:cut=5000000*1");
     tui.keys("enter d G enter");
@@ -238,7 +238,7 @@ fn an_artifact_that_does_not_come_whole_is_gone_on_with() {
 }
 
 #[test]
-fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_is_chosen() {
+fn indicator_export_defaults_to_the_shown_kind() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter i } x");
     assert!(tui.screen().contains("‹ indicators to block ›"), "{}", tui.screen());
@@ -265,7 +265,7 @@ fn what_is_written_of_indicators_is_the_kind_that_is_shown_unless_another_part_i
 }
 
 #[test]
-fn the_export_box_remembers_its_scope_and_takes_a_paste_as_the_name() {
+fn export_dialog_stores_scope_and_accepts_a_paste() {
     let mut tui = TuiHarness::listed();
     tui.keys("i } x down");
     assert!(tui.screen().contains("‹ all sandboxes ›"), "{}", tui.screen());
@@ -285,7 +285,7 @@ fn the_export_box_remembers_its_scope_and_takes_a_paste_as_the_name() {
 }
 
 #[test]
-fn every_row_that_names_an_indicator_can_be_gone_to() {
+fn every_row_of_an_indicator_can_be_opened() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter i v j j j j j j");
     let chosen =
@@ -304,7 +304,7 @@ fn every_row_that_names_an_indicator_can_be_gone_to() {
 }
 
 #[test]
-fn what_deserves_a_look_is_written_as_it_is_listed() {
+fn findings_are_exported_as_listed() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter ! v / s t a r t s space a t enter x");
     let screen = tui.screen();

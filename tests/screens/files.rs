@@ -11,7 +11,7 @@ fn opened(json: &str) -> TuiHarness {
 }
 
 #[test]
-fn a_command_line_is_a_processes_own_only_where_it_can_be_no_other() {
+fn command_line_is_assigned_only_if_unambiguous() {
     let report = |tree: &str, commands: &str| {
         format!(
             r#"{{"data":{{"type":"x_file_behaviour","attributes":{{"processes_tree":[{tree}],"command_executions":[{commands}]}}}}}}"#
@@ -43,7 +43,7 @@ const RUN: &str = r#"{"processes_tree":[{"name":"C:\\Program Files\\Lab Tools\\r
     "processes_created":["C:\\Program Files\\Lab Tools\\Run it.exe /q","cmd /c C:\\W\\powershell.exe","nobody.exe C:\\W\\cmd.exe"]}"#;
 
 #[test]
-fn from_a_row_that_tells_of_a_process_to_that_process() {
+fn row_leads_to_the_process_it_names() {
     let ways = [("3", "1/9"), ("4", "3/9"), ("5", "2/9"), ("6", "1/9"), ("7", "3/9")];
     for (row, process) in ways {
         let mut tui = opened(RUN);
@@ -63,7 +63,7 @@ fn from_a_row_that_tells_of_a_process_to_that_process() {
 }
 
 #[test]
-fn what_of_a_value_nobody_sees_is_said_below_the_row() {
+fn invisible_parts_of_a_value_are_described() {
     let shown = |row: &str| {
         let mut tui = opened(&format!(r#"{{"data":{{"files_opened":[{row}]}}}}"#));
         tui.keys("4 g enter");
@@ -84,7 +84,7 @@ fn a_behaviour_summary() {
 }
 
 #[test]
-fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
+fn foreign_document_is_named_in_place_of_rows() {
     let tui = opened(
         r#"{"data":{"id":"x","type":"private_file","attributes":{"tags":["text"],"size":5,"names":["a.txt"]}}}"#,
     );
@@ -113,13 +113,13 @@ fn a_document_of_another_kind_says_so_wherever_rows_of_a_report_would_stand() {
 }
 
 #[test]
-fn a_document_that_is_cut_shows_what_came() {
+fn truncated_document_shows_its_received_rows() {
     let tui = opened(r#"{"data":{"id":"x","attributes":{"tags":["A","B"],"files_opened":["C:\\a","C:\\hal"#);
     above_bar!("document_cut", tui);
 }
 
 #[test]
-fn what_a_filter_found_in_a_part_of_a_row_that_is_left_out_is_brought_into_sight() {
+fn match_in_a_hidden_part_is_scrolled_into_view() {
     let path = format!("C:\\\\one\\\\needle\\\\{}", "long\\\\".repeat(40));
     let url = format!("https://a.example/{}needle", "long/".repeat(40));
     let mut tui = opened(&format!(r#"{{"files_opened":["{path}end.txt"],"text_decoded":["{url}"]}}"#));
@@ -141,7 +141,7 @@ const TOLD_BEHIND: &str = r#"{"processes_tree":[{"children":[{"name":"C:\\W\\cmd
     "files_dropped":[{"path":"C:\\a.txt","process_name":"WINWORD.EXE","process_id":"3316"}]}"#;
 
 #[test]
-fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children() {
+fn finding_below_a_late_named_parent_is_marked() {
     let mut tui = opened(TOLD_BEHIND);
     tui.keys("1 down enter");
     assert!(tui.screen().contains("An Office program starts"), "{}", tui.screen());
@@ -151,7 +151,7 @@ fn what_deserves_a_look_below_a_process_that_says_who_it_is_behind_its_children(
 }
 
 #[test]
-fn of_several_documents_each_row_says_which_it_is_of() {
+fn rows_of_several_documents_name_their_source() {
     let report = |tag: &str| format!(r#"{{"tags":["{tag}","BOTH"]}}"#);
     let (one, two) = (report("ONE"), report("TWO"));
     let long = "a-name-that-is-too-long-for-the-list-of-reports.json";
@@ -164,7 +164,7 @@ fn of_several_documents_each_row_says_which_it_is_of() {
 }
 
 #[test]
-fn a_report_that_cannot_be_read_leaves_the_others_in_every_list() {
+fn unreadable_report_leaves_others_in_every_list() {
     let report = r#"{"data":{"id":"x_Box-1","type":"x_file_behaviour","attributes":{"dns_lookups":[{"hostname":"a.example"}],
         "mutexes_created":["Global\\one"],"registry_keys_set":[{"key":"HKCU\\Software\\Microsoft\\Windows\\CurrentVersion\\Run\\x"}]}}}"#;
     for broken in ["<html>no report", "[1, 2]", &report[..report.len() / 2]] {
@@ -197,7 +197,7 @@ const NAMESAKES: &str = r#"{"processes_tree":[{"name":"C:\\W\\svchost.exe","proc
     {"path":"C:\\b.txt","process_name":"svchost.exe"},{"path":"C:\\c.txt","process_name":"svchost.exe","process_id":"77"}]}"#;
 
 #[test]
-fn of_several_processes_with_one_name_what_names_another_number_is_none_of_this_one() {
+fn rows_with_another_pid_are_not_of_this_process() {
     let mut tui = opened(NAMESAKES);
     tui.keys("1 j e");
     screen!("process_of_several", tui);

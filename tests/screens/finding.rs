@@ -26,7 +26,7 @@ fn a_pane_is_filtered_as_you_type() {
 }
 
 #[test]
-fn leaving_a_filter_restores_what_was_before_it() {
+fn leaving_a_filter_restores_the_previous_view() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 4 j j j");
     let before = tui.screen();
@@ -37,7 +37,7 @@ fn leaving_a_filter_restores_what_was_before_it() {
 }
 
 #[test]
-fn the_chosen_row_stays_the_chosen_one_when_a_filter_comes_and_goes() {
+fn filter_preserves_the_selected_row() {
     // With the tree as it is, and with one branch folded.
     for (folds, last) in [("g", "esc"), ("+ g j space g", "/ ctrl-u enter")] {
         let mut tui = TuiHarness::listed();
@@ -72,7 +72,7 @@ fn a_registry_path_is_found_as_it_is_read() {
 }
 
 #[test]
-fn a_filtered_tree_keeps_those_above_what_is_found() {
+fn filtered_tree_shows_ancestors_of_matches() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter - /");
     type_words(&mut tui, "cmd");
@@ -85,7 +85,7 @@ fn a_filtered_tree_keeps_those_above_what_is_found() {
 }
 
 #[test]
-fn an_expression_that_makes_no_sense_leaves_the_last_result() {
+fn invalid_regex_preserves_the_last_result() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 4 z / ctrl-r");
     type_words(&mut tui, r"\.(js");
@@ -97,7 +97,7 @@ fn an_expression_that_makes_no_sense_leaves_the_last_result() {
 }
 
 #[test]
-fn fields_that_stand_in_no_line_are_found() {
+fn fields_outside_the_line_are_searched() {
     let mut tui = TuiHarness::listed();
     // The number of the process that dropped it, which only the whole row shows.
     tui.keys("enter 4 z /");
@@ -106,7 +106,7 @@ fn fields_that_stand_in_no_line_are_found() {
 }
 
 #[test]
-fn all_panes_are_searched_and_a_hit_is_gone_to() {
+fn all_panes_are_searched_and_a_match_is_opened() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter F");
     screen!("find_nothing_typed", tui);
@@ -132,7 +132,7 @@ fn all_panes_are_searched_and_a_hit_is_gone_to() {
 }
 
 #[test]
-fn everything_that_is_stored_is_searched_for_nothing() {
+fn stored_reports_are_searched_at_no_cost() {
     let mut tui = TuiHarness::listed();
     tui.keys("A y");
     tui.open_other(&file("Blank"));
@@ -148,7 +148,7 @@ fn everything_that_is_stored_is_searched_for_nothing() {
 }
 
 #[test]
-fn notes_are_found_with_what_is_stored_and_lead_to_their_report() {
+fn notes_are_searched_and_lead_to_their_report() {
     let mut tui = TuiHarness::listed();
     tui.keys("j a");
     type_words(&mut tui, "talks to the beacon at dawn");

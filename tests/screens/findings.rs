@@ -5,7 +5,7 @@ use crate::screen;
 use behaview::app::TerminalEvent;
 
 #[test]
-fn what_deserves_a_look_is_listed_and_leads_there() {
+fn findings_are_listed_and_lead_to_their_rows() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter !");
     screen!("notable_list", tui);
@@ -31,7 +31,7 @@ fn what_deserves_a_look_is_listed_and_leads_there() {
 }
 
 #[test]
-fn findings_wait_for_the_rules_fold_sideways_and_show_one_pane() {
+fn findings_fold_and_can_be_limited_to_one_pane() {
     let mut tui = TuiHarness::listed();
     tui.session.model.rules = None;
     tui.keys("! j k");
@@ -91,7 +91,7 @@ fn other_kinds_of_reports_are_marked_too() {
 }
 
 #[test]
-fn what_survives_a_reboot_is_found_among_what_deserves_a_look() {
+fn persistence_filter_lists_its_findings() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter ! v /");
     assert!(tui.screen().contains("such as persistence"), "{}", tui.screen());
@@ -106,7 +106,7 @@ fn what_survives_a_reboot_is_found_among_what_deserves_a_look() {
 }
 
 #[test]
-fn what_deserves_a_look_in_all_stored_reports_is_written_whole() {
+fn findings_of_all_stored_reports_are_exported() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter ! x");
     let offered = offered(&tui);
@@ -147,7 +147,7 @@ fn rows_of(table: &str) -> usize {
 }
 
 #[test]
-fn at_eighty_columns_the_chosen_row_is_told_whole_below_the_list() {
+fn selected_finding_is_shown_whole_at_80_columns() {
     let mut tui = TuiHarness::listed();
     tui.size(80, 24).keys("enter ! v / s c h t a s k s enter");
     let shown = tui.screen();

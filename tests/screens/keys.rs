@@ -49,7 +49,7 @@ fn shown(tui: &TuiHarness) -> Vec<(Key, &'static str)> {
 }
 
 #[test]
-fn every_key_in_the_bar_does_something_and_commands_keep_to_their_places() {
+fn every_bar_key_acts_and_commands_fit_contexts() {
     let (mut places, mut tried) = (Vec::new(), Vec::new());
     let ways = ways();
     for way in &ways {
@@ -86,7 +86,7 @@ fn assert_does_something(way: &str, key: Key, name: &str) {
 }
 
 #[test]
-fn help_lists_what_applies_and_finds_what_is_typed() {
+fn help_lists_applicable_keys_and_filters() {
     let mut tui = at("enter");
     tui.keys("?");
     screen!("help_pane", tui);
@@ -110,7 +110,7 @@ fn help_lists_what_applies_and_finds_what_is_typed() {
 }
 
 #[test]
-fn what_is_off_says_why_and_is_not_done() {
+fn disabled_command_explains_itself() {
     let mut tui = TuiHarness::at(main_file(), options());
     tui.keys(": r o w - d e t a i l s enter");
     assert!(tui.screen().contains("row-details does not apply here: it works in panes"), "{}", tui.screen());
@@ -126,7 +126,7 @@ fn map(changes: &[(&str, &str)]) -> Keymap {
 }
 
 #[test]
-fn changed_keys_are_shown_everywhere_and_do_what_they_say() {
+fn changed_keys_are_shown_and_effective() {
     let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     tui.session.model.settings.keys = map(&[
         ("list", "f5"),

@@ -19,7 +19,7 @@ fn opened() -> TuiHarness {
 }
 
 #[test]
-fn a_press_gives_the_focus_and_chooses_the_row() {
+fn click_focuses_and_selects_the_row() {
     let mut tui = opened();
     point(&mut tui, MouseAction::Press, 80, 6);
     assert_eq!(tui.session.model.focused(), Some(Pane::Tags));
@@ -42,7 +42,7 @@ fn a_press_gives_the_focus_and_chooses_the_row() {
 }
 
 #[test]
-fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
+fn wheel_scrolls_under_pointer_without_focus() {
     let mut tui = opened();
     point(&mut tui, MouseAction::Down, 80, 25);
     let model = &tui.session.model;
@@ -52,7 +52,7 @@ fn the_wheel_moves_what_is_under_it_and_leaves_the_focus() {
 }
 
 #[test]
-fn a_double_press_opens_what_is_stored_and_only_names_a_price() {
+fn double_click_opens_stored_and_spends_nothing() {
     let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     tui.keys("enter");
     let paid = tui.paid_calls();
@@ -67,7 +67,7 @@ fn a_double_press_opens_what_is_stored_and_only_names_a_price() {
 }
 
 #[test]
-fn a_double_press_in_the_palette_spends_no_more_than_one_on_the_row_itself() {
+fn palette_double_click_spends_nothing() {
     let mut tui = TuiHarness::listed();
     tui.keys("G ? / n e x t - p");
     let paid = tui.paid_calls();

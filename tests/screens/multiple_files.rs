@@ -31,7 +31,7 @@ fn press(tui: &mut TuiHarness, keys: &str) {
 }
 
 #[test]
-fn files_stand_beside_each_other_and_keep_their_place() {
+fn open_files_preserve_their_positions() {
     let mut tui = TuiHarness::listed();
     tui.keys("j enter 3 j j");
     let left = tui.screen();
@@ -56,7 +56,7 @@ fn files_stand_beside_each_other_and_keep_their_place() {
 }
 
 #[test]
-fn hashes_that_are_pasted_together_are_opened_together() {
+fn pasted_hashes_are_opened_together() {
     let mut tui = TuiHarness::new(options());
     tui.session.take(TerminalEvent::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
     tui.rest();
@@ -69,7 +69,7 @@ fn hashes_that_are_pasted_together_are_opened_together() {
 }
 
 #[test]
-fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
+fn response_reaches_its_file_while_hidden() {
     let mut tui = TuiHarness::new(options());
     tui.open(&main_file());
     tui.press("enter");
@@ -84,7 +84,7 @@ fn an_answer_for_a_file_that_is_not_shown_finds_its_place() {
 }
 
 #[test]
-fn the_way_back_to_a_list_belongs_to_its_file() {
+fn back_stack_belongs_to_its_file() {
     // Down to a row that is a place.
     for (list, down) in [("! enter", 1), ("i", 1), ("F l u m e n", 4)] {
         let mut tui = two();
@@ -107,7 +107,7 @@ fn the_way_back_to_a_list_belongs_to_its_file() {
 }
 
 #[test]
-fn a_report_that_is_read_to_its_end_while_its_file_is_not_shown_is_judged() {
+fn report_loaded_while_hidden_is_evaluated() {
     let mut tui = two();
     press(&mut tui, "j J");
     tui.rest();
@@ -116,7 +116,7 @@ fn a_report_that_is_read_to_its_end_while_its_file_is_not_shown_is_judged() {
 }
 
 #[test]
-fn a_list_that_fails_while_its_file_is_not_shown_says_so_there() {
+fn list_failure_of_a_hidden_file_is_shown_there() {
     let mut tui = TuiHarness::at(main_file(), options());
     tui.open_other(&file("Parcel"));
     tui.keys("K");
@@ -130,7 +130,7 @@ fn a_list_that_fails_while_its_file_is_not_shown_says_so_there() {
 }
 
 #[test]
-fn what_comes_of_a_report_while_its_file_is_not_shown_is_there() {
+fn partial_report_of_a_hidden_file_is_shown() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");
     tui.open_other(&file("Parcel"));
@@ -144,7 +144,7 @@ fn what_comes_of_a_report_while_its_file_is_not_shown_is_there() {
 }
 
 #[test]
-fn opening_all_reports_of_a_file_ends_when_it_is_closed() {
+fn opening_all_stops_when_its_file_is_closed() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");
     press(&mut tui, "A y Q");
@@ -207,7 +207,7 @@ fn a_file_that_is_closed_for_another_is_named() {
 }
 
 #[test]
-fn a_filter_stays_where_its_report_comes_while_another_file_is_shown() {
+fn filter_survives_a_report_loaded_while_hidden() {
     let mut tui = listed_twice();
     arm(tui.demo.as_ref().unwrap(), "behaviour:drip=40000*1");
     press(&mut tui, "K enter");

@@ -37,7 +37,7 @@ fn a_note_on_a_report_is_written_shown_and_deleted() {
 }
 
 #[test]
-fn a_note_on_a_row_stays_with_what_the_row_says() {
+fn row_note_survives_a_refetch() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 3 j");
     write(&mut tui, "survives a reboot\u{1b}[2J");
@@ -87,7 +87,7 @@ fn a_note_costs_nothing_and_needs_no_key() {
 }
 
 #[test]
-fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
+fn note_changed_elsewhere_is_not_overwritten() {
     let mut tui = TuiHarness::listed();
     tui.keys("a m i n e");
     tui.sql(&tui.note_of_another("theirs"));
@@ -112,7 +112,7 @@ fn a_note_that_another_program_wrote_meanwhile_is_shown_and_not_overwritten() {
 }
 
 #[test]
-fn first_note_on_a_deleted_report_is_kept() {
+fn first_note_on_a_deleted_report_is_stored() {
     let mut tui = TuiHarness::listed();
     tui.keys("a o n e");
     tui.delete_stored("");
@@ -121,7 +121,7 @@ fn first_note_on_a_deleted_report_is_kept() {
 }
 
 #[test]
-fn a_note_that_is_too_long_is_not_cut_and_stays_in_its_line() {
+fn overlong_note_is_refused_and_stays_editable() {
     let mut tui = TuiHarness::listed();
     write(&mut tui, &"ü".repeat(2_049));
     assert!(tui.screen().contains("A note has at most 4,096 bytes"), "{}", tui.screen());
@@ -130,7 +130,7 @@ fn a_note_that_is_too_long_is_not_cut_and_stays_in_its_line() {
 }
 
 #[test]
-fn who_leaves_while_another_program_writes_is_told_what_is_waited_for_and_nothing_is_lost() {
+fn quit_waits_for_a_locked_store_to_save_notes() {
     let mut tui = TuiHarness::listed();
     let other = rusqlite::Connection::open(tui.folder.path().join("store/records.db")).unwrap();
     let lock = |how: &str| other.execute_batch(how).unwrap();

@@ -12,7 +12,7 @@ fn a_report_opens_in_four_panes() {
 }
 
 #[test]
-fn further_panes_stand_behind_a_key() {
+fn further_panes_are_reached_by_a_key() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter ]");
     above_bar!("panes_second_group", tui);
@@ -58,7 +58,7 @@ fn left_climbs_to_the_parent() {
 }
 
 #[test]
-fn techniques_stand_by_tactic_and_severity() {
+fn techniques_are_sorted_by_tactic_and_severity() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 9 z");
     screen!("techniques_by_severity", tui);
@@ -138,7 +138,7 @@ fn a_generated_report_shows_its_counts() {
 }
 
 #[test]
-fn one_subtree_stands_alone_until_the_whole_tree_is_wanted() {
+fn subtree_is_isolated_and_restored() {
     let mut tui = TuiHarness::listed();
     tui.keys("1 j j j z .");
     screen!("subtree_alone", tui);
@@ -150,7 +150,7 @@ fn one_subtree_stands_alone_until_the_whole_tree_is_wanted() {
 }
 
 #[test]
-fn what_names_a_process_is_found_in_all_panes() {
+fn process_mentions_are_found_in_all_panes() {
     let mut tui = TuiHarness::listed();
     tui.keys("1 j j j j e");
     screen!("process_named", tui);
@@ -160,7 +160,7 @@ fn what_names_a_process_is_found_in_all_panes() {
 }
 
 #[test]
-fn a_filter_seeks_in_the_subtree_that_stands_alone() {
+fn filter_searches_the_isolated_subtree_only() {
     let mut tui = TuiHarness::listed();
     let shows = |tui: &TuiHarness, title: &str| {
         assert!(tui.screen().contains(title), "{title}:\n{}", tui.screen());
@@ -176,7 +176,7 @@ fn a_filter_seeks_in_the_subtree_that_stands_alone() {
 }
 
 #[test]
-fn what_only_stands_above_a_hit_is_told_apart_and_counted_nowhere() {
+fn ancestors_of_matches_are_marked_and_uncounted() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter z / r e g . e x e enter n");
     screen!("filter_in_the_tree", tui);

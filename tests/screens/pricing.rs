@@ -27,7 +27,7 @@ fn help_names_the_keys_that_apply_with_their_prices() {
 }
 
 #[test]
-fn what_is_stored_opens_without_the_service_and_says_since_when() {
+fn stored_report_opens_offline_with_its_age() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter enter");
     assert_eq!(tui.paid_calls(), 2);
@@ -76,7 +76,7 @@ fn the_session_and_the_service_count_the_same() {
 }
 
 #[test]
-fn while_a_call_runs_the_screen_says_so_and_stays_usable() {
+fn call_in_flight_is_shown_and_ui_stays_usable() {
     let mut tui = TuiHarness::at(main_file(), Options { delay: Duration::from_millis(400), ..identifiers() });
     tui.keys("enter");
     tui.press("enter");
@@ -130,7 +130,7 @@ fn the_counters_are_shown_with_bars_and_countdowns() {
 }
 
 #[test]
-fn a_spent_quota_is_told_before_anything_is_sent() {
+fn spent_quota_is_shown_before_sending() {
     let mut options = options();
     options.user_limits.daily = 1;
     let mut tui = TuiHarness::at(main_file(), options);
@@ -146,7 +146,7 @@ fn a_spent_quota_is_told_before_anything_is_sent() {
 }
 
 #[test]
-fn all_that_is_left_does_not_pay_for_is_asked_about_before_anything_is_sent() {
+fn batch_beyond_the_quota_is_confirmed_first() {
     let mut options = identifiers();
     options.user_limits.daily = 3;
     let mut tui = TuiHarness::at(main_file(), options);
@@ -159,7 +159,7 @@ fn all_that_is_left_does_not_pay_for_is_asked_about_before_anything_is_sent() {
 }
 
 #[test]
-fn all_reports_are_opened_one_after_another_for_a_total_that_is_said_first() {
+fn opening_all_shows_the_total_first() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter G enter g");
     assert!(tui.screen().contains("6 requests: A open all"), "{}", tui.screen());
@@ -215,7 +215,7 @@ fn the_ledger_shows_predicted_settled_and_counted() {
 }
 
 #[test]
-fn what_costs_more_than_is_let_pass_wants_a_yes() {
+fn cost_above_the_limit_requires_confirmation() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");
     tui.confirm_above(2);
@@ -234,7 +234,7 @@ fn what_costs_more_than_is_let_pass_wants_a_yes() {
 }
 
 #[test]
-fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
+fn repeated_quit_signals_await_a_paid_response() {
     let mut tui = TuiHarness::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
     tui.press("enter");
     for _ in 0..3 {
@@ -252,7 +252,7 @@ fn several_signs_of_the_same_end_do_not_abandon_a_paid_answer() {
 }
 
 #[test]
-fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
+fn key_pressed_before_its_price_does_not_pay() {
     let mut tui = TuiHarness::at(main_file(), options());
     let enter = |frame| TerminalEvent::KeyInput("enter".parse().unwrap(), frame);
     tui.session.take(enter(0));
@@ -273,7 +273,7 @@ fn a_key_that_was_pressed_before_its_price_was_shown_does_not_pay() {
 }
 
 #[test]
-fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
+fn over_budget_price_is_marked_before_its_key() {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");
     tui.budget(3);
@@ -297,7 +297,7 @@ fn a_price_beyond_the_budget_says_so_before_its_key_is_pressed() {
 }
 
 #[test]
-fn every_key_that_can_cost_is_priced_though_it_asks_first() {
+fn confirmed_keys_show_their_later_price() {
     let mut tui = TuiHarness::listed();
     let priced = [
         ("W", "watch", "1 to 20 requests"),

@@ -4,7 +4,7 @@ use crate::harness::{TuiHarness, file, main_file, options};
 use behaview::demo::Options;
 
 #[test]
-fn a_stored_report_is_shown_as_when_it_came() {
+fn stored_report_is_shown_as_received() {
     let mut tui = TuiHarness::at(file("Busy"), Options { rows: 6_000, ..options() });
     tui.keys("enter enter G");
     let before = tui.screen();
@@ -17,7 +17,7 @@ fn a_stored_report_is_shown_as_when_it_came() {
 }
 
 #[test]
-fn where_a_list_is_unreadable_what_is_stored_beside_it_is_counted() {
+fn reports_beside_an_unreadable_list_are_counted() {
     let mut tui = TuiHarness::listed();
     tui.keys("G enter");
     tui.damage_stored("/behaviours-");

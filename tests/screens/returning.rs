@@ -5,7 +5,7 @@ use crate::multiple_files::chosen;
 use crate::screen;
 
 #[test]
-fn going_back_leads_to_the_list_that_was_left_at_its_row() {
+fn going_back_restores_the_list_and_its_row() {
     let mut tui = TuiHarness::listed();
     for list in ["! / c a l l s space s e v e r e enter", "i tab tab", "F l u m e n", "c enter", "S l u m e n"] {
         tui.keys(list).keys("down down down");
@@ -20,7 +20,7 @@ fn going_back_leads_to_the_list_that_was_left_at_its_row() {
 }
 
 #[test]
-fn the_bar_says_where_going_back_leads() {
+fn bar_names_the_target_of_going_back() {
     let mut tui = TuiHarness::listed();
     tui.keys("!");
     tui.assert_shows("━ Findings · ");
@@ -34,7 +34,7 @@ fn the_bar_says_where_going_back_leads() {
 }
 
 #[test]
-fn hits_of_all_stored_reports_are_gone_through_one_after_another() {
+fn matches_in_all_stored_reports_are_stepped_through() {
     let mut tui = TuiHarness::listed();
     tui.open_other(&file("Parcel"));
     tui.keys("enter esc f").open(&main_file());
@@ -55,7 +55,7 @@ fn hits_of_all_stored_reports_are_gone_through_one_after_another() {
 }
 
 #[test]
-fn a_key_that_does_nothing_here_says_why() {
+fn disabled_key_names_the_reason() {
     let mut tui = TuiHarness::listed();
     for (keys, words) in [
         ("w", "w does nothing here: it works in a comparison."),
@@ -79,7 +79,7 @@ fn a_key_that_does_nothing_here_says_why() {
 }
 
 #[test]
-fn what_deserves_a_look_is_sought_in_and_taken_from_every_stored_sandbox() {
+fn findings_of_all_sandboxes_are_searched() {
     let mut tui = TuiHarness::listed();
     tui.keys("! v / t a s k");
     screen!("notable_sought", tui);
@@ -96,7 +96,7 @@ fn what_deserves_a_look_is_sought_in_and_taken_from_every_stored_sandbox() {
 }
 
 #[test]
-fn from_a_file_to_the_process_that_dropped_it_and_what_is_known_of_that() {
+fn dropped_file_leads_to_its_process_and_parent() {
     let mut tui = TuiHarness::listed();
     tui.keys("4 j enter");
     assert!(tui.screen().contains("process_name: wscript.exe"), "{}", tui.screen());

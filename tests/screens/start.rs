@@ -6,7 +6,7 @@ use behaview::app::TerminalEvent;
 use behaview::runtime::RunExit;
 
 #[test]
-fn without_a_key_three_lines_say_what_is_missing_and_offer_the_demo() {
+fn missing_key_is_explained_and_demo_offered() {
     let mut tui = TuiHarness::without_key();
     screen!("start_without_key", tui);
     tui.press("t");
@@ -14,7 +14,7 @@ fn without_a_key_three_lines_say_what_is_missing_and_offer_the_demo() {
 }
 
 #[test]
-fn a_file_can_be_opened_without_a_key_but_nothing_is_asked() {
+fn file_opens_without_a_key_and_sends_nothing() {
     let mut tui = TuiHarness::without_key();
     tui.open(&main_file());
     tui.keys("enter");
@@ -37,7 +37,7 @@ fn a_hash_can_be_typed() {
 }
 
 #[test]
-fn a_hash_is_found_in_what_is_pasted() {
+fn hash_is_found_in_pasted_text() {
     let mut tui = TuiHarness::new(options());
     tui.session.take(TerminalEvent::Paste("no hash here".to_owned()));
     tui.rest();

@@ -7,7 +7,7 @@ use behaview::store::{NewResponse, Store};
 use behaview::text::Untrusted;
 
 #[test]
-fn everything_that_is_stored_stands_on_one_screen() {
+fn store_screen_lists_everything() {
     let mut tui = TuiHarness::listed();
     tui.open_other(&file("Parcel"));
     tui.keys("enter esc H");
@@ -23,7 +23,7 @@ pub fn without_sizes(screen: String) -> String {
 }
 
 #[test]
-fn one_report_is_deleted_after_a_yes() {
+fn one_report_is_deleted_after_confirmation() {
     let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     tui.keys("enter enter esc a x enter H D");
     insta::assert_snapshot!("stored_delete_asks", without_sizes(tui.shown()));
@@ -38,7 +38,7 @@ fn one_report_is_deleted_after_a_yes() {
 }
 
 #[test]
-fn a_file_what_is_old_and_everything_go_after_a_yes() {
+fn file_age_and_store_deletions_are_confirmed() {
     let mut tui = TuiHarness::listed();
     tui.keys("H P 3 0 enter");
     assert!(tui.screen().contains("Nothing stored is that old"), "{}", tui.screen());
@@ -54,7 +54,7 @@ fn a_file_what_is_old_and_everything_go_after_a_yes() {
 }
 
 #[test]
-fn what_came_after_the_question_does_not_go_with_its_yes() {
+fn items_stored_after_the_dialog_are_not_deleted() {
     for key in ["D", "X"] {
         let mut tui = TuiHarness::listed();
         tui.keys(&format!("H {key}"));
@@ -76,7 +76,7 @@ fn what_came_after_the_question_does_not_go_with_its_yes() {
 }
 
 #[test]
-fn a_note_that_stands_on_nothing_is_listed_counted_and_deleted() {
+fn orphaned_note_is_listed_counted_and_deleted() {
     let mut tui = TuiHarness::listed();
     tui.sql(&tui.note_of_another("left").replace("_CAPE", "_Gone"));
     tui.keys("H X");
@@ -97,7 +97,7 @@ fn to_visible(tui: &TuiHarness) -> String {
 }
 
 #[test]
-fn the_question_names_the_file_and_what_the_filter_hides_of_it() {
+fn deletion_dialog_names_file_and_hidden_items() {
     let mut tui = TuiHarness::listed();
     tui.open_other(&file("Parcel"));
     tui.keys("enter esc H / c a p e enter G");
@@ -112,7 +112,7 @@ fn the_question_names_the_file_and_what_the_filter_hides_of_it() {
 }
 
 #[test]
-fn what_is_open_stays_open_but_for_what_was_deleted() {
+fn open_view_survives_deletion_of_other_reports() {
     let mut tui = TuiHarness::listed();
     tui.open_other(&file("Parcel"));
     tui.keys("enter enter tab tab j f T esc J tab tab z");
@@ -129,7 +129,7 @@ fn what_is_open_stays_open_but_for_what_was_deleted() {
 }
 
 #[test]
-fn what_deletes_several_reports_is_not_agreed_to_by_y() {
+fn bulk_deletion_is_not_confirmed_by_lowercase_y() {
     let mut tui = TuiHarness::listed();
     for ask in ["H X", "D esc P 0 enter"] {
         tui.later(60);

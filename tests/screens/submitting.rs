@@ -36,7 +36,7 @@ fn looked_at(fields: &[&str]) -> TuiHarness {
 }
 
 #[test]
-fn the_form_says_what_it_costs_before_anything_is_sent() {
+fn form_shows_its_cost_before_sending() {
     let mut tui = looked_at(&["", "no", "7", "", "hunter2"]);
     let shown = screen_of(&tui);
     assert!(!shown.contains("hunter2"), "{shown}");
@@ -52,7 +52,7 @@ fn the_form_says_what_it_costs_before_anything_is_sent() {
 }
 
 #[test]
-fn what_is_wrong_with_a_form_is_said_and_nothing_is_sent() {
+fn invalid_form_is_reported_and_not_sent() {
     let mut tui = TuiHarness::listed();
     fill(&mut tui, &["/nowhere/at all", "", "perhaps"]);
     tui.keys("enter");
@@ -69,7 +69,7 @@ fn what_is_wrong_with_a_form_is_said_and_nothing_is_sent() {
 }
 
 #[test]
-fn a_following_beyond_the_budget_says_what_may_fit() {
+fn over_budget_watch_is_refused_with_advice() {
     let mut tui = looked_at(&[]);
     tui.keys("enter");
     tui.budget(10);
@@ -82,7 +82,7 @@ fn a_following_beyond_the_budget_says_what_may_fit() {
 }
 
 #[test]
-fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
+fn submitted_file_is_opened_and_can_be_watched() {
     let mut tui = looked_at(&[]);
     tui.keys("enter");
     assert_eq!(tui.demo.as_ref().unwrap().submitted().len(), 1);
@@ -117,7 +117,7 @@ fn a_submitted_file_is_open_beside_the_others_and_can_be_followed() {
 }
 
 #[test]
-fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
+fn next_poll_price_includes_the_list() {
     let mut tui = looked_at(&[]);
     tui.keys("enter W y");
     let paid = tui.paid_calls();
@@ -134,7 +134,7 @@ fn what_the_next_look_may_cost_counts_the_list_that_follows_it() {
 }
 
 #[test]
-fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
+fn pending_scan_is_offered_by_the_next_run() {
     let mut tui = looked_at(&[]);
     tui.keys("enter W y");
     let (paid, looks) = (tui.paid_calls(), tui.calls(Endpoint::PrivateAnalysis));
@@ -159,7 +159,7 @@ fn the_next_run_offers_to_go_on_with_a_scan_and_asks_nothing_by_itself() {
 }
 
 #[test]
-fn a_scan_that_nobody_follows_any_more_is_not_offered_again() {
+fn abandoned_scan_is_not_offered_again() {
     let mut tui = looked_at(&[]);
     tui.keys("enter W y");
     let mut tui = tui.restart();
@@ -175,7 +175,7 @@ fn a_scan_that_nobody_follows_any_more_is_not_offered_again() {
 }
 
 #[test]
-fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done() {
+fn unfetched_reports_are_offered_after_their_scan() {
     let mut tui = looked_at(&[]);
     tui.session.model.service.listing = behaview::request::Listing::Identifiers;
     tui.keys("enter W y");
@@ -187,7 +187,7 @@ fn reports_that_a_list_does_not_bring_along_are_offered_when_their_scan_is_done(
 }
 
 #[test]
-fn following_is_agreed_to_stopped_and_limited() {
+fn watching_is_confirmed_stopped_and_limited() {
     let mut tui = TuiHarness::at(file("Still in the queue"), options());
     assert!(tui.screen().contains("1 to 20 requests: W watch"), "{}", tui.screen());
     assert_eq!(tui.paid_calls(), 0);
@@ -211,7 +211,7 @@ fn following_is_agreed_to_stopped_and_limited() {
 }
 
 #[test]
-fn what_is_followed_is_said_with_its_cost_on_every_screen() {
+fn watched_scan_is_shown_with_cost_everywhere() {
     let mut tui = TuiHarness::at(file("Still in the queue"), options());
     tui.keys("W y");
     tui.rest();
@@ -231,7 +231,7 @@ fn what_is_followed_is_said_with_its_cost_on_every_screen() {
 }
 
 #[test]
-fn a_scan_whose_reports_are_listed_is_followed_after_a_yes_to_its_price() {
+fn watching_a_listed_scan_is_confirmed_first() {
     let mut tui = TuiHarness::listed();
     let paid = tui.paid_calls();
     tui.keys("W");
@@ -245,7 +245,7 @@ fn a_scan_whose_reports_are_listed_is_followed_after_a_yes_to_its_price() {
 }
 
 #[test]
-fn following_goes_on_though_the_clock_is_set_back() {
+fn watching_continues_when_the_clock_is_set_back() {
     let mut tui = TuiHarness::at(file("Still in the queue"), options());
     tui.keys("W y");
     tui.rest();
@@ -257,7 +257,7 @@ fn following_goes_on_though_the_clock_is_set_back() {
 }
 
 #[test]
-fn a_failed_look_ends_the_following() {
+fn failed_poll_ends_the_watch() {
     let mut tui = TuiHarness::at(file("Still in the queue"), options());
     arm(tui.demo.as_ref().unwrap(), "private-analyses:503*9");
     tui.keys("W y");
@@ -269,7 +269,7 @@ fn a_failed_look_ends_the_following() {
 }
 
 #[test]
-fn internet_access_wants_a_yes_and_a_no_sends_nothing() {
+fn internet_access_requires_confirmation() {
     let mut tui = looked_at(&["", "yes"]);
     tui.keys("enter");
     insta::assert_snapshot!("submit_internet", screen_of(&tui));
@@ -280,7 +280,7 @@ fn internet_access_wants_a_yes_and_a_no_sends_nothing() {
 }
 
 #[test]
-fn a_large_file_is_sent_by_way_of_an_address() {
+fn large_file_is_sent_to_an_upload_url() {
     let mut tui = TuiHarness::listed();
     tui.session.model.service.upload_direct = 1000;
     let path = tui.sample("sample.bin", 2000);
@@ -293,7 +293,7 @@ fn a_large_file_is_sent_by_way_of_an_address() {
 }
 
 #[test]
-fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
+fn lost_upload_is_not_repeated_automatically() {
     let mut tui = looked_at(&[]);
     arm(tui.demo.as_ref().unwrap(), "scan:lost*1");
     tui.keys("enter tab");
@@ -311,7 +311,7 @@ fn a_lost_upload_stays_in_the_form_and_is_not_sent_again_by_itself() {
 }
 
 #[test]
-fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again() {
+fn unconfirmed_upload_is_named_on_each_inspection() {
     let mut tui = TuiHarness::listed();
     let path = tui.sample("sample.bin", 40);
     fill(&mut tui, &[&path]);
@@ -336,7 +336,7 @@ fn a_file_that_was_sent_without_an_answer_says_so_wherever_it_is_looked_at_again
 }
 
 #[test]
-fn a_file_that_has_changed_is_looked_at_again_and_never_sent_at_the_old_price() {
+fn changed_file_is_inspected_and_priced_again() {
     let mut tui = looked_at(&[]);
     std::fs::write(tui.folder.path().join("sample.bin"), vec![b'y'; 40_000]).unwrap();
     tui.keys("enter");
@@ -350,7 +350,7 @@ fn a_file_that_has_changed_is_looked_at_again_and_never_sent_at_the_old_price() 
 }
 
 #[test]
-fn the_address_of_a_large_file_that_is_another_now_is_not_paid() {
+fn upload_url_of_a_changed_file_is_not_paid() {
     for (then, why) in [(Some(b'y'), "has changed"), (None, "No such file")] {
         let mut tui = TuiHarness::listed();
         tui.session.model.service.upload_direct = 1000;
@@ -373,7 +373,7 @@ fn the_address_of_a_large_file_that_is_another_now_is_not_paid() {
 }
 
 #[test]
-fn deleting_at_the_service_says_what_is_lost() {
+fn service_deletion_names_the_loss() {
     let mut tui = TuiHarness::listed();
     tui.keys("E");
     screen!("delete_at_service", tui);
@@ -388,7 +388,7 @@ fn deleting_at_the_service_says_what_is_lost() {
 }
 
 #[test]
-fn a_scan_is_followed_no_further_when_its_file_is_closed() {
+fn watching_stops_when_its_file_is_closed() {
     let mut tui = looked_at(&[]);
     tui.keys("enter");
     tui.open_other(&main_file());
@@ -405,7 +405,7 @@ fn a_scan_is_followed_no_further_when_its_file_is_closed() {
 }
 
 #[test]
-fn why_a_price_is_what_it_is_comes_with_what_is_left_of_each_thing_that_is_spent() {
+fn price_explanation_names_the_remaining_quota() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter $");
     let screen = tui.screen();

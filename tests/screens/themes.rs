@@ -51,7 +51,7 @@ fn every_theme_at_every_depth() {
 }
 
 #[test]
-fn without_colours_the_same_letters_stand_and_nothing_blinks() {
+fn text_is_equal_in_all_themes_and_never_blinks() {
     let letters = in_pane(Appearance::default()).screen();
     for theme in Theme::ALL {
         for depth in [ColorDepth::None, ColorDepth::True] {

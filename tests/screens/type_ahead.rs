@@ -5,7 +5,7 @@ use behaview::demo::Endpoint;
 use behaview::runtime::RunExit;
 
 #[test]
-fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
+fn dialog_is_declined_by_any_unlisted_key() {
     let mut tui = TuiHarness::listed();
     tui.assert_shows("? help");
     for (question, other, words) in [
@@ -27,7 +27,7 @@ fn a_question_is_closed_as_no_by_any_key_that_is_not_its_own() {
 }
 
 #[test]
-fn what_is_typed_after_a_key_that_is_off_deletes_and_pays_nothing() {
+fn typing_after_a_disabled_key_has_no_effect() {
     let mut tui = TuiHarness::listed();
     // Each letter finds its price on the screen: what was typed slowly is as harmless as what was typed at once.
     for (typed, refused) in [
@@ -54,7 +54,7 @@ fn what_is_typed_after_a_key_that_is_off_deletes_and_pays_nothing() {
 }
 
 #[test]
-fn indicators_are_sought_in() {
+fn indicators_are_searched() {
     let mut tui = TuiHarness::listed();
     tui.keys("i / l u m e n");
     let screen = tui.screen();
@@ -68,7 +68,7 @@ fn indicators_are_sought_in() {
 }
 
 #[test]
-fn rows_that_deserve_a_look_and_items_of_a_comparison_can_be_copied() {
+fn findings_and_compared_items_can_be_copied() {
     let mut tui = TuiHarness::listed();
     tui.keys("! enter j y");
     let value = tui.copied();
@@ -85,7 +85,7 @@ fn rows_that_deserve_a_look_and_items_of_a_comparison_can_be_copied() {
 }
 
 #[test]
-fn what_is_not_judged_is_said_beside_what_deserves_a_look_in_all() {
+fn unevaluated_sandboxes_are_named_with_findings() {
     let mut tui = TuiHarness::listed();
     tui.keys("! v");
     tui.assert_shows("v all sandboxes");

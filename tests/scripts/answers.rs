@@ -27,7 +27,7 @@ fn list_of(kind: &str) -> String {
 }
 
 #[test]
-fn an_entry_of_another_type_is_left_out_and_said() {
+fn entry_of_another_type_is_left_out_and_named() {
     let cli = CliHarness::new();
     let set = service(|_| plain(&list_of("file")));
     let output = cli.run(&["list", &main_file(), "--set", &set]);
@@ -41,7 +41,7 @@ fn an_entry_of_another_type_is_left_out_and_said() {
 }
 
 #[test]
-fn a_list_that_tells_less_of_a_report_does_not_hide_what_is_stored_of_it() {
+fn sparser_list_does_not_hide_a_stored_report() {
     let cli = CliHarness::new();
     let id = format!("{}_Box-1794474845", main_file());
     let entry = |tags: &str| {
@@ -85,7 +85,7 @@ fn a_scan_that_is_done_without_a_report_is_no_success() {
 }
 
 #[test]
-fn several_that_watch_one_scan_do_not_all_pay() {
+fn concurrent_watchers_share_paid_polls() {
     let cli = CliHarness::new();
     let path = cli.home.path().join("sample.bin");
     std::fs::write(&path, b"not much of a program").unwrap();
@@ -105,14 +105,14 @@ fn several_that_watch_one_scan_do_not_all_pay() {
 }
 
 #[test]
-fn an_answer_that_is_packed_in_an_unknown_way_stays_unread() {
+fn unknown_content_encoding_is_quarantined() {
     let cli = CliHarness::new();
     let set = service(|_| ("content-encoding: br\r\n".to_owned(), b"\x0b\x02\x80".to_vec()));
     cli.fails(&["list", &main_file(), "--set", &set], 9, &["it is not JSON", "stay in the store, unread"]);
 }
 
 #[test]
-fn a_proxy_variable_that_cannot_be_used_is_refused_before_anything_is_sent() {
+fn invalid_proxy_variable_is_refused_unsent() {
     let cli = CliHarness::new();
     cli.configure("proxy = \"env\"\n");
     // Nobody listens there: what went directly would say so in other words.

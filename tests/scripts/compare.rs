@@ -4,7 +4,7 @@ use crate::harness::{CliHarness, behaview, errors, json, main_file, run, text};
 use serde_json::Value;
 
 #[test]
-fn stored_reports_are_compared_and_nothing_is_asked() {
+fn stored_reports_are_compared_without_requests() {
     let cli = CliHarness::new();
     cli.fails(&["compare", &main_file()], 5, &["behaview list"]);
     assert!(cli.demo.seen().is_empty());
@@ -23,12 +23,12 @@ fn stored_reports_are_compared_and_nothing_is_asked() {
     let lines = text(&cli.run(&["compare", &main_file(), "--only", "some"]));
     assert!(lines.contains("CAPE Sandbox") && lines.contains("further sandboxes"), "{lines}");
     let techniques = text(&cli.run(&["compare", &main_file(), "--pane", "techniques"]));
-    assert!(techniques.contains("◇·◇·  ATT&CK") && techniques.contains("T1564.003"), "{techniques}");
+    assert!(techniques.contains("◇.◇.  ATT&CK") && techniques.contains("T1564.003"), "{techniques}");
     assert_eq!(cli.demo.seen().len(), asked);
 }
 
 #[test]
-fn what_is_not_stored_is_said_with_its_price() {
+fn unstored_reports_are_named_with_their_price() {
     let cli = CliHarness::with(behaview::demo::Options {
         listing: behaview::demo::ListContent::Identifiers,
         ..Default::default()
@@ -95,7 +95,7 @@ fn saved_reports_are_compared_with_each_other() {
 }
 
 #[test]
-fn what_two_reports_tell_differently_of_one_thing_is_marked_and_told_of_each() {
+fn differing_values_are_marked_and_shown_for_each() {
     let home = tempfile::tempdir().unwrap();
     let path = |name: &str, value: &str, ip: &str| {
         let path = home.path().join(name);
@@ -114,11 +114,9 @@ fn what_two_reports_tell_differently_of_one_thing_is_marked_and_told_of_each() {
     let all = json(&compare(&["--json", "--pane", "network"]));
     assert_eq!((&all["items"][0]["differs"], all["items"][0].get("details")), (&Value::Bool(false), None));
     let lines = text(&compare(&[]));
-    assert!(lines.contains("●≠  Registry") && lines.contains("●●  Network"), "{lines}");
+    assert!(lines.contains("x≠  Registry") && lines.contains("xx  Network"), "{lines}");
     assert!(lines.contains("≠  differs from the first"), "{lines}");
-    let ascii = text(&compare(&["--set", "ui.ascii=true"]));
-    assert!(ascii.is_ascii() && ascii.contains("*!  Registry") && ascii.contains("h.example > 1, 2"), "{ascii}");
     let here = text(&compare(&["--only", "here", "--sandbox", "2"]));
-    assert!(here.contains(r" 2  HKCU\Run\X = evil.exe") && !here.contains("●●"), "{here}");
+    assert!(here.contains(r" 2  HKCU\Run\X = evil.exe") && !here.contains("xx"), "{here}");
     assert!(!text(&compare(&["--pane", "tags"])).contains('≠'));
 }

@@ -9,7 +9,7 @@ fn setting(shown: &Value, name: &str) -> Value {
 }
 
 #[test]
-fn what_is_set_is_shown_with_who_says_so_and_no_secret() {
+fn settings_are_shown_with_source_and_no_secret() {
     let cli = CliHarness::new();
     cli.configure("proxy = \"http://user:hidden1@proxy.example:3128\"\n[budget]\nsession = 9\ndaily = 9\n");
     let path = cli.home.path().join(".config/behaview/config.toml");
@@ -77,7 +77,7 @@ fn no_secret_is_shown_wherever_it_was_put() {
 }
 
 #[test]
-fn flags_and_variables_reach_what_is_done() {
+fn flags_and_variables_take_effect() {
     let cli = CliHarness::new();
     let over = cli.run(&["list", &main_file(), "--set", "budget.session=0"]);
     assert_eq!((over.status.code(), cli.paid()), (Some(11), 0), "{over:?}");
@@ -110,7 +110,7 @@ fn flags_and_variables_reach_what_is_done() {
 }
 
 #[test]
-fn a_file_to_start_from_is_made_once_and_is_right() {
+fn config_init_writes_a_valid_private_file_once() {
     let home = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| behaview(home.path()).args(arguments).output().unwrap();
     let made = run(&["config", "init"]);
@@ -129,7 +129,7 @@ fn a_file_to_start_from_is_made_once_and_is_right() {
 }
 
 #[test]
-fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_be_a_key() {
+fn config_errors_show_expectations_but_no_values() {
     let cli = CliHarness::new();
     cli.configure(
         "listing = 5\nslowst = 1\ntimeout_s = \"5ecretK3y\"\nv3_prefix = 5\nconnect_timeout_s = -1\n[keys]\nzoom = \"c\"\nhelp = \"5ecretK3y\"\n\
@@ -157,7 +157,7 @@ fn of_what_is_wrong_the_programs_own_words_are_all_shown_and_no_value_that_may_b
 }
 
 #[test]
-fn a_file_that_is_named_and_not_there_is_no_config() {
+fn missing_config_file_is_refused() {
     let cli = CliHarness::new();
     let named = cli.home.path().join("nowhere/config.toml");
     let run = |arguments: &[&str]| cli.command(arguments).env("BEHAVIEW_CONFIG", &named).output().unwrap();
@@ -171,7 +171,7 @@ fn a_file_that_is_named_and_not_there_is_no_config() {
 }
 
 #[test]
-fn every_command_refuses_settings_that_are_none() {
+fn every_command_refuses_unknown_settings() {
     let cli = CliHarness::new();
     for (wrong, code) in [(["--profile", "nosuch"], 2), (["--set", "budget.dayly=3"], 2)] {
         for arguments in [&["store"][..], &["cost", "private-behaviours"], &["ledger"], &["search", "x"]] {
@@ -192,7 +192,7 @@ fn every_command_refuses_settings_that_are_none() {
 
 #[cfg(unix)]
 #[test]
-fn a_variable_that_is_no_text_is_refused_and_not_taken_for_one_that_is_not_set() {
+fn invalid_utf8_variable_is_refused_not_ignored() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     let cli = CliHarness::new();

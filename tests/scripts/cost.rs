@@ -29,7 +29,7 @@ fn every_row_of_the_table_has_its_price() {
 }
 
 #[test]
-fn a_price_for_machines_has_these_members_and_no_others() {
+fn price_json_has_exactly_these_members() {
     let found = price("v2-file-report --hashes 2");
     let why = "Rule 8.2.1: A v2 file report for a list of hashes takes one request for each hash. It takes 2 requests \
                from the API quota of user and group (8.1.1). This price is documented.";
@@ -67,7 +67,7 @@ fn every_rule_is_listed() {
 }
 
 #[test]
-fn a_price_for_people_says_rule_pool_holders_and_basis() {
+fn price_text_names_rule_pool_owners_and_basis() {
     let shown = squeezed(&text(&cost("v3-analysis")));
     let wanted = "Fetch an analysis by its identifier: 1 call\n\
                   price 0 or 1 request\n\
@@ -86,7 +86,7 @@ fn a_price_for_people_says_rule_pool_holders_and_basis() {
 }
 
 #[test]
-fn what_the_user_is_not_entitled_to_is_refused() {
+fn operation_without_entitlement_is_refused() {
     for (line, reason) in [
         ("v3-search --premium-api no --premium-intelligence no", "neither premium API nor premium intelligence"),
         ("web-search --premium-intelligence no", "no premium intelligence"),
@@ -105,7 +105,7 @@ fn what_the_user_is_not_entitled_to_is_refused() {
 }
 
 #[test]
-fn hashes_come_from_a_file_or_from_standard_input_and_repeated_ones_count() {
+fn hashes_from_file_or_stdin_include_repeats() {
     let (one, two) = ("ab".repeat(32), "cd".repeat(16));
     let list = format!("{one}\n{two}, {one}\n");
     let output = run(&["cost", "v2-file-report", "--hashes-from", "-", "--json"], &list);
@@ -119,7 +119,7 @@ fn hashes_come_from_a_file_or_from_standard_input_and_repeated_ones_count() {
 }
 
 #[test]
-fn lines_that_hold_no_hash_are_named() {
+fn lines_without_a_hash_are_named() {
     let list = format!("{}\nnonsense\n\n{}\n", "ab".repeat(32), "ab".repeat(31));
     let output = run(&["cost", "v2-file-report", "--hashes-from", "-"], &list);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{output:?}");
@@ -175,7 +175,7 @@ fn with_balances(arguments: &[&str], saved: &(TempDir, PathBuf)) -> std::process
 }
 
 #[test]
-fn the_exit_code_says_whether_it_fits_in_saved_balances() {
+fn exit_code_shows_fit_in_saved_balances() {
     let report = ["v2-file-report", "--hashes", "600"];
     for (balances, code, words) in [
         (saved(600, 9_000, None), 0, "600 hashes: fits; 0 requests left to the user today\n"),
@@ -194,14 +194,14 @@ fn the_exit_code_says_whether_it_fits_in_saved_balances() {
 }
 
 #[test]
-fn what_remains_is_shown_for_user_and_group() {
+fn remaining_quota_is_shown_for_user_and_group() {
     let shown = squeezed(&text(&with_balances(&["v2-file-report", "--hashes", "600"], &saved(598, 9_000, None))));
     assert!(shown.contains("user today request 598 1,000 0 2 short "), "{shown}");
     assert!(shown.contains("group today request 9,000 9,402 8,400 fits "), "{shown}");
 }
 
 #[test]
-fn what_is_missing_of_a_range_is_a_range() {
+fn shortage_of_a_range_is_a_range() {
     let output = with_balances(&["plan", "v2-file-report --hashes 900", "v3-analysis"], &saved(500, 9_000, None));
     let shown = squeezed(&text(&output));
     assert!(shown.contains("400 or 401 short"), "{shown}");
@@ -209,7 +209,7 @@ fn what_is_missing_of_a_range_is_a_range() {
 }
 
 #[test]
-fn a_plan_for_machines_has_its_limits() {
+fn plan_json_has_its_limits() {
     let balances = saved(598, 9_000, None);
     let output = with_balances(&["plan", "v3-file", "v2-file-report --hashes 600", "--json"], &balances);
     assert_eq!(output.status.code(), Some(10), "{output:?}");
@@ -227,7 +227,7 @@ fn a_plan_for_machines_has_its_limits() {
 }
 
 #[test]
-fn what_may_fit_or_is_not_limited_by_anything_known_does_not_fit_for_certain() {
+fn uncertain_fit_has_the_exit_code_of_no_fit() {
     let balances = saved(598, 9_000, None);
     for (operation, words) in [
         ("v2-file-submissions", "fits if it takes no more than the 598 requests left to the user today"),
@@ -242,7 +242,7 @@ fn what_may_fit_or_is_not_limited_by_anything_known_does_not_fit_for_certain() {
 }
 
 #[test]
-fn balances_tell_of_entitlements_unless_the_hand_does() {
+fn balances_imply_entitlements_unless_overridden() {
     let zero = r#"{"data":{"private_scans_monthly":{"user":{"allowed":0,"used":0}},"api_requests_daily":{"user":{"allowed":9,"used":0}}}}"#;
     let no_licence = file(zero);
     assert_eq!(with_balances(&["private-behaviours"], &no_licence).status.code(), Some(4));
@@ -253,7 +253,7 @@ fn balances_tell_of_entitlements_unless_the_hand_does() {
 }
 
 #[test]
-fn a_saved_answer_that_is_none_is_of_no_use() {
+fn invalid_saved_balances_are_refused() {
     for text in ["<html>", "{}", "[]", r#"{"data":{}}"#, r#"{"error":{"code":"x","data":1}}"#] {
         let output = with_balances(&["v3-file"], &file(text));
         assert_eq!(output.status.code(), Some(9), "{text} {output:?}");
@@ -264,7 +264,7 @@ fn a_saved_answer_that_is_none_is_of_no_use() {
 }
 
 #[test]
-fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
+fn balances_are_fetched_only_on_demand_for_free() {
     let cli = CliHarness::new();
     assert!(cli.run(&["cost", "v2-file-report", "--hashes", "600"]).status.success());
     assert_eq!(cli.demo.seen().len(), 0);
@@ -280,7 +280,7 @@ fn the_service_is_asked_for_balances_only_when_told_to_and_that_is_free() {
 }
 
 #[test]
-fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
+fn config_entitlements_are_overridden_by_options() {
     let cli = CliHarness::new();
     cli.configure("[entitlements]\npremium_api = true\nprivate_scanning = false\n");
     cli.fails(&["list", &crate::harness::main_file()], 4, &["nothing was sent: no private scanning licence"]);
@@ -296,7 +296,7 @@ fn the_config_file_tells_of_entitlements_and_an_option_overrules_it() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn invalid_arguments_are_named() {
     for (arguments, words) in [
         (
             &["v3-file", "--hashes", "3", "--known", "yes"][..],
@@ -335,7 +335,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn the_same_words_mean_the_same_behind_an_operation_and_in_a_plan() {
+fn operation_arguments_equal_those_in_a_plan() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("h.txt"), "ab".repeat(32)).unwrap();
     let cost = |words: Vec<&str>| {
@@ -361,7 +361,7 @@ fn the_same_words_mean_the_same_behind_an_operation_and_in_a_plan() {
 }
 
 #[test]
-fn a_price_for_each_item_says_what_would_make_it_a_number() {
+fn per_item_price_names_the_option_to_fix_it() {
     let shown = squeezed(&text(&cost("graph-public 7")));
     assert!(shown.starts_with("Create public graphs: 7 graphs\nprice 1 request per "));
     assert!(shown.contains("\nexactly graph-public with --calls N: Calls: each page, pivot"), "{shown}");

@@ -5,7 +5,7 @@ use behaview::demo::{Options, PeriodAmounts};
 use serde_json::json;
 
 #[test]
-fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
+fn quota_shows_user_and_group_at_no_cost() {
     let cli = CliHarness::with(Options { now: Some(1_795_168_800), ..Options::default() });
     json(&cli.run(&["list", &main_file()]));
     let output = cli.run(&["quota"]);
@@ -30,7 +30,7 @@ fn quota_details_are_shown_for_user_and_group_and_cost_nothing() {
 }
 
 #[test]
-fn quota_details_for_machines_keep_every_counter() {
+fn quota_json_has_every_counter() {
     let cli = CliHarness::new();
     let found = json(&cli.run(&["quota", "--json"]));
     let counters = found["counters"].as_array().unwrap();
@@ -48,7 +48,7 @@ fn quota_details_for_machines_keep_every_counter() {
 }
 
 #[test]
-fn a_limit_that_is_none_says_so() {
+fn absent_limit_is_shown_as_no_limit() {
     let user_limits = PeriodAmounts { minute: 120, hourly: 60_000_000_000, daily: 500, monthly: 10_000 };
     let cli = CliHarness::with(Options { user_limits, ..Options::default() });
     let shown = squeezed(&text(&cli.run(&["quota"])));
@@ -56,7 +56,7 @@ fn a_limit_that_is_none_says_so() {
 }
 
 #[test]
-fn usage_is_counted_by_day_and_endpoint_and_costs_nothing() {
+fn usage_lists_day_and_endpoint_at_no_cost() {
     let cli = CliHarness::new();
     let empty = cli.run(&["usage"]);
     assert_eq!(squeezed(&text(&empty)), "day endpoint requests\ntotal (in all) 0\n", "{empty:?}");
@@ -73,7 +73,7 @@ fn usage_is_counted_by_day_and_endpoint_and_costs_nothing() {
 }
 
 #[test]
-fn usage_asks_for_thirty_days_at_a_time() {
+fn usage_is_requested_by_thirty_days() {
     let cli = CliHarness::new();
     for (days, calls) in [("1", 1), ("30", 1), ("31", 2), ("60", 2)] {
         let before = cli.demo.seen().len();
@@ -93,7 +93,7 @@ fn usage_asks_for_thirty_days_at_a_time() {
 }
 
 #[test]
-fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
+fn failed_quota_and_usage_have_common_exit_codes() {
     for (fault, code) in [("401-wrong", 3), ("429-rate", 7), ("503", 8), ("not-json", 9)] {
         let cli = CliHarness::faulty(fault);
         for command in ["quota", "usage"] {
@@ -106,7 +106,7 @@ fn counters_that_cannot_be_had_have_the_exit_codes_of_other_commands() {
 }
 
 #[test]
-fn a_web_page_in_the_place_of_an_answer_is_told_in_the_same_words_by_every_command() {
+fn login_page_is_reported_alike_by_every_command() {
     let words = "it is a web page: something between here and the service may want a login";
     let main = main_file();
     for arguments in [&["quota"][..], &["usage"], &["api", "v3-user"], &["list", &main], &["doctor", "--online"]] {

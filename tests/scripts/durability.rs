@@ -22,7 +22,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn what_came_from_one_address_is_no_answer_of_another() {
+fn response_of_one_root_is_not_used_for_another() {
     let (cli, other) = (CliHarness::new(), CliHarness::new());
     cli.configure("[budget]\ndaily = 1\n");
     json(&cli.run(&["list", &main_file()]));
@@ -53,7 +53,7 @@ fn what_came_from_one_address_is_no_answer_of_another() {
 }
 
 #[test]
-fn what_was_paid_for_is_exported_though_another_program_deletes_it_meanwhile() {
+fn paid_report_is_exported_despite_its_deletion() {
     let options =
         Options { listing: ListContent::Identifiers, delay: Duration::from_millis(1500), ..Options::default() };
     let (cli, ids) = (CliHarness::with(options), identifiers());
@@ -68,7 +68,7 @@ fn what_was_paid_for_is_exported_though_another_program_deletes_it_meanwhile() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_in_the_place_of_one_is_refused_at_once_and_by_its_name() {
+fn irregular_store_file_is_refused_by_name() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     let aim = cli.home.path().join("aim");
@@ -119,7 +119,7 @@ fn ended_by(cli: &CliHarness, name: &str, arguments: &[&str]) -> Output {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
+fn signal_awaits_a_paid_response() {
     for name in ["TERM", "HUP", "INT"] {
         let cli = CliHarness::new();
         arm(&cli.demo, "list:delay=500*1");
@@ -132,7 +132,7 @@ fn a_signal_lets_an_answer_that_is_paid_for_come_in() {
 
 #[cfg(unix)]
 #[test]
-fn what_a_signal_cuts_off_is_kept_and_written_down() {
+fn interrupted_download_is_recorded_and_resumed() {
     let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
     arm(&cli.demo, "artifact:stall=900000*1");

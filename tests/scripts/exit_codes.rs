@@ -37,7 +37,7 @@ fn run(code: u8) -> Output {
 }
 
 #[test]
-fn every_documented_exit_code_can_be_had_and_says_why() {
+fn every_documented_exit_code_has_a_message() {
     for (code, meaning) in behaview::cli::exit_codes() {
         let output = run(code);
         assert_eq!(output.status.code(), Some(code.into()), "{meaning}: {output:?}");
@@ -46,7 +46,7 @@ fn every_documented_exit_code_can_be_had_and_says_why() {
 }
 
 #[test]
-fn what_is_longer_than_any_address_is_refused_before_anything_is_sent() {
+fn overlong_identifier_is_refused_before_sending() {
     let cli = CliHarness::new();
     let long = "x".repeat(100_000);
     for arguments in [&["api", "v3-analysis", &long][..], &["api", "v3-analysis", "--dry-run", &long], &["show", &long]]

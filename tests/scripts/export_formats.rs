@@ -90,7 +90,7 @@ fn csv_is_read_back_to_the_same_leaves() {
 }
 
 #[test]
-fn backslashes_are_no_escapes_where_another_program_reads_them() {
+fn backslashes_are_unchanged_for_other_programs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("report.json");
     let file = r"C:\Windows\x86_\x64\x1f\x5c\u{7}\evil.exe";
@@ -111,7 +111,7 @@ fn backslashes_are_no_escapes_where_another_program_reads_them() {
 }
 
 #[test]
-fn raw_is_what_was_received_and_json_is_what_a_strict_reader_takes() {
+fn raw_is_unchanged_and_json_is_strict() {
     for name in FIXTURES {
         let raw = std::fs::read_to_string(fixture(name)).unwrap();
         assert_eq!(export(name, &["--format", "raw"]), raw, "{name}");
@@ -126,7 +126,7 @@ fn raw_is_what_was_received_and_json_is_what_a_strict_reader_takes() {
 
 /// The identifier that the specification's own rule gives (STIX 2.1, §2.9), for the observables whose value is plain.
 #[test]
-fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
+fn stix_is_valid_with_deterministic_identifiers() {
     for name in FIXTURES {
         let text = export(name, &["--format", "stix"]);
         assert_eq!(text, export(name, &["--format", "stix"]));
@@ -171,7 +171,7 @@ fn stix_is_whole_and_its_identifiers_are_the_same_every_time() {
 }
 
 #[test]
-fn an_event_is_of_the_day_of_the_analysis_whatever_the_identifier_ends_in() {
+fn misp_event_has_the_date_of_the_analysis() {
     for (id, date) in [("x-1", "2021-10-05"), ("x", "2021-10-05"), ("x-1794474845", "2021-10-05")] {
         let report = format!(r#"{{"data":{{"id":"{id}","attributes":{{"analysis_date":1633393161,"tags":["A"]}}}}}}"#);
         let event: Value = serde_json::from_str(&text(&run(&["export", "-", "--format", "misp"], &report))).unwrap();
@@ -193,7 +193,7 @@ const JOINED: &str = r#"{"sandbox_name":"Box","files_dropped":[{"path":"C:\\User
     "registry_keys_set":[{"key":"HKCU\\Run\\X","value":"a|b"},{"key":"hkcu\\run\\x","value":"c"},{"key":"HKCU\\Y","value":"c"}]}"#;
 
 #[test]
-fn a_files_hash_stands_with_its_path_and_a_registry_value_with_its_data() {
+fn hashes_join_paths_and_values_join_registry_keys() {
     let event = json(&run(&["export", "-", "--format", "misp"], JOINED))["Event"].clone();
     let objects = event["Object"].as_array().unwrap().iter().map(|object| {
         let parts = object["Attribute"].as_array().unwrap().iter();
@@ -234,7 +234,7 @@ fn a_files_hash_stands_with_its_path_and_a_registry_value_with_its_data() {
 }
 
 #[test]
-fn what_is_exported_for_others_says_how_far_it_may_go_and_which_techniques_were_seen() {
+fn stix_and_misp_have_tlp_and_techniques() {
     let bundle = json(&run(&["export", "-", "--format", "stix"], JOINED));
     let objects = bundle["objects"].as_array().unwrap();
     let find = |kind: &str| objects.iter().find(|object| object["type"] == kind).unwrap();
@@ -260,7 +260,7 @@ fn markdown_code_block_is_defanged_and_keeps_lines() {
 }
 
 #[test]
-fn misp_attributes_are_of_types_that_fit_their_categories() {
+fn misp_attribute_types_fit_their_categories() {
     for name in FIXTURES {
         let event = serde_json::from_str::<Value>(&export(name, &["--format", "misp"])).unwrap()["Event"].clone();
         assert_eq!((&event["distribution"], &event["published"]), (&"0".into(), &false.into()));
@@ -306,7 +306,7 @@ fn markdown_has_nothing_of_the_report_outside_of_code() {
 }
 
 #[test]
-fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
+fn output_is_private_new_and_checked_before_payment() {
     let cli = CliHarness::new();
     let id = json(&cli.run(&["list", &main_file()]))["sandboxes"][0]["id"].as_str().unwrap().to_owned();
     let path = cli.home.path().join("out.csv");
@@ -336,7 +336,7 @@ fn files_are_new_and_the_owners_and_checked_before_anything_is_paid() {
 }
 
 #[test]
-fn a_cut_report_is_written_as_far_as_it_came_and_said_so() {
+fn truncated_report_is_exported_and_reported() {
     let report = r#"{"data":{"id":"x","type":"t","attributes":{"tags":["A","B"#;
     for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
         let output = run(&["export", "-", "--format", format], report);
@@ -366,7 +366,7 @@ fn an_artifact_is_fetched_into_a_file_and_paid_once() {
 }
 
 #[test]
-fn what_stands_where_hosts_do_is_harmless_whatever_it_ends_in() {
+fn host_fields_are_defanged_for_any_suffix() {
     let report = r#"{"data":{"id":"x-1","attributes":{"memory_pattern_domains":["evil.xn--p1ai","EVIL.XN--P1AI.","payload.zip","evil.so","evil.doc"],
         "memory_pattern_urls":["//evil.com/x"],"memory_pattern_ips":["[2001:db8::1]:80"],"dns_lookups":[{"hostname":"live.py","resolved_ips":["192.0.2.1"]}],
         "modules_loaded":["kernel32.dll","libc.so.6","libevil.so"],"files_opened":["C:\\setup.exe","/tmp/payload.zip"]}}}"#;

@@ -54,7 +54,7 @@ fn export(cli: &CliHarness, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn notes_go_along_in_every_format_but_raw() {
+fn every_format_but_raw_includes_notes() {
     let cli = CliHarness::new();
     let id = &listed(&cli)[0];
     let item = write_notes(&cli, id);
@@ -97,7 +97,7 @@ fn notes_go_along_in_every_format_but_raw() {
 }
 
 #[test]
-fn indicators_as_text_are_a_defanged_list_and_a_pane_has_its_own_only() {
+fn text_indicators_are_defanged_and_pane_scoped() {
     let cli = CliHarness::new();
     let id = &listed(&cli)[0];
     let all = export(&cli, &[id, "--format", "txt", "--indicators"]);
@@ -155,7 +155,7 @@ fn several_reports_go_to_one_output_or_a_file_each() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_into_a_folder_by_way_of_a_link() {
+fn export_does_not_write_through_a_folder_link() {
     let cli = CliHarness::new();
     let ids = listed(&cli);
     let (folder, link) = (cli.home.path().join("real"), cli.home.path().join("link"));
@@ -169,7 +169,7 @@ fn nothing_is_written_into_a_folder_by_way_of_a_link() {
 }
 
 #[test]
-fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
+fn export_reads_stdin_and_names_missing_reports() {
     let cli = CliHarness::new();
     let ids = listed(&cli);
     let missing = ids[0].replace("CAPE Sandbox", "Nobody");
@@ -185,7 +185,7 @@ fn identifiers_come_by_standard_input_and_one_that_is_not_there_is_told() {
 }
 
 #[test]
-fn what_is_exported_is_imported_again() {
+fn export_can_be_imported_again() {
     let cli = CliHarness::new();
     let ids = listed(&cli);
     write_notes(&cli, &ids[0]);
@@ -210,7 +210,7 @@ fn what_is_exported_is_imported_again() {
 }
 
 #[test]
-fn a_store_that_keeps_nothing_keeps_neither_artifacts_nor_what_was_exported() {
+fn memory_store_writes_no_artifact_or_export() {
     let cli = CliHarness::new();
     cli.configure("[store]\npersist = false\n");
     let listed = json(&cli.run(&["list", "--all", &main_file()]));
@@ -232,7 +232,7 @@ fn a_store_that_keeps_nothing_keeps_neither_artifacts_nor_what_was_exported() {
 }
 
 #[test]
-fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
+fn unwritable_output_is_refused_before_payment() {
     let cli = CliHarness::new();
     let id = listed(&cli).swap_remove(0);
     let paid = cli.paid();
@@ -268,7 +268,7 @@ fn where_no_file_can_be_made_is_found_out_before_anything_is_paid() {
 }
 
 #[test]
-fn what_the_stored_report_says_is_not_there_is_paid_for_only_on_demand() {
+fn artifact_denied_by_report_is_paid_on_demand() {
     let cli = CliHarness::new();
     let id = listed(&cli).swap_remove(0);
     let folder = tempfile::tempdir().unwrap();
@@ -310,7 +310,7 @@ fn a_home_folder_that_no_shell_has_put_in_is_found() {
 
 #[cfg(unix)]
 #[test]
-fn an_export_that_is_ended_leaves_nothing_behind() {
+fn terminated_export_leaves_no_file() {
     use std::os::unix::process::ExitStatusExt;
     let cli = CliHarness::new();
     let (saved, out) = (cli.home.path().join("saved.json"), cli.home.path().join("out"));
@@ -354,7 +354,7 @@ fn members_named_twice_are_both_exported() {
 }
 
 #[test]
-fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_one_of_its_key() {
+fn stix_types_pipes_folders_and_registry_values() {
     let report = r#"{"files_opened":["\\Device\\KsecDD","\\??\\PIPE\\wkssvc","C:\\A\\b\ud800","C:\\a"],
         "registry_keys_set":[{"key":"HKCU\\Run\\Lu\ud800","value":"1"}],"registry_keys_opened":["HKCU\\Run","Run"],"sandbox_name":"Box",
         "http_conversations":[{"url":"http://a:70000/"},{"url":"http://203.0.113/"},{"url":"http://-a.b/"}]}"#;
@@ -374,7 +374,7 @@ fn stix_takes_no_pipe_for_a_file_a_folder_for_a_folder_and_a_registry_value_for_
 }
 
 #[test]
-fn stix_says_what_was_done_to_a_key_and_holds_no_more_than_was_chosen() {
+fn stix_names_key_access_and_only_chosen_panes() {
     let report = r#"{"sandbox_name":"Box","registry_keys_set":[{"key":"HKCU\\A\\Run","value":"1"}],"registry_keys_deleted":["HKCU\\B"],
         "registry_keys_opened":["HKCU\\B","HKCU\\C"],"mitre_attack_techniques":[{"id":"T1055"}],"tags":["T"]}"#;
     let written = |more: &[&str]| -> Vec<Value> {
@@ -401,7 +401,7 @@ fn stix_says_what_was_done_to_a_key_and_holds_no_more_than_was_chosen() {
 }
 
 #[test]
-fn every_row_that_leads_to_nothing_in_stix_or_misp_is_counted() {
+fn rows_left_out_of_stix_and_misp_are_counted() {
     let report = r#"{"verdicts":["CLEAN"],"mitre_attack_techniques":[{"id":"T1055"},{"id":"none"}],"tags":["A","B"],
         "command_executions":["whoami","get http://c2.example.com/x","type \\\\.\\pipe\\x"],"modules_loaded":["a.dll"],
         "files_opened":["\\\\.\\pipe\\x","C:\\a"],"calls_highlighted":["Sleep"],"mutexes_opened":["m"]}"#;
@@ -415,7 +415,7 @@ fn every_row_that_leads_to_nothing_in_stix_or_misp_is_counted() {
 }
 
 #[test]
-fn an_event_of_a_report_from_anywhere_claims_no_private_origin_and_goes_no_further_all_the_same() {
+fn misp_event_of_unknown_origin_is_restricted_too() {
     for (kind, info) in
         [("private_file_behaviour", "Private behaviour report"), ("file_behaviour", "of unknown origin")]
     {
@@ -428,7 +428,7 @@ fn an_event_of_a_report_from_anywhere_claims_no_private_origin_and_goes_no_furth
 }
 
 #[test]
-fn markdown_says_first_what_the_verdict_is_and_times_as_the_screen_does() {
+fn markdown_begins_with_verdict_and_readable_times() {
     let report = r#"{"processes_tree":[{"name":"a","process_id":"1","time_offset":14}],
         "verdicts":["MALWARE"],"verdict_confidence":92,"analysis_date":1794474845}"#;
     let shown = text(&run(&["export", "-", "--format", "md"], report));
@@ -439,7 +439,7 @@ fn markdown_says_first_what_the_verdict_is_and_times_as_the_screen_does() {
 }
 
 #[test]
-fn decoded_text_stands_beside_the_command_line() {
+fn decoded_text_is_exported_with_the_command() {
     let line = "powershell -enc SQBFAFgAKABOAGUAdwAtAE8AYgBqAGUAYwB0ACkA";
     for (command, decoded) in [
         ("export - --format json", r#""decoded":["IEX(New-Object)"]}]"#),
@@ -455,7 +455,7 @@ fn decoded_text_stands_beside_the_command_line() {
 }
 
 #[test]
-fn rows_are_written_in_the_order_in_which_their_pane_shows_them() {
+fn rows_are_exported_in_pane_order() {
     let report = r#"{"mitre_attack_techniques":[{"id":"T1071","severity":"IMPACT_SEVERITY_LOW"},
         {"id":"T1105","severity":"IMPACT_SEVERITY_HIGH"},{"id":"T1053","severity":"IMPACT_SEVERITY_MEDIUM"}]}"#;
     for format in ["md", "txt", "csv", "jsonl"] {
@@ -484,7 +484,7 @@ fn a_hash_exports_every_stored_report_once() {
 }
 
 #[test]
-fn what_stands_beside_the_attributes_stays_beside_them() {
+fn members_beside_attributes_are_exported_in_place() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("saved.json");
     let beside =

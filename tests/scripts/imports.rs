@@ -33,7 +33,7 @@ fn entries_that_are_no_reports_are_counted_with_why() {
 }
 
 #[test]
-fn a_key_in_what_is_imported_is_stored_nowhere() {
+fn key_in_an_import_is_stored_nowhere() {
     let (cli, file) = (CliHarness::new(), main_file());
     let key = cli.key.clone();
     let (first, rest) = key.split_at(1);
@@ -61,7 +61,7 @@ fn a_key_in_what_is_imported_is_stored_nowhere() {
 }
 
 #[test]
-fn what_stands_behind_the_last_value_is_no_report_and_is_told_of() {
+fn trailing_text_after_the_last_value_is_refused() {
     let (cli, file) = (CliHarness::new(), main_file());
     for (n, rest) in [(1, "]"), (2, "\n} \n"), (3, " ]}")] {
         let imported = import(&cli, "more.json", &(report(&file, n, "T") + rest));

@@ -49,7 +49,7 @@ fn rewrite(cli: &CliHarness, sql: &str) {
 }
 
 #[test]
-fn the_ledger_tells_what_was_asked_and_what_it_cost() {
+fn ledger_lists_requests_and_their_cost() {
     let cli = CliHarness::faulty("behaviour:503*1");
     assert!(text(&cli.run(&["ledger", "--all"])).starts_with("No request was sent"));
     json(&cli.run(&["list", &main_file()]));
@@ -68,7 +68,7 @@ fn the_ledger_tells_what_was_asked_and_what_it_cost() {
 }
 
 #[test]
-fn predicted_stands_beside_counted() {
+fn predicted_cost_is_compared_with_the_counters() {
     let cli = CliHarness::new();
     for arguments in [&["quota"][..], &["list", "--all", &main_file()], &["quota"]] {
         assert!(cli.run(arguments).status.success());
@@ -115,7 +115,7 @@ fn sessions_days_months_and_everything() {
 }
 
 #[test]
-fn the_forms_for_other_programs_have_the_same_columns_and_compute_nothing() {
+fn ledger_formats_share_columns_and_run_no_formula() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     json(&cli.run(&["show", "--refresh", &report()]));
@@ -174,7 +174,7 @@ fn the_config_sets_budgets_for_a_run_and_a_day() {
 
 /// Killed with its call at the service: nothing tidies up after it.
 #[test]
-fn a_call_whose_program_is_killed_stays_in_the_ledger_and_counts() {
+fn call_of_a_killed_program_counts_in_the_ledger() {
     let cli = CliHarness::faulty("behaviour:delay=600000*1");
     let mut child = cli.command(&["show", &report()]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for_a_call(&cli, &mut child);
@@ -201,7 +201,7 @@ fn wait_for_a_call(cli: &CliHarness, child: &mut Child) {
 }
 
 #[test]
-fn what_cannot_be_settled_or_noted_is_logged() {
+fn failed_settlement_is_logged() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     let stuck = |what: &str| format!("BEGIN SELECT RAISE(ABORT, '{what} is stuck'); END;");

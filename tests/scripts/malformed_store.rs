@@ -15,7 +15,7 @@ fn ids(cli: &CliHarness) -> Vec<String> {
 }
 
 #[test]
-fn what_is_no_text_is_deleted_by_the_name_that_it_is_shown_with() {
+fn invalid_utf8_name_is_deleted_as_it_is_shown() {
     let cli = CliHarness::new();
     for name in [&b"odd\\ud800-1700000000"[..], b"odd\xff-1700000000", b"odd\\\\xff-1700000000"] {
         import(&cli, &[br#"{"data":{"id":""#, name, br#"","attributes":{"tags":["x"]}}}"#].concat());
@@ -30,7 +30,7 @@ fn what_is_no_text_is_deleted_by_the_name_that_it_is_shown_with() {
 }
 
 #[test]
-fn what_is_stored_under_an_odd_name_is_shown_by_it_and_what_is_not_is_refused_before_it_is_paid_for() {
+fn odd_name_is_shown_if_stored_else_refused_unpaid() {
     let cli = CliHarness::new();
     import(&cli, br#"{"data":{"id":"Rising MOVES","attributes":{"tags":["x"]}}}"#);
     assert_eq!(json(&cli.run(&["show", "Rising MOVES"]))["data"]["id"], "Rising MOVES");

@@ -21,7 +21,7 @@ fn compared(reports: &[String]) -> Vec<(String, Vec<u64>)> {
 }
 
 #[test]
-fn a_registry_value_is_one_item_whatever_its_sandbox_calls_it() {
+fn registry_values_compare_equal_across_sandboxes() {
     let set = |sandbox: &str, key: &str, value: &str| {
         report(sandbox, &format!(r#""registry_keys_set":[{{"key":"{key}","value":"{value}"}}]"#))
     };
@@ -55,7 +55,7 @@ fn techniques_of_a_summary_are_techniques() {
 }
 
 #[test]
-fn mail_that_is_sent_is_network_and_its_password_hidden() {
+fn sent_mail_is_network_with_redacted_password() {
     let mail = report(
         "Zenbox",
         r#""smtp_conversations":[{"hostname":"mail.example.net","destination_ip":"203.0.113.77","destination_port":587,

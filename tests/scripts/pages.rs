@@ -13,7 +13,7 @@ fn page(path: &str) -> String {
 }
 
 #[test]
-fn a_list_of_more_pages_than_one_run_fetches_is_gone_on_with_by_the_next() {
+fn long_list_is_continued_by_the_next_run() {
     let (cli, service) = (CliHarness::new(), FakeService::new(|path| ("200 OK", "", page(path))));
     let calls = || service.asked().iter().filter(|call| call.contains("/behaviours")).count();
     let more = format!("[profiles.many]\nroot = \"{}\"\nlisting = \"identifiers\"\n", service.root);

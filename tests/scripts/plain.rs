@@ -40,14 +40,14 @@ fn rows_over_the_screen_have_numbers_as_well() {
 }
 
 #[test]
-fn lines_before_a_price_answer_no_question() {
+fn input_before_a_price_confirms_nothing() {
     let text = says(&["demo", "--plain"], "5\n\ny\ny\n");
     assert!(text.contains(" costs 1 request.\n") && text.contains("y yes, send it"), "{text}");
     assert!(!text.contains("spent this session: 2") && !text.contains("== Sandboxes 6 =="), "{text}");
 }
 
 #[test]
-fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
+fn over_budget_command_is_refused_unconfirmed() {
     let text = says(&["demo", "--plain", "--set", "budget.session=1"], "5\n\nrow-details\nW\ny\nquit\n");
     assert!(text.contains("Nothing was sent: 1 request, over budget."), "{text}");
     assert!(
@@ -58,7 +58,7 @@ fn what_the_budget_does_not_allow_is_said_and_never_asked_about() {
 }
 
 #[test]
-fn what_is_off_or_unknown_is_said() {
+fn disabled_or_unknown_command_is_reported() {
     let text = says(&["demo", "--plain"], "row-details\nnonsense\nzoom\n");
     assert!(text.contains("row-details does not apply here: it works in panes"), "{text}");
     assert!(text.contains("no command, key or row \"nonsense\" here"), "{text}");
@@ -77,7 +77,7 @@ fn output(lines: &[u8]) -> std::process::Output {
 }
 
 #[test]
-fn bytes_that_are_no_text_and_lines_without_end_cost_a_line() {
+fn invalid_or_endless_lines_cost_one_line() {
     let long = [vec![b'x'; 200_000], b"\n".to_vec()].concat();
     let ended = output(&[b"\xe9\n", &long[..], b"row-details\nquit\n"].concat());
     let printed = String::from_utf8(ended.stdout.clone()).unwrap();
@@ -91,7 +91,7 @@ fn bytes_that_are_no_text_and_lines_without_end_cost_a_line() {
 
 #[cfg(unix)]
 #[test]
-fn whoever_reads_along_may_stop() {
+fn closed_output_pipe_ends_plain_mode_cleanly() {
     let home = tempfile::tempdir().unwrap();
     let mut command = behaview(home.path());
     command.args(["demo", "--plain"]).env("TMPDIR", home.path());

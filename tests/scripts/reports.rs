@@ -35,7 +35,7 @@ fn a_list_reports_verdict_score_and_tags() {
 }
 
 #[test]
-fn a_list_is_the_same_whatever_it_is_read_from() {
+fn list_is_equal_online_and_offline() {
     let cli = CliHarness::new();
     let all = text(&cli.run(&["list", "--all", &main_file()]));
     let others: [&[&str]; 3] = [&[], &["--offline"], &["--all", "--offline"]];
@@ -75,7 +75,7 @@ fn an_identifier_opens_its_stored_report_in_the_app() {
 }
 
 #[test]
-fn a_report_is_fetched_once_and_once_more_when_asked_for() {
+fn report_is_fetched_once_and_again_on_refresh() {
     let cli = CliHarness::new();
     let id = json(&cli.run(&["list", "--all", &main_file()]))["sandboxes"][5]["id"].as_str().unwrap().to_owned();
     let cli = CliHarness::new();
@@ -88,7 +88,7 @@ fn a_report_is_fetched_once_and_once_more_when_asked_for() {
 }
 
 #[test]
-fn exit_codes_tell_failures_apart() {
+fn exit_codes_distinguish_failures() {
     for (fault, code, words) in [
         ("401-wrong", 3, "does not accept the key"),
         ("403", 4, "forbids"),
@@ -111,7 +111,7 @@ fn exit_codes_tell_failures_apart() {
 }
 
 #[test]
-fn what_is_no_hash_and_what_is_no_identifier_is_a_mistake_of_usage() {
+fn invalid_hash_or_identifier_is_a_usage_error() {
     let cli = CliHarness::new();
     for arguments in [
         &["list", "d41d8cd98f00b204e9800998ecf8427e"][..],
@@ -153,7 +153,7 @@ fn documents_take_the_place_of_identifiers() {
 }
 
 #[test]
-fn without_a_terminal_the_commands_for_scripts_are_named() {
+fn missing_terminal_names_the_script_commands() {
     let home = tempfile::tempdir().unwrap();
     for arguments in [&[][..], &["demo"], &["open", "file.json"]] {
         let output = behaview(home.path()).args(arguments).output().unwrap();
@@ -164,7 +164,7 @@ fn without_a_terminal_the_commands_for_scripts_are_named() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_is_no_failure() {
+fn closed_output_pipe_is_no_failure() {
     let cli = CliHarness::new();
     let mut child = cli.command(&["list", &main_file()]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -172,7 +172,7 @@ fn a_reader_that_leaves_early_is_no_failure() {
 }
 
 #[test]
-fn any_other_question_is_called_by_its_name() {
+fn api_sends_a_request_by_its_name() {
     let cli = CliHarness::new();
     let public = behaview::demo::Demo::public_files()[0].sha256.clone();
     let file = json(&cli.run(&["api", "v3-file", &public]));
@@ -185,7 +185,7 @@ fn any_other_question_is_called_by_its_name() {
 }
 
 #[test]
-fn a_call_that_makes_something_public_wants_a_yes() {
+fn public_request_requires_confirmation() {
     let cli = CliHarness::new();
     let public = behaview::demo::Demo::public_files()[0].sha256.clone();
     let refused = cli.run(&["api", "v3-rescan", &public]);
@@ -196,7 +196,7 @@ fn a_call_that_makes_something_public_wants_a_yes() {
 }
 
 #[test]
-fn a_question_that_is_not_there_names_those_that_are() {
+fn unknown_request_name_lists_the_known_ones() {
     let cli = CliHarness::new();
     cli.fails(&["api", "v3-everything"], 2, &["v2-file-submissions"]);
     let output = cli.run(&["api", "v3-file", "short"]);
@@ -204,7 +204,7 @@ fn a_question_that_is_not_there_names_those_that_are() {
 }
 
 #[test]
-fn an_identifier_that_would_be_read_as_something_else_is_left_out_of_the_lines() {
+fn ambiguous_identifier_is_left_out_of_the_lines() {
     let odd = [
         "[evil",
         "{evil",
@@ -233,7 +233,7 @@ fn an_identifier_that_would_be_read_as_something_else_is_left_out_of_the_lines()
 }
 
 #[test]
-fn a_document_that_is_no_report_is_said_to_be_none() {
+fn document_without_a_report_is_named_as_such() {
     for (document, words) in [
         (r#"{"name":"x","deps":["a"]}"#, "standard input is not a behaviour report: show prints it as it is"),
         (
@@ -255,7 +255,7 @@ fn a_document_that_is_no_report_is_said_to_be_none() {
 }
 
 #[test]
-fn reports_are_read_wherever_a_tool_has_put_them_and_what_is_none_is_named() {
+fn wrapped_reports_are_read_and_errors_located() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("saved.json");
     let report = |id: &str| {

@@ -46,7 +46,7 @@ fn attribute<'a>(event: &'a Value, value: &str) -> &'a Value {
 }
 
 #[test]
-fn what_deserves_a_look_is_exported_with_severity_and_reason() {
+fn findings_are_exported_with_severity_and_reason() {
     let csv = export(&demo("1-cape"), &["--findings", "--format", "csv"]);
     let mut lines = csv.lines();
     assert!(lines.next().unwrap().ends_with(r#""value","severity","rule","note","decoded""#), "{csv}");
@@ -84,7 +84,7 @@ fn what_deserves_a_look_is_exported_with_severity_and_reason() {
 }
 
 #[test]
-fn the_users_own_rules_mark_rows_and_what_others_block() {
+fn user_rules_mark_rows_and_indicators_to_block() {
     let cli = CliHarness::new();
     let own = "[[rule]]\nid = \"ours\"\nseverity = \"high\"\nname = \"Ours\"\nwhy = \"We look for it.\"\nany = [\"time.example.com\"]\n";
     std::fs::write(cli.home.path().join(".config/behaview/rules.toml"), own).unwrap();
@@ -98,7 +98,7 @@ fn the_users_own_rules_mark_rows_and_what_others_block() {
 }
 
 #[test]
-fn the_rule_that_the_manual_shows_marks_what_it_says() {
+fn manual_example_rule_marks_as_documented() {
     let manual = include_str!("../../assets/help/findings.md");
     let rule = manual.split("```toml\n[[rule]]").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let cli = CliHarness::new();
@@ -114,7 +114,7 @@ fn the_rule_that_the_manual_shows_marks_what_it_says() {
 }
 
 #[test]
-fn indicators_say_how_the_rows_that_name_them_are_marked() {
+fn indicators_have_the_severity_of_their_rows() {
     let csv = export(&demo("3-lynxbox"), &["--indicators", "--format", "csv"]);
     let line = |start: &str| csv.lines().find(|line| line.contains(start)).unwrap();
     assert!(line("").ends_with(r#""seen","where","severity","rule","note""#), "{csv}");
@@ -134,7 +134,7 @@ fn indicators_say_how_the_rows_that_name_them_are_marked() {
 }
 
 #[test]
-fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() {
+fn only_sample_and_marked_indicators_are_blocked() {
     let sample = "57874b32c2596f25db81f780cb7ae5bd2277ff9ca0176b87fecf2352ec56938c";
     let bundle = parsed(&export(&demo("3-lynxbox"), &["--format", "stix"]));
     let found = patterns(&bundle);
@@ -163,7 +163,7 @@ fn others_are_told_to_block_the_sample_and_what_a_rule_marks_and_nothing_else() 
 }
 
 #[test]
-fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
+fn misp_categories_and_threat_level_fit_the_report() {
     let report = r#"{"files_opened":["C:\\read.txt","C:\\both.txt"],"files_written":["C:\\both.txt"],
         "registry_keys_opened":["HKCU\\Read"],"registry_keys_set":[{"key":"HKCU\\Set","value":"1"}],
         "mutexes_opened":["m"],"mutexes_created":["made"],"verdicts":["MALWARE"],"mitre_attack_techniques":[{"id":"T1547.001"},{"id":"no id"}]}"#;
@@ -191,7 +191,7 @@ fn misp_is_told_what_was_dropped_what_was_only_read_and_how_bad_it_is() {
 }
 
 #[test]
-fn tables_and_text_say_whose_report_it_is_and_who_started_whom() {
+fn exports_name_the_report_and_process_parents() {
     let report = r#"{"processes_tree":[{"name":"a.exe","process_id":"1","children":[{"name":"b.exe","children":[{"name":"c.exe"}]},{"name":"d.exe"}]}],
         "files_dropped":[{"path":"C:\\x.bin","odd":"kept","more":[1,2]}],
         "signature_matches":[{"name":"s","refs":[{"value":"r1"},{"value":"r2"},{"value":"r3"},{"value":"r4"},{"value":"r5"},{"value":"r6"},{"value":"r7"},{"value":"r8"},{"value":"r9"}]}]}"#;
@@ -218,7 +218,7 @@ fn tables_and_text_say_whose_report_it_is_and_who_started_whom() {
 }
 
 #[test]
-fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
+fn findings_are_grouped_by_pane_with_counts() {
     let report = r#"{"processes_tree":[{"name":"a.exe","children":[{"name":"b.exe","children":[{"name":"vssadmin.exe delete shadows","children":[
         {"name":"vssadmin.exe delete shadows /all"}]}]},{"name":"c.exe","children":[{"name":"wbadmin.exe delete catalog"}]}]}],
         "mitre_attack_techniques":[{"id":"T1055","severity":"HIGH","signature_description":"Injects"}],
@@ -247,7 +247,7 @@ fn what_is_notable_stands_under_its_pane_with_how_many_there_are_of_how_many() {
 }
 
 #[test]
-fn an_address_with_colons_is_told_from_its_port_and_nothing_stands_before_the_first_that_is_said() {
+fn ipv6_is_bracketed_and_empty_parts_are_left_out() {
     let report = r#"{"ip_traffic":[{"destination_ip":"2001:db8::24","destination_port":8443,"transport_layer_protocol":"TCP"},
         {"destination_ip":"192.0.2.7","destination_port":80}],
         "tls":[{"sni":"","version":"TLSv1.3","thumbprint":"ab12"},{"version":"TLSv1.2"}]}"#;
@@ -260,7 +260,7 @@ fn an_address_with_colons_is_told_from_its_port_and_nothing_stands_before_the_fi
 }
 
 #[test]
-fn what_every_network_has_is_not_blocked_and_often_is_no_way_to_hide() {
+fn local_hosts_are_not_blocked_frequent_ones_are() {
     let rows =
         |values: &[&str], of: &str| values.iter().map(|value| of.replace('#', value)).collect::<Vec<_>>().join(",");
     let alert = r##"{"rule_msg":"x","alert_severity":"high","alert_context":{"dest_ip":"#","dest_port":443}}"##;
@@ -319,7 +319,7 @@ fn blocked(attributes: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_mark_on_a_command_line_or_on_a_url_is_none_on_the_machines_that_it_names() {
+fn marked_command_or_url_does_not_block_its_hosts() {
     let report = r#"{"command_executions":["cmd.exe /C ping 1.1.1.1 -n 1 -w 3000 > Nul & Del /f /q \"C:\\x.exe\"",
         "powershell -w hidden https://www.microsoft.com/ \\\\files.example\\a","certutil -urlcache -f https://github.com/x/y/raw/z.exe z.exe"],
         "processes_created":["cmd /c ping 8.8.8.8 -n 5 & del C:\\x.exe"],

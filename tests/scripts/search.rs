@@ -16,7 +16,7 @@ fn lines(output: &std::process::Output) -> Vec<Value> {
 }
 
 #[test]
-fn what_is_stored_is_searched_for_nothing() {
+fn stored_reports_are_searched_at_no_cost() {
     let cli = holding();
     let paid = cli.paid();
     let found = lines(&cli.run(&["search", r"CURRENTVERSION\run", "--json"]));
@@ -51,7 +51,7 @@ fn panes_files_and_reports_narrow_a_search() {
 }
 
 #[test]
-fn documents_are_searched_without_a_key_and_nothing_of_them_is_obeyed() {
+fn documents_are_searched_without_key_and_escaped() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("report.json");
     std::fs::write(&path, r#"{"tags":["\u001b[2JNEEDLE"],"files_opened":["C:\\needle\\x","other"]}"#).unwrap();
@@ -62,7 +62,7 @@ fn documents_are_searched_without_a_key_and_nothing_of_them_is_obeyed() {
 }
 
 #[test]
-fn json_holds_nothing_that_cannot_be_seen_and_means_the_same() {
+fn json_output_is_ascii_and_equivalent() {
     let home = tempfile::tempdir().unwrap();
     let (path, hostile) = (home.path().join("report.json"), "needle\u{7f}\u{9b}31m\u{202e}gpj.exe\u{200b}\u{e0041}");
     std::fs::write(&path, serde_json::json!({ "tags": [hostile] }).to_string()).unwrap();

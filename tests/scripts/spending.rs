@@ -41,7 +41,7 @@ fn a_dry_run_prints_prices_and_sends_nothing() {
 }
 
 #[test]
-fn what_cannot_be_an_identifier_is_not_asked_for() {
+fn invalid_identifier_is_not_requested() {
     let cli = CliHarness::new();
     let file = main_file();
     let halves = [format!("{file}_CAPE"), "Sandbox-1794474845".to_owned()];
@@ -56,7 +56,7 @@ fn what_cannot_be_an_identifier_is_not_asked_for() {
 }
 
 #[test]
-fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
+fn key_typed_as_a_hash_is_never_sent_or_stored() {
     let cli = CliHarness::new();
     let run = |key: &str, words: &[&str], input: &str| harness::piped(cli.command(words).env("VT_APIKEY", key), input);
     let (key, file) = ("0123456789abcdef".repeat(4), main_file());
@@ -91,7 +91,7 @@ fn a_key_in_the_place_of_a_hash_is_neither_sent_nor_kept_nor_shown() {
 }
 
 #[test]
-fn a_dry_run_knows_what_is_stored() {
+fn dry_run_shows_stored_reports_as_free() {
     let cli = CliHarness::new();
     let listed = json(&cli.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
@@ -105,7 +105,7 @@ fn a_dry_run_knows_what_is_stored() {
 }
 
 #[test]
-fn a_dry_run_knows_what_the_day_has_cost_before() {
+fn dry_run_counts_the_spending_of_the_day() {
     let cli = CliHarness::new();
     cli.configure("[budget]\ndaily = 2\n");
     let [one, two] = ["a", "b"].map(|name| format!("{}_{name}-1795168800", main_file()));
@@ -119,7 +119,7 @@ fn a_dry_run_knows_what_the_day_has_cost_before() {
 }
 
 #[test]
-fn what_is_named_twice_is_paid_for_once() {
+fn repeated_input_is_paid_once() {
     let cli = CliHarness::new();
     let (file, loud) = (main_file(), main_file().to_uppercase());
     assert!(cli.run(&["list", "--refresh", &file, &loud, &file]).status.success());
@@ -130,7 +130,7 @@ fn what_is_named_twice_is_paid_for_once() {
 }
 
 #[test]
-fn offline_shows_what_is_stored_and_sends_nothing() {
+fn offline_shows_stored_reports_and_sends_nothing() {
     let cli = CliHarness::new();
     cli.fails(&["list", "--offline", &main_file()], 13, &["not stored"]);
     assert_eq!(cli.demo.seen().len(), 0);
@@ -178,7 +178,7 @@ fn identifiers_come_from_standard_input() {
 }
 
 #[test]
-fn some_of_several_is_an_exit_code_of_its_own() {
+fn partial_success_has_its_own_exit_code() {
     let cli = CliHarness::new();
     let (there, gone) = (main_file(), "ab".repeat(32));
     let output = cli.fails(&["list", &gone, &there], 12, &[]);
@@ -192,7 +192,7 @@ fn some_of_several_is_an_exit_code_of_its_own() {
 }
 
 #[test]
-fn reports_have_the_shape_that_users_of_the_official_command_line_know() {
+fn vt_format_has_the_official_cli_shape() {
     let cli = CliHarness::new();
     let ids = text(&cli.run(&["list", "--format", "ids", &main_file()]));
     let ids: Vec<_> = ids.lines().collect();

@@ -86,7 +86,7 @@ pub fn is_civil(output: &Output) -> bool {
 }
 
 #[test]
-fn what_was_stored_before_is_said_and_not_paid_again() {
+fn memory_mode_is_refused_while_items_are_stored() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     cli.configure("[store]\npersist = false\n");
@@ -213,7 +213,7 @@ fn a_damaged_report_is_unread_and_fetched_again() {
 }
 
 #[test]
-fn a_search_and_a_comparison_go_on_without_a_damaged_report() {
+fn search_and_comparison_skip_a_damaged_report() {
     let (cli, ids) = holding_two();
     let sound = text(&cli.run(&["search", "exe", &ids[1]]));
     json(&cli.run(&["list", &main_file()]));
@@ -226,7 +226,7 @@ fn a_search_and_a_comparison_go_on_without_a_damaged_report() {
 }
 
 #[test]
-fn damaged_records_come_back_from_the_copy() {
+fn damaged_records_are_restored_from_the_copy() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", "--all", &main_file()]));
     std::fs::write(records(&cli), vec![7; 9000]).unwrap();
@@ -281,7 +281,7 @@ fn a_disk_that_is_full_costs_nothing_twice() {
 
 /// Killed at many moments of its life: whatever it got done is kept whole, and what it asked stands in the ledger.
 #[test]
-fn a_program_that_is_killed_leaves_a_store_that_is_whole() {
+fn killed_program_leaves_an_intact_store() {
     let cli = CliHarness::new();
     let refresh = ["list", "--all", "--refresh", &main_file()];
     let begun = Instant::now();
@@ -311,7 +311,7 @@ fn a_program_that_is_killed_leaves_a_store_that_is_whole() {
 
 #[cfg(unix)]
 #[test]
-fn what_the_store_is_made_of_is_the_owners_alone_under_any_umask() {
+fn store_files_are_private_under_any_umask() {
     use std::os::unix::fs::PermissionsExt;
     let cli = CliHarness::new();
     let command = "umask 0; exec \"$0\" \"$@\"";

@@ -54,7 +54,7 @@ fn file(folder: &Path, name: &str, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_stored_is_listed_with_size_age_and_origin() {
+fn stored_items_are_listed_with_size_and_origin() {
     let cli = CliHarness::new();
     assert_eq!(text(&cli.run(&["store"])), "Nothing is stored.\n");
     json(&cli.run(&["list", &main_file()]));
@@ -75,7 +75,7 @@ fn what_is_stored_is_listed_with_size_age_and_origin() {
 }
 
 #[test]
-fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
+fn deletion_erases_all_files_but_the_ledger() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", "--all", &main_file()]));
     note(&cli, &format!("{}_CAPE Sandbox-1794474845", main_file()), "quoted words");
@@ -94,7 +94,7 @@ fn what_is_deleted_is_in_no_file_and_the_ledger_stays() {
 }
 
 #[test]
-fn what_is_old_goes_by_age() {
+fn old_items_are_deleted_by_age() {
     let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let listed = json(&cli.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
@@ -119,7 +119,7 @@ fn what_is_old_goes_by_age() {
 }
 
 #[test]
-fn what_is_to_be_deleted_says_whose_it_is() {
+fn deletion_plan_names_the_profiles() {
     let (colleague, cli, folder) = (CliHarness::new(), CliHarness::new(), tempfile::tempdir().unwrap());
     let listed = json(&colleague.run(&["list", &main_file()]));
     let ids: Vec<_> = listed["sandboxes"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();
@@ -153,7 +153,7 @@ fn what_is_to_be_deleted_says_whose_it_is() {
 }
 
 #[test]
-fn one_report_of_a_list_goes_and_the_list_stays() {
+fn deleting_one_report_preserves_its_list() {
     let cli = CliHarness::new();
     let listed = json(&cli.run(&["list", &main_file()]));
     let id = |n: usize| listed["sandboxes"][n]["id"].as_str().unwrap().to_owned();
@@ -200,7 +200,7 @@ fn a_colleagues_report_is_stored_and_costs_nothing() {
 }
 
 #[test]
-fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
+fn import_is_found_with_every_profile() {
     let (colleague, cli, folder) = (CliHarness::new(), CliHarness::new(), tempfile::tempdir().unwrap());
     let listed = json(&colleague.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
@@ -228,7 +228,7 @@ fn what_was_imported_belongs_to_no_service_and_is_found_with_every_profile() {
 }
 
 #[test]
-fn what_another_profile_holds_is_searched_and_named() {
+fn search_covers_and_names_other_profiles() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     let with_other = |arguments: &[&str]| cli.run(&[arguments, &["--profile", "virustotal"]].concat());
@@ -271,7 +271,7 @@ fn a_colleagues_list_is_stored_as_a_list() {
 }
 
 #[test]
-fn what_was_paid_for_stays_listed_when_another_list_takes_its_place() {
+fn paid_reports_stay_listed_after_a_list_import() {
     let cli = CliHarness::new();
     let before = json(&cli.run(&["list", "--all", &main_file()]));
     let ids = |listed: &Value| {
@@ -296,7 +296,7 @@ fn what_was_paid_for_stays_listed_when_another_list_takes_its_place() {
 }
 
 #[test]
-fn a_fetched_report_is_never_overwritten_unasked() {
+fn import_overwrites_fetched_report_only_by_flag() {
     let cli = CliHarness::new();
     let listed = json(&cli.run(&["list", &main_file()]));
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
@@ -324,7 +324,7 @@ fn a_fetched_report_is_never_overwritten_unasked() {
 }
 
 #[test]
-fn what_answers_no_question_is_refused_and_says_why() {
+fn unusable_import_is_refused_with_a_reason() {
     let cli = CliHarness::new();
     let folder = tempfile::tempdir().unwrap();
     let (hash, other) = ("ab".repeat(32), "cd".repeat(32));
@@ -359,7 +359,7 @@ fn what_answers_no_question_is_refused_and_says_why() {
 
 #[cfg(unix)]
 #[test]
-fn what_never_ends_is_no_report_and_is_read_no_further() {
+fn endless_input_is_refused_early() {
     let (cli, folder) = (CliHarness::new(), tempfile::tempdir().unwrap());
     let (sparse, pipe) = (folder.path().join("terabyte"), folder.path().join("pipe"));
     std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();

@@ -18,7 +18,7 @@ fn scans(cli: &CliHarness) -> u64 {
 }
 
 #[test]
-fn a_file_is_submitted_and_watched_until_its_reports_are_there() {
+fn submitted_file_is_watched_until_its_reports() {
     let (cli, path) = cli(Options::default());
     let output = cli.run(&["submit", "--keep-days", "2", "--watch", "--interval", "1", "--max-polls", "9", &path]);
     let found = json(&output);
@@ -41,7 +41,7 @@ fn a_file_is_submitted_and_watched_until_its_reports_are_there() {
 }
 
 #[test]
-fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
+fn pending_scan_is_stored_until_it_has_ended() {
     let (cli, path) = cli(Options::default());
     let submitted = json(&cli.run(&["submit", &path]));
     let file = submitted["file"].as_str().unwrap();
@@ -60,7 +60,7 @@ fn a_scan_is_known_to_later_runs_until_its_end_was_seen() {
 }
 
 #[test]
-fn where_nothing_is_kept_no_scan_is_remembered() {
+fn memory_mode_stores_no_pending_scan() {
     let (cli, path) = cli(Options::default());
     let submitted = json(&cli.run(&["submit", "--set", "store.persist=false", &path]));
     let known = [&submitted["file"], &submitted["scan"]].map(|value| value.as_str().unwrap().to_owned());
@@ -85,7 +85,7 @@ fn a_dry_run_and_a_limit_send_nothing() {
 }
 
 #[test]
-fn an_option_without_words_is_refused_before_anything_is_sent() {
+fn empty_option_is_refused_before_sending() {
     let (cli, path) = cli(Options::default());
     for (option, words) in [("--sandbox", ""), ("--sandbox", " "), ("--command-line", "")] {
         let output = cli.fails(&["submit", option, words, &path], 2, &[]);
@@ -95,7 +95,7 @@ fn an_option_without_words_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn a_password_comes_from_a_file_or_standard_input_and_is_written_nowhere() {
+fn password_from_stdin_is_sent_and_not_stored() {
     let (cli, path) = cli(Options::default());
     let mut command = cli.command(&["submit", "--log-level", "debug", "--password-file", "-", &path]);
     let output = piped(&mut command, "swordfish-77\n");
@@ -150,7 +150,7 @@ fn each_failure_has_its_exit_code() {
 }
 
 #[test]
-fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
+fn lost_upload_is_recognized_despite_ledger_damage() {
     let (cli, path) = cli(Options::default());
     arm(&cli.demo, "scan:lost*1");
     assert_eq!(cli.run(&["submit", &path]).status.code(), Some(8));
@@ -193,7 +193,7 @@ fn a_lost_upload_is_not_forgotten_with_what_the_ledger_says_of_it() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
+fn unreadable_or_irregular_file_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     let (cli, sample) = cli(Options::default());
     let at = |name: &str| cli.home.path().join(name).to_str().unwrap().to_owned();
@@ -221,7 +221,7 @@ fn what_is_no_file_of_bytes_is_refused_at_once_in_words() {
 }
 
 #[test]
-fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
+fn repeat_of_an_unconfirmed_call_is_always_named() {
     let (cli, path) = cli(Options::default());
     let before = "the same was sent on ";
     for call in [&["api", "--yes", "v2-file-scan", &path][..], &["api", "--yes", "v3-rescan", &main_file()]] {
@@ -235,7 +235,7 @@ fn what_is_sent_again_after_its_answer_was_lost_is_named_whatever_was_agreed() {
 }
 
 #[test]
-fn a_file_is_deleted_at_the_service_after_a_yes() {
+fn service_deletion_spares_stored_reports() {
     let (cli, _) = cli(Options::default());
     json(&cli.run(&["list", &main_file()]));
     let shown = text(&cli.run(&["delete", "--dry-run", &main_file()]));
@@ -246,7 +246,7 @@ fn a_file_is_deleted_at_the_service_after_a_yes() {
 }
 
 #[test]
-fn an_upload_that_the_budget_does_not_pay_is_refused_before_its_address_is_paid_for() {
+fn over_budget_upload_is_refused_before_its_url() {
     for (budget, is_dry, code) in [("session = 1", false, 11), ("daily = 1", true, 11), ("session = 2", false, 0)] {
         let (cli, path) = cli(Options::default());
         cli.configure(&format!("[budget]\n{budget}\n"));

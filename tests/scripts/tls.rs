@@ -56,7 +56,7 @@ fn relay(mut client: StreamOwned<ServerConnection, TcpStream>, service: &str) {
 }
 
 #[test]
-fn an_authority_of_ones_own_is_trusted_where_the_profile_names_it() {
+fn custom_ca_is_trusted_where_the_profile_names_it() {
     let cli = CliHarness::new();
     let root = format!("root={}", encrypted(cli.demo.root()));
     let trusted = format!("ca_file={}", fixture("authority.pem").display());
@@ -76,7 +76,7 @@ fn an_authority_of_ones_own_is_trusted_where_the_profile_names_it() {
 }
 
 #[test]
-fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
+fn certificate_of_another_name_is_refused() {
     let cli = CliHarness::new();
     let root = encrypted(cli.demo.root()).replace("127.0.0.1", "localhost");
     cli.fails(
@@ -97,7 +97,7 @@ fn a_certificate_for_another_name_is_refused_though_its_authority_is_trusted() {
 }
 
 #[test]
-fn what_stays_on_this_machine_wants_no_certificates() {
+fn loopback_service_needs_no_certificates() {
     let cli = CliHarness::new();
     let broken = cli.home.path().join("broken.pem");
     std::fs::write(&broken, "-----BEGIN CERTIFICATE-----\nno such thing\n-----END CERTIFICATE-----\n").unwrap();

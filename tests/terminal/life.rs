@@ -15,7 +15,7 @@ fn demo_in_a_shell(arguments: &str) -> Terminal {
 }
 
 #[test]
-fn a_signal_ends_the_program_and_gives_the_terminal_back() {
+fn signal_ends_app_and_restores_the_terminal() {
     // The numbers of the last two differ from system to system.
     for (name, code) in [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131), ("USR1", 0), ("USR2", 0)] {
         let mut terminal = Terminal::demo();
@@ -28,7 +28,7 @@ fn a_signal_ends_the_program_and_gives_the_terminal_back() {
 }
 
 #[test]
-fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
+fn signal_during_startup_leaves_nothing_behind() {
     let is_long = std::env::var_os("BEHAVIEW_TORTURE").is_some();
     let (moments, step) = if is_long { (0..300, 1) } else { (0..60, 4) };
     let mut kills = 0;
@@ -45,7 +45,7 @@ fn a_signal_at_any_moment_of_the_start_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_store_that_cannot_be_opened_is_told_where_the_shell_is() {
+fn store_error_is_printed_to_the_restored_terminal() {
     let mut terminal = Terminal::start(&[]);
     terminal.wait_for("SHA-256");
     terminal.quit();
@@ -92,7 +92,7 @@ fn a_closed_terminal_ends_the_program_and_its_folder() {
 }
 
 #[test]
-fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
+fn ctrl_z_suspends_and_fg_resumes() {
     let mut terminal = demo_in_a_shell("");
     terminal.wait_for("Sandboxes 4 of 6");
     for time in 1..=2 {
@@ -116,7 +116,7 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_brings_the_app_back() {
 }
 
 #[test]
-fn stopped_from_outside_it_comes_back_whole() {
+fn externally_stopped_app_resumes() {
     for name in ["TSTP", "STOP"] {
         let mut terminal = demo_in_a_shell("");
         terminal.wait_for("Sandboxes 4 of 6");
@@ -134,7 +134,7 @@ fn stopped_from_outside_it_comes_back_whole() {
 }
 
 #[test]
-fn the_shell_ends_it_behind_the_prompt() {
+fn stopped_job_killed_by_the_shell_exits_cleanly() {
     for (begun, stopped_by) in [("", "TSTP"), ("", "STOP"), ("&", "")] {
         let mut terminal = demo_in_a_shell(begun);
         let job = terminal.job();
@@ -190,7 +190,7 @@ fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
 }
 
 #[test]
-fn a_signal_gives_the_terminal_back_at_once_and_lets_what_is_paid_for_come_in() {
+fn signal_restores_terminal_and_awaits_paid_call() {
     for (fault, name, state) in [
         ("list:delay=600", "TERM", "charged"),
         ("list:delay=600", "HUP", "charged"),

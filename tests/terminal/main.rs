@@ -42,7 +42,7 @@ fn from_start_through_a_report_to_quit() {
 }
 
 #[test]
-fn what_is_copied_reaches_the_terminal_in_base64_only() {
+fn copied_text_is_sent_as_base64_only() {
     let mut terminal = Terminal::demo();
     terminal.press("2y");
     terminal.wait_for("Copied a value by OSC 52");
@@ -79,7 +79,7 @@ fn the_terminal_can_be_resized_while_the_program_runs() {
 }
 
 #[test]
-fn how_the_screen_was_left_is_remembered() {
+fn ui_state_is_restored_if_persistent() {
     let report = r#"{"data":{"id":"AB_Box-1795168800","attributes":{"processes_tree":[
         {"process_id":"1","name":"parent.exe","children":[{"process_id":"2","name":"child.exe"}]},
         {"process_id":"3","name":"other.exe"}]}}}"#
@@ -131,7 +131,7 @@ fn several_documents_are_opened_beside_each_other() {
 }
 
 #[test]
-fn a_large_report_is_shown_before_its_end_and_its_end_is_not_forgotten() {
+fn large_document_is_shown_while_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let (path, file) = (folder.path().join("large.json"), "ab".repeat(32));
     let first = format!(

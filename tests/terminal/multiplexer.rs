@@ -79,7 +79,7 @@ impl Drop for Tmux {
 }
 
 #[test]
-fn in_a_real_tmux_it_copies_takes_a_paste_and_follows_its_size() {
+fn app_in_tmux_copies_pastes_and_resizes() {
     if Command::new("tmux").arg("-V").output().is_err() {
         println!("there is no tmux here: the app inside a real one was NOT tried");
         return;

@@ -48,7 +48,7 @@ fn a_password_is_not_shown_and_reaches_the_service() {
 }
 
 #[test]
-fn ctrl_c_gives_the_question_up_and_nothing_is_sent() {
+fn ctrl_c_at_the_prompt_sends_nothing() {
     let mut asked = Asked::new();
     asked.terminal.press("swordf\u{3}");
     asked.assert_ended(130);
@@ -56,7 +56,7 @@ fn ctrl_c_gives_the_question_up_and_nothing_is_sent() {
 }
 
 #[test]
-fn a_signal_ends_the_program_once_the_terminal_is_as_it_was() {
+fn signal_at_the_prompt_restores_the_terminal() {
     let endings = [
         ("TERM", 143, "Terminated"),
         ("HUP", 129, "Hangup"),

@@ -50,7 +50,7 @@ fn a_list_on_a_terminal_is_a_table() {
 }
 
 #[test]
-fn a_yes_that_was_typed_before_the_price_was_said_pays_for_nothing() {
+fn confirmation_typed_before_the_price_is_ignored() {
     // Ahead; with what asked for the price, where a terminal hands over whatever has come; and while the price was on its way:
     // from Ctrl-S to Ctrl-Q a terminal takes no output, and the program waits with its question.
     for (line, typed) in
@@ -74,7 +74,7 @@ fn a_yes_that_was_typed_before_the_price_was_said_pays_for_nothing() {
 }
 
 #[test]
-fn what_the_budget_will_not_pay_for_is_told_before_it_is_asked() {
+fn over_budget_price_is_shown_in_help() {
     let mut terminal = Terminal::start(&["demo", "--plain", "--set", "budget.session=1"]);
     terminal.wait_for("keys: ");
     terminal.press("?\r");

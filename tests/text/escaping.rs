@@ -91,7 +91,7 @@ fn text_is_escaped_where_it_hides_or_misleads() {
 }
 
 #[test]
-fn bytes_and_code_points_are_told_apart() {
+fn bytes_and_code_points_are_distinguished() {
     for (bytes, visible) in [
         (&b"\x80\xff"[..], r"\x{80}\x{ff}"),
         (b"\xc2\x80", r"\u{80}"),
@@ -208,7 +208,7 @@ fn shown_characters() -> impl Iterator<Item = char> {
 }
 
 #[test]
-fn every_shown_character_keeps_its_width_among_neighbours() {
+fn character_width_is_independent_of_neighbours() {
     for character in shown_characters() {
         let places = NEIGHBOURS.map(|(before, after)| format!("{before}{character}{character}{after}"));
         let text = Untrusted::from(places.concat());

@@ -21,7 +21,7 @@ fn escapes_are_decoded() {
 }
 
 #[test]
-fn what_is_no_escape_is_kept() {
+fn invalid_escapes_are_unchanged() {
     for raw in [r"\q", r"\u12", r"\u12g4", r"\x41", r"\u+123", r"\", r"a\u", "\n\u{1b}", "é"] {
         assert_eq!(decoded(raw), raw.as_bytes());
     }
@@ -29,7 +29,7 @@ fn what_is_no_escape_is_kept() {
 }
 
 #[test]
-fn lone_surrogates_are_kept() {
+fn lone_surrogates_are_preserved() {
     for (raw, bytes) in [
         (r"\ud83d", &b"\xed\xa0\xbd"[..]),
         (r"\ude00\ud83d", b"\xed\xb8\x80\xed\xa0\xbd"),
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn what_others_write_comes_to_hold_nothing_hidden_and_means_the_same(
+    fn escaped_json_is_visible_and_equivalent(
         texts in prop::collection::vec(r#"[\PC\p{C}\\\\"xu\u{202e}\u{7f}\u{9b}\u{300}\u{e0041}]{0,12}"#, 0..5),
     ) {
         for json in [serde_json::to_string(&texts).unwrap(), serde_json::to_string_pretty(&texts).unwrap()] {

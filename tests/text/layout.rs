@@ -37,7 +37,7 @@ fn lines_end_when_full_and_after_a_line_feed() {
 
 /// Would take hours, were the whole string looked at each time.
 #[test]
-fn the_length_of_a_string_costs_nothing_where_it_is_not_seen() {
+fn layout_cost_is_independent_of_hidden_length() {
     let long = Untrusted::from("\\\u{1b}日e\u{301}".repeat(1 << 20));
     for columns in 0..200 {
         assert!(long.visible_cut(columns).width() <= columns);

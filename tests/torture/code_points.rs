@@ -293,7 +293,7 @@ fn names_of_attributes_show_every_code_point() {
 }
 
 #[test]
-fn the_programs_own_words_cannot_carry_a_control_either() {
+fn notices_cannot_carry_control_characters() {
     for code in (0..0x100).chain(0x2000..0x2100).filter_map(char::from_u32) {
         let mut stage = Stage::new(Model::new(service(), now()), 80, 24);
         stage.take(Message::Notice(format!("a{code}b"))).draw_safely("notice");

@@ -68,7 +68,7 @@ fn every_attribute_bears_every_kind_of_value() {
 }
 
 #[test]
-fn what_stands_around_a_report_does_not_cost_it() {
+fn report_is_found_despite_surrounding_bytes() {
     let sound = r#"{"data":{"id":"x-1","attributes":{"tags":["GOOD"]}}}"#;
     for text in
         [format!("\u{feff}{sound}"), format!("{sound}\n\n\0\0"), format!(" \r\n\t{sound}"), format!("{sound}{sound}")]
@@ -85,7 +85,7 @@ fn what_stands_around_a_report_does_not_cost_it() {
 }
 
 #[test]
-fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
+fn million_attributes_yield_a_row_each() {
     let count = if is_long() { 1_000_000 } else { 100_000 };
     for value in ["[0]", "{\"b\":1}", "7"] {
         // A name that the table knows, and one that it does not.
@@ -104,7 +104,7 @@ fn a_million_attributes_cost_a_row_each_and_none_is_lost() {
 }
 
 #[test]
-fn a_process_deep_in_a_tree_costs_no_more_than_one_at_its_top() {
+fn deep_process_reads_as_fast_as_a_shallow_one() {
     for (head, tail) in [("", ""), ("", ",\"process_id\":\"7\""), ("", ",\"children\":[]")] {
         let depth = 20_000;
         let open = format!("{{\"name\":\"p\"{head},\"children\":[");

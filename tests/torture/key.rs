@@ -133,7 +133,7 @@ fn the_key_is_in_nothing_that_the_program_wrote() {
 }
 
 #[test]
-fn a_service_that_repeats_the_key_is_believed_without_it() {
+fn echoed_key_is_redacted_in_every_output() {
     let trial = Trial::begin();
     let root = super::parrot::begin(CANARY);
     trial.configure(&format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{root}\"\n"), 0o600);
@@ -204,7 +204,7 @@ fn a_key_that_others_can_read_is_not_used() {
 }
 
 #[test]
-fn no_key_goes_out_in_the_clear() {
+fn key_is_not_sent_unencrypted() {
     let trial = Trial::begin();
     let address = trial.stranger.local_addr().unwrap();
     for root in [
@@ -222,7 +222,7 @@ fn no_key_goes_out_in_the_clear() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_core_file_can_hold_it() {
+fn core_dumps_are_disabled() {
     use std::io::BufRead;
     let mut child = Command::new(env!("CARGO_BIN_EXE_behaview"))
         .args(["demo", "--serve"])
@@ -238,7 +238,7 @@ fn no_core_file_can_hold_it() {
 }
 
 #[test]
-fn what_is_quoted_on_standard_error_is_visible() {
+fn quoted_input_on_stderr_is_visible() {
     let trial = Trial::begin();
     let hostile = "a\u{1b}]0;x\u{7}\u{202e}\u{9b}2J\u{2028}\u{e0041}\r\n/b";
     for arguments in [

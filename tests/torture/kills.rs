@@ -137,7 +137,7 @@ fn play(scene: &Scene, number: usize) -> bool {
 }
 
 #[test]
-fn killed_at_any_step_it_loses_nothing_that_was_paid_for() {
+fn kill_at_any_step_loses_no_paid_response() {
     if !Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success()) {
         println!("there is no strace here that may trace: kills between two calls to the system were NOT tried");
         return;

@@ -21,7 +21,7 @@ fn list() -> List {
 }
 
 #[test]
-fn pages_add_up_and_repeats_are_passed_over() {
+fn pages_are_appended_without_repeats() {
     let mut list = list();
     take(&mut list, None, r#"{"data":[{"id":"a"},{"id":"b"}],"meta":{"cursor":"2"}}"#);
     take(&mut list, Some(&"2".into()), r#"{"data":[{"id":"b"},{"id":"c"}],"meta":{"cursor":"3"}}"#);
@@ -32,7 +32,7 @@ fn pages_add_up_and_repeats_are_passed_over() {
 }
 
 #[test]
-fn a_refreshed_list_stays_on_the_sandbox_that_was_chosen() {
+fn refreshed_list_preserves_the_selected_sandbox() {
     let mut list = list();
     take(&mut list, None, r#"{"data":[{"id":"a"},{"id":"b"}]}"#);
     list.scroll.cursor = 1;
@@ -52,7 +52,7 @@ fn a_refreshed_list_loses_no_report() {
 }
 
 #[test]
-fn a_report_of_a_page_that_could_not_be_kept_stays_when_what_is_stored_goes() {
+fn report_of_an_unstored_page_survives_deletion() {
     let mut list = list();
     let lost = page(r#"{"data":[{"id":"a","attributes":{"tags":["x"]}}]}"#);
     list.take_page(None, lost, Timestamp::UNIX_EPOCH, Some("could not be kept".to_owned()));

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_asked_for_only_when_there_is_more_in_it() {
+    fn list_is_requested_only_after_new_reports() {
         let file = Sha256::parse(&"ab".repeat(32)).unwrap();
         let now = SignedDuration::ZERO;
         let mut follow = ScanWatch::new(file, None, PollPace::default(), now);

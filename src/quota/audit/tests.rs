@@ -36,13 +36,13 @@ fn found(looks: &[QuotaSnapshot], calls: &[AuditedCall]) -> Vec<Finding> {
 }
 
 #[test]
-fn a_counter_that_was_never_seen_to_count_decides_nothing() {
+fn never_rising_counter_is_unclear() {
     let windows = windows(&[look(0, 0, 7), look(1_000, 1, 7)], &[call(1, 10, PERHAPS)], Unit::Request);
     assert_eq!(windows[0].finding(), Finding::Unclear);
 }
 
 #[test]
-fn what_the_rise_says_of_the_calls() {
+fn counter_rise_determines_the_finding() {
     for (charges, rose, finding) in [
         (&[ONE, ONE][..], 2, Finding::Confirmed),
         (&[ONE, PERHAPS], 1, Finding::Free),
@@ -66,7 +66,7 @@ fn what_the_rise_says_of_the_calls() {
 }
 
 #[test]
-fn a_look_that_comes_soon_confirms_and_decides_nothing() {
+fn early_snapshot_can_only_confirm() {
     let soon = |rose: u64, charge| found(&[look(0, 0, 7), look(20, 9, 7 + rose)], &[call(1, 10, charge)]);
     assert_eq!(soon(1, ONE), [Finding::Confirmed]);
     assert_eq!(soon(0, ONE), [Finding::Unclear]);
@@ -75,7 +75,7 @@ fn a_look_that_comes_soon_confirms_and_decides_nothing() {
 }
 
 #[test]
-fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
+fn late_window_reaches_back_over_early_snapshots() {
     let calls = [call(1, 10, ONE), call(2, 30, PERHAPS), call(3, 50, PERHAPS)];
     let looks = [look(0, 0, 0), look(20, 1, 1), look(40, 2, 1), look(60, 3, 2), look(1_000, 3, 2)];
     let verdicts = |windows: Vec<Window>| windows.iter().map(Window::finding).collect::<Vec<_>>();
@@ -87,7 +87,7 @@ fn a_window_that_ends_late_reaches_back_over_looks_that_came_too_soon() {
 }
 
 #[test]
-fn the_comparison_of_calls_goes_on_while_the_counter_lags() {
+fn comparison_extends_while_the_counter_lags() {
     let calls = [call(1, 10, ONE), call(2, 30, PERHAPS)];
     let words = |used: [u64; 4], last: i64| {
         let looks = [(0, 0), (20, 1), (1_000, 2), (2_000, 2)].into_iter().zip(used);
@@ -116,7 +116,7 @@ fn the_comparison_of_calls_goes_on_while_the_counter_lags() {
 }
 
 #[test]
-fn what_is_in_doubt_makes_no_window() {
+fn doubtful_readings_make_no_window() {
     let looks = [look(0, 0, 7), look(1_000, 1, 7)];
     let calls = [call(1, 10, PERHAPS)];
     assert_eq!(found(&looks, &calls), [Finding::Free]);
@@ -139,7 +139,7 @@ fn what_is_in_doubt_makes_no_window() {
 }
 
 #[test]
-fn after_midnight_the_month_still_tells() {
+fn monthly_counter_decides_after_midnight() {
     let next_day = || {
         let mut look = look(86_400, 1, 8);
         look.readings[1].used = 0;

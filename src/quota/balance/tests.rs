@@ -68,7 +68,7 @@ fn a_user_of_nothing_lives_on_the_group() {
 }
 
 #[test]
-fn odd_numbers_are_set_aside_by_name_and_the_rest_is_read() {
+fn invalid_counters_are_named_and_the_rest_read() {
     let body = br#"{"data": {
         "api_requests_hourly": {"user": {"allowed": 1e30, "used": 0}, "group": {"allowed": 9, "used": 1}},
         "api_requests_daily": {"user": {"allowed": "500", "used": 1}},
@@ -121,7 +121,7 @@ fn every_known_counter_lies_in_a_period_of_its_unit() {
 }
 
 #[test]
-fn what_was_read_before_a_renewal_is_full_after_it() {
+fn balance_is_full_after_its_reset() {
     let used = json!({"user": {"allowed": 5, "used": 5}});
     let balances = Balances::read(&json!({"data": {
         "api_requests_hourly": used, "api_requests_daily": {"user": {"allowed": 9, "used": 6}}, "unlisted": used}}));
@@ -148,7 +148,7 @@ fn two_counters_of_one_meaning_both_limit() {
 // Usage
 
 #[test]
-fn odd_entries_of_usage_are_set_aside_by_name_and_the_rest_is_read() {
+fn invalid_usage_is_named_and_the_rest_read() {
     let usage = Usage::read(&json!({"data": {
         "daily": {
             "yesterday": {"files": 1},
@@ -163,7 +163,7 @@ fn odd_entries_of_usage_are_set_aside_by_name_and_the_rest_is_read() {
 }
 
 #[test]
-fn two_answers_are_one_and_disagreements_are_named() {
+fn usage_responses_merge_and_name_mismatches() {
     let half = |day: &str, files: u64, total: u64| {
         let daily = json!({day: {"files": files}});
         Usage::read(&json!({"data": {"daily": daily, "total": {"files": total, "urls": 0}}}))

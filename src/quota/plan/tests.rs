@@ -42,7 +42,7 @@ fn summary(operations: &[Operation], rows: &[Row]) -> String {
 }
 
 #[test]
-fn plans_are_told_in_words() {
+fn forecast_label_names_fit_and_reset() {
     let hourly = "api_requests_hourly";
     let analysis = of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() });
     let walls = [(hourly, Some((240, 1)), None), (DAILY, Some((1000, 402)), None)];
@@ -101,7 +101,7 @@ fn a_range_fits_perhaps() {
 }
 
 #[test]
-fn every_pool_that_is_short_is_named_and_so_is_the_one_that_is_not_known() {
+fn every_short_or_unknown_pool_is_named() {
     let operations = [report(600), of(Kind::LivehuntRules, Numbers { rules: 3, active: true, ..Numbers::default() })];
     let rows = [
         ("api_requests_hourly", Some((240, 21)), None),
@@ -121,7 +121,7 @@ fn every_pool_that_is_short_is_named_and_so_is_the_one_that_is_not_known() {
 }
 
 #[test]
-fn a_counter_that_cannot_be_read_leaves_doubt_but_not_about_a_shortage() {
+fn unreadable_counter_is_unknown_unless_short() {
     let odd = |left: u64| {
         Balances::read(&json!({"data": {
             "api_requests_daily": {"user": {"allowed": left, "used": 0}},
@@ -148,7 +148,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
 
 proptest! {
     #[test]
-    fn a_forecast_never_panics_and_a_bigger_plan_never_fits_better(
+    fn forecast_never_panics_nor_improves_with_size(
         a in any_plan(), b in any_plan(), allowed in any::<u64>(), used in any::<u64>(), second in any::<i32>(),
     ) {
         let rows = [(DAILY, Some((allowed, used)), Some((used, allowed))), (MONTHLY, Some((used, 0)), None)];
@@ -162,7 +162,7 @@ proptest! {
 }
 
 #[test]
-fn a_total_is_said_in_units() {
+fn total_is_labelled_in_units() {
     for (min, max, words) in [
         (1, Some(1), "1 request"),
         (600, Some(600), "600 requests"),

@@ -5,7 +5,7 @@ use super::*;
 // §8.1 General rules
 
 #[test]
-fn rule_8_1_1_a_member_of_a_group_consumes_from_both_and_others_alone() {
+fn rule_8_1_1_group_members_consume_from_both() {
     let alone = Entitlements { group: no(), ..entitled() };
     let both = [Holder::User, Holder::Group];
     for (kind, entitled, charged) in [
@@ -20,7 +20,7 @@ fn rule_8_1_1_a_member_of_a_group_consumes_from_both_and_others_alone() {
 }
 
 #[test]
-fn rule_8_1_2_private_reads_take_a_request_by_assumption() {
+fn rule_8_1_2_private_reads_assume_one_request() {
     let reads = Kind::ALL.iter().filter(|kind| kind.is_private());
     for kind in reads.filter(|kind| **kind != Kind::PrivateScan) {
         let price = priced(&Operation::once(*kind));
@@ -32,7 +32,7 @@ fn rule_8_1_2_private_reads_take_a_request_by_assumption() {
 }
 
 #[test]
-fn rule_8_1_2_private_reads_without_a_licence_are_refused() {
+fn rule_8_1_2_unlicensed_private_reads_are_refused() {
     let unlicensed = Entitlements { private_scanning: no(), ..entitled() };
     for kind in Kind::ALL.iter().filter(|kind| kind.is_private()) {
         let price = price(&Operation::once(*kind), &unlicensed);
@@ -42,14 +42,14 @@ fn rule_8_1_2_private_reads_without_a_licence_are_refused() {
 }
 
 #[test]
-fn rule_8_1_2_an_unknown_licence_is_no_refusal_and_is_named() {
+fn rule_8_1_2_unknown_licence_is_named_not_refused() {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
     assert_price(&price, "8.1.2", Pool::Api, "1 request");
     assert!(price.explanation().join(" ").contains("licence is not known"));
 }
 
 #[test]
-fn rule_8_1_3_api_quota_is_limited_by_minute_day_and_month_others_by_month() {
+fn rule_8_1_3_only_api_quota_has_short_periods() {
     let periods = Unit::Request.periods();
     assert!([Period::Minute, Period::Daily, Period::Monthly].iter().all(|period| periods.contains(period)));
     for unit in [Unit::Search, Unit::Download, Unit::Rule, Unit::Job, Unit::Graph] {
@@ -76,7 +76,7 @@ fn rule_8_2_2_unknown_submissions_take_a_request_each() {
 }
 
 #[test]
-fn rules_8_2_3_and_8_3_5_what_perhaps_exists_is_nothing_or_one() {
+fn rules_8_2_3_and_8_3_5_unknown_is_0_or_1_request() {
     let upload = priced(&of(Kind::V2FileScan, Numbers { known: None, ..Numbers::default() }));
     let analysis = priced(&of(Kind::V3Analysis, Numbers { exists: None, ..Numbers::default() }));
     for (price, rule) in [(&upload, "8.2.3"), (&analysis, "8.3.5")] {
@@ -90,7 +90,7 @@ fn rules_8_2_3_and_8_3_5_what_perhaps_exists_is_nothing_or_one() {
 // §8.3 API v3 consumption
 
 #[test]
-fn rules_8_3_1_and_8_3_2_searches_take_api_quota_where_it_is_premium_and_intelligence_quota_else() {
+fn rules_8_3_1_and_8_3_2_searches_prefer_premium_api() {
     let price = enterprise(Kind::V3Search, 1, no(), yes());
     assert_price(&price, "8.3.1", Pool::Intelligence, "1 search");
     assert_eq!((price.agreeing, price.basis), (vec!["8.4.2", "8.4.3"], Basis::Documented));
@@ -114,7 +114,7 @@ fn rule_8_4_2_each_step_of_a_cursor_takes_one_search() {
 }
 
 #[test]
-fn rule_8_4_3_enterprise_endpoints_take_premium_api_where_it_is_bought_and_are_refused_to_who_has_nothing() {
+fn rule_8_4_3_enterprise_prefers_api_or_is_refused() {
     assert_price(&enterprise(Kind::V3Download, 2, yes(), yes()), "8.4.3", Pool::Api, "2 requests");
     assert_price(&enterprise(Kind::V3Download, 2, no(), yes()), "8.4.3", Pool::Intelligence, "2 downloads");
     for kind in [Kind::V3Search, Kind::V3Download] {
@@ -125,7 +125,7 @@ fn rule_8_4_3_enterprise_endpoints_take_premium_api_where_it_is_bought_and_are_r
 }
 
 #[test]
-fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
+fn rule_8_4_3_unknown_entitlement_is_assumed() {
     let (unknown, inferred) = (Entitlement::Unknown, Entitlement::known(true, EntitlementSource::Inferred));
     for (api, intelligence, pool, why) in [
         (unknown, yes(), Pool::Intelligence, "known"),
@@ -145,7 +145,7 @@ fn rule_8_4_3_what_is_not_known_of_the_user_is_assumed_and_said() {
 // §8.5 Hunting consumption
 
 #[test]
-fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
+fn rule_8_5_2_failed_or_empty_jobs_take_one() {
     // The job fails, not the call that creates it: that one is answered.
     let price = priced(&of(Kind::Retrohunt, Numbers { jobs: 1, ..Numbers::default() }));
     assert_settles(&price, [Outcome::Items(Units::exactly(0)), Outcome::Received].map(|outcome| (outcome, 1)));
@@ -156,7 +156,7 @@ fn rule_8_5_2_jobs_that_fail_or_match_nothing_take_one_all_the_same() {
 // §8.6 Graph consumption
 
 #[test]
-fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
+fn rule_8_6_1_private_graph_takes_one_graph_only() {
     let of = |graphs| of(Kind::GraphPrivate, Numbers { graphs, ..Numbers::default() });
     let plan = Plan::of([of(1), of(2)], &entitled());
     assert_price(&plan.prices[0], "8.6.1", Pool::Graph, "1 graph");
@@ -164,7 +164,7 @@ fn rule_8_6_1_a_private_graph_takes_one_graph_and_nothing_else() {
 }
 
 #[test]
-fn rule_8_6_2_a_public_graph_of_unknown_size_takes_a_request_a_call() {
+fn rule_8_6_2_unknown_graph_is_priced_per_call() {
     let price = priced(&Operation::once(Kind::GraphPublic));
     assert_price(&price, "8.6.2", Pool::Api, "1 request per call");
     assert_settles(&price, [(Outcome::Items(Units::exactly(5)), 5)]);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_rules_bear_the_numbers_of_section_8_in_its_order() {
+fn rules_are_numbered_as_in_section_8() {
     let numbers: Vec<_> = RULES.iter().map(|rule| rule.number).collect();
     let expected = "8.1.1 8.1.2 8.1.3 8.2.1 8.2.2 8.2.3 8.2.4 8.3.1 8.3.2 8.3.3 8.3.4 8.3.5 8.3.6 \
         8.3.7 8.4.1 8.4.2 8.4.3 8.5.1 8.5.2 8.6.1 8.6.2 A.1";
@@ -11,7 +11,7 @@ fn the_rules_bear_the_numbers_of_section_8_in_its_order() {
 }
 
 #[test]
-fn every_operation_is_priced_by_a_rule_that_speaks_of_it() {
+fn every_operation_is_priced_by_its_own_rule() {
     for operation in every_operation() {
         for entitled in every_entitlement() {
             let rule = price(&operation, &entitled).rule;
@@ -21,7 +21,7 @@ fn every_operation_is_priced_by_a_rule_that_speaks_of_it() {
 }
 
 #[test]
-fn every_rule_speaks_of_an_operation_in_some_case_and_of_no_other() {
+fn every_rule_applies_to_its_operations_only() {
     for rule in RULES.iter().filter(|rule| rule.operations != Kind::ALL) {
         let speaks = |operation: &Operation| {
             every_entitlement().iter().any(|entitled| {
@@ -39,7 +39,7 @@ fn every_rule_speaks_of_an_operation_in_some_case_and_of_no_other() {
 }
 
 #[test]
-fn rules_that_speak_of_one_case_agree_on_it() {
+fn rules_for_the_same_case_agree() {
     for operation in every_operation() {
         for entitled in every_entitlement() {
             let price = price(&operation, &entitled);
@@ -52,7 +52,7 @@ fn rules_that_speak_of_one_case_agree_on_it() {
 }
 
 #[test]
-fn a_price_draws_from_the_pool_of_its_unit_or_from_none() {
+fn price_draws_from_the_pool_of_its_unit() {
     for operation in every_operation() {
         let price = priced(&operation);
         assert!([price.verdict.unit.pool(), Pool::None].contains(&price.verdict.pool), "{operation:?}");
@@ -61,7 +61,7 @@ fn a_price_draws_from_the_pool_of_its_unit_or_from_none() {
 }
 
 #[test]
-fn what_no_document_prices_is_assumed() {
+fn undocumented_prices_are_assumed() {
     for operation in every_operation() {
         let documented = priced(&operation).basis == Basis::Documented;
         let kind = operation.kind;

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_known_by_their_file_name_and_by_a_folder_that_says_more() {
+    fn program_identity_is_file_name_and_folder() {
         let same_program = |a: &str, b: &str| same(Sameness::Program, a, b);
         assert!(
             same_program(r#""C:\Users\me\Downloads\a.exe""#, r"%SAMPLEPATH%\A.exe")

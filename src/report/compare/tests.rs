@@ -27,7 +27,7 @@ fn row(text: &str, seen: &[usize]) -> (String, Vec<usize>) {
 }
 
 #[test]
-fn items_stand_in_the_order_of_the_panes_and_what_happened_tells_them_apart() {
+fn items_are_in_pane_order_and_split_by_action() {
     let one = json!({"tags": ["A"], "files_opened": [r"C:\x"], "files_written": [r"C:\x"], "sandbox_name": "one"});
     let two = json!({"files_written": [r"c:\X", r"C:\x"], "tags": ["B"], "new": {"k": [1]}, "sandbox_name": "two"});
     let found = matrix(&[one, two]);
@@ -49,7 +49,7 @@ fn others(name: &str, rows: &[Value]) -> u64 {
 }
 
 #[test]
-fn neither_order_nor_number_nor_what_is_a_sandboxes_own_is_a_difference() {
+fn order_count_and_process_ids_are_no_difference() {
     let name = |ips: &[&str]| json!({"hostname": "a.example", "resolved_ips": ips});
     let (one, two) = (name(&["1", "2"]), name(&["2", "1"]));
     assert_eq!(others("dns_lookups", &[json!([one]), json!([two, one])]), 0);

@@ -55,7 +55,7 @@ fn naive_by(report: &Report, has: impl Fn(&Untrusted) -> bool) -> Vec<(usize, u3
 }
 
 #[test]
-fn a_word_beside_the_rows_finds_all_of_them() {
+fn attribute_label_matches_all_of_its_rows() {
     let json = r#"{"processes_injected":["a (1)","b (2)"],"files_dropped":[{"path":"C:\\x"}],"files_opened":["dropped"],"odd":["c"]}"#;
     assert_eq!(rows(json, "Inject"), [(0, 0), (0, 1)]);
     assert_eq!(rows(json, "dropped"), [(1, 0), (2, 0)]);
@@ -67,7 +67,7 @@ fn a_word_beside_the_rows_finds_all_of_them() {
 }
 
 #[test]
-fn what_stands_behind_the_children_belongs_to_the_parent() {
+fn members_after_children_match_the_parent_row() {
     let json = r#"{"processes_tree":[{"children":[{"children":[{"name":"x"}],"name":"needle"},{"name":"y"}],"name":"top needle"},{"name":"z","process_id":77}]}"#;
     assert_eq!(rows(json, "needle"), [(0, 0), (0, 1)]);
     assert_eq!(rows(json, "top"), [(0, 0)]);
@@ -78,7 +78,7 @@ fn what_stands_behind_the_children_belongs_to_the_parent() {
 }
 
 #[test]
-fn pieces_and_rows_of_any_size_are_searched_whole() {
+fn chunks_and_rows_of_any_size_are_searched() {
     let long = "x".repeat(3_000_000);
     let many: Vec<String> = (0..60_000).map(|n| format!("C:\\folder\\{n:06}\\Some.dll")).collect();
     let json = json!({"files_opened": many, "tags": [long.clone() + "Needle", "short needle"], "modules_loaded": many});

@@ -20,7 +20,7 @@ fn found(json: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_kind_is_looked_for_somewhere() {
+fn every_kind_has_a_source_attribute() {
     let sources: Vec<_> = ATTRIBUTES.iter().flat_map(|attribute| &attribute.holds).collect();
     for kind in Kind::ALL {
         assert!(
@@ -31,7 +31,7 @@ fn every_kind_is_looked_for_somewhere() {
 }
 
 #[test]
-fn each_thing_stands_once_with_how_often_it_was_seen() {
+fn each_indicator_is_listed_once_with_its_count() {
     let hash = "AB".repeat(32);
     let json = format!(
         r#"{{"files_opened":["C:\\a b","C:\\a b",""],"files_dropped":[{{"path":"C:\\a b","sha256":"{hash}"}}],
@@ -73,7 +73,7 @@ fn named(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_url_begins_at_its_scheme_and_ends_where_the_next_thing_begins() {
+fn url_is_cut_out_of_the_surrounding_text() {
     let urls = |text| {
         let found = named(text).into_iter();
         found.filter_map(|found| found.strip_prefix("url ").map(str::to_owned)).collect::<Vec<_>>()
@@ -108,7 +108,7 @@ fn a_url_begins_at_its_scheme_and_ends_where_the_next_thing_begins() {
 }
 
 #[test]
-fn a_machine_is_found_with_a_port_a_path_or_a_protocol() {
+fn host_is_found_with_port_path_or_protocol() {
     for (text, wanted) in [
         ("curl 203.0.113.5/x", "address 203.0.113.5"),
         ("nc tcp:203.0.113.5:4444", "address 203.0.113.5"),
@@ -134,7 +134,7 @@ fn a_machine_is_found_with_a_port_a_path_or_a_protocol() {
 }
 
 #[test]
-fn a_path_may_begin_with_a_variable_or_as_the_kernel_has_it() {
+fn path_may_begin_with_variable_or_nt_prefix() {
     for (text, wanted) in [
         (r"\??\%USERPROFILE%\AppData\x.sys", r"path %USERPROFILE%\AppData\x.sys"),
         (r"\??\C:\Libs\x.sys", r"path C:\Libs\x.sys"),
@@ -150,7 +150,7 @@ fn a_path_may_begin_with_a_variable_or_as_the_kernel_has_it() {
 }
 
 #[test]
-fn a_path_with_blanks_is_one_though_nothing_quotes_it() {
+fn unquoted_path_with_blanks_is_one_path() {
     for (text, wanted) in [
         (r"C:\Program Files\Common Files\Microsoft Shared\TextConv\Works632.cnv", None),
         (r"C:\Program Files (x86)\Google\Update.exe /c", Some(r"C:\Program Files (x86)\Google\Update.exe")),
@@ -178,7 +178,7 @@ fn a_module_counts_by_its_path_and_a_row_once() {
 }
 
 #[test]
-fn of_the_machines_of_an_alert_the_other_one_counts() {
+fn only_the_remote_host_of_an_alert_counts() {
     let alert = |from: &str, to: &str| {
         found(&format!(r#"{{"ids_alerts":[{{"alert_context":{{"src_ip":"{from}","dest_ip":"{to}"}}}}]}}"#))
     };
@@ -189,7 +189,7 @@ fn of_the_machines_of_an_alert_the_other_one_counts() {
 }
 
 #[test]
-fn urls_within_urls_are_looked_at_once_each() {
+fn nested_urls_are_each_extracted_once() {
     let text = "http://a.b/=".repeat(100_000);
     let found = extract::named(&text);
     assert_eq!(found.len(), 100_000);
@@ -216,7 +216,7 @@ fn artifacts_of_sandboxes_are_no_addresses() {
 }
 
 #[test]
-fn copied_strings_and_binary_values_are_no_false_indicators() {
+fn binary_values_and_copies_add_no_indicators() {
     let json = r#"{"registry_keys_set":[{"key":"HKCU\\a","value":"0123456789ABCDEF0123456789ABCDEF"},
         {"key":"<HKCU>\\A","value":"http://c2.example/x\u0000"},{"key":"\\REGISTRY\\MACHINE\\b","value":"C:\\Users\\<USER>\\x.exe"}],
         "files_copied":[{"source":"C:\\a.exe ","destination":"C:\\a.exe"}],
@@ -259,7 +259,7 @@ fn context_and_tls_name_files_and_fingerprints() {
 }
 
 #[test]
-fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
+fn host_mark_extends_to_its_exclusive_addresses() {
     let json = r#"{"dns_lookups":[{"hostname":"c2.example","resolved_ips":["203.0.113.5","203.0.113.6"]},
         {"resolved_ips":["203.0.113.6"],"hostname":"other.example"}],"ids_alerts":[{"alert_context":{"hostname":"c2.example"}}]}"#;
     let report = Report::of_json(json);
@@ -271,7 +271,7 @@ fn a_mark_on_a_name_is_carried_to_the_addresses_that_only_it_leads_to() {
 }
 
 #[test]
-fn what_a_command_hides_names_indicators_too() {
+fn decoded_commands_yield_indicators() {
     let hidden = "FromBase64String('aHR0cDovL2V2aWwuZXhhbXBsZS9h')";
     let json = |seen: &str| format!(r#"{{"processes_tree":[{{"name":"{hidden}"}}],"command_executions":["{seen}"]}}"#);
     for (seen, is_decoded) in [("x", true), ("http://evil.example/a", false)] {

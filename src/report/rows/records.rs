@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_keeps_all_of_its_own_members_and_none_of_its_childrens() {
+    fn process_record_has_its_own_members_only() {
         let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7}],"name":"a","n":[{}]},{"name":"c","children":[null]},{},
             {"name":"X","children":[{"name":"y"}],"mid":"M","children":[{"name":"z"}],"end":"E"},{"children":7,"q":1,"children":[]}]}"#;
         let found = records(json);

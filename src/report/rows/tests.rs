@@ -22,7 +22,7 @@ fn text(row: &Row) -> String {
 }
 
 #[test]
-fn rows_stand_in_the_order_of_the_table_with_what_happened() {
+fn rows_are_in_table_order_with_their_action() {
     let json = r#"{"files_opened":["C:\\a"],"files_dropped":[{"sha256":"ff","path":"C:\\b","extra":1}],"files_copied":[{"source":"s","destination":"d"}]}"#;
     assert_eq!(pane(json, Pane::Files), [r"dropped|C:\b · ff · 1 more", "copied|s → d", r"opened|C:\a"]);
 }
@@ -49,7 +49,7 @@ fn unnamed_attributes_land_in_other_by_their_own_name() {
 }
 
 #[test]
-fn a_process_is_read_wherever_its_name_stands() {
+fn process_name_is_read_at_any_position() {
     let json = r#"{"processes_tree":[{"children":[{"name":"b","process_id":7,"time_offset":3}],"name":"a","process_id":"7"},{"name":"c","children":[null]},{},{"name":""}]}"#;
     let twice = r#"{"processes_tree":[{"name":"X","children":[{"name":"y"}],"mid":"M","children":[],"end":"E"}]}"#;
     assert_eq!(Report::of_json(twice).lines(0, 0).len(), 3);

@@ -43,7 +43,7 @@ fn table(text: &'static str) -> impl Iterator<Item = [&'static str; 3]> {
 }
 
 #[test]
-fn telling_rows_are_marked_and_ordinary_ones_are_not() {
+fn notable_rows_are_marked_and_ordinary_are_not() {
     for [rule, attribute, row] in table(include_str!("tests/marked.tsv")) {
         let found = marks(&checklist::one(attribute, row));
         assert!(if rule == "-" { found.is_empty() } else { found.iter().any(|id| id == rule) }, "{row}: {found:?}");
@@ -60,7 +60,7 @@ fn telling_rows_are_marked_and_ordinary_ones_are_not() {
 }
 
 #[test]
-fn a_file_is_judged_by_the_end_of_its_own_path() {
+fn file_rule_matches_the_end_of_its_own_path() {
     let best = |path: &str, more: &str| {
         let path = path.replace('\\', "\\\\");
         marks(&format!(r#"{{"files_dropped":[{{"path":"{path}"{more}}}]}}"#)).into_iter().next().unwrap_or_default()
@@ -87,7 +87,7 @@ fn a_file_is_judged_by_the_end_of_its_own_path() {
 }
 
 #[test]
-fn a_parent_tells_in_the_tree_wherever_its_name_stands() {
+fn parent_rule_applies_in_any_member_order() {
     let (rules, _) = Rules::read(None);
     for json in [
         r#"{"processes_tree":[{"name":"WINWORD.EXE","children":[{"name":"C:\\W\\cmd.exe"}]},{"name":"services.exe","children":[{"name":"svchost.exe"}]},{"name":"a.exe","children":[{"name":"svchost.exe"}]}]}"#,
@@ -102,7 +102,7 @@ fn a_parent_tells_in_the_tree_wherever_its_name_stands() {
 }
 
 #[test]
-fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
+fn user_rule_error_is_located_and_others_apply() {
     let own = "[[rule]]\nid = \"mine\"\nseverity = \"high\"\nname = \"Ours\"\nwhy = \"x\"\nany = [\"OurMarker\"]\n\n[[rule]]\nid = \"bad\"\nseverity = \"high\"\nname = \"n\"\nwhy = \"w\"\nregex = \"(\"\n";
     let (rules, problems) = Rules::read(Some(("rules.toml", own)));
     assert_eq!(problems.len(), 1);
@@ -116,7 +116,7 @@ fn a_mistake_in_the_users_file_is_named_with_its_line_and_the_rest_works() {
 }
 
 #[test]
-fn what_marks_a_long_row_is_named_beside_it() {
+fn matching_rule_of_a_long_row_is_named() {
     let (rules, _) =
         Rules::read(Some(("r", "[[rule]]\nid='mine'\nseverity='high'\nname='a'\nwhy='b'\nall=['ourmarker']\n")));
     let found = Report::of_json(&format!(r#"{{"strange":["{} ourmarker"]}}"#, "x".repeat(20_000)));
@@ -125,7 +125,7 @@ fn what_marks_a_long_row_is_named_beside_it() {
 }
 
 #[test]
-fn regular_expressions_beyond_the_most_are_named_once_and_cost_nothing() {
+fn excess_regex_rules_are_named_once_and_unused() {
     let head = "severity = 'low'\nname = 'n'\nwhy = 'w'";
     let many: String = (0..1_010).map(|n| format!("[[rule]]\nid = 'r{n}'\n{head}\nregex = 'evil{n}$'\n")).collect();
     let own = format!("{many}[[rule]]\nid = 'text'\n{head}\nany = ['told']\n");
@@ -159,7 +159,7 @@ fn the_rule_that_matters_most_is_the_one_of_the_row() {
 }
 
 #[test]
-fn what_a_command_hides_is_judged_as_well() {
+fn decoded_commands_are_evaluated() {
     for (attribute, command) in [
         ("command_executions", r#"c^m^d /c v^s^s^a^d^m^i^n d\"e\"lete sha\"\"dows /all"#),
         ("processes_created", "iex FromBase64String('dnNzYWRtaW4gZGVsZXRlIHNoYWRvd3MgL2FsbA==')"),

@@ -165,7 +165,7 @@ fn connections_of_marked_rows_are_marked() {
 }
 
 #[test]
-fn browsers_ports_and_servers_count_once_there_are_many() {
+fn count_rules_apply_from_their_threshold_on() {
     let count = |attribute: &str, rows: &[String], rule: &str| {
         let rows: Vec<_> = rows.iter().map(|row| one(attribute, row)).collect();
         let rows = rows.iter().map(|row| row.split_once('[').unwrap().1.strip_suffix("]}").unwrap());
