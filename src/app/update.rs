@@ -321,14 +321,11 @@ impl Model {
             }
             Action::Chosen => self.choose(),
             Action::Send { is_stored, with_stored, .. } if is_stored(self) => with_stored(self),
-            Action::Send { request, is_refetch, .. } => match request(self) {
+            Action::Send { request, source, .. } => match request(self) {
                 Some(request) if self.refuse_in_flight(&request) => {}
                 Some(request) => {
                     self.quota_state.await_response(&request);
-                    self.send_or_confirm(
-                        request,
-                        if *is_refetch { ResponseSource::Service } else { ResponseSource::StoredOrService },
-                    )
+                    self.send_or_confirm(request, *source)
                 }
                 None => {}
             },

@@ -91,10 +91,9 @@ fn check(form: &FormatFlags) -> Result<()> {
         });
         if found.is_empty() { format!("{place}: nothing is wrong\n") } else { lines.collect() }
     })?;
-    match found.len() {
+    match found.len() as u64 {
         0 => Ok(()),
-        1 => fail!(Config, "the config has 1 mistake"),
-        n => fail!(Config, "the config has {n} mistakes"),
+        mistakes => fail!(Config, "the config has {}", count(mistakes, "mistake")),
     }
 }
 
@@ -250,8 +249,22 @@ impl ManArgs {
     }
 }
 
-fn help_of(command: &[String]) -> anyhow::Error {
-    clap_output(&command.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>())
+/// The help of a command, or an error that names those that exist.
+fn help_of(words: &[String]) -> anyhow::Error {
+    let mut command = grammar();
+    command.build();
+    let find = |word: &&String| command.find_subcommand(word).cloned().map(|below| command = below).is_some();
+    let depth = words.iter().take_while(find).count();
+    let is_topic = TOPICS.iter().any(|(topic, _)| words.first().is_some_and(|first| first == topic));
+    let depth = depth.max(usize::from(is_topic));
+    // For an unknown first word, clap suggests a similar command.
+    if let Some(word) = words.get(depth).filter(|_| depth > 0) {
+        let known: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
+        let (word, name) = (to_visible(word), command.get_name());
+        let known = if known.is_empty() { "no further command".to_owned() } else { known.join(", ") };
+        return FailureKind::Usage.error(format!("unknown command \"{word}\": {name} has {known}")).into();
+    }
+    clap_output(&words.iter().map(String::as_str).chain(["--help"]).collect::<Vec<_>>())
 }
 
 fn man_page(command: clap::Command) -> std::io::Result<Vec<u8>> {

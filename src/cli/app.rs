@@ -301,9 +301,9 @@ async fn serve(demo: &Demo) -> Result<()> {
     Ok(())
 }
 
-/// Shows only ASCII if a flag or the locale requires it. Without a locale, UTF-8 is assumed.
-pub(super) fn choose_charset(is_ascii: bool) {
-    if is_ascii || !is_utf8(variable) {
+/// Shows only ASCII if flag, locale or config requires it. Without a locale, UTF-8 is assumed.
+pub(super) fn choose_charset(common: &Common) {
+    if common.ascii || !is_utf8(variable) || common.config().is_ok_and(|(_, config)| config.ui.ascii) {
         text::show_ascii_alone();
     }
 }
@@ -321,9 +321,6 @@ fn need_terminal(display: Display) -> Result<()> {
 
 fn display(config: &Config) -> Display {
     let ui = config.ui;
-    if ui.ascii {
-        text::show_ascii_alone();
-    }
     let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
     Display { theme: ui.theme, depth: ColorDepth::of(variable), takes_mouse: ui.mouse, is_plain: ui.plain || is_dumb }
 }

@@ -133,7 +133,7 @@ impl CompareArgs {
         let matrix = Matrix::of(&bodies).with_techniques(&rules, &Cancel::default())?;
         let numbers = matrix.select(self.pane, self.only, &sides(&columns), here);
         shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
-        shown.fill(&matrix, &numbers);
+        shown.fill(&matrix, &numbers, if self.json { Untrusted::unicode } else { |text| text.visible().into() });
         print(self.json, &shown, || shown.text())?;
         if shown.items.is_empty() {
             hint(match matrix.items() {
@@ -242,7 +242,7 @@ fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<String> {
 }
 
 impl CompareOutput {
-    fn fill(&mut self, matrix: &Matrix, numbers: &[u32]) {
+    fn fill(&mut self, matrix: &Matrix, numbers: &[u32], converted: fn(&Untrusted) -> String) {
         let columns = self.columns.len();
         let columns_of =
             |is_meant: &dyn Fn(usize) -> bool| (0..columns).filter(|n| is_meant(*n)).map(|n| n + 1).collect();
@@ -252,7 +252,7 @@ impl CompareOutput {
             column.items = items.iter().filter(|item| item.seen >> n & 1 == 1).count();
         }
         self.items.extend(items.iter().map(|item| {
-            let (label, text) = matrix.row(item).words(Untrusted::unicode);
+            let (label, text) = matrix.row(item).words(converted);
             ItemOutput {
                 pane: item.pane.name(),
                 what: label,
@@ -269,7 +269,7 @@ impl CompareOutput {
         }));
         matrix.each_of_differing(&mut |item, column, row| {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
-            let (number, text) = (column + 1, row.words(Untrusted::unicode).1);
+            let (number, text) = (column + 1, row.words(converted).1);
             match item.details.last_mut().filter(|details| details.number == number) {
                 Some(details) if details.items.len() >= MAX_VALUES || details.items.contains(&text) => {}
                 Some(details) => details.items.push(text),
@@ -309,11 +309,10 @@ impl CompareOutput {
         }
         text.push('\n');
         for item in &self.items {
-            let signs = item.signs.replace('●', "x").replace('·', ".");
-            let _ = writeln!(text, "{signs}  {:<22}  {:<14}  {}", item.title, visible(&item.what), visible(&item.item));
+            let _ = writeln!(text, "{}  {:<22}  {:<14}  {}", item.signs, item.title, item.what, item.item);
             for details in item.details.iter().filter(|details| item.others.contains(&details.number)) {
                 for value in &details.items {
-                    let _ = writeln!(text, "{:>1$}  {2}", details.number, self.columns.len() + 40, visible(value));
+                    let _ = writeln!(text, "{:>1$}  {2}", details.number, self.columns.len() + 40, value);
                 }
             }
         }

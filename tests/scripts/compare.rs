@@ -23,7 +23,7 @@ fn stored_reports_are_compared_without_requests() {
     let lines = text(&cli.run(&["compare", &main_file(), "--only", "some"]));
     assert!(lines.contains("CAPE Sandbox") && lines.contains("further sandboxes"), "{lines}");
     let techniques = text(&cli.run(&["compare", &main_file(), "--pane", "techniques"]));
-    assert!(techniques.contains("◇.◇.  ATT&CK") && techniques.contains("T1564.003"), "{techniques}");
+    assert!(techniques.contains("◇·◇·  ATT&CK") && techniques.contains("T1564.003"), "{techniques}");
     assert_eq!(cli.demo.seen().len(), asked);
 }
 
@@ -114,9 +114,11 @@ fn differing_values_are_marked_and_shown_for_each() {
     let all = json(&compare(&["--json", "--pane", "network"]));
     assert_eq!((&all["items"][0]["differs"], all["items"][0].get("details")), (&Value::Bool(false), None));
     let lines = text(&compare(&[]));
-    assert!(lines.contains("x≠  Registry") && lines.contains("xx  Network"), "{lines}");
+    assert!(lines.contains("●≠  Registry") && lines.contains("●●  Network"), "{lines}");
     assert!(lines.contains("≠  differs from the first"), "{lines}");
+    let ascii = text(&compare(&["--set", "ui.ascii=true"]));
+    assert!(ascii.is_ascii() && ascii.contains("*!  Registry") && ascii.contains("h.example > 1, 2"), "{ascii}");
     let here = text(&compare(&["--only", "here", "--sandbox", "2"]));
-    assert!(here.contains(r" 2  HKCU\Run\X = evil.exe") && !here.contains("xx"), "{here}");
+    assert!(here.contains(r" 2  HKCU\Run\X = evil.exe") && !here.contains("●●"), "{here}");
     assert!(!text(&compare(&["--pane", "tags"])).contains('≠'));
 }

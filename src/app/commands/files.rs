@@ -13,7 +13,7 @@ use crate::app::keys::{
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_days;
-use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, TerminalAction};
+use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, TerminalAction};
 use crate::quota::{Kind, Operation};
 use crate::request::Request;
 
@@ -85,7 +85,7 @@ commands! {
             if m.open().is_some() {
                 m.files.enter_group();
             }
-        }, is_refetch: false };
+        }, source: ResponseSource::StoredOrService };
     "refetch" [key('r')] "refetch", 2, FILE,
         "Fetch a stored report once more; it stays until the new one is there"
         if Availability::Has("a stored report", |m| is_chosen_stored(m) && chosen_report(m).is_some())

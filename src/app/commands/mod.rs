@@ -73,7 +73,7 @@ use crate::app::list::Next;
 use crate::app::overlays::palette::PaletteAction;
 use crate::app::overlays::{OverlayKind, ResponseTree};
 use crate::app::spending::Prompt;
-use crate::app::{Key, KeyContext, Model, Overlay, Screen};
+use crate::app::{Key, KeyContext, Model, Overlay, ResponseSource, Screen};
 use crate::quota::Plan;
 use crate::report::Pane;
 use crate::report::attributes::title;
@@ -170,23 +170,23 @@ pub enum Action {
         price: fn(&Model) -> Plan,
         begin: fn(&mut Model),
     },
-    /// Sends a request unless its response is stored, or even then.
+    /// Sends a request unless its response is stored, or even then, by its source.
     Send {
         request: fn(&Model) -> Option<Request>,
         is_stored: fn(&Model) -> bool,
         with_stored: fn(&mut Model),
-        is_refetch: bool,
+        source: ResponseSource,
     },
 }
 
 impl Action {
     /// Sends a request unless its response is stored, even unknown to the screen.
     const fn send_or_confirm(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Send { request, is_stored: |_| false, with_stored: |_| {}, is_refetch: false }
+        Self::Send { request, is_stored: |_| false, with_stored: |_| {}, source: ResponseSource::StoredOrService }
     }
 
     const fn send_again(request: fn(&Model) -> Option<Request>) -> Self {
-        Self::Send { request, is_stored: |_| false, with_stored: |_| {}, is_refetch: true }
+        Self::Send { request, is_stored: |_| false, with_stored: |_| {}, source: ResponseSource::Service }
     }
 }
 

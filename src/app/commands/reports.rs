@@ -18,7 +18,7 @@ use crate::app::overlays::{
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
 use crate::app::spending::Planner;
-use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, Screen, StoreJob};
+use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, Screen, StoreJob};
 use crate::quota::{Kind, Operation};
 use crate::report::StoredItem;
 
@@ -228,7 +228,7 @@ commands! {
             request: Model::chosen_artifact,
             is_stored: Model::is_chosen_artifact_stored,
             with_stored: Model::save_artifact,
-            is_refetch: false,
+            source: ResponseSource::StoredOrService,
         };
     "palette" [key(':')] "commands", 5, READING,
         "Find any command or request by typing words of its name or help" => Local(|m| palette::open(m, false));
@@ -241,7 +241,7 @@ commands! {
             request: form_request,
             is_stored: is_form_stored,
             with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request)),
-            is_refetch: false,
+            source: ResponseSource::StoredOrService,
         };
     "refetch-typed" [Key::Ctrl('a')] "send again", 2, FORM,
         "Send the typed request though its response is stored"

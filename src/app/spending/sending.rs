@@ -204,20 +204,17 @@ impl Model {
 
     /// The cost of a command's key, and its obstacle.
     pub fn tag(&self, command: &Command) -> KeyPrice {
-        let (request, is_stored, is_refetch) = match &command.act {
+        let (request, is_stored, source) = match &command.act {
             Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
             Action::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
             Action::OpenPaid { price, .. } => return KeyPrice { is_later: true, ..self.tag_of(price(self)) },
             Action::Each { price, .. } => return self.tag_of(price(self)),
-            Action::Send { request, is_stored, is_refetch, .. } => (request, is_stored, *is_refetch),
+            Action::Send { request, is_stored, source, .. } => (request, is_stored, *source),
         };
         match request(self) {
             None => KeyPrice::default(),
             Some(_) if is_stored(self) => KeyPrice { obstacle: Some(Obstacle::Stored), ..KeyPrice::default() },
-            Some(request) => {
-                let source = if is_refetch { ResponseSource::Service } else { ResponseSource::StoredOrService };
-                self.tag_of_request(&request, source)
-            }
+            Some(request) => self.tag_of_request(&request, source),
         }
     }
 
