@@ -119,7 +119,7 @@ mod tests {
             "day     00:00 UTC, in 14 h 21 min",
             r"The group's limits are those of \x1b[2Jgroup.",
             r"new\u{202e}counter",
-            "odd: private_scans_monthly/user: not two whole numbers",
+            "unparsed: private_scans_monthly/user: not two whole numbers",
         ] {
             let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(squeezed(&shown).contains(&squeezed(words)), "{words}\n{shown}");
@@ -142,7 +142,7 @@ mod tests {
              total       \\x1b[2J         40\n\
              total       files           21\n\
              total       (in all)        61\n\
-             odd: files: the days add up to 21, the service's total is 22\n";
+             unparsed: files: the days add up to 21, the service's total is 22\n";
         assert_eq!(usage_text(&usage), wanted);
     }
 }

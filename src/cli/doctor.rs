@@ -177,7 +177,7 @@ fn text(checks: &[Check]) -> String {
     let rows = checks.iter().flat_map(|Check { name, health, found, advice, .. }| {
         let sign = match health {
             Health::Good => "ok",
-            Health::Warning => "odd",
+            Health::Warning => "warning",
             Health::Wrong => "WRONG",
         };
         let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", to_visible(advice))]);

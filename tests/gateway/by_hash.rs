@@ -98,7 +98,7 @@ async fn more_hashes_than_confirmed_are_not_requested() {
     // Between the price and the key the stored ones become unreadable, or another program deletes them.
     harness.files("reports").iter().for_each(|path| std::fs::write(path, "damaged").unwrap());
     assert!(matches!(harness.gateway.get(&agreed, &|_| {}).await, Err(GatewayError::NotStored)));
-    assert!(harness.gateway.unreadable(&all()).unwrap().unwrap().starts_with("an unreadable answer of"));
+    assert!(harness.gateway.unreadable(&all()).unwrap().unwrap().starts_with("an unreadable response of"));
     assert_eq!((harness.gateway.missing_hashes(&all()), harness.charged()), (None, 2));
     assert!(harness.gateway.get(&quote, &|_| {}).await.is_ok() && harness.charged() == 5);
 }

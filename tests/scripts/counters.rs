@@ -44,7 +44,7 @@ fn quota_json_has_every_counter() {
     assert!(daily["resets_at"].as_str().unwrap().ends_with("T00:00:00Z"));
     assert_eq!(of("intelligence_searches_monthly")["user"]["limits"], false);
     assert_eq!(of("collections_creation_monthly")["period"], json!(null));
-    assert_eq!(found["odd"], json!([]));
+    assert_eq!(found["unparsed"], json!([]));
 }
 
 #[test]

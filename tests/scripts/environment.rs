@@ -179,7 +179,7 @@ fn doctor_finds_faults_and_is_offline_by_default() {
     let broken = cli.run(&["doctor", "--json"]);
     assert_eq!(
         (broken.status.code(), named(&broken, "store")["health"].as_str()),
-        (Some(0), Some("odd")),
+        (Some(0), Some("warning")),
         "{broken:?}"
     );
     cli.configure("wrong = 1\n");

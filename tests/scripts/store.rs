@@ -194,17 +194,17 @@ fn a_damaged_report_is_unread_and_fetched_again() {
     let link = || std::os::unix::fs::symlink(&linked, &path);
     for put in [&folder as &dyn Fn() -> std::io::Result<()>, &another, &link] {
         put().unwrap();
-        cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
+        cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable response of"]);
     }
     assert_eq!(std::fs::metadata(&linked).unwrap().permissions().mode() & 0o777, 0o644, "a link is not followed");
     std::fs::rename(&aside, &path).unwrap();
     damage(&cli, &ids[0]);
-    cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable answer of"]);
+    cli.fails(&["show", "--offline", &ids[0]], 13, &["an unreadable response of"]);
     assert!(cli.run(&["show", "--offline", &ids[1]]).status.success());
     let stored = text(&cli.run(&["store"]));
     assert!(stored.contains("quarantined") && stored.contains("response-"), "{stored}");
     let fetched = cli.run(&["show", &ids[0]]);
-    assert!(fetched.status.success() && errors(&fetched).contains("an unreadable answer of"), "{fetched:?}");
+    assert!(fetched.status.success() && errors(&fetched).contains("an unreadable response of"), "{fetched:?}");
     assert_eq!(cli.paid(), 3);
     let found = cli.run(&["search", "exe"]);
     assert!(found.status.success(), "{found:?}");

@@ -187,7 +187,7 @@ fn safe(name: &str) -> String {
 }
 
 fn unparsed(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
-    parts.iter().map(|ReservedUnits { name, why }| format!("odd: {}: {why}", safe(name)))
+    parts.iter().map(|ReservedUnits { name, why }| format!("unparsed: {}: {why}", safe(name)))
 }
 
 /// Usage by day, the first day first, then in all: the requests of each endpoint, the highest count
@@ -209,7 +209,7 @@ pub fn usage_rows(usage: &Usage) -> Vec<(String, Vec<(String, u64)>)> {
 /// Inconsistencies of the usage, in sentences.
 pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
     let differ = usage.disagreements().into_iter().map(|(endpoint, total, sum)| {
-        format!("odd: {}: the days add up to {sum}, the service's total is {total}", safe(endpoint))
+        format!("unparsed: {}: the days add up to {sum}, the service's total is {total}", safe(endpoint))
     });
     differ.chain(unparsed(&usage.rejected))
 }
