@@ -8,6 +8,7 @@ use icu_properties::props::{
 use icu_properties::{CodePointMapData, CodePointMapDataBorrowed, CodePointSetData, CodePointSetDataBorrowed};
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
@@ -18,29 +19,8 @@ const MAX_MARKS: usize = 3;
 static IS_ASCII: AtomicBool = AtomicBool::new(false);
 
 /// This program's own signs, and the ASCII substitute of each, equally wide.
-const SIGNS: &[(&str, &str)] = &[
-    ("─┄·–—", "-"),
-    ("━═", "="),
-    ("│▏▎▌▕", "|"),
-    ("▐", "%"),
-    ("┃║█▇▆▅▄", "#"),
-    ("┌┐└┘├┤┬┴┼┏┓┗┛┣┫╭╮╰╯╔╗╚╝┍┎┑┒┕┖┙┚┝┞┟┠┡┢┥┦┧┨┩┪┭┮┯┰┱┲┳┵┶┷┸┹┺┻┽┾┿╀╁╂╃╄╅╆╇╈╉╊╋", "+"),
-    ("…›▸▶→≥", ">"),
-    ("‹◀←≤", "<"),
-    ("▾▼↓", "v"),
-    ("▹▿", ":"),
-    ("▲↑", "^"),
-    ("●•", "*"),
-    ("○", "o"),
-    ("◇", "r"),
-    ("◌", "~"),
-    ("◷", "@"),
-    ("▃▂▁", "_"),
-    ("░▒▓", "."),
-    ("×", "x"),
-    ("≠", "!"),
-    ("✎", "&"),
-];
+static SIGNS: LazyLock<Vec<(&str, &str)>> =
+    LazyLock::new(|| include_str!("../../assets/ascii.tsv").lines().filter_map(|line| line.split_once('\t')).collect());
 
 /// Switches to ASCII: own signs get their substitutes, all other characters from outside are escaped.
 pub fn show_ascii_alone() {
@@ -327,7 +307,7 @@ mod tests {
 
     #[test]
     fn every_sign_has_a_stand_in_of_its_width() {
-        for (signs, ascii) in SIGNS {
+        for (signs, ascii) in SIGNS.iter() {
             for sign in signs.chars().map(String::from) {
                 assert_eq!(in_ascii(&sign), *ascii);
                 assert_eq!((sign.width(), ascii.width()), (1, 1), "{sign}");

@@ -7,6 +7,7 @@ use crate::app::spending::{AD_HOC_REQUESTS, AdHocRequest, KeyPrice, Prompt};
 use crate::app::{Command, KeyContext, Model, Overlay, Size};
 use crate::request::Request;
 use crate::text::ColumnWidth;
+use std::sync::LazyLock;
 
 pub type Palette = ListView<CommandList>;
 
@@ -40,44 +41,12 @@ const REQUESTS: &str = "requests";
 const OFF: &str = "off here";
 
 /// The subjects in order, each with prefixes of its commands' names; the first takes all others.
-const SUBJECTS: [(&str, &str); 8] = [
-    ("report", ""),
-    (
-        "panes",
-        "pane- next-pane previous-pane next-group previous-group zoom list- upper- left right fold unfold next-kind \
-         previous-kind",
-    ),
-    (
-        "sandboxes",
-        "list next-page open refetch relist stop next-file previous-file close-file watch submit inspect delete store",
-    ),
-    ("search", "find search filter keep- drop- next-hit previous-hit expression case"),
-    ("compare", "compare"),
-    ("output", "export copy note"),
-    ("quota", "counters usage ledger planner prices"),
-    ("program", "help palette settings back cancel suspend quit down up page- first last"),
-];
+static SUBJECTS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+    include_str!("../../../assets/subjects.tsv").lines().filter_map(|line| line.split_once('\t')).collect()
+});
 
-const SYNONYMS: &[(&str, &str)] = &[
-    ("indicators", "iocs hashes hosts domains ips urls observables"),
-    ("pane-techniques", "mitre attack ttps tactics techniques sigma yara ids"),
-    ("pane-network", "dns http tls traffic c2"),
-    ("pane-overview", "verdict score malware labels confidence"),
-    ("findings", "persistence reboot evasion injection rules alerts powershell"),
-    ("row-details", "decoded base64 encoded fields"),
-    ("artifacts", "pcap download capture evtx memdump memory html"),
-    ("export", "save write stix misp csv json markdown"),
-    ("ledger", "history spent calls log"),
-    ("counters", "quota balance limits left remaining"),
-    ("prices", "cost why rules"),
-    ("planner", "cost estimate"),
-    ("compare", "diff common only unique shared attack mitre tactics techniques matrix"),
-    ("store", "cache delete purge offline"),
-    ("settings", "theme config options colours colors keys mouse ascii budget preferences"),
-    ("note", "comment annotate"),
-    ("submit-file", "upload detonate"),
-    ("quit", "exit leave"),
-];
+/// Other words for commands, by the command's name.
+const SYNONYMS: &str = include_str!("../../../assets/synonyms.tsv");
 
 #[derive(Debug, Clone, Copy)]
 pub enum PaletteAction {
@@ -136,8 +105,7 @@ fn items(model: &Model) -> Vec<PaletteItem> {
 }
 
 fn subject(name: &str) -> &'static str {
-    let begins =
-        |(_, names): &&(&str, &str)| names.split(' ').any(|start| !start.is_empty() && name.starts_with(start));
+    let begins = |(_, names): &&(&str, &str)| names.split(' ').any(|start| name.starts_with(start));
     SUBJECTS.iter().find(begins).map_or("report", |(subject, _)| subject)
 }
 
@@ -249,8 +217,8 @@ fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     let help = item.help.to_lowercase();
     let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
     let at_once = item.name.find(&typed).map(|at| 1 + at);
-    let synonyms = SYNONYMS.iter().find(|(name, _)| *name == item.name).map_or("", |(_, synonyms)| synonyms);
-    let is_synonym = synonyms.split(' ').any(|word| word.starts_with(&typed));
+    let synonyms = SYNONYMS.lines().find_map(|line| line.strip_prefix(item.name)?.strip_prefix('\t'));
+    let is_synonym = synonyms.is_some_and(|words| words.split(' ').any(|word| word.starts_with(&typed)));
     at_once
         .or_else(|| is_synonym.then_some(40))
         .or_else(|| item.label.to_lowercase().find(&typed).map(|at| 50 + at))
