@@ -69,8 +69,10 @@ fn manifest_forbids_unsafe_and_default_features() {
     let manifest = read("Cargo.toml");
     assert!(manifest["package"].get("rust-version").is_some());
     assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
-    let packages = packages();
+    let (packages, text) = (packages(), include_str!("../Cargo.toml"));
     for (name, dependency) in every_dependency(&manifest) {
+        let (before, _) = text.split_once(&format!("\n{name} = ")).unwrap();
+        assert!(before.lines().next_back().unwrap().starts_with("# "), "why is {name} here?");
         if dependency.get("default-features").and_then(toml::Value::as_bool) != Some(false) {
             let of_name = packages.iter().filter(|package| package["name"] == name);
             let defaults = of_name.filter_map(|package| package["features"]["default"].as_array()).flatten();
