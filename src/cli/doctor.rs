@@ -113,12 +113,11 @@ fn service(config: &Config) -> Check {
 
 /// The source of the key. Does not run a command for it.
 fn key(config: &Config) -> Check {
-    let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let Some(place) = config.key_place().filter(|_| !is_variable) {
         return good("key", format!("from {place}"));
     }
-    match Credential::find(&variable, None, None, home.as_deref()) {
+    match Credential::find(&variable, None, None, crate::config::home().as_deref()) {
         Ok(Some(found)) => good("key", format!("from {}", found.source())),
         Err(error) => wrong("key", FailureKind::Key, error.to_string(), "correct it there"),
         Ok(None) => {

@@ -349,7 +349,8 @@ impl Config {
     }
 }
 
-fn home() -> Option<PathBuf> {
+/// The user's home folder.
+pub fn home() -> Option<PathBuf> {
     BaseDirs::new().map(|dirs| dirs.home_dir().to_owned())
 }
 
@@ -358,7 +359,7 @@ fn text(path: &Path) -> Result<String, ConfigError> {
         Ok(text) => Ok(text),
         // The null device means no config file.
         Err(_) if path == Path::new(NULL_DEVICE) => Ok(String::new()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(String::new()),
         Err(why) => Err(ConfigError::Unreadable { path: path.to_owned(), why }),
     }
 }
@@ -382,7 +383,7 @@ impl Folders {
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
-        let all = [folders.config_dir(), folders.data_dir(), folders.cache_dir(), state];
+        let all = [folders.config_dir(), folders.data_local_dir(), folders.cache_dir(), state];
         if all.iter().any(|path| path.is_relative()) {
             return Err(ConfigError::NoHome);
         }
@@ -390,7 +391,7 @@ impl Folders {
             config: std::env::var_os(FILE_VARIABLE)
                 .filter(|path| !path.is_empty())
                 .map_or_else(|| folders.config_dir().join(FILE), PathBuf::from),
-            store: folders.data_dir().to_owned(),
+            store: folders.data_local_dir().to_owned(),
             cache: folders.cache_dir().to_owned(),
             state: state.to_owned(),
         })

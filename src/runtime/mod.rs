@@ -36,8 +36,13 @@ use std::time::{Duration, Instant};
 /// The interval of redraws while work is in progress.
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The maximum drawn size: a terminal may report any size, and each cell takes memory.
-const MAX_SCREEN_SIZE: Size = Size { width: 2_000, height: 1_000 };
+/// The size to draw: a terminal may report any, and each cell takes memory. Serial lines and new containers report none.
+fn usable_size((width, height): (u16, u16)) -> Size {
+    match (width.min(2_000), height.min(1_000)) {
+        (0, _) | (_, 0) => Size { width: 80, height: 24 },
+        (width, height) => Size { width, height },
+    }
+}
 
 /// Creates threads for the network and the store.
 pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
@@ -190,15 +195,14 @@ where
 
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The size may have changed before the signal that reports it.
-        let size = self.terminal.size()?;
-        let (width, height) = (size.width.min(MAX_SCREEN_SIZE.width), size.height.min(MAX_SCREEN_SIZE.height));
-        if (Size { width, height }) != self.model.size {
-            self.resize(width, height);
+        let size = usable_size(self.terminal.size()?.into());
+        if size != self.model.size {
+            self.take(TerminalEvent::Resize(size));
         }
         let frame = self.frame.fetch_add(1, Ordering::SeqCst) + 1;
         if std::mem::take(&mut self.is_foreign) {
             // `Terminal::clear` would query the terminal for its cursor position.
-            self.terminal.resize(Rect { x: 0, y: 0, width, height })?;
+            self.terminal.resize(Rect { x: 0, y: 0, width: size.width, height: size.height })?;
         }
         let (look, model) = (self.look, &self.model);
         self.terminal.draw(|frame| view::draw(frame.buffer_mut(), look, model))?;
@@ -224,10 +228,6 @@ where
         }
         let effects = self.model.update(message, (self.clock)());
         self.perform(effects);
-    }
-
-    pub fn resize(&mut self, width: u16, height: u16) {
-        self.take(TerminalEvent::Resize(Size { width, height }));
     }
 
     fn perform_pending(&mut self) {

@@ -120,13 +120,17 @@ impl Appearance {
     }
 }
 
+/// How `TERM` begins on terminals with true colour: ssh and sudo drop their `COLORTERM`. So have Windows' consoles.
+const TRUE_COLOR: [&str; 7] = ["alacritty", "contour", "foot", "rio", "wezterm", "xterm-ghostty", "xterm-kitty"];
+
 impl ColorDepth {
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let (term, more) = (set("TERM").unwrap_or_default(), set("COLORTERM").unwrap_or_default());
         let forced = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         let refused = set("NO_COLOR").is_some() || set("CLICOLOR").is_some_and(|value| value == "0");
-        let promised = if more == "truecolor" || more == "24bit" || term.ends_with("-direct") {
+        let is_modern = cfg!(windows) && term.is_empty() || TRUE_COLOR.iter().any(|name| term.starts_with(name));
+        let promised = if is_modern || more == "truecolor" || more == "24bit" || term.ends_with("-direct") {
             Self::True
         } else if term.contains("256color") {
             Self::Indexed
@@ -221,6 +225,9 @@ mod tests {
         };
         assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), ColorDepth::True);
         assert_eq!(depth(&[("TERM", "xterm-256color")]), ColorDepth::Indexed);
+        for term in ["xterm-kitty", "alacritty", "foot-extra", "xterm-ghostty", "tmux-direct"] {
+            assert_eq!(depth(&[("TERM", term)]), ColorDepth::True);
+        }
         assert_eq!(depth(&[("TERM", "linux")]), ColorDepth::Sixteen);
         assert_eq!(depth(&[("TERM", "dumb")]), ColorDepth::None);
         assert_eq!(depth(&[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::None);

@@ -304,7 +304,7 @@ impl TuiHarness {
     /// Gives the terminal another size.
     pub fn size(&mut self, width: u16, height: u16) -> &mut Self {
         self.session.terminal.backend_mut().resize(width, height);
-        self.session.resize(width, height);
+        self.session.take(TerminalEvent::Resize(Size { width, height }));
         self.session.draw().unwrap();
         self
     }

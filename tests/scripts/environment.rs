@@ -103,6 +103,20 @@ fn a_name_that_is_not_found_costs_nothing() {
     assert!(cli.demo.seen().is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn demo_in_odd_home_runs_or_names_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = |home: &str, temporary: &std::path::Path| {
+        let mut command = behaview(folder.path());
+        command.env("HOME", home).env("TMPDIR", temporary).args(["demo", "--plain"]);
+        command.stdin(std::process::Stdio::null()).output().unwrap()
+    };
+    assert!(text(&demo("/dev/null/home", folder.path())).contains("== Sandboxes"));
+    assert!(errors(&demo("no/root", folder.path())).contains("set HOME"));
+    assert!(errors(&demo("/dev/null/home", &folder.path().join("missing"))).contains("set TMPDIR"));
+}
+
 fn logged(cli: &CliHarness) -> String {
     std::fs::read_to_string(cli.home.path().join(".local/state/behaview/log/behaview.log")).unwrap_or_default()
 }

@@ -74,6 +74,12 @@ fn the_terminal_can_be_resized_while_the_program_runs() {
     let drawn = terminal.bytes().len();
     terminal.press("\t");
     terminal.wait_until("nothing is drawn any more", || terminal.bytes().len() >= drawn + 1_000);
+    // One that reports no size is drawn for as 80 by 24.
+    terminal.screen.lock().unwrap().0.screen_mut().set_size(cells(24), cells(80));
+    terminal.master.resize(PtySize { rows: 0, cols: 0, pixel_width: 0, pixel_height: 0 }).unwrap();
+    terminal.wait_until("the bar is not at the bottom", || {
+        terminal.text().lines().nth(23).is_some_and(|row| row.contains("spent"))
+    });
     terminal.quit();
     terminal.assert_given_back();
 }
