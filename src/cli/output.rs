@@ -34,14 +34,13 @@ pub(super) fn page_text(text: &str, is_plain: bool) -> Result<()> {
     if is_simple || !std::io::stdout().is_terminal() {
         return print_text(text);
     }
-    let pager = variable("PAGER").unwrap_or_else(|| "less".to_owned());
+    // As git starts it: colours, no screen of its own, an end without a key if the text fits.
+    let pager = variable("PAGER").unwrap_or_else(|| "less -FRX".to_owned());
     let mut words = pager.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
-    // As git and systemd set it: colours, no screen of its own, an end without a key if the text fits.
-    command.args(words).env("LESS", variable("LESS").unwrap_or_else(|| "FRX".to_owned()));
     // Ctrl-C belongs to the pager.
     let signals = BlockedSignals::begin()?;
-    let Ok(mut child) = command.stdin(Stdio::piped()).spawn() else { return print_text(text) };
+    let Ok(mut child) = command.args(words).stdin(Stdio::piped()).spawn() else { return print_text(text) };
     // A pager that was left before its end is no failure.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(text::own(text).as_bytes()));
     child.wait()?;

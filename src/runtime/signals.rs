@@ -67,6 +67,7 @@ pub fn survive_file_limit() -> io::Result<()> {
 #[derive(Clone)]
 pub struct BlockedSignals {
     /// The last signal; 0 for none.
+    #[cfg_attr(not(unix), expect(dead_code))]
     last: Arc<AtomicUsize>,
     /// While it is set, signals end the program by default.
     is_open: Arc<AtomicBool>,

@@ -4,7 +4,7 @@
 //! of a burst (a paste without brackets, a late reply of the terminal) does.
 
 use super::signals::{self, BlockedSignals, ExitGuard, ShutdownState, Signals};
-use super::{EventLoop, LoopExit, MessageSender, RunExit};
+use super::{EventLoop, LoopExit, MessageSender, RunExit, usable_size};
 use crate::app::keys::{
     BACK_TAB, BACKSPACE, DELETE, DOWN, END, ENTER, ESC, HOME, INSERT, LEFT, PAGE_DOWN, PAGE_UP, RIGHT, TAB, UP,
 };
@@ -25,7 +25,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The user's settings of the screen.
 #[derive(Debug, Clone, Copy)]
@@ -143,8 +143,7 @@ pub fn run(
     if display.is_plain {
         return super::plain::run(model, gateway, signals, clock);
     }
-    let (width, height) = crossterm::terminal::size()?;
-    (model.size, model.settings.has_shell) = (Size { width, height }, signals::has_shell());
+    (model.size, model.settings.has_shell) = (usable_size(crossterm::terminal::size()?), signals::has_shell());
     model.files.fit(model.size.is_large());
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
     let mut session = EventLoop::new(backend, model, gateway, clock)?;
@@ -168,8 +167,12 @@ fn run_to_the_end<W: Write>(
     session.look = display.look();
     // The appearance has decided the colours; crossterm would decide again by `NO_COLOR`.
     style::force_color_output(session.look.depth != ColorDepth::None);
-    let mut keyboard =
-        Keyboard { outbox: session.performer.outbox.clone(), frame: Arc::clone(&session.frame), answered: 0 };
+    let mut keyboard = Keyboard {
+        outbox: session.performer.outbox.clone(),
+        frame: Arc::clone(&session.frame),
+        answered: 0,
+        pasted: None,
+    };
     // Keys typed before the first frame are read first: they carry no frame number.
     keyboard.read_pending()?;
     let lost = ExitGuard(ending.clone());
@@ -229,6 +232,8 @@ struct Keyboard {
     frame: Arc<AtomicU64>,
     /// The last frame that a key or a paste was assigned to.
     answered: u64,
+    /// When the last part of a paste came as keys.
+    pasted: Option<Instant>,
 }
 
 impl Keyboard {
@@ -239,6 +244,13 @@ impl Keyboard {
         let on_screen = self.frame.load(Ordering::SeqCst);
         while event::poll(BURST_TIMEOUT)? {
             events.push(event::read()?);
+        }
+        let is_tail = self.pasted.is_some_and(|pasted| pasted.elapsed() < PASTE_GAP);
+        // People press fewer keys in a millisecond.
+        if let Some(text) = pasted(&events, if is_tail { 1 } else { 3 }).filter(|_| cfg!(windows)) {
+            (self.pasted, self.answered) = (Some(Instant::now()), on_screen);
+            self.outbox.send(TerminalEvent::Paste(text));
+            return Ok(());
         }
         // crossterm delivers a new size with the next key; a resize is not typed input.
         let typed = events.iter().filter(|event| !matches!(event, Event::Resize(..)));
@@ -252,6 +264,16 @@ impl Keyboard {
         }
         Ok(())
     }
+}
+
+/// How long after a part of a paste keys are taken for its next part.
+const PASTE_GAP: Duration = Duration::from_millis(200);
+
+/// The text of a burst of keys, as Windows' consoles send a paste, unless it is too short for one.
+fn pasted(events: &[Event], shortest: usize) -> Option<String> {
+    let keys = events.iter().filter_map(|event| event.as_key_press_event().and_then(key));
+    let signs = keys.map(|key| if let Key::Char(c) = key { Some(c) } else { (key == ENTER).then_some('\n') });
+    signs.collect::<Option<String>>().filter(|text| text.chars().count() >= shortest)
 }
 
 /// Waits for input without reading it: the kernel stops a background process that reads a terminal.
@@ -436,7 +458,19 @@ fn load_buffer(bytes: &[u8], options: &[&str]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_light;
+    use super::*;
+
+    #[test]
+    fn key_burst_is_one_paste() {
+        let pasted = |typed: &[KeyCode], shortest| {
+            let events: Vec<_> = typed.iter().map(|code| Event::Key((*code).into())).collect();
+            pasted(&events, shortest)
+        };
+        let burst = [KeyCode::Char('a'), KeyCode::Char('q'), KeyCode::Enter];
+        assert_eq!(pasted(&burst, 3).as_deref(), Some("aq\n"));
+        assert_eq!((pasted(&burst[2..], 1).as_deref(), pasted(&burst[1..], 3)), (Some("\n"), None));
+        assert_eq!(pasted(&[burst[0], burst[0], KeyCode::Up], 3), None);
+    }
 
     #[test]
     fn colorfgbg_names_the_background_last() {

@@ -136,9 +136,13 @@ impl Credential {
 
 /// Runs a command in the system's shell. Its standard output is the key; its prompts go to the terminal.
 fn run(command: &str) -> Result<String, CredentialError> {
-    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
-    let child = Command::new(shell).args([flag, command]).stdout(Stdio::piped()).spawn();
-    let mut child = child.map_err(CredentialError::Command)?;
+    let mut shell = Command::new(if cfg!(windows) { "cmd" } else { "sh" });
+    // cmd removes the outer quotes, and reads those in the command by its own rules.
+    #[cfg(windows)]
+    std::os::windows::process::CommandExt::raw_arg(&mut shell, format!("/S /C \"{command}\""));
+    #[cfg(not(windows))]
+    shell.args(["-c", command]);
+    let mut child = shell.stdout(Stdio::piped()).spawn().map_err(CredentialError::Command)?;
     let mut text = Vec::new();
     if let Some(output) = child.stdout.take() {
         // Closes the pipe of a command that prints endlessly.

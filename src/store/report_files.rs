@@ -11,7 +11,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, percent_encode};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -316,7 +316,7 @@ fn lock(files: &Mutex<BTreeMap<String, Arc<[u8]>>>) -> MutexGuard<'_, BTreeMap<S
 }
 
 /// Excludes other programs from the store's files: a deletion removes empty folders and temporary files.
-pub(super) fn lock_folder(folder: &Path) -> io::Result<File> {
+pub(super) fn lock_folder(folder: &Path) -> io::Result<fs::File> {
     let lock = files::append(&folder.join("records.lock"))?;
     // If locks are unsupported, no other program has one either.
     let _ = lock.lock();
@@ -363,7 +363,7 @@ fn present(done: io::Result<()>) -> io::Result<()> {
 /// Syncs the entries of a folder to disk.
 pub(super) fn sync(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
+    fs::File::open(folder)?.sync_all()?;
     let _ = folder;
     Ok(())
 }

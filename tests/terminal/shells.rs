@@ -11,7 +11,7 @@ const SHELLS: [(&str, &[&str], &str); 3] = [
 ];
 
 #[test]
-fn every_shell_completes_options_commands_and_values() {
+fn shells_complete_options_commands_and_values() {
     for (shell, arguments, setup) in SHELLS {
         if std::process::Command::new(shell).arg("--version").output().is_err() {
             assert!(std::env::var_os("CI").is_none(), "{shell} is missing");
@@ -44,7 +44,7 @@ fn every_shell_completes_options_commands_and_values() {
 }
 
 #[test]
-fn a_topic_of_the_manual_is_paged_on_a_terminal() {
+fn manual_topic_on_terminal_is_paged() {
     let help = |pager: &str, options: &[&str]| {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_behaview"));
         command.env_clear();
