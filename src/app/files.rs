@@ -7,7 +7,7 @@ use crate::app::{Failure, JobNumber, List, ListEntry, LoadedReport, OpenReport, 
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::{Pane, Report, Row, RowPlace};
 use crate::request::Request;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The maximum of open files; opening one more closes the oldest.
 pub(super) const MAX_OPEN_FILES: usize = 20;
@@ -26,6 +26,8 @@ pub struct OpenFile {
     /// The last search in one of its reports, left for a hit.
     pub(super) finder: Option<HitList>,
     pub(super) left: Option<ReturnPoint>,
+    /// The rules whose rows its list of findings shows.
+    pub(super) unfolded: BTreeSet<u16>,
     /// Whether its watched scan has finished.
     pub(super) is_scanned: bool,
 }

@@ -36,7 +36,7 @@ impl DrawList for Findings {
         let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
         let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| to_visible("this report")));
         let (rules, totals) = (list.source.rules().count() as u64, &list.source.totals);
-        let scope = covered(name, list.source.reports, totals.unread);
+        let scope = covered(name, list.source.reports, totals.unread, model);
         let found: HashSet<_> = list.shown(0).filter_map(|row| Some(row.finding()?.number)).collect();
         let found = if list.is_filtered() { found.len() } else { totals.distinct };
         let rows = shown_of((found, totals.distinct), "distinct row");

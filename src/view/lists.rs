@@ -121,10 +121,10 @@ const NAMES_DIVISOR: usize = 4;
 impl DrawList for FoundIndicators {
     const HINT: &'static str = "a value, a kind, to block";
 
-    fn title(list: &IndicatorList, _: &Model) -> String {
+    fn title(list: &IndicatorList, model: &Model) -> String {
         let FoundIndicators { sandboxes, what, .. } = &list.source;
         let name = (sandboxes.len() == 1).then(|| sandboxes.first().map(|(name, _)| name.visible_cut(40)));
-        let scope = covered(name.flatten(), sandboxes.len(), list.source.unread());
+        let scope = covered(name.flatten(), sandboxes.len(), list.source.unread(), model);
         let what = if *what == Part::Indicators { String::new() } else { format!("{} · ", choice_name(what)) };
         format!("Indicators · {scope} · {what}{}", shown_of(list.counts(), "indicator"))
     }
@@ -160,7 +160,7 @@ impl DrawList for FoundIndicators {
     fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &ListTable, found: &Self::Row, _: &Model) {
         let (mark, names) = (found.severity(), line.room() / NAMES_DIVISOR);
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
-        line.own(&format!(" {}", found.kind().name()), Role::Faint);
+        line.own(&format!(" {} ", found.kind().name()), Role::Faint);
         let meaning = if mark == Some(Severity::Noise) { Role::Faint } else { Role::Text };
         at.cell(&mut line, 1, |line, _| line.visible(&found.defanged(), meaning));
         at.text(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Role::Strong);
@@ -218,22 +218,18 @@ fn first_place(list: &IndicatorList, sighting: &Sighting) -> String {
     let section = place.and_then(|place| list.source.section(sighting.report, *place));
     let Some((place, section)) = place.zip(section) else { return ITSELF.to_owned() };
     let pane = section.pane().short();
-    let label = match section.attribute {
-        Some(attribute) => attribute.label.to_owned(),
-        None => section.name.visible_cut(20).to_string(),
-    };
+    let name = || section.name.visible_cut(20).to_string();
+    let label = section.attribute.map_or_else(name, |attribute| attribute.label.to_owned());
     let gap = if label.is_empty() { "" } else { " " };
-    let more = match sighting.indicator.seen {
-        0 | 1 => String::new(),
-        several => format!(" +{}", thousands(several - 1)),
-    };
+    let more = sighting.indicator.seen.checked_sub(1).filter(|more| *more > 0);
+    let more = more.map(|more| format!(" +{}", thousands(more))).unwrap_or_default();
     let decoded = if sighting.indicator.is_decoded { "decoded · " } else { "" };
     format!("{decoded}{pane} {label}{gap}{}{more}", thousands(place.row as u64 + 1))
 }
 
 impl DrawList for SandboxArtifacts {
     fn title(_: &ArtifactList, _: &Model) -> String {
-        "Downloads".to_owned()
+        "Artifacts".to_owned()
     }
 
     fn draw_row(list: &ArtifactList, mut line: LineWriter<'_>, _: &ListTable, row: &Self::Row, model: &Model) {

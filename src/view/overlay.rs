@@ -11,7 +11,7 @@ use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::overlays::text_page::{HEAD, TextPage};
 use crate::app::spending::Confirmation;
 use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
-use crate::app::{Area, Layout, Model, Overlay, ResponseSource};
+use crate::app::{Area, Layout, List, Model, Overlay, ResponseSource};
 use crate::report::Row;
 use crate::text::{ColumnWidth, Visible, count, thousands, wrap_cut};
 
@@ -288,9 +288,11 @@ pub(super) trait DrawList: ListSource + Sized {
     }
 }
 
-/// The coverage of a list: one sandbox by name, or the number of stored ones; and the number of unreadable reports.
-pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize) -> String {
-    let scope = name.map_or_else(|| format!("all {reports} stored sandboxes"), |name| name.to_string());
+/// The coverage of a list: one sandbox by name, or the number of stored ones; and of unreadable reports.
+pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize, model: &Model) -> String {
+    let is_partial = |list: &List| list.has_more_pages() || list.entries.iter().any(|entry| entry.report().is_none());
+    let others = if model.list().is_some_and(is_partial) { ", others not stored" } else { "" };
+    let scope = name.map_or_else(|| format!("{reports} sandboxes{others}"), |name| name.to_string());
     match unread {
         0 => scope,
         _ => format!("{scope}, {unread} of {reports} could not be read whole"),

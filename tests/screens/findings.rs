@@ -16,7 +16,7 @@ fn findings_are_listed_and_lead_to_their_rows() {
     tui.keys("enter");
     screen!("notable_why", tui);
     // From the row that is shown whole, to other lists and back.
-    for (keys, words) in [("!", "Findings · "), ("c", "Compare · "), ("i", "Indicators · "), ("d", "Downloads")] {
+    for (keys, words) in [("!", "Findings · "), ("c", "Compare · "), ("i", "Indicators · "), ("d", "Artifacts")] {
         tui.keys(keys);
         assert!(tui.screen().contains(words), "{keys}: {}", tui.screen());
         tui.keys("esc");
@@ -45,6 +45,8 @@ fn findings_fold_and_can_be_limited_to_one_pane() {
         tui.keys("j enter").keys(back).keys("h");
         assert_eq!(list(&tui), unfolded);
     }
+    // The folds outlast the list.
+    assert_eq!(list(tui.keys("esc ! j k")), unfolded);
     let registry = tui.keys("esc ! 3").screen();
     assert!(registry.contains("Findings · Registry only") && registry.contains("LumenUpdate"), "{registry}");
     assert!(!registry.contains("Creates a scheduled task"), "{registry}");

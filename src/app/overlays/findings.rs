@@ -30,7 +30,7 @@ pub struct Findings {
     pub is_complete: bool,
     rows: Vec<FindingRow>,
     /// The indices of rules whose rows are shown.
-    unfolded: BTreeSet<u16>,
+    pub(in crate::app) unfolded: BTreeSet<u16>,
     /// The indices of folded rules although a filter matches their rows.
     folded: BTreeSet<u16>,
     job: Job,
@@ -159,11 +159,8 @@ impl FindingRow {
                 _ => {
                     heading = rows.len();
                     let (name, rules) = (found.subject.to_owned(), vec![found.of.number]);
-                    rows.push(Self::Subject(FindingSubject {
-                        name,
-                        rules,
-                        rows: found.known.keys().copied().collect(),
-                    }));
+                    let known = found.known.keys().copied().collect();
+                    rows.push(Self::Subject(FindingSubject { name, rules, rows: known }));
                 }
             }
             let (number, more) = (found.of.number, found.of.count - found.listed.len());
@@ -393,7 +390,8 @@ impl Model {
         if self.return_to::<FindingList>() {
             return self.follow_scope();
         }
-        self.overlays.put(FindingList::new(Findings::default()));
+        let unfolded = self.files.shown().map(|file| file.unfolded.clone()).unwrap_or_default();
+        self.overlays.put(FindingList::new(Findings { unfolded, ..Findings::default() }));
         self.find_findings();
     }
 
@@ -412,8 +410,6 @@ impl Model {
         let Some(list) = self.overlays.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
         list.change(|source| ((source.rows, source.totals), source.is_complete) = (found, true));
         list.go_to_first();
-        let scope = list.source.scope;
-        self.say_not_covered(scope);
     }
 
     /// The findings of the top list for an export, in the order of reports.

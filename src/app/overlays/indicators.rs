@@ -180,11 +180,9 @@ impl Model {
             }),
             Err(why) => {
                 self.overlays.close();
-                return self.warn(format!("The indicators could not be found: {why}"));
+                self.warn(format!("The indicators could not be found: {why}"));
             }
         }
-        let scope = list.source.scope;
-        self.say_not_covered(scope);
     }
 
     /// Goes to the row with the chosen indicator, or lists several.

@@ -1,12 +1,12 @@
 //! Lists of rows to go to, and the jump to them; marks by rules in panes.
 
-use crate::app::overlays::{ListSource, ListView, Overlay, Scope, TextRow};
+use crate::app::overlays::{ListSource, ListView, Overlay, TextRow};
 use crate::app::panes::{Move, PaneState};
 use crate::app::{JobNumber, KeyContext, List, Model, OpenReport, Screen};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::{Marks, Rule, Rules, Severity};
 use crate::report::{Attribute, Order, Pane, Row, RowPlace, RowSet, Section};
-use crate::text::{count, thousands};
+use crate::text::thousands;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::slice::from_ref;
@@ -121,10 +121,8 @@ impl Model {
         // Other open files are loaded already.
         let is_aside = |file: &Sha256| self.files.of(file).is_some_and(|open| !open.list.entries.is_empty());
         let is_here = !is_elsewhere || target.file.as_ref().is_some_and(is_aside);
-        match &target.file {
-            Some(file) if is_elsewhere || self.screen == Screen::Start => self.open_files(from_ref(file)),
-            _ => {}
-        };
+        let to_open = target.file.as_ref().filter(|_| is_elsewhere || self.screen == Screen::Start);
+        to_open.into_iter().for_each(|file| self.open_files(from_ref(file)));
         let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
         self.bound_for = Some(target);
         if is_here {
@@ -166,10 +164,7 @@ impl Model {
         if !is_its_file || !is_chosen {
             return;
         }
-        let Some(place) = target.place else {
-            self.bound_for = None;
-            return;
-        };
+        let Some(place) = target.place else { return self.bound_for = None };
         let Some(report) = self.open().map(|open| &open.report) else { return };
         let is_found = report.section(place.section).is_some_and(|section| section.len() > place.row);
         if is_found || report.index.is_complete {
@@ -277,18 +272,6 @@ impl Model {
             }
             false => "Everything is shown.".to_owned(),
         });
-    }
-
-    /// Shows which reports are missing from a list of all.
-    pub(super) fn say_not_covered(&mut self, scope: Scope) {
-        let missing = self.files.missing_reports(&self.calls).len() as u64;
-        let missing = (missing > 0).then(|| format!("{} not stored", count(missing, "report")));
-        let has_more = self.list().is_some_and(List::has_more_pages);
-        let pages = has_more.then(|| "further sandboxes on pages that were not listed".to_owned());
-        let words: Vec<_> = missing.into_iter().chain(pages).collect();
-        if scope == Scope::File && self.notice.is_none() && !words.is_empty() {
-            self.say(format!("Not in it: {}.", words.join(", and ")));
-        }
     }
 
     pub(in crate::app) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {

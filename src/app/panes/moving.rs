@@ -170,7 +170,10 @@ impl Model {
         let focused = self.focused();
         match (self.overlays.top_mut(), focused) {
             (Some(Overlay::Response(response)), _) => response.fold(step),
-            (Some(Overlay::Findings(list)), _) => list.fold(step),
+            (Some(Overlay::Findings(list)), _) => {
+                list.fold(step);
+                self.files.shown_mut().into_iter().for_each(|file| file.unfolded.clone_from(&list.source.unfolded));
+            }
             (Some(Overlay::Indicators(list)), _) => list.step(step == FoldStep::Right),
             (Some(Overlay::ComparisonList(list)), _) => {
                 list.change(|compare| compare.step_column(step == FoldStep::Right))
