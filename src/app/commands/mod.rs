@@ -41,9 +41,9 @@ mod everywhere {
         "up" [UP, key('k')] "up", 0, EVERYWHERE,
             "One row up" => Local(|m| m.go(Move::Up(1)));
         "page-down" [PAGE_DOWN, Key::Ctrl('f')] "page down", 0, EVERYWHERE,
-            "One page down; ▐ on a border is the part of the rows in sight" => Local(|m| m.go_page(Move::Down));
+            "One page down; ▐ on a border is the part of the rows in sight" => Local(|m| m.go_page(Move::PageDown));
         "page-up" [PAGE_UP, Key::Ctrl('b')] "page up", 0, EVERYWHERE,
-            "One page up" => Local(|m| m.go_page(Move::Up));
+            "One page up" => Local(|m| m.go_page(Move::PageUp));
         "first" [key('g'), HOME] "first", 0, EVERYWHERE,
             "To the first row" => Local(|m| m.go(Move::First));
         "last" [key('G'), END] "last", 0, EVERYWHERE,

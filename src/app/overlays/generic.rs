@@ -210,8 +210,8 @@ pub trait FormSource: Sized {
 
     fn go(form: &mut InputForm<Self>, movement: Move) {
         match movement {
-            Move::Down(1..) => form.step(true),
-            Move::Up(1..) => form.step(false),
+            Move::Down(1..) | Move::PageDown(_) => form.step(true),
+            Move::Up(1..) | Move::PageUp(_) => form.step(false),
             _ => {}
         }
     }

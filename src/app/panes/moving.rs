@@ -1,5 +1,4 @@
-//! The cursor and the visible window of rows; movement through rows, panes and groups, and to processes that
-//! rows name; clamping of all cursors.
+//! The cursor and the window of rows; movement through rows, panes and groups; clamping of all cursors.
 
 use crate::app::find::{HitList, SearchQuery};
 use crate::app::overlays::{PickerRow, PickerRows, RowPicker, Target};
@@ -18,6 +17,9 @@ pub struct Scroll {
 pub enum Move {
     Up(usize),
     Down(usize),
+    /// Like `Up` and `Down`, and the window moves along with the cursor.
+    PageUp(usize),
+    PageDown(usize),
     First,
     Last,
 }
@@ -27,13 +29,16 @@ impl Scroll {
     pub fn go(&mut self, movement: Move, count: usize, height: usize) {
         let last = count.saturating_sub(1);
         self.cursor = match movement {
-            Move::Up(rows) => self.cursor.saturating_sub(rows),
-            Move::Down(rows) => self.cursor.saturating_add(rows).min(last),
+            Move::Up(rows) | Move::PageUp(rows) => self.cursor.saturating_sub(rows),
+            Move::Down(rows) | Move::PageDown(rows) => self.cursor.saturating_add(rows).min(last),
             Move::First => 0,
             Move::Last => last,
         };
-        if matches!(movement, Move::Up(1) | Move::Down(1)) {
-            self.scroll_half_page(count, height);
+        match movement {
+            Move::Up(1) | Move::Down(1) => self.scroll_half_page(count, height),
+            Move::PageUp(rows) => self.top = self.top.saturating_sub(rows),
+            Move::PageDown(rows) => self.top = self.top.saturating_add(rows).min(count.saturating_sub(height)),
+            _ => {}
         }
         self.clamp(count, height);
     }
