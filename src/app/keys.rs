@@ -302,10 +302,6 @@ impl Keymap {
         usual.chain(changed.filter_map(|(name, _)| Command::named(name)))
     }
 
-    pub fn keys_label(&self, command: &Command) -> String {
-        self.of(command).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
-    }
-
     fn clash(&self, command: &'static Command) -> Option<String> {
         let keys = self.of(command);
         if keys.is_empty() && command.name == "quit" {
@@ -443,7 +439,8 @@ mod tests {
     #[test]
     fn keys_are_bound_and_unbound() {
         let map = read(&[("zoom", &["f11", "alt-z", "f11"]), ("planner", &["none"])]).unwrap();
-        let keys_label = |name| map.keys_label(Command::named(name).unwrap());
+        let keys_label =
+            |name| map.of(Command::named(name).unwrap()).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
         assert_eq!(
             (keys_label("zoom"), keys_label("planner"), keys_label("help")),
             ("f11 alt-z".into(), String::new(), "?".into())

@@ -148,13 +148,17 @@ impl ListSource for CommandList {
 const REQUEST_RATING: usize = 550;
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
-    let off = command.off(model);
+    let (off, keys) = (command.off(model), model.settings.keys.of(command).iter());
+    // Over an overlay, a key may have another command, and a command a meaning of its own in a comparison.
+    let keys = keys.filter(|key| off.is_some() || Command::of(**key, model).is_none_or(|of| of.name == command.name));
+    let of_comparison = || command.help.split("; ").find(|clause| clause.starts_with("in a comparison"));
+    let is_comparison = model.key_context() == KeyContext::Compare;
     PaletteItem {
         does: PaletteAction::Command(command),
-        keys: model.settings.keys.keys_label(command),
+        keys: keys.map(ToString::to_string).collect::<Vec<_>>().join(" "),
         name: command.name,
         label: command.label,
-        help: command.help,
+        help: of_comparison().filter(|_| is_comparison).unwrap_or(command.help),
         tag: if off.is_none() { model.tag(command) } else { KeyPrice::default() },
         requests: if off.is_none() { command.requests(model) } else { Vec::new() },
         subject: if off.is_none() { subject(command.name) } else { OFF },
