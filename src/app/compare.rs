@@ -137,6 +137,12 @@ pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     sides.into_iter().map(|(_, bits)| bits).collect()
 }
 
+/// The letter of a column, from A to BL: digits are the keys of panes.
+pub fn column_letter(column: usize) -> String {
+    let letter = |n: usize| ('A'..='Z').nth(n % 26);
+    (column / 26).checked_sub(1).and_then(letter).into_iter().chain(letter(column)).collect()
+}
+
 impl ListSource for Comparison {
     type Row = ComparedItem;
 
@@ -183,7 +189,7 @@ impl Comparison {
         match (&self.other, self.columns.get(self.here).map(|column| column.side)) {
             (Some(_), Some(0)) => "this file".to_owned(),
             (Some(other), _) => other.short(),
-            (None, _) => format!("{} {}", self.here + 1, name.unwrap_or_default()),
+            (None, _) => format!("{} {}", column_letter(self.here), name.unwrap_or_default()),
         }
     }
 
@@ -287,7 +293,7 @@ impl Comparison {
             let name = column.label();
             let count = self.matrix.as_ref().and(self.counts.get(n)).copied().unwrap_or(0);
             let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
-            format!("{chosen}{} {file}{name} {state}", n + 1)
+            format!("{chosen}{} {file}{name} {state}", column_letter(n))
         };
         self.columns.iter().enumerate().map(words).collect()
     }
@@ -333,7 +339,11 @@ impl ComparisonList {
             self.change(|compare| compare.found = None);
             return None;
         };
-        Some(SearchJob::Comparison(self.filter.begin(), matrix, pattern))
+        let name = pattern.to_lowercase();
+        let is_named = |column: &MatrixColumn| column.label().to_lowercase().contains(&name);
+        let named = (0..).zip(&self.source.columns).filter(|(_, column)| is_named(column));
+        let named = named.fold(0, |named, (n, _)| named | 1_u64.unbounded_shl(n));
+        Some(SearchJob::Comparison(self.filter.begin(), matrix, pattern, named))
     }
 
     pub(super) fn chosen_row(&self) -> Option<(Pane, Row)> {
@@ -358,8 +368,7 @@ impl ComparisonList {
         let (matrix, item, number) = (self.source.matrix.as_deref()?, self.chosen()?, self.chosen_number()? as usize);
         let mut picker_rows = Vec::new();
         for (n, column) in self.source.columns.iter().enumerate() {
-            let head = format!("{} {}", n + 1, column.label());
-            let head = format!("{} {head}", matrix.sign(item, n));
+            let head = format!("{} {} {}", matrix.sign(item, n), column_letter(n), column.label());
             let words = match (column.is_compared(), item.seen >> n & 1 == 1) {
                 (false, _) => "not stored",
                 (true, true) => "",

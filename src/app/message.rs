@@ -365,7 +365,8 @@ pub enum SearchJob {
     /// Searches all panes; a process reference restricts numbers to those of that process.
     Panes(Ticket, Report, Arc<Pattern>, Option<ProcessRef>),
     Stored(Ticket, Arc<Pattern>),
-    Comparison(Ticket, Arc<Matrix>, String),
+    /// The columns whose names match too are bits.
+    Comparison(Ticket, Arc<Matrix>, String, u64),
 }
 
 /// Work on files of this machine and on the clipboard.

@@ -1,5 +1,4 @@
-//! The items in the store: their size, age and origin, and what a deletion removes; and the files
-//! that were opened before.
+//! The items in the store, what a deletion removes, and the files that were opened before.
 
 use super::analysis::PendingScan;
 use super::identifier::{Identifier, Sha256};

@@ -75,7 +75,7 @@ mod tests {
         let indicators = Indicators::of(&report, &|_| None, &cancel);
         assert_eq!(indicators.unwrap_err().kind(), io::ErrorKind::Interrupted);
         assert_eq!(Rules::read(None).0.evaluate(&report, &cancel).unwrap_err(), Cancelled);
-        assert_eq!(Matrix::of(&[Some(body)]).find(b"m", &cancel), Err(Cancelled));
+        assert_eq!(Matrix::of(&[Some(body)]).find(b"m", 0, &cancel), Err(Cancelled));
     }
 
     #[test]

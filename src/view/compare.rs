@@ -5,7 +5,7 @@ use super::overlay::{DrawList, ListTable, shown_of};
 use super::pane::{columns_of, draw_label, draw_pieces};
 use super::screen::draw_earlier;
 use super::theme::Role;
-use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles};
+use crate::app::compare::{Comparison, ComparisonList, OtherFileList, OtherFiles, column_letter};
 use crate::app::find::{HitGroup, HitList, HitRow, HitSource, SearchHits};
 use crate::app::overlays::stored::MARK;
 use crate::app::panes::facts::ProcessRef;
@@ -50,7 +50,7 @@ impl DrawList for Comparison {
         let mut numbers = LineWriter::new(buffer, area, last);
         for n in 0..compare.columns.len() {
             numbers.tab(n * cell(compare));
-            numbers.own(&(n + 1).to_string(), if n == compare.here { Role::Cursor } else { Role::Strong });
+            numbers.own(&column_letter(n), if n == compare.here { Role::Cursor } else { Role::Strong });
         }
     }
 
@@ -74,7 +74,7 @@ impl DrawList for Comparison {
 }
 
 fn cell(compare: &Comparison) -> usize {
-    if compare.columns.len() > 9 { 3 } else { 2 }
+    if compare.columns.len() > 26 { 3 } else { 2 }
 }
 
 impl DrawList for OtherFiles {
@@ -112,12 +112,11 @@ impl DrawList for SearchHits {
     }
 
     fn absent(list: &HitList, _: &Model) -> String {
-        let words = match (&list.filter.problem, &list.filter.pattern) {
-            (Some(_), _) => "",
-            (None, Some(_)) => "no match",
-            (None, None) => "type to search",
-        };
-        words.to_owned()
+        match (&list.filter.problem, &list.filter.pattern) {
+            (Some(_), _) => String::new(),
+            (None, Some(_)) => "no match".to_owned(),
+            (None, None) => "type to search".to_owned(),
+        }
     }
 
     fn draw_head(list: &HitList, buffer: &mut Canvas<'_>, area: Area, _: &Model) {

@@ -80,16 +80,21 @@ fn columns_are_hidden_to_compare_two_and_restored() {
     screen!("compare_without", tui);
     tui.keys("- -");
     let alone = tui.screen();
-    assert!(alone.contains("1 CAPE Sandbox") && alone.contains("▸2 Quiet Harbour"), "two remain:\n{alone}");
+    assert!(alone.contains("A CAPE Sandbox") && alone.contains("▸B Quiet Harbour"), "two remain:\n{alone}");
     assert!(alone.contains("without Zenbox, Lynxbox: + brings back"), "{alone}");
-    tui.keys("v");
+    tui.keys("/ Q u i e t enter");
+    let named = tui.screen();
+    assert!(named.contains("39 of ") && named.contains("lumensvc.exe"), "the name of a column matches:\n{named}");
+    let help = tui.keys("? / v").screen();
+    assert!(help.contains("in a comparison in turn what every column saw"), "{help}");
+    tui.keys("esc esc / ctrl-u enter").keys("v");
     screen!("compare_two_alone", tui);
     // What was left out stays so when one comes back from a row.
     tui.keys("enter enter c");
     assert!(tui.screen().contains("without Zenbox, Lynxbox"), "{}", tui.screen());
     tui.keys("v v v v +");
     let all = tui.screen();
-    assert!(all.contains("3 Lynxbox 48 · ▸4 Quiet Harbour 39") && all.contains(" 216 items "), "{all}");
+    assert!(all.contains("C Lynxbox 48 · ▸D Quiet Harbour 39") && all.contains(" 216 items "), "{all}");
     assert!(!all.contains("without"), "{all}");
     assert_eq!(tui.paid_calls(), 1);
 }

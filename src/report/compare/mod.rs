@@ -242,13 +242,14 @@ impl Matrix {
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
-    /// The items whose text, or the name of whose pane, contains `pattern`, ignoring case.
-    pub fn find(&self, pattern: &[u8], cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
+    /// The items of these columns, and those whose text or pane's name contains `pattern`, ignoring case.
+    pub fn find(&self, pattern: &[u8], columns: u64, cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
         let pattern = pattern.to_ascii_lowercase();
         let (mut found, mut text) = (Vec::new(), Vec::new());
         let is_in = |text: &[u8]| memchr::memmem::find(text, &pattern).is_some();
         let row = |item: &ComparedItem| self.technique(item, None).map(|row| row.text().to_ascii_lowercase());
-        let is_named = |item: &ComparedItem| is_in(item.pane.title().to_ascii_lowercase().as_bytes());
+        let is_named =
+            |item: &ComparedItem| item.seen & columns != 0 || is_in(item.pane.title().to_ascii_lowercase().as_bytes());
         let by_name = |item: &ComparedItem| is_named(item) || row(item).is_some_and(|text| is_in(&text));
         found.extend((0..).zip(&self.items).filter(|(_, item)| by_name(item)).map(|(number, _)| number));
         self.each_row(cancel, &mut |number, place, row| {

@@ -38,7 +38,7 @@ fn items_are_in_pane_order_and_split_by_action() {
     assert_eq!(found.select(None, Only::All, &[1, 2], 0), [2]);
     assert_eq!(found.select(None, Only::Here, &[1, 2], 1), [1, 4]);
     assert_eq!(found.select(Some(Pane::Files), Only::NotHere, &[1, 2], 1), [3]);
-    assert_eq!(found.find(b"C:\\X", &Cancel::default()).unwrap(), [2, 3]);
+    assert_eq!(found.find(b"C:\\X", 0, &Cancel::default()).unwrap(), [2, 3]);
 }
 
 /// The bits of the reports that tell something else than the first, of the only item.

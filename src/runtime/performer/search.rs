@@ -36,8 +36,8 @@ impl Performer {
                     send_hits(work, &ticket, Vec::new(), (0, 0), Some(Err(error.to_string())));
                 }
             }
-            SearchJob::Comparison(ticket, matrix, pattern) => {
-                if let Ok(found) = matrix.find(pattern.as_bytes(), &ticket.cancel) {
+            SearchJob::Comparison(ticket, matrix, pattern, columns) => {
+                if let Ok(found) = matrix.find(pattern.as_bytes(), columns, &ticket.cancel) {
                     work.send(SearchEvent::ComparisonFiltered(ticket.number, found));
                 }
             }
