@@ -254,9 +254,8 @@ fn help_of(words: &[String]) -> anyhow::Error {
     let mut command = grammar();
     command.build();
     let find = |word: &&String| command.find_subcommand(word).cloned().map(|below| command = below).is_some();
-    let depth = words.iter().take_while(find).count();
     let is_topic = TOPICS.iter().any(|(topic, _)| words.first().is_some_and(|first| first == topic));
-    let depth = depth.max(usize::from(is_topic));
+    let depth = words.iter().take_while(find).count().max(usize::from(is_topic));
     // For an unknown first word, clap suggests a similar command.
     if let Some(word) = words.get(depth).filter(|_| depth > 0) {
         let known: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();

@@ -29,13 +29,12 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     need_terminal(display(&config))?;
     let setup = Setup::new(common, &folders, &config, Spending::default())?;
     let deleted = if config.offline { Vec::new() } else { setup.apply_limits()? };
-    let Setup { gateway, entitled, mut remarks, .. } = setup;
-    remarks.extend(deleted);
+    let Setup { gateway, entitled, remarks, .. } = setup;
     let mut model = model(&gateway);
     model.quota_state.entitlements = entitled;
     model.settings = settings(&config);
     let gateway = Some(Arc::new(gateway));
-    let exit = browse(model, gateway, (&folders, &config), remarks, |model| {
+    let exit = browse(model, gateway, (&folders, &config), [remarks, deleted].concat(), |model| {
         model.open_files(&files);
         if let Some((file, report)) = report {
             model.open_report(file, report);

@@ -289,24 +289,20 @@ impl CompareOutput {
             let stored = if *stored { "stored" } else { "not stored" };
             let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {stored}");
         }
-        if let Some(price) = &self.missing {
-            let _ = writeln!(text, "the missing reports cost {price}: behaview show <identifier>");
-        }
-        if self.more {
-            text += "further sandboxes may be on pages that are not stored: behaview list --all <sha256>\n";
-        }
-        if self.left_out > 0 {
-            let _ = writeln!(text, "sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out);
-        }
-        if self.items.iter().any(|item| item.differs) {
-            text += "≠  differs from the first that saw it: below it, by number\n";
-        }
-        if self.items.iter().any(|item| !item.perhaps_unlisted.is_empty()) {
-            text += "?  not listed, by a list that was perhaps cut by the service, or not stored\n";
-        }
-        if self.items.iter().any(|item| !item.by_rules.is_empty()) {
-            let _ = writeln!(text, "{BY_RULES_SIGN}  by our rules alone");
-        }
+        let is_any = |is: fn(&ItemOutput) -> bool| self.items.iter().any(is);
+        let price = self.missing.as_deref().unwrap_or_default();
+        let remarks = [
+            (self.missing.is_some(), format!("the missing reports cost {price}: behaview show <identifier>")),
+            (self.more, "further sandboxes may be on pages not stored: behaview list --all <sha256>".to_owned()),
+            (self.left_out > 0, format!("sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out)),
+            (is_any(|item| item.differs), "≠  differs from the first that saw it: below it, by number".to_owned()),
+            (
+                is_any(|item| !item.perhaps_unlisted.is_empty()),
+                "?  not listed, in a list perhaps cut or not stored".to_owned(),
+            ),
+            (is_any(|item| !item.by_rules.is_empty()), format!("{BY_RULES_SIGN}  by our rules alone")),
+        ];
+        remarks.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, words)| text += &(words + "\n"));
         text.push('\n');
         for item in &self.items {
             let _ = writeln!(text, "{}  {:<22}  {:<14}  {}", item.signs, item.title, item.what, item.item);

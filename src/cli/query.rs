@@ -125,11 +125,9 @@ fn show_received(meter: &Mutex<ReceivedMeter>, received: &Received) {
     }
 }
 
-/// Prints the cost of this run on standard error; standard output stays clean. A run that was charged then deletes by
-/// the limits of the config: one that was refused, or is offline, does not.
+/// Prints the cost of this run on standard error; only a charged run then deletes by the config's limits.
 pub(super) fn print_cost(setup: &Setup) -> Result<()> {
-    let gateway = &setup.gateway;
-    let spent = gateway.store.spent(&gateway.session)?;
+    let spent = setup.gateway.store.spent(&setup.gateway.session)?;
     let all: SpentUnits = spent.values().copied().sum();
     if (all.charged, all.unsure) == (0, 0) {
         hint("nothing was charged");

@@ -75,28 +75,28 @@ impl Setup {
     /// Deletes by the limits of the config; returns remarks for the user.
     pub(super) fn apply_limits(&self) -> Result<Vec<String>, StoreError> {
         let (store, StoreTable { max_age_days, max_size_mb, .. }) = (&self.gateway.store, self.limits);
-        let mut limits: Vec<_> =
-            max_size_mb.iter().map(|most| DeletionTarget::DownTo(1_000_000 * u64::from(most.get()))).collect();
-        let mut remarks = Vec::new();
+        let (mut limits, mut remarks) = (Vec::new(), Vec::new());
+        if max_age_days.is_none() && max_size_mb.is_none() {
+            return Ok(remarks);
+        }
+        let stored = store.inventory()?;
+        limits.extend(max_size_mb.map(|most| DeletionTarget::DownTo(1_000_000 * u64::from(most.get()))));
         if let Some(days) = max_age_days
             && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
         {
-            let newest = store.inventory()?.iter().map(|thing| thing.received).max();
             // The clock may have been set ahead.
-            if newest.is_some_and(|newest| newest < before) {
+            if !stored.is_empty() && stored.iter().all(|thing| thing.received < before) {
                 remarks.push(format!(
                     "Everything stored is older than store.max_age_days = {days}, by this machine's clock. It was not deleted; \
                      behaview store remove --older-than {days}d --yes does."
                 ));
             } else {
-                limits.insert(0, DeletionTarget::Before(before));
+                limits.push(DeletionTarget::Before(before));
             }
         }
-        for limit in limits {
-            let deletion = Deletion::of(vec![limit], None, &store.inventory()?);
-            if store.purge(&deletion)? && deletion.sizes().0 > 0 {
-                remarks.push(format!("The config's [store] limits deleted {}.", describe_deletion(&deletion)));
-            }
+        let deletion = Deletion::of(limits, None, &stored);
+        if store.purge(&deletion)? && deletion.sizes().0 > 0 {
+            remarks.push(format!("The config's [store] limits deleted {}.", describe_deletion(&deletion)));
         }
         Ok(remarks)
     }

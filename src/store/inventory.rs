@@ -23,8 +23,7 @@ pub type EarlierFile = (String, String, Timestamp);
 const OPENED_MARGIN: SignedDuration = SignedDuration::from_hours(24);
 
 impl Store {
-    /// Everything that is stored, newest first. A list page is an entry of its own only if
-    /// none of its reports is stored.
+    /// Everything that is stored, newest first; a list page only if none of its reports is stored.
     pub fn inventory(&self) -> Result<Vec<StoredItem>> {
         Ok(self.inventory_and_lists()?.0)
     }

@@ -174,8 +174,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Moves a response that was read to its place, and its parts to places of their own. An unusable
-    /// one stays among the unread ones.
+    /// Moves a response and its parts to their places; an unusable one stays among the unread ones.
     pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
         let (unread, request) = (unread_name(new), Request::of_storage_key(new.key));
         let mut separate = parts.to_vec();
@@ -324,8 +323,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The time of the newest unread response to a request, or to one for any page of the same list, if
-    /// its place is empty.
+    /// The time of the newest unread response to a request, or to any page of its list, with an empty place.
     pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>> {
         let mut found = self.find_unread(&match Request::of_storage_key(key) {
             Some(Request::Behaviours { file, .. }) => {
