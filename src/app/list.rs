@@ -11,8 +11,8 @@ use crate::report::find::SearchScope;
 use crate::report::identifier::{Identifier, IdentifierParts, Sha256};
 use crate::report::index::Batch;
 use crate::report::page::{Page, PageEntry, is_abstract};
-use crate::report::rules::Marks;
-use crate::report::{Pane, Report, RowSet};
+use crate::report::rules::{Marks, Rules, Severity};
+use crate::report::{Attribute, Pane, Report, Row, RowPlace, RowSet, Section};
 use crate::request::{Listing, Request};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -319,6 +319,29 @@ impl OpenReport {
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
         let report = Report::unread(body);
         Self { job: Job::default(), report, panes, marks: None, columns: OnceLock::new() }
+    }
+
+    /// The number of a pane's rows, including those that the program adds.
+    pub fn count(&self, pane: Pane) -> usize {
+        self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own_rows().len())
+    }
+
+    /// The row at a place of a pane; a technique's row includes the rules that found it.
+    pub fn row(&self, state: &PaneState, place: RowPlace) -> Row {
+        if let Some((_, row)) = state.own_row(place) {
+            return row.clone();
+        }
+        let mut row = self.report.row(place.section, place.row);
+        let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
+        let marks = self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique));
+        marks.into_iter().flat_map(Marks::techniques).for_each(|technique| technique.credit(&mut row));
+        row
+    }
+
+    pub fn mark(&self, rules: &Rules, place: RowPlace) -> Option<Severity> {
+        let marks = self.marks.as_ref()?;
+        let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
+        rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
     }
 
     /// The size that a pane needs; column widths are final once all rows are indexed.

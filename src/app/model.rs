@@ -2,7 +2,7 @@
 
 use crate::app::export_form::LastFormat;
 use crate::app::files::{MAX_OPEN_FILES, OpenFile, OpenFiles};
-use crate::app::find::{HitList, SearchQuery};
+use crate::app::find::{Filter, HitList, SearchQuery};
 use crate::app::keys::Keymap;
 use crate::app::layout::{PaneNeed, View};
 use crate::app::message::{DocumentReports, RulesOrFile};
@@ -307,6 +307,16 @@ impl Model {
     /// The focused pane; `None` while the list has the focus.
     pub fn focused(&self) -> Option<Pane> {
         self.files.shown()?.focus
+    }
+
+    pub fn filter(&self) -> Option<&Filter> {
+        self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
+    }
+
+    pub fn is_filtering(&self) -> bool {
+        self.screen == Screen::File
+            && self.overlays.is_empty()
+            && self.filter().is_some_and(|filter| filter.query.is_typing)
     }
 
     pub fn layout(&self) -> Layout {

@@ -26,7 +26,8 @@ impl Model {
         if self.is_filtering() {
             return self.filter_mut().map(|filter| &mut filter.query.typed);
         }
-        if self.is_form_sent() { None } else { self.overlays.top_mut()?.screen_mut().field() }
+        let is_closed = self.overlays.is_empty() || self.is_form_sent();
+        if is_closed { None } else { self.overlays.top_mut()?.screen_mut().field() }
     }
 
     pub(super) fn after_typing(&mut self) {
@@ -73,12 +74,12 @@ impl Model {
     pub fn update(&mut self, message: impl Into<Message>, now: Timestamp) -> Vec<Effect> {
         self.passed = self.passed.saturating_add(self.now.duration_until(now).max(SignedDuration::ZERO));
         self.now = now;
-        self.quota_state.allowance.roll_over_day(self.quota_state.spent.values().copied().sum(), now);
         self.dispatch(message.into());
         self.files.fit(self.size.is_large());
-        self.refresh_palette();
         if self.overlays.shows_page(WATCH_TITLE) {
             self.show_figures(self.watch_page(), false);
+        } else if !self.overlays.is_empty() {
+            self.refresh_palette();
         }
         self.clamp_cursors();
         self.take_effects()
@@ -149,10 +150,12 @@ impl Model {
             ServiceEvent::ReportBegun(request, body) => self.on_report_begun(&request, &body),
             ServiceEvent::Ended(request, result) => self.call_ended(&request, result),
             ServiceEvent::Spent(spent, today) => {
+                let before = std::mem::replace(&mut self.quota_state.spent, spent).into_values().sum();
+                self.quota_state.allowance = self.quota_state.allowance.as_of(self.now, before);
                 if let Some(today) = today {
-                    self.quota_state.allowance.count(today, spent.values().copied().sum(), self.now);
+                    let session = self.quota_state.spent.values().copied().sum();
+                    self.quota_state.allowance.count(today, session, self.now);
                 }
-                self.quota_state.spent = spent;
             }
             ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.is_over_quota = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
@@ -224,6 +227,10 @@ impl Model {
 
     /// Presses a key if the frame before it showed its price or confirmation.
     fn press_if_price_was_shown(&mut self, key: Key, frame: u64) {
+        // Without an overlay, only commands that send can spend.
+        if self.overlays.is_empty() && !Command::of(key, self).is_some_and(Command::sends) {
+            return self.press(key);
+        }
         let leaves = || Command::of(key, self).is_some_and(|command| command.contexts != CONFIRM && !command.sends());
         // Declining needs no visible confirmation.
         if self.declines(key) {
@@ -253,7 +260,9 @@ impl Model {
         if self.type_key(key) || self.refuses_stray_letter(key) {
             return;
         }
-        if let Some(choice) = self.overlays.choice(key).cloned() {
+        if !self.overlays.is_empty()
+            && let Some(choice) = self.overlays.choice(key).cloned()
+        {
             return self.confirm(choice);
         }
         if self.declines(key) {

@@ -3,22 +3,12 @@
 use crate::app::files::{OpenFile, ReturnPoint};
 use crate::app::find::{Filter, HitGroup, HitList, HitSource, SearchQuery, in_circle};
 use crate::app::overlays::{FindingList, OverlayKind, Scope, Target};
-use crate::app::{JobNumber, Model, Overlay, Screen};
+use crate::app::{JobNumber, Model, Overlay};
 use crate::report::find::MatchOptions;
 
 pub type SearchEnd = Option<Result<(), String>>;
 
 impl Model {
-    pub fn filter(&self) -> Option<&Filter> {
-        self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
-    }
-
-    pub fn is_filtering(&self) -> bool {
-        self.screen == Screen::File
-            && self.overlays.is_empty()
-            && self.filter().is_some_and(|filter| filter.query.is_typing)
-    }
-
     /// Starts typing a filter for the focused list or pane; from the list of sandboxes, for every pane.
     pub(in crate::app) fn begin_filter(&mut self) {
         if !self.overlays.is_empty() {

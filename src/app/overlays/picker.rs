@@ -1,11 +1,11 @@
 //! Lists of rows to go to, and the jump to them; marks by rules in panes.
 
 use crate::app::overlays::{ListSource, ListView, Overlay, TextRow};
-use crate::app::panes::{Move, PaneState};
+use crate::app::panes::Move;
 use crate::app::{JobNumber, KeyContext, List, Model, OpenReport, Screen};
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::rules::{Marks, Rule, Rules, Severity};
-use crate::report::{Attribute, Order, Pane, Row, RowPlace, RowSet, Section};
+use crate::report::rules::{Marks, Rule, Rules};
+use crate::report::{Order, Pane, Row, RowPlace, RowSet, Section};
 use crate::text::thousands;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -185,35 +185,12 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
 }
 
 impl OpenReport {
-    /// The number of a pane's rows, including those that the program adds.
-    pub fn count(&self, pane: Pane) -> usize {
-        self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own_rows().len())
-    }
-
     /// The rules with a technique that match its rows.
     pub(super) fn reasons(&self, rules: Option<&Rules>, technique: &str) -> Vec<TextRow> {
         let marks = self.marks.iter().flat_map(|it| it.notable());
         let marks = marks.filter_map(|(.., rule)| Some((rules?.rule(rule)?.severity, rule))).collect::<BTreeSet<_>>();
         let rules = marks.into_iter().filter_map(|(_, rule)| rules?.rule(rule));
         rules.filter(|rule| rule.attack.iter().any(|id| id == technique)).map(reason).collect()
-    }
-
-    /// The row at a place of a pane; a technique's row includes the rules that found it.
-    pub fn row(&self, state: &PaneState, place: RowPlace) -> Row {
-        if let Some((_, row)) = state.own_row(place) {
-            return row.clone();
-        }
-        let mut row = self.report.row(place.section, place.row);
-        let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
-        let marks = self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique));
-        marks.into_iter().flat_map(Marks::techniques).for_each(|technique| technique.credit(&mut row));
-        row
-    }
-
-    pub fn mark(&self, rules: &Rules, place: RowPlace) -> Option<Severity> {
-        let marks = self.marks.as_ref()?;
-        let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
-        rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
     }
 
     /// Orders rows by severity; an untouched pane shows the most severe.

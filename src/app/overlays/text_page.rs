@@ -64,7 +64,8 @@ impl TextPage {
                 [Holder::User, Holder::Group].into_iter().filter_map(move |holder| remaining(model, unit, holder))
             });
             paragraphs.extend(left.map(|words| paragraph("left", words)));
-            let budget = model.quota_state.allowance.text(model.quota_state.spent.values().copied().sum());
+            let session = model.quota_state.spent.values().copied().sum();
+            let budget = model.quota_state.allowance.as_of(model.now, session).text(session);
             paragraphs.extend(budget.map(|words| paragraph("budget", words)));
             for PriceReason { keys, sentences, .. } in &reasons {
                 let keys = keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");

@@ -206,7 +206,8 @@ impl QuotaState {
 
     /// The obstacle to a plan beside the calls in flight: quota or budget.
     pub(super) fn obstacle(&self, plan: &Plan, calls: &Calls, now: Timestamp) -> Option<Obstacle> {
-        let is_over = || !self.allowance.allows(plan.worst(), self.spent_with(calls).into_values().sum());
+        let allowance = || self.allowance.as_of(now, self.spent.values().copied().sum());
+        let is_over = || !allowance().allows(plan.worst(), self.spent_with(calls).into_values().sum());
         let bar = || plan.prices.iter().find_map(|price| self.bar(price, now));
         is_paid(plan).then(|| bar().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
     }
@@ -281,7 +282,7 @@ impl QuotaState {
 }
 
 /// The budget, and what other runs have spent of it.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct BudgetState {
     pub budget: Budget,
     /// Units spent by all runs of the day at the last reading, before this run.
@@ -296,10 +297,11 @@ impl BudgetState {
         *self = Self { budget: self.budget, before: today, until_then: session, counted: now };
     }
 
-    /// Starts a new day: what this run spent before belongs to the previous day's budget.
-    pub(in crate::app) fn roll_over_day(&mut self, session: SpentUnits, now: Timestamp) {
-        if Period::Daily.is_renewed(self.counted, now) {
-            self.count(SpentUnits::default(), session, now);
+    /// The same on the day of `now`: what this run spent before belongs to the previous day's budget.
+    pub(in crate::app) fn as_of(&self, now: Timestamp, session: SpentUnits) -> Self {
+        match Period::Daily.is_renewed(self.counted, now) {
+            true => Self { budget: self.budget, before: SpentUnits::default(), until_then: session, counted: now },
+            false => self.clone(),
         }
     }
 
@@ -342,10 +344,10 @@ mod tests_figures {
         let allows = |allowance: &BudgetState, spent| allowance.allows(Some(1), charged(spent));
         assert!(allows(&daily, 1) && !allows(&daily, 2));
         let morning = "2026-11-21T00:10:00Z".parse().unwrap();
-        daily.roll_over_day(charged(2), morning);
+        daily = daily.as_of(morning, charged(2));
         assert!(allows(&daily, 6) && !allows(&daily, 7));
         let mut session = of(Budget { session: Some(2), ..Budget::default() });
-        session.roll_over_day(charged(2), morning);
+        session = session.as_of(morning, charged(2));
         assert!(allows(&session, 1) && !allows(&session, 2));
     }
 }
