@@ -291,7 +291,7 @@ pub(super) trait DrawList: ListSource + Sized {
 /// The coverage of a list: one sandbox by name, or the number of stored ones; and of unreadable reports.
 pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize, model: &Model) -> String {
     let is_partial = |list: &List| list.has_more_pages() || list.entries.iter().any(|entry| entry.report().is_none());
-    let others = if model.list().is_some_and(is_partial) { ", others not stored" } else { "" };
+    let others = if model.list().is_some_and(is_partial) { ", not all" } else { "" };
     let scope = name.map_or_else(|| format!("{reports} sandboxes{others}"), |name| name.to_string());
     match unread {
         0 => scope,

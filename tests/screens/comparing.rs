@@ -86,7 +86,7 @@ fn columns_are_hidden_to_compare_two_and_restored() {
     let named = tui.screen();
     assert!(named.contains("39 of ") && named.contains("lumensvc.exe"), "the name of a column matches:\n{named}");
     let help = tui.keys("? / v").screen();
-    assert!(help.contains("in a comparison in turn what every column saw"), "{help}");
+    assert!(help.contains("in a comparison, show in turn what every column saw"), "{help}");
     tui.keys("esc esc / ctrl-u enter").keys("v");
     screen!("compare_two_alone", tui);
     // What was left out stays so when one comes back from a row.

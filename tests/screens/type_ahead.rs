@@ -93,7 +93,7 @@ fn unevaluated_sandboxes_are_named_with_findings() {
     assert!(tui.screen().contains("v all sandboxes"), "the choice is kept:\n{}", tui.screen());
     tui.keys("v");
     let screen = tui.screen();
-    assert!(screen.contains("Findings · 4 sandboxes, others not stored · "), "{screen}");
+    assert!(screen.contains("Findings · 4 sandboxes, not all · "), "{screen}");
     assert!(screen.contains("v this sandbox"), "{screen}");
     tui.assert_gone("v all sandboxes");
 }

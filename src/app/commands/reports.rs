@@ -181,7 +181,7 @@ commands! {
         if Availability::Has("a rule or a subject of the findings", |m| m.overlays.top_as::<FindingList>().is_some_and(FindingList::is_on_heading))
         => Local(|m| m.fold(FoldStep::Toggle));
     "scope" [key('v')] "view", 3, KeyContexts::of(&[KeyContext::Rows, KeyContext::Compare]),
-        "Cover every stored report of the file, or this sandbox's alone; in a comparison in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
+        "Cover every stored report of the file, or this sandbox's alone; in a comparison, show in turn what every column saw, what differs (≠) or not all saw, what the chosen column alone saw, what it did not, everything"
         if Availability::Has("several stored reports of the file, in a list of their rows or in a comparison", |m| {
             m.has_scope() || m.overlays.top_as().is_some_and(|found: &ComparisonList| found.source.sides().len() > 1)
         }) => Local(|m| match is_over::<ComparisonList>(m) {

@@ -54,3 +54,10 @@ fn panes_with_rows_come_before_those_without() {
     let large = PaneOrder::of(|_| true, true);
     assert_eq!((large.group(0), large.group_of(Pane::Techniques), large.groups()), (&first[..], Some(0), 3));
 }
+
+#[test]
+fn page_moves_window_and_cursor() {
+    let mut scroll = crate::app::panes::Scroll::default();
+    scroll.go(Move::PageDown(9), 100, 10);
+    assert_eq!((scroll.cursor, scroll.top), (9, 9));
+}
