@@ -1,5 +1,4 @@
-//! The start screen with its hash line and recent files; view settings saved between two runs:
-//! sizes and folds.
+//! The start screen with its hash line and recent files; sizes and folds saved between two runs.
 
 use crate::app::field::TextField;
 use crate::app::overlays::Scope;

@@ -139,8 +139,7 @@ impl Printer {
     }
 }
 
-/// A report with its attributes next to `_id` and `_type`, and the identifiers of related objects;
-/// every value as received.
+/// A report with its attributes next to `_id` and `_type`, and related objects' identifiers, as received.
 fn flat(bytes: &[u8]) -> Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);

@@ -136,8 +136,7 @@ impl SubmitArgs {
 /// Explains after a lost response how to check whether the file has arrived.
 fn with_upload_check(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Error {
     if error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
-        // Later runs then know that a scan may be in progress. A failure to record it matters less
-        // than that of the call.
+        // Later runs then know that a scan may be in progress; a failure to record that matters less.
         let _ = note(setup, file, Some(None));
         warn(format!("the file may have arrived. Before sending it again, {}", upload_check_hint(setup, file)));
     }

@@ -98,8 +98,7 @@ pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(json!({ "data": object }).to_string()))
 }
 
-/// Merges all reports of a file: lists are joined, and of scalars the first counts. Leaves out reports
-/// that a strict parser rejects.
+/// Merges a file's reports that a strict parser accepts: lists are joined, and of scalars the first counts.
 pub(super) fn summary(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let mut summary = Map::new();

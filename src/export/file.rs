@@ -37,8 +37,7 @@ pub fn shown(path: &Path) -> String {
     text::path(path).to_string()
 }
 
-/// Writes a file atomically, by a temporary file in the same folder. Returns its length in bytes and
-/// the result of `write`.
+/// Writes a file atomically, by a temporary one beside it. Returns its length in bytes and the result of `write`.
 pub fn write<T>(
     path: &Path,
     may_replace: bool,

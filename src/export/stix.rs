@@ -1,5 +1,4 @@
-//! Writes a STIX 2.1 bundle: the observables of each sandbox, and indicators for those to block. The same report
-//! gives the same identifiers.
+//! Writes a STIX 2.1 bundle: each sandbox's observables, indicators for those to block, with stable identifiers.
 
 mod objects;
 

@@ -118,8 +118,7 @@ impl Dialogue {
         writeln!(self.output, "{}", text::own(line.trim_end()))
     }
 
-    /// Drops lines typed before the price was printed: they confirm nothing. The price is flushed first, the
-    /// prompt follows.
+    /// Drops lines typed before the price was printed and flushed: they confirm nothing. The prompt follows.
     fn forget_typed_ahead(&mut self) -> io::Result<()> {
         self.output.flush()?;
         // The read-ahead buffer may contain further lines, of a pipe or of a fast terminal.

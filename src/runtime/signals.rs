@@ -55,8 +55,7 @@ impl Drop for ExitGuard {
     }
 }
 
-/// Makes a write past the file size limit an error: by default, SIGXFSZ ends the program
-/// silently.
+/// Makes a write past the file size limit an error: by default, SIGXFSZ ends the program silently.
 pub fn survive_file_limit() -> io::Result<()> {
     #[cfg(unix)]
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;

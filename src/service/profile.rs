@@ -47,8 +47,7 @@ pub struct Profile {
     pub direct_upload_limit_mib: u64,
     /// Largest file that is uploaded at all.
     pub max_upload_mib: u64,
-    /// Another host that the service may name for large files, such as `https://files.example`; the
-    /// key is not sent there.
+    /// Another host that the service may name for large files, without the key: `https://files.example`.
     pub upload_host: Option<String>,
     /// The field names of a private scan's options, where they differ from the public service's.
     pub fields: BTreeMap<ScanOption, String>,

@@ -100,8 +100,7 @@ impl Client {
     }
 }
 
-/// Reads a file completely, so that the bytes sent have the hash that was shown even if the file
-/// changes in the meantime.
+/// Reads a file completely, so that the bytes sent have the hash that was shown even if the file changes.
 async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
     let path = upload.path.clone();
     let read = tokio::task::spawn_blocking(move || read_hashed(&path, limit)).await;

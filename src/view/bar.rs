@@ -106,8 +106,7 @@ fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
-/// The answers that send nothing, and the enabled commands, each with its rank. Lazy: whether a command is enabled may need
-/// rows of the report.
+/// The answers that send nothing, and the enabled commands by rank. Lazy: enabling may need rows of the report.
 fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [StyledText; 2])> {
     let choices = model.overlays.choices().iter().filter(|choice| !choice.consent.sends());
     let choices = choices.map(|choice| (choice.key, choice.label, 1));

@@ -190,8 +190,7 @@ fn unparsed(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
     parts.iter().map(|ReservedUnits { name, why }| format!("unparsed: {}: {why}", safe(name)))
 }
 
-/// Usage by day, the first day first, then in all: the requests of each endpoint, the highest count
-/// first, and their sum.
+/// Usage by day, then in all: the requests of each endpoint, the highest count first, and their sum.
 pub fn usage_rows(usage: &Usage) -> Vec<(String, Vec<(String, u64)>)> {
     let days = usage.daily.iter().map(|(day, endpoints)| {
         (day.to_string(), endpoints.iter().map(|(name, count)| (name.as_str(), *count)).collect())

@@ -1,5 +1,4 @@
-//! Sending requests for keys and confirmations: price, obstacles, confirmation of expensive ones,
-//! and batches of calls in sequence.
+//! Sending requests for keys and confirmations: price, obstacles, expensive calls, batches in sequence.
 
 use crate::app::commands::Action;
 use crate::app::export_form::{ExportForm, SaveJob};

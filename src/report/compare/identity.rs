@@ -70,8 +70,7 @@ impl EqualityRule {
         })
     }
 
-    /// The hash of a row's key, and the hash of its other fields (0 if it has none). `buffer` is
-    /// cleared first.
+    /// The hash of a row's key, and the hash of its other fields (0 if it has none); clears `buffer` first.
     pub(super) fn hash(&self, bytes: &[u8], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
         buffer.clear();
         let key = self.key(bytes, buffer);

@@ -247,8 +247,7 @@ impl Report {
         self.header(self.index.kind)
     }
 
-    /// Whether it is a behaviour report, by its type or by an attribute. The type of a file excludes it, because files have tags
-    /// as well.
+    /// Whether it is a behaviour report, by its type or by an attribute; not of a file, which has tags as well.
     pub fn is_behaviour(&self) -> bool {
         let kind = self.kind().unwrap_or_default();
         let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());

@@ -178,8 +178,7 @@ fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8
     spelled.collect()
 }
 
-/// Converts a row to the spelling of the rules: lower case, one notation for folders and hives, and one name for the
-/// sample.
+/// Converts a row to the spelling of the rules: lower case, one notation of folders and hives, one name of the sample.
 fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
     text.make_ascii_lowercase();
     if let Cow::Owned(spelled) = canonical::spell_out(text) {
