@@ -334,16 +334,25 @@ fn unreadable_ca_file_is_refused_before_sending() {
 fn a_debian_package_holds_a_program_that_runs() {
     let run = |program: &str, arguments: &[&str], target: &std::path::Path| {
         let mut command = std::process::Command::new(program);
-        // The test's own program is large: compressing it would take longer than all other tests.
-        command.args(arguments).env("CARGO_TARGET_DIR", target).env("DPKG_DEB_COMPRESSOR_TYPE", "none").output()
+        // The test's own program is large: compressing it well would take longer than all other tests.
+        command.args(arguments).env("CARGO_TARGET_DIR", target).env("DPKG_DEB_COMPRESSOR_LEVEL", "0").output()
     };
     let folder = tempfile::tempdir().unwrap();
-    if run("dpkg-deb", &["--version"], folder.path()).is_err() {
+    if run("dpkg-shlibdeps", &["--version"], folder.path()).is_err() {
         return; // no such system
     }
+    let program = folder.path().join("behaview");
+    let program = program.to_str().unwrap();
+    assert!(run("strip", &["-o", program, env!("CARGO_BIN_EXE_behaview")], folder.path()).unwrap().status.success());
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/debian.sh");
-    let made = run(script, &[env!("CARGO_BIN_EXE_behaview")], folder.path()).unwrap();
+    let [made, again] = ["", "again"].map(|name| run(script, &[program], &folder.path().join(name)).unwrap());
     assert!(made.status.success(), "{made:?}");
+    let [package, other] = [&made, &again].map(|made| std::fs::read(text(made).trim()).unwrap());
+    assert!(package == other, "the same sources make another package");
+    match run("lintian", &["--allow-root", "--fail-on", "error,warning", text(&made).trim()], folder.path()) {
+        Ok(checked) => assert!(checked.status.success(), "{checked:?}"),
+        Err(_) => println!("lintian is missing: the package was NOT checked by it"),
+    }
     let root = folder.path().join("root");
     let package = text(&made).trim().to_owned();
     assert!(run("dpkg-deb", &["-x", &package, root.to_str().unwrap()], folder.path()).unwrap().status.success());
@@ -352,6 +361,8 @@ fn a_debian_package_holds_a_program_that_runs() {
     for file in [
         "man/man1/behaview.1.gz",
         "man/man1/behaview-ledger.1.gz",
+        "man/man7/behaview-pricing.7.gz",
+        "doc/behaview/NOTICES.gz",
         "bash-completion/completions/behaview",
         "zsh/vendor-completions/_behaview",
         "fish/vendor_completions.d/behaview.fish",
