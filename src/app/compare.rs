@@ -30,9 +30,9 @@ pub struct Comparison {
     /// The column whose items "only in" and "not in" refer to.
     pub here: usize,
     /// For each of the two files, whether unlisted pages may have more sandboxes.
-    pub has_more_pages: [bool; 2],
+    pub(crate) has_more_pages: [bool; 2],
     /// Sandboxes beyond the maximum that one comparison takes.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
     /// The items that match the filter; `None` without a filter.
     pub(super) found: Option<Vec<u32>>,
     /// The number of the pane's items that each column saw.

@@ -12,7 +12,7 @@ use crate::text::{Untrusted, count};
 use jiff::Timestamp;
 
 /// The maximum of a clipboard copy in bytes: many terminals take no more.
-pub const MAX_COPY_BYTES: usize = 64 * 1024;
+pub(crate) const MAX_COPY_BYTES: usize = 64 * 1024;
 
 /// What a key copies to the clipboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,36 +64,36 @@ pub struct ExportTarget {
     pub is_in_progress: bool,
     /// A stored response, written as received: only its path can be chosen.
     stored: Option<Request>,
-    pub(in crate::app) choice: ExportChoice,
+    pub(crate) choice: ExportChoice,
 }
 
 /// All options of the form, and the chosen ones.
 #[derive(Debug, Default)]
-pub struct ExportChoice {
+pub(crate) struct ExportChoice {
     /// The file of the reports.
-    pub file: Option<Sha256>,
+    pub(crate) file: Option<Sha256>,
     /// The report of the chosen sandbox.
-    pub here: Option<ExportSource>,
+    pub(crate) here: Option<ExportSource>,
     /// Every stored report of the file.
-    pub all: Vec<ExportSource>,
+    pub(crate) all: Vec<ExportSource>,
     /// The parts, each with its size where the list below shows that number.
-    pub parts: Vec<(ExportPart, Option<String>)>,
+    pub(crate) parts: Vec<(ExportPart, Option<String>)>,
     /// The chosen part.
-    pub part: usize,
+    pub(crate) part: usize,
     /// The reports that the lists cover: listed indicators and findings are exported from these.
-    pub covered: Scope,
-    pub last: Option<LastFormat>,
+    pub(crate) covered: Scope,
+    pub(crate) last: Option<LastFormat>,
     /// The scope that the user chose; without it, the part decides.
-    pub(in crate::app) scope: Option<Scope>,
-    pub(in crate::app) format: Option<&'static Format>,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) format: Option<&'static Format>,
 }
 
 /// The last written format, and whether it was for indicators.
-pub type LastFormat = (&'static Format, bool);
+pub(crate) type LastFormat = (&'static Format, bool);
 
 /// A part that can be exported: content of reports, or a single value.
 #[derive(Debug, Clone)]
-pub enum ExportPart {
+pub(crate) enum ExportPart {
     Of(Part),
     Value(Untrusted),
 }
@@ -253,7 +253,7 @@ impl ExportChoice {
 }
 
 impl ExportForm {
-    pub fn export(choice: ExportChoice) -> Self {
+    pub(crate) fn export(choice: ExportChoice) -> Self {
         let mut form = Self::of(None, choice, String::new());
         form.suggest("");
         form.go_to_name();
@@ -262,11 +262,11 @@ impl ExportForm {
     }
 
     /// Moves from the options to the path, where typed text goes.
-    pub(in crate::app) fn go_to_name(&mut self) {
+    pub(crate) fn go_to_name(&mut self) {
         self.chosen = self.chosen.max(ExportTarget::choices(self).len());
     }
 
-    pub fn stored(request: Request, name: String) -> Self {
+    pub(crate) fn stored(request: Request, name: String) -> Self {
         Self::of(Some(request), ExportChoice::default(), name)
     }
 
@@ -295,17 +295,17 @@ impl ExportForm {
         }
     }
 
-    pub fn has_choices(&self) -> bool {
+    pub(crate) fn has_choices(&self) -> bool {
         ExportTarget::choices(self).iter().any(|line| line.has_other)
     }
 
     /// Whether the line under the cursor has another option.
-    pub fn has_choice(&self) -> bool {
+    pub(crate) fn has_choice(&self) -> bool {
         ExportTarget::choices(self).get(self.chosen).is_some_and(|line| line.has_other)
     }
 
     /// Chooses the next or previous option of the line under the cursor.
-    pub fn change(&mut self, forward: bool) {
+    pub(crate) fn change(&mut self, forward: bool) {
         let ending = self.source.choice.format().map_or("", |format| format.extension);
         self.source.choice.change(self.chosen, forward);
         self.failure = None;
@@ -340,7 +340,7 @@ impl ExportForm {
         format!("{lead} format leaves {left_out}.")
     }
 
-    pub fn save(&self) -> Result<SaveJob, String> {
+    pub(crate) fn save(&self) -> Result<SaveJob, String> {
         let path = self.text().trim();
         if path.is_empty() {
             return Err("no path yet".to_owned());

@@ -32,7 +32,7 @@ impl From<String> for TextField {
 }
 
 impl TextField {
-    pub fn suggested(text: String) -> Self {
+    pub(crate) fn suggested(text: String) -> Self {
         Self { is_suggested: !text.is_empty(), text }
     }
 
@@ -41,12 +41,12 @@ impl TextField {
     }
 
     /// Edits the text; returns whether the key edits text.
-    pub fn press(&mut self, key: Key) -> bool {
+    pub(crate) fn press(&mut self, key: Key) -> bool {
         self.change(key, MAX_TYPED_BYTES)
     }
 
     /// Inserts pasted text: controls become blanks, the final line break is dropped.
-    pub fn paste(&mut self, text: &str) {
+    pub(crate) fn paste(&mut self, text: &str) {
         for c in text.trim_end_matches(['\r', '\n']).chars() {
             self.change(Key::Char(if c.is_control() { ' ' } else { c }), MAX_PASTED_BYTES);
         }

@@ -14,15 +14,15 @@ pub(super) const MAX_OPEN_FILES: usize = 20;
 
 /// One open file or document: its sandboxes, panes, searches and return point.
 #[derive(Debug, Default)]
-pub struct OpenFile {
-    pub list: List,
+pub(crate) struct OpenFile {
+    pub(crate) list: List,
     /// The focused pane; `None` while the list has the focus.
-    pub focus: Option<Pane>,
+    pub(crate) focus: Option<Pane>,
     /// The last chosen pane with rows: it selects the visible group while the list has the focus.
     pub(super) last: Option<Pane>,
     /// Whether the screen has room for more panes in the first group.
     is_large: bool,
-    pub is_zoomed: bool,
+    pub(crate) is_zoomed: bool,
     /// The last search in one of its reports, left for a hit.
     pub(super) finder: Option<HitList>,
     pub(super) left: Option<ReturnPoint>,
@@ -34,22 +34,22 @@ pub struct OpenFile {
 
 /// A list that the user left for one of its rows.
 #[derive(Debug)]
-pub(super) enum ReturnPoint {
+pub(crate) enum ReturnPoint {
     Finder,
     /// The list's file, the open report if the list covers only that, and the overlays.
     List(Option<Sha256>, Option<JobNumber>, Vec<Overlay>),
 }
 
 impl OpenFile {
-    pub fn new(list: List) -> Self {
+    pub(crate) fn new(list: List) -> Self {
         Self { list, ..Self::default() }
     }
 
-    pub fn open(&self) -> Option<&OpenReport> {
+    pub(crate) fn open(&self) -> Option<&OpenReport> {
         self.list.chosen().and_then(|entry| entry.open.as_ref())
     }
 
-    pub fn order(&self) -> PaneOrder {
+    pub(crate) fn order(&self) -> PaneOrder {
         let whole = self.open().filter(|open| open.report.index.is_complete);
         PaneOrder::of(|pane| whole.is_none_or(|open| open.count(pane) > 0), self.is_large)
     }
@@ -110,7 +110,7 @@ pub struct OpenFiles {
 
 impl OpenFiles {
     /// The shown file, or the one shown before the start screen.
-    pub fn shown(&self) -> Option<&OpenFile> {
+    pub(crate) fn shown(&self) -> Option<&OpenFile> {
         self.all.get(self.shown)
     }
 
@@ -130,7 +130,7 @@ impl OpenFiles {
         self.shown_mut().into_iter().for_each(|file| file.focus = None);
     }
 
-    pub fn focus_pane(&mut self, pane: Pane) {
+    pub(crate) fn focus_pane(&mut self, pane: Pane) {
         self.shown_mut().into_iter().for_each(|file| file.focus_pane(pane));
     }
 
@@ -160,7 +160,7 @@ impl OpenFiles {
     }
 
     /// The row under the cursor if the program added it.
-    pub fn current_rule_row(&self) -> Option<&Row> {
+    pub(crate) fn current_rule_row(&self) -> Option<&Row> {
         let file = self.shown()?;
         let (pane, open) = file.focus.zip(file.open())?;
         let state = open.panes.get(&pane)?;
@@ -184,7 +184,7 @@ impl OpenFiles {
         file.focus = file.focus.and(file.last);
     }
 
-    pub fn is_zoomed(&self) -> bool {
+    pub(crate) fn is_zoomed(&self) -> bool {
         self.shown().is_some_and(|file| file.is_zoomed)
     }
 
@@ -192,7 +192,7 @@ impl OpenFiles {
         self.shown_mut().into_iter().for_each(|file| file.is_zoomed = is_zoomed);
     }
 
-    pub fn order(&self) -> PaneOrder {
+    pub(crate) fn order(&self) -> PaneOrder {
         self.shown().map_or_else(|| PaneOrder::of(|_| true, false), OpenFile::order)
     }
 
@@ -205,7 +205,7 @@ impl OpenFiles {
         self.are_several().then_some((self.shown + 1, self.all.len()))
     }
 
-    pub fn are_several(&self) -> bool {
+    pub(crate) fn are_several(&self) -> bool {
         self.all.len() > 1
     }
 

@@ -63,7 +63,7 @@ impl FromStr for Key {
     }
 }
 
-pub(in crate::app) const fn key(c: char) -> Key {
+pub(crate) const fn key(c: char) -> Key {
     Key::Char(c)
 }
 
@@ -120,7 +120,7 @@ macro_rules! key_contexts {
             }
         }
 
-        $($(pub(in crate::app) const $set: KeyContexts = KeyContexts::of(&[KeyContext::$place]);)?)*
+        $($(pub(crate) const $set: KeyContexts = KeyContexts::of(&[KeyContext::$place]);)?)*
     };
 }
 
@@ -153,7 +153,7 @@ pub struct KeyContexts(u32);
 
 macro_rules! sets {
     ($($(#[$about:meta])* $set:ident: $($place:ident)+;)*) => {
-        $($(#[$about])* pub(in crate::app) const $set: KeyContexts = KeyContexts::of(&[$(KeyContext::$place),+]);)*
+        $($(#[$about])* pub(crate) const $set: KeyContexts = KeyContexts::of(&[$(KeyContext::$place),+]);)*
     };
 }
 
@@ -178,11 +178,11 @@ sets! {
     READING: Start List Pane TextPage Detail Response Choice Confirm Picker Rows Hits Compare;
 }
 
-pub(in crate::app) const EVERYWHERE: KeyContexts = KeyContexts::of(KeyContext::ALL);
+pub(crate) const EVERYWHERE: KeyContexts = KeyContexts::of(KeyContext::ALL);
 
 impl KeyContext {
     /// Whether the key is typed as a letter here, and so runs no command.
-    pub fn types(self, key: Key) -> bool {
+    pub(crate) fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
             (place, Key::Char(_) | Key::Ctrl('u' | 'w') | BACKSPACE) => place.has_line(),
@@ -201,7 +201,7 @@ impl KeyContext {
 }
 
 impl KeyContexts {
-    pub const fn of(mut key_contexts: &[KeyContext]) -> Self {
+    pub(crate) const fn of(mut key_contexts: &[KeyContext]) -> Self {
         let mut set = 0;
         while let [first, rest @ ..] = key_contexts {
             set |= 1 << *first as u32;
@@ -214,7 +214,7 @@ impl KeyContexts {
         self.0 & 1 << place as u32 != 0
     }
 
-    pub fn each(self) -> impl Iterator<Item = KeyContext> {
+    pub(crate) fn each(self) -> impl Iterator<Item = KeyContext> {
         KeyContext::ALL.iter().copied().filter(move |place| self.contains(*place))
     }
 
@@ -246,7 +246,7 @@ impl Model {
     }
 }
 
-pub const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// The keys of all commands: built-in keys, changed by the config.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -295,7 +295,7 @@ impl Keymap {
     }
 
     /// The commands of a key in table order; those with unchanged keys first.
-    pub(in crate::app) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
+    pub(crate) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
         let has_key = move |command: &&Command| command.keys.contains(&key);
         let usual = Command::all().filter(has_key).filter(|command| !self.changed.contains_key(command.name));
         let changed = self.changed.iter().filter(move |(_, keys)| keys.contains(&key));
@@ -371,7 +371,7 @@ impl Model {
 
 impl Model {
     /// Why a key does nothing here; `None` in a text field, where such keys never had a meaning.
-    pub(in crate::app) fn disabled_reason(&self, key: Key) -> Option<String> {
+    pub(crate) fn disabled_reason(&self, key: Key) -> Option<String> {
         let place = self.key_context();
         if place.has_line() || place.types(key) || self.is_quitting {
             return None;

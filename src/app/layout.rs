@@ -61,28 +61,28 @@ const BAR_ROWS: u16 = 2;
 
 /// The inputs of the layout besides the size.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
-    pub has_report: bool,
+pub(crate) struct View {
+    pub(crate) has_report: bool,
     /// The focused pane; `None` while the list has the focus.
-    pub pane: Option<Pane>,
+    pub(crate) pane: Option<Pane>,
     /// The panes that share the screen.
-    pub group: Vec<PaneNeed>,
-    pub is_zoomed: bool,
+    pub(crate) group: Vec<PaneNeed>,
+    pub(crate) is_zoomed: bool,
     /// Whether plain mode shows one pane at a time.
-    pub is_plain: bool,
+    pub(crate) is_plain: bool,
     /// Entries of the list.
-    pub listed: usize,
+    pub(crate) listed: usize,
     /// Rows of the message, which covers other rows.
-    pub message: u16,
-    pub sizes: Sizes,
+    pub(crate) message: u16,
+    pub(crate) sizes: Sizes,
 }
 
 /// The width and rows that a pane needs to show everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PaneNeed {
-    pub pane: Pane,
-    pub rows: usize,
-    pub columns: u16,
+pub(crate) struct PaneNeed {
+    pub(crate) pane: Pane,
+    pub(crate) rows: usize,
+    pub(crate) columns: u16,
 }
 
 impl PaneNeed {
@@ -98,13 +98,13 @@ impl PaneNeed {
 pub struct Sizes {
     pub list: Option<u16>,
     /// Percent of the columns right of the list for the first pane.
-    pub middle: Option<u16>,
+    pub(crate) middle: Option<u16>,
     /// Percent of the rows for the upper pane of a column.
-    pub upper: Option<u16>,
+    pub(crate) upper: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edge {
+pub(crate) enum Edge {
     List,
     Middle,
     Upper,
@@ -162,7 +162,7 @@ pub struct Layout {
     /// The area of all panes except the overview.
     pub beside_list: Area,
     /// The area of an overlay: content and detail, less the rows of the message.
-    pub overlay: Area,
+    pub(crate) overlay: Area,
     /// The rows that show the whole row under the cursor, where they fit.
     pub detail: Area,
     pub message: Area,
@@ -181,13 +181,13 @@ impl Area {
         }
     }
 
-    pub fn contains(self, x: u16, y: u16) -> bool {
+    pub(crate) fn contains(self, x: u16, y: u16) -> bool {
         (self.x..self.x.saturating_add(self.width)).contains(&x)
             && (self.y..self.y.saturating_add(self.height)).contains(&y)
     }
 
     /// The index of the row at a cell, inside the border.
-    pub fn row_at(self, x: u16, y: u16) -> Option<usize> {
+    pub(crate) fn row_at(self, x: u16, y: u16) -> Option<usize> {
         let inside = self.inside();
         (self.contains(x, y) && inside.contains(inside.x, y)).then(|| usize::from(y - inside.y))
     }
@@ -233,13 +233,13 @@ impl Size {
     }
 
     /// Rows of a list entry.
-    pub fn entry_rows(self) -> u16 {
+    pub(crate) fn entry_rows(self) -> u16 {
         if self.is_wide() && self.height >= HIGH_ROWS { 2 } else { 1 }
     }
 }
 
 impl Layout {
-    pub fn of(size: Size, view: &View) -> Self {
+    pub(crate) fn of(size: Size, view: &View) -> Self {
         let screen = Area { x: 0, y: 0, width: size.width, height: size.height };
         let has_room = !view.is_plain && size.width >= NARROW_COLUMNS && size.height >= LOW_ROWS;
         let has_tabs = !view.is_plain && size.width >= NARROW_COLUMNS && size.height >= TABBED_ROWS && view.has_report;
@@ -324,7 +324,7 @@ impl Layout {
         self
     }
 
-    pub fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
+    pub(crate) fn edge_at(&self, x: u16, y: u16) -> Option<Edge> {
         self.edges.iter().find(|(_, cells)| cells.contains(x, y)).map(|(edge, _)| *edge)
     }
 

@@ -28,7 +28,7 @@ pub struct List {
     places: HashMap<Identifier, usize>,
     pub next: Next,
     /// When the first page was received; `None` before.
-    pub since: Option<Timestamp>,
+    pub(crate) since: Option<Timestamp>,
     /// The number of entries on all pages, if the service gives it.
     pub total: Option<u64>,
     pub scroll: Scroll,
@@ -81,7 +81,7 @@ impl List {
         Self::new(ListOrigin::Service(file), Next::Page(None))
     }
 
-    pub fn document(name: String, entries: Vec<ListEntry>) -> Self {
+    pub(crate) fn document(name: String, entries: Vec<ListEntry>) -> Self {
         let mut list = Self::new(ListOrigin::Document(name), Next::Nothing);
         entries.into_iter().for_each(|entry| list.push(entry));
         list
@@ -112,7 +112,7 @@ impl List {
     }
 
     /// Whether it is a document with one report.
-    pub fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.file().is_none() && self.entries.len() == 1
     }
 
@@ -124,7 +124,7 @@ impl List {
         self.open_entries_mut().filter_map(|entry| entry.open.as_mut()).find(|open| open.job.is(job))
     }
 
-    pub fn place_of(&self, identifier: &Identifier) -> Option<usize> {
+    pub(crate) fn place_of(&self, identifier: &Identifier) -> Option<usize> {
         self.places.get(identifier).copied()
     }
 
@@ -144,7 +144,7 @@ impl List {
         self.entries.get(self.scroll.cursor)
     }
 
-    pub fn chosen_mut(&mut self) -> Option<&mut ListEntry> {
+    pub(crate) fn chosen_mut(&mut self) -> Option<&mut ListEntry> {
         self.entries.get_mut(self.scroll.cursor)
     }
 
@@ -156,7 +156,7 @@ impl List {
         stored.for_each(|(_, entry)| entry.close_if(|open| !open.report.index.is_complete));
     }
 
-    pub fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut ListEntry> {
+    pub(crate) fn entry_mut(&mut self, identifier: &Identifier) -> Option<&mut ListEntry> {
         let place = self.place_of(identifier)?;
         self.entries.get_mut(place)
     }
@@ -173,14 +173,20 @@ impl List {
         }
     }
 
-    pub fn first_page(&self, listing: Listing) -> Option<Request> {
+    pub(crate) fn first_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         self.since?;
         Some(Request::Behaviours { file, listing, cursor: None })
     }
 
     /// Adds the page of this cursor. A first page replaces the list; open reports stay open.
-    pub fn take_page(&mut self, cursor: Option<&Untrusted>, page: Page, received: Timestamp, unkept: Option<String>) {
+    pub(crate) fn take_page(
+        &mut self,
+        cursor: Option<&Untrusted>,
+        page: Page,
+        received: Timestamp,
+        unkept: Option<String>,
+    ) {
         let total = self.total;
         self.total = page.count.or(total);
         if cursor.is_none() {
@@ -294,7 +300,7 @@ pub struct ListEntry {
     /// `None` before it is fetched.
     report: Option<LoadedReport>,
     pub failure: Option<Failure>,
-    pub open: Option<OpenReport>,
+    pub(crate) open: Option<OpenReport>,
     /// The name of its document, if several are open.
     pub document: Option<Untrusted>,
     /// The pane filters of the replaced report, for the newer one.
@@ -305,7 +311,7 @@ pub struct ListEntry {
 #[derive(Debug)]
 pub struct OpenReport {
     /// The job of all work on this report, which identifies it.
-    pub job: Job,
+    pub(crate) job: Job,
     pub report: Report,
     pub panes: BTreeMap<Pane, PaneState>,
     pub marks: Option<Arc<Marks>>,
@@ -314,7 +320,7 @@ pub struct OpenReport {
 
 impl OpenReport {
     /// Creates a report without an index; the rows of its process tree in `folded` are folded.
-    pub fn new(body: Body, folded: &[u32]) -> Self {
+    pub(crate) fn new(body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
         let report = Report::unread(body);
@@ -401,7 +407,7 @@ impl OpenReport {
         self.continue_search()
     }
 
-    pub(in crate::app) fn absorb(&mut self, batch: Batch) {
+    pub(crate) fn absorb(&mut self, batch: Batch) {
         self.report.absorb(batch);
         for (pane, state) in &mut self.panes {
             if state.folds.any() || !state.row_filter.is_open() {
@@ -412,12 +418,12 @@ impl OpenReport {
 }
 
 impl ListEntry {
-    pub fn new(identifier: Option<Identifier>) -> Self {
+    pub(crate) fn new(identifier: Option<Identifier>) -> Self {
         let parts = identifier.as_ref().map(Identifier::parts);
         Self { identifier, parts, ..Self::default() }
     }
 
-    pub fn with(identifier: Option<Identifier>, report: LoadedReport) -> Self {
+    pub(crate) fn with(identifier: Option<Identifier>, report: LoadedReport) -> Self {
         Self { report: Some(report), ..Self::new(identifier) }
     }
 
@@ -426,7 +432,7 @@ impl ListEntry {
     }
 
     /// The name of its sandbox.
-    pub fn name(&self) -> Option<Untrusted> {
+    pub(crate) fn name(&self) -> Option<Untrusted> {
         self.parts.as_ref().map(|parts| parts.sandbox.clone())
     }
 
@@ -460,13 +466,13 @@ impl ListEntry {
     }
 
     /// Opens a stored report unless it is open; see [`Self::show`].
-    pub(in crate::app) fn open(&mut self, folded: &[u32]) -> Option<ReportJob> {
+    pub(crate) fn open(&mut self, folded: &[u32]) -> Option<ReportJob> {
         let body = self.report().filter(|_| self.open.is_none())?.body.clone();
         Some(self.show(body, folded))
     }
 
     /// Shows a report, whole or partial, with these rows of its tree folded; returns its indexing job.
-    pub(in crate::app) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
+    pub(crate) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();

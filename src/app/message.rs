@@ -194,15 +194,15 @@ impl Default for Job {
 }
 
 impl Job {
-    pub fn ticket(&self) -> Ticket {
+    pub(crate) fn ticket(&self) -> Ticket {
         self.0.clone()
     }
 
-    pub fn number(&self) -> JobNumber {
+    pub(crate) fn number(&self) -> JobNumber {
         self.0.number
     }
 
-    pub fn is(&self, number: JobNumber) -> bool {
+    pub(crate) fn is(&self, number: JobNumber) -> bool {
         self.0.number == number
     }
 }

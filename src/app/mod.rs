@@ -10,7 +10,7 @@ pub mod commands;
 pub mod compare;
 pub mod export_form;
 pub mod field;
-pub mod files;
+pub(crate) mod files;
 pub mod find;
 pub mod keys;
 pub mod layout;
@@ -24,7 +24,7 @@ mod responses;
 pub mod scan;
 pub mod spending;
 pub mod start;
-pub mod update;
+pub(crate) mod update;
 
 pub use commands::{COMMANDS, Command, PANES};
 pub use keys::{Key, KeyContext, Keymap};

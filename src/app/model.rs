@@ -38,21 +38,21 @@ pub struct Model {
     pub overlays: OverlayStack,
     pub start: StartScreen,
     pub files: OpenFiles,
-    pub notes: AllNotes,
+    pub(crate) notes: AllNotes,
     pub follows: ScanWatches,
-    pub copies_raw: bool,
+    pub(crate) copies_raw: bool,
     pub calls: Calls,
     pub quota_state: QuotaState,
-    pub sizes: Sizes,
-    pub remembered: Remembered,
+    pub(crate) sizes: Sizes,
+    pub(crate) remembered: Remembered,
     pub notice: Option<Notice>,
     /// Whether the program ends once no paid response and no write is pending.
-    pub is_quitting: bool,
+    pub(crate) is_quitting: bool,
     /// Notes and deletions that the store has not written yet.
     pub(super) writes: usize,
     pub rules: Option<Arc<Rules>>,
-    pub hides_noise: bool,
-    pub last_format: Option<LastFormat>,
+    pub(crate) hides_noise: bool,
+    pub(crate) last_format: Option<LastFormat>,
     /// The target of a pending jump, until its row is indexed.
     pub(super) bound_for: Option<Target>,
     pub(super) offers: ShownPrices,
@@ -309,11 +309,11 @@ impl Model {
         self.files.shown()?.focus
     }
 
-    pub fn filter(&self) -> Option<&Filter> {
+    pub(crate) fn filter(&self) -> Option<&Filter> {
         self.focused().and_then(|pane| self.pane_state(pane).filter.as_ref())
     }
 
-    pub fn is_filtering(&self) -> bool {
+    pub(crate) fn is_filtering(&self) -> bool {
         self.screen == Screen::File
             && self.overlays.is_empty()
             && self.filter().is_some_and(|filter| filter.query.is_typing)
@@ -338,7 +338,7 @@ impl Model {
     }
 
     /// Visible rows of the focused list or pane.
-    pub fn height(&self) -> usize {
+    pub(crate) fn height(&self) -> usize {
         let layout = self.layout();
         let area = match self.focused() {
             None => layout.list,
@@ -385,7 +385,7 @@ pub struct Settings {
 
 impl Settings {
     /// Whether the worst price needs confirmation; an unknown price does.
-    pub fn must_confirm(&self, worst: Option<u64>) -> bool {
+    pub(crate) fn must_confirm(&self, worst: Option<u64>) -> bool {
         worst.is_none_or(|worst| worst > self.confirm_above)
     }
 }

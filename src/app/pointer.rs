@@ -30,13 +30,13 @@ pub enum MouseAction {
 }
 
 #[derive(Debug, Default)]
-pub(in crate::app) struct Mouse {
+pub(crate) struct Mouse {
     edge: Option<Edge>,
     press: Option<(u16, u16, Timestamp)>,
 }
 
 impl Model {
-    pub(in crate::app) fn point(&mut self, pointer: Pointer) {
+    pub(crate) fn point(&mut self, pointer: Pointer) {
         match pointer.does {
             MouseAction::Press => {
                 // A press removes the message after its target is resolved.

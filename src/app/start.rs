@@ -107,7 +107,7 @@ const MAX_FOLDED_ROWS: usize = 10_000;
 #[serde(default)]
 pub struct Remembered {
     pub sizes: Sizes,
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// Folds by report, the latest last.
     folded: Vec<Folded>,
 }

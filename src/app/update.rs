@@ -342,7 +342,7 @@ impl Model {
     }
 
     /// Opens the chosen report if it is stored: free, so no key is needed.
-    pub fn show_chosen(&mut self) {
+    pub(crate) fn show_chosen(&mut self) {
         let Some(list) = self.files.shown_mut().map(|file| &mut file.list) else { return };
         list.leave_unfinished();
         let job = list.chosen_mut().and_then(|entry| {

@@ -364,10 +364,10 @@ fn text(path: &Path) -> Result<String, ConfigError> {
     }
 }
 
-pub const FILE: &str = "config.toml";
+pub(crate) const FILE: &str = "config.toml";
 
 /// Variable that names another config file.
-pub const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
+pub(crate) const FILE_VARIABLE: &str = "BEHAVIEW_CONFIG";
 
 /// The program's folders, by the conventions of the system.
 #[derive(Debug, Clone)]
@@ -376,7 +376,7 @@ pub struct Folders {
     pub store: PathBuf,
     pub cache: PathBuf,
     /// Folder of logs and of the state file.
-    pub state: PathBuf,
+    pub(crate) state: PathBuf,
 }
 
 impl Folders {

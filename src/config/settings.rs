@@ -23,9 +23,9 @@ const SHORTEST_LIKE_KEY: usize = 32;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
     /// Dotted name in the file; `*` is a name that the user chooses.
-    pub name: String,
+    pub(crate) name: String,
     /// Value in effect without the setting, as TOML; empty for none.
-    pub default: &'static str,
+    pub(crate) default: &'static str,
 }
 
 fn settings_of(template: &'static str) -> Vec<Setting> {
@@ -48,7 +48,7 @@ fn settings_of(template: &'static str) -> Vec<Setting> {
 
 impl Setting {
     /// The setting of a dotted name, or of a name among those of the profile in use.
-    pub fn named(name: &str) -> Option<&'static Self> {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.is(name) || setting.of_profile() == Some(name))
     }
 
@@ -59,7 +59,7 @@ impl Setting {
     }
 
     /// Whether a full dotted name is this setting's.
-    pub fn is(&self, name: &str) -> bool {
+    pub(crate) fn is(&self, name: &str) -> bool {
         match self.name.split_once(".*") {
             None => self.name == name,
             Some((before, after)) => name
@@ -71,16 +71,16 @@ impl Setting {
     }
 
     /// Its name among a profile's settings.
-    pub fn of_profile(&self) -> Option<&str> {
+    pub(crate) fn of_profile(&self) -> Option<&str> {
         self.name.strip_prefix(PROFILE)
     }
 
-    pub fn full(&self, chosen: &str) -> String {
+    pub(crate) fn full(&self, chosen: &str) -> String {
         self.name.replacen('*', chosen, 1)
     }
 
     /// The variable that sets it; a profile's setting applies to the profile in use.
-    pub fn variable(&self) -> Option<String> {
+    pub(crate) fn variable(&self) -> Option<String> {
         let name = self.of_profile().unwrap_or(&self.name);
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
     }

@@ -38,8 +38,8 @@ pub struct UsedAmounts {
 /// Limits of the user's private scans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanLimits {
-    pub minute: u64,
-    pub monthly: u64,
+    pub(crate) minute: u64,
+    pub(crate) monthly: u64,
     /// Scans of this month before the start of the service.
     pub spent: u64,
 }
@@ -47,17 +47,17 @@ pub struct ScanLimits {
 /// The machine's clock, or a stopped one, moved forward by `ahead` seconds.
 #[derive(Debug)]
 pub(super) struct DemoClock {
-    pub still: Option<i64>,
-    pub ahead: i64,
+    pub(crate) still: Option<i64>,
+    pub(crate) ahead: i64,
 }
 
 impl DemoClock {
     /// The time in Unix seconds.
-    pub fn seconds(&self) -> i64 {
+    pub(crate) fn seconds(&self) -> i64 {
         self.still.unwrap_or_else(|| Timestamp::now().as_second()).saturating_add(self.ahead)
     }
 
-    pub fn now(&self) -> DateTime {
+    pub(crate) fn now(&self) -> DateTime {
         utc(self.seconds())
     }
 }
@@ -82,13 +82,13 @@ fn starts(now: DateTime) -> [DateTime; 4] {
 #[derive(Debug)]
 pub(super) struct SpendingAccount {
     allowed: PeriodAmounts,
-    pub used: PeriodAmounts,
+    pub(crate) used: PeriodAmounts,
     /// A time in the current periods.
     now: DateTime,
 }
 
 impl SpendingAccount {
-    pub fn spend(&mut self, amount: u64) {
+    pub(crate) fn spend(&mut self, amount: u64) {
         self.used.each().into_iter().for_each(|used| *used = used.saturating_add(amount));
     }
 
@@ -129,14 +129,20 @@ pub(super) const GROUP: &str = "demo_response_team";
 /// All counters of the service.
 #[derive(Debug)]
 pub(super) struct Counters {
-    pub user: SpendingAccount,
-    pub group: SpendingAccount,
-    pub scans: SpendingAccount,
+    pub(crate) user: SpendingAccount,
+    pub(crate) group: SpendingAccount,
+    pub(crate) scans: SpendingAccount,
     usage: BTreeMap<Date, BTreeMap<&'static str, u64>>,
 }
 
 impl Counters {
-    pub fn new(user: PeriodAmounts, group: PeriodAmounts, group_spent: u64, scans: ScanLimits, now: DateTime) -> Self {
+    pub(crate) fn new(
+        user: PeriodAmounts,
+        group: PeriodAmounts,
+        group_spent: u64,
+        scans: ScanLimits,
+        now: DateTime,
+    ) -> Self {
         let account = |allowed, used| SpendingAccount { allowed, used, now };
         let spent = PeriodAmounts { daily: group_spent, monthly: group_spent, ..PeriodAmounts::default() };
         let limits = PeriodAmounts { minute: scans.minute, hourly: u64::MAX, daily: u64::MAX, monthly: scans.monthly };
@@ -149,18 +155,18 @@ impl Counters {
         }
     }
 
-    pub fn turn(&mut self, now: DateTime) {
+    pub(crate) fn turn(&mut self, now: DateTime) {
         [&mut self.user, &mut self.group, &mut self.scans].into_iter().for_each(|account| account.turn(now));
     }
 
     /// The first period whose limit a call of this cost would exceed: 0 for the minute, to 3 for the month.
-    pub fn lacking(&self, requests: u64, scans: u64) -> Option<usize> {
+    pub(crate) fn lacking(&self, requests: u64, scans: u64) -> Option<usize> {
         let [user, group] = [&self.user, &self.group].map(|account| account.lacking(requests));
         user.or(group).or_else(|| self.scans.lacking(scans))
     }
 
     /// Charges user and group, and records the usage.
-    pub fn charge(&mut self, usage: &'static str, requests: u64, scans: u64, today: Date) {
+    pub(crate) fn charge(&mut self, usage: &'static str, requests: u64, scans: u64, today: Date) {
         self.scans.spend(scans);
         if requests > 0 {
             self.user.spend(requests);
@@ -170,7 +176,7 @@ impl Counters {
     }
 
     /// The body of `overall_quotas`.
-    pub fn quotas(&self, licence: bool) -> Value {
+    pub(crate) fn quotas(&self, licence: bool) -> Value {
         let mut quotas = Map::new();
         let amounts = |all: &PeriodAmounts| [all.hourly, all.daily, all.monthly];
         let pairs = |account: &SpendingAccount| amounts(&account.allowed).into_iter().zip(amounts(&account.used));
@@ -189,7 +195,7 @@ impl Counters {
     }
 
     /// The body of `api_usage` for the days from `first` to `last`.
-    pub fn usage(&self, first: Date, last: Date) -> Value {
+    pub(crate) fn usage(&self, first: Date, last: Date) -> Value {
         let (mut daily, mut total) = (Map::new(), BTreeMap::<&str, u64>::new());
         for (day, endpoints) in self.usage.range(first..=last) {
             daily.insert(day.to_string(), json!(endpoints));

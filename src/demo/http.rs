@@ -32,16 +32,16 @@ const MAX_LARGE_BODY: usize = 651 << 20;
 /// A parsed request whose operation is not known yet.
 #[derive(Debug)]
 pub(super) struct DemoCall {
-    pub method: String,
+    pub(crate) method: String,
     /// Path and query as sent; they may contain the key.
-    pub target: String,
-    pub segments: Vec<String>,
+    pub(crate) target: String,
+    pub(crate) segments: Vec<String>,
     /// The parameters of the query, then those of the body.
-    pub parameters: Vec<(String, String)>,
-    pub header_key: Option<String>,
-    pub range: Option<String>,
-    pub takes_gzip: bool,
-    pub upload: Option<SubmittedFile>,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) header_key: Option<String>,
+    pub(crate) range: Option<String>,
+    pub(crate) takes_gzip: bool,
+    pub(crate) upload: Option<SubmittedFile>,
 }
 
 /// An uploaded file, without its content.
@@ -56,7 +56,7 @@ pub struct SubmittedFile {
 
 impl DemoCall {
     /// Reads a request to its end. The second part is the error of its body, if it has one.
-    pub async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoResponse>) {
+    pub(crate) async fn read(request: Request<Incoming>) -> (DemoCall, Result<(), DemoResponse>) {
         let (head, body) = request.into_parts();
         let header =
             |name: &str| head.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -89,7 +89,7 @@ impl DemoCall {
     }
 
     /// Sets path and query from an address.
-    pub fn aim(&mut self, target: String) {
+    pub(crate) fn aim(&mut self, target: String) {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let decode = |part: &str| percent_decode_str(part).decode_utf8_lossy().into_owned();
         self.segments = path.split('/').filter(|part| !part.is_empty()).map(decode).collect();
@@ -98,12 +98,12 @@ impl DemoCall {
     }
 
     /// The first value of a parameter.
-    pub fn value(&self, name: &str) -> Option<&str> {
+    pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(each, _)| each == name).map(|(_, value)| value.as_str())
     }
 
     /// The file in the request.
-    pub fn upload(&self) -> Result<&SubmittedFile, DemoResponse> {
+    pub(crate) fn upload(&self) -> Result<&SubmittedFile, DemoResponse> {
         self.upload.as_ref().ok_or_else(|| DemoResponse::error(400, "BadRequestError", "no file in the request"))
     }
 

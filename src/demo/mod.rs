@@ -99,7 +99,7 @@ impl Default for Options {
 /// A call that the service received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenCall {
-    pub method: String,
+    pub(crate) method: String,
     /// Path and query as sent, with every API key replaced by `<key>`.
     pub path: String,
     /// The operation of the call, if the service has it.
@@ -135,7 +135,7 @@ pub struct Interference {
 }
 
 /// Receives each call to a known endpoint, and sets the changes to it.
-pub type Hook = Box<dyn FnMut(&ReceivedCall<'_>, &mut Interference) + Send>;
+pub(crate) type Hook = Box<dyn FnMut(&ReceivedCall<'_>, &mut Interference) + Send>;
 
 /// Writes a response to a connection, which then closes.
 pub type Writer =

@@ -291,7 +291,7 @@ struct DemoAnalysis {
 /// The state of submitted files.
 #[derive(Default)]
 pub(super) struct Scans {
-    pub submitted: Vec<SubmittedFile>,
+    pub(crate) submitted: Vec<SubmittedFile>,
     files: Vec<PrivateFile>,
     analyses: Vec<DemoAnalysis>,
     /// Number of issued tickets, each for one upload, and the unused ones.

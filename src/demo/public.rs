@@ -21,29 +21,29 @@ const ENGINES: u64 = 70;
 /// One file of the public operations.
 #[derive(Debug)]
 pub(super) struct PublicFile {
-    pub sha256: String,
-    pub name: String,
-    pub size: u64,
+    pub(crate) sha256: String,
+    pub(crate) name: String,
+    pub(crate) size: u64,
     /// Times of submission in Unix seconds, ascending; never empty.
-    pub submissions: Vec<i64>,
+    pub(crate) submissions: Vec<i64>,
     /// Number of engines that detect it.
-    pub detections: u64,
+    pub(crate) detections: u64,
     /// Whether its first upload was to this service, after its start (§8.3).
-    pub was_new: bool,
+    pub(crate) was_new: bool,
 }
 
 impl PublicFile {
     /// The identifier of its analysis.
-    pub fn analysis(&self) -> String {
+    pub(crate) fn analysis(&self) -> String {
         let start = self.sha256.get(..32).unwrap_or_default();
         format!("{start}-{}", self.first_submitted())
     }
 
-    pub fn first_submitted(&self) -> i64 {
+    pub(crate) fn first_submitted(&self) -> i64 {
         self.submissions.first().copied().unwrap_or_default()
     }
 
-    pub fn last_submitted(&self) -> i64 {
+    pub(crate) fn last_submitted(&self) -> i64 {
         self.submissions.last().copied().unwrap_or_default()
     }
 }
@@ -66,7 +66,7 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let files = EMBEDDED.iter().map(|&(title, _, submissions, detections)| PublicFile {
             sha256: digest(title),
             name: title.to_owned(),
@@ -78,20 +78,20 @@ impl Corpus {
         Corpus { files: files.collect() }
     }
 
-    pub fn find(&self, sha256: &str) -> Option<&PublicFile> {
+    pub(crate) fn find(&self, sha256: &str) -> Option<&PublicFile> {
         self.files.iter().find(|file| file.sha256 == sha256)
     }
 
-    pub fn by_analysis(&self, id: &str) -> Option<&PublicFile> {
+    pub(crate) fn by_analysis(&self, id: &str) -> Option<&PublicFile> {
         self.files.iter().find(|file| file.analysis() == id)
     }
 
-    pub fn by_any_id(&self, id: &str) -> Option<&PublicFile> {
+    pub(crate) fn by_any_id(&self, id: &str) -> Option<&PublicFile> {
         self.find(id).or_else(|| self.by_analysis(id))
     }
 
     /// Records an upload, and returns the identifier of its analysis.
-    pub fn submit(&mut self, upload: &SubmittedFile, now: i64) -> String {
+    pub(crate) fn submit(&mut self, upload: &SubmittedFile, now: i64) -> String {
         if let Some(known) = self.files.iter_mut().find(|file| file.sha256 == upload.sha256) {
             known.submissions.push(now);
             return known.analysis();

@@ -64,18 +64,18 @@ pub(super) fn digest(bytes: impl AsRef<[u8]>) -> String {
 /// A report's own object, without its links. The attributes are unchanged, with any errors.
 #[derive(Clone, Deserialize)]
 pub(super) struct DemoReport {
-    pub id: String,
+    pub(crate) id: String,
     #[serde(rename = "type")]
-    pub kind: String,
-    pub attributes: Box<RawValue>,
+    pub(crate) kind: String,
+    pub(crate) attributes: Box<RawValue>,
 }
 
 /// A private file with its reports.
 #[derive(Clone)]
 pub(super) struct PrivateFile {
-    pub sha256: String,
-    pub object: serde_json::Value,
-    pub reports: Vec<DemoReport>,
+    pub(crate) sha256: String,
+    pub(crate) object: serde_json::Value,
+    pub(crate) reports: Vec<DemoReport>,
 }
 
 /// The file with this hash.

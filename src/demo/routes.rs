@@ -6,14 +6,14 @@ use super::{private, public};
 
 /// The data that an operation may read and change.
 pub(super) struct Context<'a> {
-    pub service: &'a DemoService,
-    pub state: &'a mut ServerState,
-    pub call: &'a DemoCall,
+    pub(crate) service: &'a DemoService,
+    pub(crate) state: &'a mut ServerState,
+    pub(crate) call: &'a DemoCall,
 }
 
 impl Context<'_> {
     /// An address of the v3 API, as links give it.
-    pub fn link(&self, path: &str) -> String {
+    pub(crate) fn link(&self, path: &str) -> String {
         format!("{}/api/v3/{path}", self.service.root)
     }
 }
@@ -23,11 +23,11 @@ type Handler = fn(&str, &mut Context) -> DemoResult;
 
 /// An address: `{}` matches any segment, `a|b` one of several; with its name in the usage record.
 pub(super) struct Route {
-    pub endpoint: Endpoint,
+    pub(crate) endpoint: Endpoint,
     method: &'static str,
     path: &'static str,
-    pub usage: &'static str,
-    pub handler: Handler,
+    pub(crate) usage: &'static str,
+    pub(crate) handler: Handler,
 }
 
 macro_rules! routes {
@@ -70,7 +70,7 @@ routes! {
 
 impl Route {
     /// The route of a request, and the identifier in its address; empty if the route has none.
-    pub fn find(method: &str, segments: &[String]) -> Option<(&'static Route, String)> {
+    pub(crate) fn find(method: &str, segments: &[String]) -> Option<(&'static Route, String)> {
         let path = versioned(segments);
         let is_one_of = |pattern: &str, part: &str| pattern == "{}" || pattern.split('|').any(|each| each == part);
         ROUTES.iter().find_map(|route| {
@@ -84,7 +84,7 @@ impl Route {
     }
 
     /// Whether the call needs a private scanning license (§5).
-    pub fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.usage.starts_with("private_")
     }
 }

@@ -22,28 +22,28 @@ use super::{Endpoint, Hook, Interference, Options, ReceivedCall, SeenCall, Write
 
 /// The mutable state of the service.
 pub(super) struct ServerState {
-    pub clock: DemoClock,
-    pub counters: Counters,
-    pub corpus: Corpus,
-    pub scans: Scans,
-    pub hooks: Vec<Hook>,
-    pub seen: Vec<SeenCall>,
+    pub(crate) clock: DemoClock,
+    pub(crate) counters: Counters,
+    pub(crate) corpus: Corpus,
+    pub(crate) scans: Scans,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) seen: Vec<SeenCall>,
 }
 
 /// The service behind the socket.
 pub(super) struct DemoService {
-    pub root: String,
-    pub key: String,
-    pub options: Options,
+    pub(crate) root: String,
+    pub(crate) key: String,
+    pub(crate) options: Options,
     /// The embedded files.
-    pub archive: Vec<PrivateFile>,
+    pub(crate) archive: Vec<PrivateFile>,
     /// Time of the start, in Unix seconds.
-    pub started: i64,
+    pub(crate) started: i64,
     state: Mutex<ServerState>,
 }
 
 impl DemoService {
-    pub fn new(root: String, options: Options) -> io::Result<DemoService> {
+    pub(crate) fn new(root: String, options: Options) -> io::Result<DemoService> {
         let clock = DemoClock { still: options.now, ahead: 0 };
         let (limits, scans, spent) = (options.user_limits, options.scan_limits, options.group_spent);
         let counters = Counters::new(limits, options.group_limits, spent, scans, clock.now());
@@ -65,7 +65,7 @@ impl DemoService {
     }
 
     /// Locks the state, and resets the periods that have ended.
-    pub fn state(&self) -> MutexGuard<'_, ServerState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, ServerState> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = state.clock.now();
         state.counters.turn(now);
@@ -73,7 +73,11 @@ impl DemoService {
     }
 
     /// Handles a call, then waits: a client that cancels during the delay has been charged.
-    pub async fn reply(&self, mut call: DemoCall, read: Result<(), DemoResponse>) -> (DemoResponse, Option<Writer>) {
+    pub(crate) async fn reply(
+        &self,
+        mut call: DemoCall,
+        read: Result<(), DemoResponse>,
+    ) -> (DemoResponse, Option<Writer>) {
         let (reply, interference) = self.decide(&mut call, read);
         sleep(self.options.delay + interference.delay).await;
         (reply, interference.write)

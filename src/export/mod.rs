@@ -97,9 +97,9 @@ pub struct Summary {
     /// Number of reports that could not be read at all.
     pub unread: u64,
     /// Number of rows that the format cannot represent.
-    pub left_out: u64,
+    pub(crate) left_out: u64,
     /// Number of lists that the service perhaps truncated: their length is exactly its limit.
-    pub cut_lists: u64,
+    pub(crate) cut_lists: u64,
 }
 
 #[derive(Debug)]
@@ -271,7 +271,7 @@ fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 
 impl ExportSource {
     /// Parses the report. Anything but JSON is an error if the report is alone; among several it has no rows.
-    pub fn open(&self, is_alone: bool) -> io::Result<Report> {
+    pub(crate) fn open(&self, is_alone: bool) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {
             return Err(io::Error::other("the report is too large to parse; raw writes it as received"));
         }

@@ -79,7 +79,7 @@ struct RunState {
 pub type Clock = fn() -> Timestamp;
 
 /// Callback for the progress of a response.
-pub type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
+pub(crate) type OnProgress<'a> = &'a (dyn Fn(Received) + Send + Sync);
 
 impl Gateway {
     /// Creates a gateway for one run of the program; `session` identifies its ledger entries.

@@ -110,10 +110,10 @@ pub struct Window {
     pub certain: u64,
     /// Maximum units of the unsure calls; `None` if no limit is known.
     pub unsure: Option<u64>,
-    pub account: String,
+    pub(crate) account: String,
     /// Whether this window decides: the second reading is late enough to include all of its calls,
     /// and the counter is known to count this program's calls.
-    pub is_final: bool,
+    pub(crate) is_final: bool,
     /// This program's calls in this window.
     pub calls: Vec<AuditedCall>,
 }

@@ -67,8 +67,8 @@ pub struct Counter {
     pub name: String,
     /// Its unit and period; `None` for an unknown counter.
     pub meaning: Option<(Unit, Period)>,
-    pub user: Option<Balance>,
-    pub group: Option<Balance>,
+    pub(crate) user: Option<Balance>,
+    pub(crate) group: Option<Balance>,
     /// Whether a side was present but could not be parsed.
     is_incomplete: bool,
 }
@@ -93,7 +93,7 @@ impl Counter {
 
     /// Whether the user or the group is allowed anything; `None` if a side is unreadable and the
     /// other does not decide it.
-    pub fn allows_anything(&self) -> Option<bool> {
+    pub(crate) fn allows_anything(&self) -> Option<bool> {
         let sides = [&self.user, &self.group];
         let allowed = sides.into_iter().flatten().any(|side| side.allowed > 0);
         (allowed || !self.is_incomplete).then_some(allowed)
@@ -211,12 +211,12 @@ impl Balances {
     }
 
     /// Whether the service shows any counter of this holder.
-    pub fn has(&self, holder: Holder) -> bool {
+    pub(crate) fn has(&self, holder: Holder) -> bool {
         self.counters.iter().any(|counter| counter.side(holder).is_some())
     }
 
     /// Whether a counter of this unit could not be parsed, so that a limit may be missing.
-    pub fn is_unsure_of(&self, unit: Unit) -> bool {
+    pub(crate) fn is_unsure_of(&self, unit: Unit) -> bool {
         self.of_unit(unit).any(|(_, counter)| counter.is_incomplete)
     }
 
@@ -271,7 +271,7 @@ pub struct Usage {
     /// Calls per endpoint, for each day with any.
     pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
     /// Calls per endpoint over all days, as the service sums them.
-    pub total: BTreeMap<String, u64>,
+    pub(crate) total: BTreeMap<String, u64>,
     pub rejected: Vec<ReservedUnits>,
 }
 

@@ -110,9 +110,9 @@ pub struct OverBudget {
     /// Units spent or possibly spent; `None` if unknown.
     pub spent: Option<u64>,
     /// The maximum cost of the call; `None` if unknown.
-    pub worst: Option<u64>,
+    pub(crate) worst: Option<u64>,
     /// The unit of `worst`.
-    pub unit: Unit,
+    pub(crate) unit: Unit,
 }
 
 impl Budget {

@@ -26,7 +26,7 @@ pub enum Entitlement {
 }
 
 impl Entitlement {
-    pub fn known(is_granted: bool, source: EntitlementSource) -> Self {
+    pub(crate) fn known(is_granted: bool, source: EntitlementSource) -> Self {
         Self::Known { is_granted, source }
     }
 
@@ -48,12 +48,12 @@ impl Entitlement {
         }
     }
 
-    pub fn is_inferred(self) -> bool {
+    pub(crate) fn is_inferred(self) -> bool {
         matches!(self, Self::Known { source: EntitlementSource::Inferred, .. })
     }
 
     /// The one with the stronger source; `newer` if both are equal.
-    pub fn updated(self, newer: Self) -> Self {
+    pub(crate) fn updated(self, newer: Self) -> Self {
         match (self, newer) {
             (Self::Known { source: old, .. }, Self::Known { source: new, .. }) if new < old => self,
             (_, Self::Unknown) => self,

@@ -34,29 +34,29 @@ names! {
 pub struct ForecastLine {
     pub unit: Unit,
     /// The units that the plan takes of this limit.
-    pub needed: Units,
+    pub(crate) needed: Units,
     /// The limit: its holder, its period and the units left now.
     #[serde(flatten)]
     pub limit: Limit,
-    pub at_best: u64,
+    pub(crate) at_best: u64,
     /// Units left at worst; `None` if unknown.
-    pub at_worst: Option<u64>,
+    pub(crate) at_worst: Option<u64>,
     pub short: Units,
     pub resets_at: Timestamp,
     /// Whether the time of the reset is a guess.
     pub reset_is_assumed: bool,
     /// When the last unit fits within this limit alone, at the lowest price of the plan; `None`
     /// after more than ten years.
-    pub ready_at: Option<Timestamp>,
+    pub(crate) ready_at: Option<Timestamp>,
     pub fit: Fit,
 }
 
 /// The units of one kind that a plan takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct UnitTotal {
-    pub unit: Unit,
+    pub(crate) unit: Unit,
     #[serde(flatten)]
-    pub units: Units,
+    pub(crate) units: Units,
 }
 
 /// A plan compared with every limit; its JSON form is that of `behaview cost`.
@@ -68,7 +68,7 @@ pub struct Forecast {
     pub fit: Fit,
     /// A summary in one line: "600 hashes: 2 more than are left today; complete after 2026-11-21 00:00 UTC".
     pub summary: String,
-    pub totals: Vec<UnitTotal>,
+    pub(crate) totals: Vec<UnitTotal>,
     /// Every limit that the plan counts against: by unit, the shortest period first.
     #[serde(rename = "limits")]
     pub lines: Vec<ForecastLine>,
@@ -89,7 +89,7 @@ impl Plan {
     }
 
     /// The units that the plan takes; omits units with a total of zero.
-    pub fn totals(&self) -> Vec<UnitTotal> {
+    pub(crate) fn totals(&self) -> Vec<UnitTotal> {
         let totals = Unit::ALL.map(|unit| UnitTotal { unit, units: self.total(unit, |_| true) });
         totals.into_iter().filter(|total| total.units != Units::NOTHING).collect()
     }

@@ -71,7 +71,7 @@ impl Unit {
 
     /// The periods over which this unit is limited, shortest first (§8.1.3). The hour is not in
     /// the specification, but the service counts it.
-    pub fn periods(self) -> &'static [Period] {
+    pub(crate) fn periods(self) -> &'static [Period] {
         match self {
             Self::Request => &Period::ALL,
             Self::Scan => &[Period::Minute, Period::Monthly],

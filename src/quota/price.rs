@@ -24,7 +24,7 @@ impl Units {
     }
 
     /// The amount, if it is certain.
-    pub fn exact(self) -> Option<u64> {
+    pub(crate) fn exact(self) -> Option<u64> {
         self.max.filter(|max| *max == self.min)
     }
 
@@ -34,7 +34,7 @@ impl Units {
         Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
     }
 
-    pub fn beyond(self, remaining: u64) -> Self {
+    pub(crate) fn beyond(self, remaining: u64) -> Self {
         let beyond = |n: u64| n.saturating_sub(remaining);
         Self { min: beyond(self.min), max: self.max.map(beyond) }
     }
@@ -63,8 +63,8 @@ impl fmt::Display for Units {
 /// An item that is charged one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChargedItem {
-    pub name: &'static str,
-    pub label: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
 }
 
 /// An upload of a file (§8.2.2).
@@ -93,11 +93,11 @@ pub struct Price {
     pub charged: &'static [Holder],
     pub basis: Basis,
     /// Assumptions and conclusions, as sentences.
-    pub notes: Vec<&'static str>,
+    pub(crate) notes: Vec<&'static str>,
     /// Numbers of further rules that result in the same price.
-    pub agreeing: Vec<&'static str>,
+    pub(crate) agreeing: Vec<&'static str>,
     /// When the user object was read, if the price depends on it.
-    pub user_read: Option<Timestamp>,
+    pub(crate) user_read: Option<Timestamp>,
 }
 
 /// The price of an operation for a user with these entitlements.
@@ -134,7 +134,7 @@ impl Price {
     }
 
     /// The units that it takes, as part of a sentence.
-    pub fn amount(&self) -> String {
+    pub(crate) fn amount(&self) -> String {
         match self.verdict.each {
             Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.label),
             None => self.verdict.units.label(self.verdict.unit),

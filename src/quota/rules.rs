@@ -33,14 +33,14 @@ pub struct Verdict {
     /// The item that is charged one by one, if the response decides how many.
     pub each: Option<ChargedItem>,
     /// The condition of a range, as a sentence.
-    pub why: Option<&'static str>,
+    pub(crate) why: Option<&'static str>,
     /// Why the user is not entitled to it; then it must not be sent.
     pub refusal: Option<&'static str>,
 }
 
 impl PriceRule {
     /// The verdict on an operation; `None` if the rule does not apply to this case.
-    pub fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
+    pub(crate) fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         let is_covered = self.operations.contains(&operation.kind);
         is_covered.then(|| (self.price)(operation.kind, &operation.numbers, entitled)).flatten()
     }

@@ -28,7 +28,7 @@ pub struct PendingScan {
 
 impl PendingScan {
     /// How long a scan counts as running. Later it has failed, or its file has expired.
-    pub const LONGEST: SignedDuration = SignedDuration::from_hours(72);
+    pub(crate) const LONGEST: SignedDuration = SignedDuration::from_hours(72);
 
     pub fn is_pending(&self, now: Timestamp) -> bool {
         now.duration_since(self.since) < Self::LONGEST
@@ -39,11 +39,11 @@ impl PendingScan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxRun {
     /// The sandbox, or the identifier of its report.
-    pub name: Untrusted,
-    pub progress: Progress,
+    pub(crate) name: Untrusted,
+    pub(crate) progress: Progress,
     /// The finished part in per cent, if the service reports it; at most 100.
-    pub percent: Option<u8>,
-    pub message: Option<Untrusted>,
+    pub(crate) percent: Option<u8>,
+    pub(crate) message: Option<Untrusted>,
 }
 
 /// The status of a scan or of a run.

@@ -6,13 +6,13 @@ use crate::text::names;
 use std::sync::LazyLock;
 
 /// The techniques in the response to `behaviour_mitre_trees`; reports have no member of this name.
-pub(in crate::report) const TREE_TECHNIQUES: &str = "behaviour_mitre_trees";
+pub(crate) const TREE_TECHNIQUES: &str = "behaviour_mitre_trees";
 
 /// Label of a technique with an unknown tactic.
 const TECHNIQUE: &str = "technique";
 
 /// The flat list of processes, which becomes a tree if a report has none.
-pub(in crate::report) const PROCESS_LIST: &str = "processes_list";
+pub(crate) const PROCESS_LIST: &str = "processes_list";
 
 /// The member of a record whose value is a password: only exports of data contain it.
 pub const PASSWORD: &str = "auth_pass";
@@ -81,15 +81,15 @@ panes! {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Attribute {
     pub name: &'static str,
-    pub pane: Pane,
+    pub(crate) pane: Pane,
     /// The label beside its rows: what happened to the item, or its kind.
     pub label: &'static str,
     /// The documented form of its values.
     pub shape: ValueShape,
     /// How a comparison matches its values.
-    pub sameness: Sameness,
+    pub(crate) sameness: Sameness,
     /// Groups of fields that identify a record: all present fields of the first group that has any.
-    pub key_groups: Vec<Vec<&'static str>>,
+    pub(crate) key_groups: Vec<Vec<&'static str>>,
     /// Members of its values that contain indicators. Other members are not searched: a version
     /// number is not an address.
     pub holds: Vec<IndicatorSource>,
@@ -110,7 +110,7 @@ names! {
 }
 
 impl Sameness {
-    pub const fn of(pane: Pane) -> Self {
+    pub(crate) const fn of(pane: Pane) -> Self {
         match pane {
             Pane::Files | Pane::Processes | Pane::Commands | Pane::Modules | Pane::Registry => Self::Path,
             Pane::Network | Pane::Services | Pane::Tags | Pane::Techniques | Pane::Overview => Self::Case,
@@ -126,7 +126,7 @@ pub struct IndicatorSource {
     pub member: &'static str,
     pub meaning: ValueMeaning,
     /// Whether the sample left it behind. A file that was only opened or deleted is not a trace.
-    pub is_left: bool,
+    pub(crate) is_left: bool,
 }
 
 impl IndicatorSource {
@@ -163,10 +163,10 @@ pub enum ValueMeaning {
 }
 
 /// The member with the source address of an alert.
-pub const ORIGIN: &str = "src_ip";
+pub(crate) const ORIGIN: &str = "src_ip";
 
 /// The member with its destination address.
-pub const DESTINATION: &str = "dest_ip";
+pub(crate) const DESTINATION: &str = "dest_ip";
 
 /// The documented form of an attribute's values. A value of another form is shown as well.
 #[derive(Debug, PartialEq, Eq)]
@@ -196,14 +196,14 @@ impl ValueShape {
 /// One field of a record, as shown in its row.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RecordField {
-    pub before: &'static str,
-    pub name: &'static str,
-    pub role: FieldRole,
+    pub(crate) before: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) role: FieldRole,
 }
 
 /// The role of a field in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FieldRole {
+pub(crate) enum FieldRole {
     /// A detail of the item.
     Plain,
     /// The subject of the row. If no present field has this role, the first shown value is the subject.
@@ -232,11 +232,10 @@ impl RecordField {
 }
 
 /// A registry value whose name is given apart from its key.
-pub(in crate::report) static NAMED_VALUE: LazyLock<Vec<RecordField>> =
-    LazyLock::new(|| RecordField::all(r"{key}\{value}"));
+pub(crate) static NAMED_VALUE: LazyLock<Vec<RecordField>> = LazyLock::new(|| RecordField::all(r"{key}\{value}"));
 
 impl Attribute {
-    pub fn severity(&self) -> Option<&'static str> {
+    pub(crate) fn severity(&self) -> Option<&'static str> {
         match &self.shape {
             ValueShape::Records(fields) => {
                 fields.iter().find(|field| field.role == FieldRole::Severity).map(|field| field.name)
@@ -250,7 +249,7 @@ impl Attribute {
         self.label == TECHNIQUE
     }
 
-    pub fn named(name: &[u8]) -> Option<&'static Self> {
+    pub(crate) fn named(name: &[u8]) -> Option<&'static Self> {
         ATTRIBUTES.iter().find(|row| row.name.as_bytes() == name)
     }
 

@@ -24,7 +24,7 @@ pub struct Hive {
     pub short: &'static str,
     pub long: &'static str,
     /// Its path in the kernel, if it has a single one.
-    pub kernel: Option<&'static str>,
+    pub(crate) kernel: Option<&'static str>,
 }
 
 pub const HIVES: [Hive; 5] = [
@@ -36,7 +36,7 @@ pub const HIVES: [Hive; 5] = [
 ];
 
 /// The sample itself, where a sandbox names it by a placeholder.
-pub const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
+pub(crate) const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
 
 /// Folders that identify the system's volume.
 const OF_SYSTEM_VOLUME: [&str; 4] = [r"Windows\", r"Users\", "Program Files", "ProgramData"];
@@ -97,7 +97,7 @@ static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
 /// Spells out every notation in a path, a key or a command line.
 ///
 /// All other text stays, with its case and users' names. `C:` is assumed to be the system's drive.
-pub fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
     let Notations { all, finder } = &*NOTATIONS;
     let (mut spelled, mut done) = (Vec::new(), 0);
     for found in finder.iter().flat_map(|finder| finder.find_iter(text)) {

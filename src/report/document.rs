@@ -20,7 +20,7 @@ use std::ops::Range;
 const MAX_DEPTH: usize = 8;
 
 /// Largest size of a document once unpacked, in bytes.
-pub const LARGEST_UNPACKED: u64 = 1 << 30;
+pub(crate) const LARGEST_UNPACKED: u64 = 1 << 30;
 
 /// Maximum size of a value that is strictly validated as JSON, in bytes: that takes longer than to read it.
 const LARGEST_CHECKED: usize = 16 << 20;

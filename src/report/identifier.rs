@@ -22,7 +22,7 @@ pub struct IdentifierParts {
 }
 
 /// Whether seconds since 1970 can be the time of a run: from 2001 until 2100.
-pub fn is_moment(seconds: i64) -> bool {
+pub(crate) fn is_moment(seconds: i64) -> bool {
     (1_000_000_000..4_102_444_800).contains(&seconds)
 }
 

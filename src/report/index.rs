@@ -14,10 +14,10 @@ use crate::text::Untrusted;
 pub struct Index {
     /// The report's attributes and their sibling members, in the order of the bytes.
     pub sections: Vec<Section>,
-    pub id: Option<u32>,
-    pub kind: Option<u32>,
+    pub(crate) id: Option<u32>,
+    pub(crate) kind: Option<u32>,
     /// Whether the body is a page of a list: its `data` is an array.
-    pub is_page: bool,
+    pub(crate) is_page: bool,
     /// Whether the report or the list is in an envelope, under `data`.
     pub is_enveloped: bool,
     /// Whether `attributes` of a bare report have been seen.
@@ -98,7 +98,7 @@ impl Section {
     }
 
     /// The first row that starts at or after an offset of the body; the number of rows if none does.
-    pub fn row_from(&self, at: usize) -> usize {
+    pub(crate) fn row_from(&self, at: usize) -> usize {
         self.starts.partition_point(|start| (*start as usize) < at)
     }
 
@@ -113,7 +113,7 @@ impl Section {
     }
 
     /// Offset at which a process continues after its children, where its name may follow.
-    pub fn tail(&self, row: usize) -> Option<u32> {
+    pub(crate) fn tail(&self, row: usize) -> Option<u32> {
         self.tails.get(row).copied().filter(|tail| *tail > 0)
     }
 }

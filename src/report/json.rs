@@ -57,7 +57,7 @@ impl Scanner {
     }
 
     /// Whether the bytes so far end outside of every value.
-    pub fn is_balanced(&self) -> bool {
+    pub(crate) fn is_balanced(&self) -> bool {
         self.open.is_empty() && !matches!(self.state, ScanState::Text { .. })
     }
 
@@ -242,7 +242,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Whether it is complete: bytes that were cut short end inside of a value.
-    pub fn is_whole(self) -> bool {
+    pub(crate) fn is_whole(self) -> bool {
         match self.kind() {
             Kind::Object | Kind::Array => container_end(self.0).is_some(),
             Kind::Text => text_end(self.0).is_some(),
@@ -268,7 +268,7 @@ impl<'a> Raw<'a> {
     }
 
     /// Like [`Self::content`], for a value that only separators follow: a string ends with the last quote.
-    pub fn content_alone(self) -> &'a [u8] {
+    pub(crate) fn content_alone(self) -> &'a [u8] {
         let value = self.0.trim_ascii_end();
         match value.strip_suffix(b",").unwrap_or(value) {
             // An escaped quote does not end a string.
@@ -278,7 +278,7 @@ impl<'a> Raw<'a> {
     }
 
     /// A whole number, written as a number or in a string.
-    pub fn integer(self) -> Option<i64> {
+    pub(crate) fn integer(self) -> Option<i64> {
         let bytes = self.bytes();
         let bare = bytes.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(bytes);
         std::str::from_utf8(bare).ok()?.parse().ok()

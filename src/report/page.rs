@@ -131,13 +131,13 @@ impl ReportSummary {
 pub struct Page {
     pub entries: Vec<PageEntry>,
     /// Entries without an identifier, which cannot be requested.
-    pub nameless: usize,
+    pub(crate) nameless: usize,
     /// Number of omitted entries of another type.
     pub others: usize,
     /// Number of omitted entries of another file.
     pub foreign: usize,
     /// Errors of the service in place of reports, by entry.
-    pub errors: Vec<String>,
+    pub(crate) errors: Vec<String>,
     /// Opaque token for the next page; `None` on the last.
     pub cursor: Option<Untrusted>,
     /// Whether more pages cannot be requested: the cursor is too long, the key, or missing in the next address.

@@ -263,7 +263,7 @@ pub enum Retention {
 
 impl Retention {
     /// The retention of a report, by the time in its identifier and the time when the service sent it.
-    pub fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
+    pub(crate) fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
         let ran = identifier.parts().when;
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };
         let after = |time| ran.checked_add(time).unwrap_or(Timestamp::MAX);

@@ -24,21 +24,17 @@ impl From<Vec<u16>> for Depths {
 }
 
 impl Depths {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The depths of all rows, 0 at the root.
-    pub fn rows(&self) -> &[u16] {
+    pub(crate) fn rows(&self) -> &[u16] {
         &self.0
     }
 
     /// The depths of the rows from one on.
-    pub fn after(&self, row: usize) -> &[u16] {
+    pub(crate) fn after(&self, row: usize) -> &[u16] {
         self.0.get(row..).unwrap_or_default()
     }
 
@@ -65,7 +61,7 @@ impl Depths {
     /// The guide lines of a row: whether a sibling follows, at each depth from 1 to the row's.
     ///
     /// The search stops after `reach` rows, where a line is drawn as if a sibling followed.
-    pub fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
+    pub(crate) fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
         guides(self.get(row).unwrap_or_default(), self.after(row + 1).iter().copied().take(reach))
     }
 
@@ -233,7 +229,7 @@ impl Folds {
     }
 
     /// Recomputes the visible rows after rows were added.
-    pub fn refresh(&mut self, depths: &Depths) {
+    pub(crate) fn refresh(&mut self, depths: &Depths) {
         self.visible = (self.any() || self.retained.is_some()).then(|| match &self.retained {
             Some(retained) => self.unhidden(retained.iter().copied(), depths),
             None => self.unhidden((0..).take(depths.len()), depths),

@@ -181,7 +181,7 @@ impl Submission {
 
 impl ScanOptions {
     /// The options that are set, each with its value as it is sent.
-    pub fn values(&self) -> impl Iterator<Item = (ScanOption, String)> + '_ {
+    pub(crate) fn values(&self) -> impl Iterator<Item = (ScanOption, String)> + '_ {
         ScanOption::ALL.into_iter().filter_map(|option| Some((option, self.value(option)?)))
     }
 

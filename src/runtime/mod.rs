@@ -51,10 +51,10 @@ pub fn threads(workers: usize) -> std::io::Result<tokio::runtime::Runtime> {
 
 /// Sends messages to the loop's inbox, from any thread.
 #[derive(Debug, Clone)]
-pub struct MessageSender(Sender<Message>);
+pub(crate) struct MessageSender(Sender<Message>);
 
 impl MessageSender {
-    pub fn send(&self, message: impl Into<Message>) {
+    pub(crate) fn send(&self, message: impl Into<Message>) {
         // A loop that has ended needs no message.
         let _ = self.0.send(message.into());
     }

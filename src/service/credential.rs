@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKEY", "VT_APIKEY", "VIRUSTOTAL_API_KEY"];
 
 /// File of the service's official command line, below the home directory.
-pub const OFFICIAL_FILE: &str = ".vt.toml";
+pub(crate) const OFFICIAL_FILE: &str = ".vt.toml";
 
 /// How to get a key for the service at this address, and where the program reads it, in two sentences.
 pub fn key_help(root: &str) -> [String; 2] {

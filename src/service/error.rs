@@ -48,8 +48,8 @@ pub enum ServiceError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
     pub reason: ApiErrorKind,
-    pub status: u16,
-    pub message: Option<Untrusted>,
+    pub(crate) status: u16,
+    pub(crate) message: Option<Untrusted>,
     pub retry_after: Option<Duration>,
     /// Whether the service's error code means that the identifier is invalid or unknown.
     pub is_invalid: bool,

@@ -54,7 +54,7 @@ pub struct Profile {
 }
 
 /// The value of `proxy` that selects the proxy of the system's variables.
-pub const PROXY_OF_SYSTEM: &str = "env";
+pub(crate) const PROXY_OF_SYSTEM: &str = "env";
 
 impl Default for Profile {
     fn default() -> Self {

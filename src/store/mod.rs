@@ -28,7 +28,7 @@ use rusqlite::ErrorCode;
 use std::io;
 use std::path::PathBuf;
 
-pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 /// Errors of the store, each with advice.
 #[derive(Debug, thiserror::Error)]

@@ -66,7 +66,7 @@ pub struct ResponsePart {
     pub key: Vec<u8>,
     /// Its file, if known.
     pub file: Option<Sha256>,
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
 }
 
 impl StoredResponse {
@@ -130,7 +130,7 @@ impl ResponsePart {
         identifier_of(&self.key)
     }
 
-    pub fn of<'a>(&self, response: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn of<'a>(&self, response: &'a [u8]) -> &'a [u8] {
         response.get(self.range.clone()).unwrap_or_default()
     }
 }

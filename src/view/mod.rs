@@ -13,7 +13,7 @@ mod lists;
 mod overlay;
 mod pane;
 mod screen;
-pub mod theme;
+pub(crate) mod theme;
 
 use crate::app::overlays::RowWindow;
 use crate::app::{Area, KeyContext, Model, Size};

@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 
 /// The role of a piece of text, which has a style in each theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub(crate) enum Role {
     Text,
     Detail,
     Faint,
@@ -96,7 +96,7 @@ fn ink(meaning: Role) -> (Modifier, Option<[ThemeColor; 2]>, Modifier, Modifier)
 }
 
 impl Appearance {
-    pub fn style(self, meaning: Role) -> Style {
+    pub(crate) fn style(self, meaning: Role) -> Style {
         let (letters, hues, contrast, mono) = ink(meaning);
         let style = Style::new();
         let hue = match (self.depth, self.theme) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 impl Model {
     /// Changes the open comparison; its cursor stays on its item, or near it.
-    pub(in crate::app) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
+    pub(crate) fn change_comparison(&mut self, change: impl FnOnce(&mut Comparison)) {
         if let Some(compare) = self.overlays.find_mut::<ComparisonList>() {
             compare.change(change);
         }
@@ -29,7 +29,7 @@ impl Model {
         self.restart_comparison();
     }
 
-    pub(in crate::app) fn restart_comparison(&mut self) {
+    pub(crate) fn restart_comparison(&mut self) {
         let list = self.files.shown().map(|file| &file.list);
         let Some(compare) = self.overlays.find_mut::<ComparisonList>() else { return };
         compare.change(|compare| compare.refresh_columns(list));
@@ -39,7 +39,7 @@ impl Model {
     }
 
     /// Shows the comparison, without reports that could not be read.
-    pub(in crate::app) fn compared(&mut self, job: JobNumber, matrix: Arc<Matrix>) {
+    pub(crate) fn compared(&mut self, job: JobNumber, matrix: Arc<Matrix>) {
         if self.overlays.find::<ComparisonList>().is_some_and(|compare| compare.source.job.is(job)) {
             self.change_comparison(|compare| compare.take(matrix));
             let job = self.overlays.find_mut::<ComparisonList>().and_then(ComparisonList::find_items);
@@ -47,7 +47,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
+    pub(crate) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
         if let Some(compare) = self.overlays.find_mut::<ComparisonList>().filter(|compare| compare.filter.runs(job)) {
             compare.filter.run = None;
             self.change_comparison(|compare| compare.found = Some(found));
@@ -90,7 +90,7 @@ impl Model {
         self.emit(StoreJob::LoadCompareFile(file));
     }
 
-    pub(in crate::app) fn take_compare_file(&mut self, file: &Sha256, loaded: LoadedFile) {
+    pub(crate) fn take_compare_file(&mut self, file: &Sha256, loaded: LoadedFile) {
         let is_it = |compare: &ComparisonList| compare.source.other.as_ref() == Some(file);
         if !self.overlays.find::<ComparisonList>().is_some_and(is_it) {
             return;

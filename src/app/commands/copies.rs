@@ -97,7 +97,7 @@ impl Model {
         self.emit(FileJob::Copy(ClipboardCopy { what, bytes }));
     }
 
-    pub(in crate::app) fn copied(&mut self, what: &str, result: Result<String, String>) {
+    pub(crate) fn copied(&mut self, what: &str, result: Result<String, String>) {
         match result {
             Ok(how) => self.say(format!("Copied {what} {how}.")),
             Err(why) => self.warn(format!("Nothing was copied: {why}. {} writes to a file.", self.key_label("export"))),
@@ -131,7 +131,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
+    pub(crate) fn source_of(&self, entry: &ListEntry) -> Option<ExportSource> {
         let report = entry.report()?;
         let origin = match self.list().map(|list| &list.origin) {
             Some(ListOrigin::Document(name)) => {
@@ -173,7 +173,7 @@ impl Model {
         }));
     }
 
-    pub fn can_write(&self) -> bool {
+    pub(crate) fn can_write(&self) -> bool {
         self.writes_report() || self.written_value().is_some()
     }
 
@@ -216,7 +216,7 @@ impl Model {
         near.chain(far.into_iter().map(ExportPart::Of)).collect()
     }
 
-    pub(in crate::app) fn write(&mut self, save: SaveJob) {
+    pub(crate) fn write(&mut self, save: SaveJob) {
         let cancel = self.writing.ticket().cancel;
         self.emit(FileJob::Write { save, cancel });
     }
@@ -243,7 +243,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn saved(&mut self, result: Result<String, SaveError>) {
+    pub(crate) fn saved(&mut self, result: Result<String, SaveError>) {
         // A form that was closed since must not affect another one.
         let form = self.overlays.top_as_mut::<ExportForm>();
         let form = form.and_then(|form| std::mem::take(&mut form.source.is_in_progress).then_some(form));

@@ -66,7 +66,7 @@ mod everywhere {
     }
 }
 
-pub(in crate::app) use scans::WATCH_TITLE;
+pub(crate) use scans::WATCH_TITLE;
 
 use crate::app::keys::{CONFIRM, ENTER, KeyContexts, PANED};
 use crate::app::list::Next;
@@ -128,23 +128,23 @@ pub struct Command {
     /// Its rank in the bar, 1 first; 0 for commands that are known or rarely used.
     pub rank: u8,
     pub contexts: KeyContexts,
-    pub when: Availability,
+    pub(crate) when: Availability,
     pub act: Action,
 }
 
 /// When a command can be used.
 #[derive(Debug, Clone, Copy)]
-pub enum Availability {
+pub(crate) enum Availability {
     Always,
     /// When its condition is met; the text follows "it needs".
     Has(&'static str, fn(&Model) -> bool),
     HasAll(&'static [Requirement]),
 }
 
-pub type Requirement = (&'static str, fn(&Model) -> bool);
+pub(crate) type Requirement = (&'static str, fn(&Model) -> bool);
 
 impl Availability {
-    pub fn missing(self, model: &Model) -> Option<&'static str> {
+    pub(crate) fn missing(self, model: &Model) -> Option<&'static str> {
         match self {
             Self::Has(what, is_there) if !is_there(model) => Some(what),
             Self::HasAll(each) => each.iter().find(|(_, is_there)| !is_there(model)).map(|(what, _)| *what),
@@ -195,7 +195,7 @@ impl Command {
         COMMANDS.iter().copied().flatten().chain(&PANES)
     }
 
-    pub fn to_pane(pane: Pane) -> Option<&'static Self> {
+    pub(crate) fn to_pane(pane: Pane) -> Option<&'static Self> {
         PANES.iter().find(|command| matches!(command.act, Action::GoToPane(to) if to == pane))
     }
 
@@ -241,14 +241,14 @@ impl Command {
     }
 
     /// The command that this one runs right now: for the palette's, the chosen one.
-    pub fn resolve(&'static self, model: &Model) -> &'static Self {
+    pub(crate) fn resolve(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
             (Action::Chosen, Some(PaletteAction::Command(command))) => command,
             _ => self,
         }
     }
 
-    pub fn request(&self, model: &Model) -> Option<Request> {
+    pub(crate) fn request(&self, model: &Model) -> Option<Request> {
         match &self.act {
             Action::Send { request, .. } => request(model),
             Action::Local(_) | Action::GoToPane(_) | Action::OpenPaid { .. } | Action::Each { .. } | Action::Chosen => {
@@ -257,14 +257,14 @@ impl Command {
         }
     }
 
-    pub fn requests(&self, model: &Model) -> Vec<Request> {
+    pub(crate) fn requests(&self, model: &Model) -> Vec<Request> {
         match &self.act {
             Action::Each { requests, .. } => requests(model),
             _ => self.request(model).into_iter().collect(),
         }
     }
 
-    pub fn at(place: KeyContext) -> impl Iterator<Item = &'static Self> {
+    pub(crate) fn at(place: KeyContext) -> impl Iterator<Item = &'static Self> {
         Self::all().filter(move |command| command.contexts.contains(place))
     }
 

@@ -16,7 +16,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 /// The title of the text page with the progress of a scan.
-pub(in crate::app) const WATCH_TITLE: &str = "Watching the scan";
+pub(crate) const WATCH_TITLE: &str = "Watching the scan";
 
 /// The first requests of watching the shown file's scan.
 pub(super) fn first_poll(model: &Model) -> Vec<Request> {
@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// Starts watching the scan of a file; its price was on the screen.
-    pub(in crate::app) fn follow(&mut self, file: Sha256) {
+    pub(crate) fn follow(&mut self, file: Sha256) {
         self.emit(self.follows.record(&file, self.now));
         self.files.of_mut(&file).into_iter().for_each(|file| file.is_scanned = false);
         self.follows.begin(file, self.settings.pace, self.passed);
@@ -68,7 +68,7 @@ impl Model {
     }
 
     /// Offers to watch an unfinished scan of an earlier run; sends nothing.
-    pub(in crate::app) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
+    pub(crate) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_offered = self.follows.recall(file, scan, self.now) && self.file() == Some(file);
         if is_offered && self.notice.is_none() && self.service.barred().is_none() {
             let (follow, price) = (self.key_label("watch"), self.follow_price());
@@ -83,7 +83,7 @@ impl Model {
     }
 
     /// Sends the next due call of a watched scan, one at a time.
-    pub(in crate::app) fn next_poll(&mut self) {
+    pub(crate) fn next_poll(&mut self) {
         if self.is_quitting || self.calls.awaits_paid() {
             return;
         }
@@ -110,7 +110,7 @@ impl Model {
     }
 
     /// Records the progress of a scan; `None` if the service has no scan.
-    pub(in crate::app) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
+    pub(crate) fn on_scan_polled(&mut self, request: &Request, seen: Option<Analysis>) {
         let scan = seen.as_ref().map(|seen| seen.identifier.clone());
         let Some(follow) = self.follows.of_request(request) else { return };
         follow.on_poll(seen, self.passed);
@@ -122,14 +122,14 @@ impl Model {
     }
 
     /// A failure ends watching, except while another program polls the same.
-    pub(in crate::app) fn on_poll_failed(&mut self, file: &Sha256, failure: &Failure) {
+    pub(crate) fn on_poll_failed(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.of_mut(file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),
             None => self.end_following(file, &format!("{} Stopped watching", failure.label())),
         }
     }
 
-    pub(in crate::app) fn on_page_while_following(&mut self, file: &Sha256) {
+    pub(crate) fn on_page_while_following(&mut self, file: &Sha256) {
         let (now, listing) = (self.passed, self.service.listing);
         let list = self.files.of(file).map(|open| &open.list);
         let reports = list.map_or(0, |list| list.entries.len());
@@ -154,7 +154,7 @@ impl Model {
         self.next_poll();
     }
 
-    pub(in crate::app) fn watch_page(&self) -> TextPage {
+    pub(crate) fn watch_page(&self) -> TextPage {
         TextPage::new(WATCH_TITLE, self.following_rows(), usize::from(self.overlay_room().width))
     }
 
@@ -190,7 +190,7 @@ impl Model {
     }
 
     /// The request of the form, if one call is enough for the file.
-    pub fn direct_scan(&self) -> Option<Request> {
+    pub(crate) fn direct_scan(&self) -> Option<Request> {
         let submission = self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Direct)?;
         Some(Request::PrivateScan { submission, to: None })
     }
@@ -201,16 +201,16 @@ impl Model {
     }
 
     /// Whether the top form was sent: it stays as confirmed.
-    pub fn is_form_sent(&self) -> bool {
+    pub(crate) fn is_form_sent(&self) -> bool {
         let is_sent = |form: &SubmitForm| form.source.agreed.is_some() || form.call(&self.calls).is_some();
         self.overlays.top_as::<SubmitForm>().is_some_and(is_sent)
     }
 
-    pub(in crate::app) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
+    pub(crate) fn form_of(&mut self, submission: &Submission) -> Option<&mut SubmitForm> {
         self.overlays.find_mut::<SubmitForm>().filter(|form| form.submission().as_deref() == Some(submission))
     }
 
-    pub(in crate::app) fn on_file_inspected(
+    pub(crate) fn on_file_inspected(
         &mut self,
         path: PathBuf,
         result: Result<(Sha256, u64), String>,
@@ -257,7 +257,7 @@ impl Model {
         self.poll_after_upload(&submission)
     }
 
-    pub(in crate::app) fn poll_after_upload(&mut self, submission: &Arc<Submission>) {
+    pub(crate) fn poll_after_upload(&mut self, submission: &Arc<Submission>) {
         let Some(form) = self.form_of(submission) else { return };
         (form.source.agreed, form.failure) = (Some(Arc::clone(submission)), None);
         form.source.looked_at = Some(submission.path.clone());
@@ -265,7 +265,7 @@ impl Model {
     }
 
     /// Sends the large file if it has not changed since the user confirmed.
-    pub(in crate::app) fn on_file_reinspected(
+    pub(crate) fn on_file_reinspected(
         &mut self,
         agreed: &Arc<Submission>,
         found: Result<(Sha256, u64), String>,
@@ -287,7 +287,7 @@ impl Model {
     }
 
     /// Uploads the confirmed file, unless its form was closed.
-    pub(in crate::app) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
+    pub(crate) fn on_upload_url(&mut self, agreed: Option<Arc<Submission>>, to: UploadAddress) {
         let Some(submission) = agreed else { return };
         if self.form_of(&submission).is_none() {
             return self.warn("The form was closed: nothing was uploaded. The upload address was charged.");
@@ -295,7 +295,7 @@ impl Model {
         self.send_confirmed(Request::PrivateScan { submission, to: Some(to) }, ResponseSource::Service);
     }
 
-    pub(in crate::app) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
+    pub(crate) fn on_submitted(&mut self, submission: &Submission, scan: Identifier) {
         self.follows.record_scan(&submission.file, scan);
         // An earlier scan of the file is no longer watched: the last paid scan is offered.
         self.follows.end(&submission.file);
@@ -315,7 +315,7 @@ impl Model {
         ));
     }
 
-    pub(in crate::app) fn on_submit_failed(&mut self, submission: &Submission, failure: Failure) {
+    pub(crate) fn on_submit_failed(&mut self, submission: &Submission, failure: Failure) {
         if !failure.may_have_succeeded {
             return self.scan_failed(submission, failure);
         }
@@ -341,7 +341,7 @@ impl Model {
         )
     }
 
-    pub(in crate::app) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
+    pub(crate) fn scan_failed(&mut self, submission: &Submission, failure: Failure) {
         match self.form_of(submission) {
             Some(form) => {
                 // The next key inspects the file again.
@@ -352,7 +352,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn delete_at_service(&mut self) {
+    pub(crate) fn delete_at_service(&mut self) {
         let Some(file) = self.file().cloned() else { return };
         let stored = self.list().map_or(0, List::stored);
         let why = format!(

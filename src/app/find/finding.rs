@@ -10,7 +10,7 @@ pub type SearchEnd = Option<Result<(), String>>;
 
 impl Model {
     /// Starts typing a filter for the focused list or pane; from the list of sandboxes, for every pane.
-    pub(in crate::app) fn begin_filter(&mut self) {
+    pub(crate) fn begin_filter(&mut self) {
         if !self.overlays.is_empty() {
             return self.filter_list(true);
         }
@@ -26,7 +26,7 @@ impl Model {
     }
 
     /// Applies the filter and ends typing; an empty filter is removed.
-    pub(in crate::app) fn apply_filter(&mut self) {
+    pub(crate) fn apply_filter(&mut self) {
         if !self.overlays.is_empty() {
             return self.filter_list(false);
         }
@@ -39,7 +39,7 @@ impl Model {
     }
 
     /// Removes the filter and restores the view; the cursor stays on the chosen row.
-    pub(in crate::app) fn drop_filter(&mut self) {
+    pub(crate) fn drop_filter(&mut self) {
         if let Some((pane, open)) = self.focused().zip(self.files.open_mut())
             && let Some(state) = open.panes.get_mut(&pane)
         {
@@ -48,7 +48,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn filter_mut(&mut self) -> Option<&mut Filter> {
+    pub(crate) fn filter_mut(&mut self) -> Option<&mut Filter> {
         let pane = self.focused()?;
         self.files.open_mut()?.panes.get_mut(&pane)?.filter.as_mut()
     }
@@ -60,7 +60,7 @@ impl Model {
         self.overlays.top_as_mut::<HitList>().map(|finder| &mut finder.filter)
     }
 
-    pub(in crate::app) fn change_how(&mut self, change: fn(&mut MatchOptions)) {
+    pub(crate) fn change_how(&mut self, change: fn(&mut MatchOptions)) {
         if let Some(query) = self.query_mut() {
             change(&mut query.how);
             self.start_search()
@@ -68,7 +68,7 @@ impl Model {
     }
 
     /// Restarts the search of the pane's filter or of the hits.
-    pub(in crate::app) fn start_search(&mut self) {
+    pub(crate) fn start_search(&mut self) {
         if !self.is_filtering() {
             return self.search_hits();
         }
@@ -77,7 +77,7 @@ impl Model {
     }
 
     /// Opens the list of hits, with the text of the last search.
-    pub(in crate::app) fn begin_finding(&mut self, is_stored: bool) {
+    pub(crate) fn begin_finding(&mut self, is_stored: bool) {
         let earlier = self.stored_search(is_stored).and_then(Option::take);
         let words = if is_stored { SearchQuery::default() } else { self.pattern.without_results() };
         let mut finder = earlier.unwrap_or_else(|| HitList::of(words, is_stored));
@@ -86,13 +86,13 @@ impl Model {
         self.search_hits()
     }
 
-    pub(in crate::app) fn search_hits(&mut self) {
+    pub(crate) fn search_hits(&mut self) {
         let open = self.files.shown().and_then(OpenFile::open);
         let job = self.overlays.top_as_mut::<HitList>().and_then(|finder| finder.search(open));
         self.emit_all(job);
     }
 
-    pub(in crate::app) fn hits(&mut self, job: JobNumber, found: Vec<HitGroup>, searched: (u64, u64), end: SearchEnd) {
+    pub(crate) fn hits(&mut self, job: JobNumber, found: Vec<HitGroup>, searched: (u64, u64), end: SearchEnd) {
         let overlay = self.overlays.find_mut::<HitList>();
         let finders = overlay.into_iter().chain(&mut self.finder).chain(self.files.finders_mut());
         for finder in finders {
@@ -110,7 +110,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn go_to_hit(&mut self) {
+    pub(crate) fn go_to_hit(&mut self) {
         let chosen = self.overlays.top_as::<HitList>().and_then(|finder| finder.hit());
         let Some(out_of_reach) = chosen.map(|(group, _)| group.of.out_of_reach()) else { return };
         if let Some(why) = out_of_reach {
@@ -183,7 +183,7 @@ impl Model {
     }
 
     /// Restores a list of this file that was left for one of its rows; returns whether there was one.
-    pub(in crate::app) fn return_to<T: OverlayKind>(&mut self) -> bool {
+    pub(crate) fn return_to<T: OverlayKind>(&mut self) -> bool {
         let left = self.files.shown().and_then(|file| file.left.as_ref()).filter(|left| self.can_restore(left));
         let Some(ReturnPoint::List(file, _, overlay)) = left else { return false };
         let is_it = file.as_ref() == self.file() && overlay.iter().any(|overlay| T::of(overlay).is_some());
@@ -194,7 +194,7 @@ impl Model {
         is_it
     }
 
-    pub(in crate::app) fn leave_list(&mut self) -> Option<ReturnPoint> {
+    pub(crate) fn leave_list(&mut self) -> Option<ReturnPoint> {
         let overlay = self.overlays.close()?;
         let below = std::mem::take(&mut self.overlays.all);
         if let Overlay::HitList(mut finder) = overlay {
@@ -211,14 +211,14 @@ impl Model {
         Some(ReturnPoint::List(self.file().cloned(), of, overlays))
     }
 
-    pub(in crate::app) fn set_left(&mut self, left: Option<ReturnPoint>) {
+    pub(crate) fn set_left(&mut self, left: Option<ReturnPoint>) {
         if let Some(file) = self.files.shown_mut() {
             file.left = left;
         }
     }
 
     /// Returns to the list at its row, and to the list's file.
-    pub(in crate::app) fn return_to_list(&mut self) {
+    pub(crate) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(ReturnPoint::Finder) => {
                 let is_stored = self.search().is_some_and(|finder| finder.source.is_stored);
@@ -250,7 +250,7 @@ impl Model {
     }
 
     /// Saves a search that is left or closed: its hits can still be stepped through.
-    pub(in crate::app) fn save_search(&mut self, finder: HitList) {
+    pub(crate) fn save_search(&mut self, finder: HitList) {
         if finder.hit().is_none() {
             return;
         }
@@ -270,7 +270,7 @@ impl Model {
     }
 
     /// Moves to the next or previous hit: in a filtered pane, or else of the last search, across reports.
-    pub(in crate::app) fn step_hit(&mut self, forward: bool) {
+    pub(crate) fn step_hit(&mut self, forward: bool) {
         if self.filter().is_some() {
             self.step_passing(forward);
             return;
@@ -287,7 +287,7 @@ impl Model {
             && self.files.shown().is_some_and(|file| matches!(file.left, Some(ReturnPoint::Finder)))
     }
 
-    pub fn has_hits(&self) -> bool {
+    pub(crate) fn has_hits(&self) -> bool {
         self.filter().is_some() || self.hit().is_some()
     }
 

@@ -26,19 +26,19 @@ pub struct SearchQuery {
     pub how: MatchOptions,
     pub pattern: Option<Arc<Pattern>>,
     pub problem: Option<String>,
-    pub(in crate::app) run: Option<RunningSearch>,
+    pub(crate) run: Option<RunningSearch>,
 }
 
 #[derive(Debug)]
-pub(in crate::app) struct RunningSearch {
+pub(crate) struct RunningSearch {
     job: Job,
     /// Whether the search has no results yet.
-    pub(in crate::app) is_new: bool,
+    pub(crate) is_new: bool,
 }
 
 impl SearchQuery {
     /// Compiles the typed pattern; keeps the last one if invalid. Returns whether a new search is needed.
-    pub(in crate::app) fn update_pattern(&mut self) -> bool {
+    pub(crate) fn update_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed.text, self.how) {
             Ok(pattern) => {
                 self.problem = None;
@@ -57,7 +57,7 @@ impl SearchQuery {
     }
 
     /// Focuses its field; the first letter replaces earlier text.
-    pub(in crate::app) fn begin_typing(&mut self) {
+    pub(crate) fn begin_typing(&mut self) {
         (self.typed.is_suggested, self.is_typing) = (!self.typed.is_empty(), true);
     }
 
@@ -67,21 +67,21 @@ impl SearchQuery {
     }
 
     /// Whether a lower-case text contains every typed word.
-    pub(in crate::app) fn is_in(&self, text: &str) -> bool {
+    pub(crate) fn is_in(&self, text: &str) -> bool {
         self.typed.text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
 
     /// Starts a search; cancels a running one.
-    pub(in crate::app) fn begin(&mut self) -> Ticket {
+    pub(crate) fn begin(&mut self) -> Ticket {
         let run = self.run.insert(RunningSearch { job: Job::default(), is_new: true });
         run.job.ticket()
     }
 
-    pub(in crate::app) fn run_mut(&mut self, job: JobNumber) -> Option<&mut RunningSearch> {
+    pub(crate) fn run_mut(&mut self, job: JobNumber) -> Option<&mut RunningSearch> {
         self.run.as_mut().filter(|run| run.job.is(job))
     }
 
-    pub(in crate::app) fn runs(&self, job: JobNumber) -> bool {
+    pub(crate) fn runs(&self, job: JobNumber) -> bool {
         self.run.as_ref().is_some_and(|run| run.job.is(job))
     }
 
@@ -103,16 +103,16 @@ impl SearchQuery {
 #[derive(Debug, Default)]
 pub struct Filter {
     pub query: SearchQuery,
-    pub(in crate::app) before: Before,
+    pub(crate) before: Before,
     /// The row chosen at the last change; the row that replaces it until the cursor moves.
-    pub(in crate::app) substitute: Option<(RowPlace, Option<RowPlace>)>,
+    pub(crate) substitute: Option<(RowPlace, Option<RowPlace>)>,
     /// The offset in the body up to which rows have been searched.
-    pub(in crate::app) covered: usize,
+    pub(crate) covered: usize,
 }
 
 impl Filter {
     /// The same filter without results.
-    pub(in crate::app) fn restarted(self) -> Self {
+    pub(crate) fn restarted(self) -> Self {
         let (pattern, is_typing) = (self.query.pattern.clone(), self.query.is_typing);
         Self { query: SearchQuery { pattern, is_typing, ..self.query.without_results() }, ..Self::default() }
     }
@@ -129,7 +129,7 @@ pub struct SearchHits {
     /// The numbers of searched reports and of all; zero for a search of one report.
     pub searched: (u64, u64),
     /// The report that is searched, if only one.
-    pub(in crate::app) of: Option<JobNumber>,
+    pub(crate) of: Option<JobNumber>,
     /// The process to which hits are limited, if others have its name.
     pub process: Option<ProcessRef>,
 }
@@ -310,7 +310,7 @@ impl SearchHits {
 }
 
 impl HitList {
-    pub fn of(query: SearchQuery, is_stored: bool) -> Self {
+    pub(crate) fn of(query: SearchQuery, is_stored: bool) -> Self {
         Self::typing(SearchHits { is_stored, ..SearchHits::default() }, query)
     }
 
@@ -346,7 +346,7 @@ impl HitList {
     }
 
     /// The hit under the cursor; the first on a group's heading, the last on the row below hits.
-    pub fn hit(&self) -> Option<(&HitGroup, &Hit)> {
+    pub(crate) fn hit(&self) -> Option<(&HitGroup, &Hit)> {
         let row = self.chosen()?;
         let group = self.source.groups.get(row.group)?;
         Some((group, group.hits.get(row.at.saturating_sub(1)).or(group.hits.last())?))
@@ -374,6 +374,6 @@ impl HitList {
 }
 
 /// The positions after or before a cursor, wrapping around to the cursor itself.
-pub(in crate::app) fn in_circle(cursor: usize, count: usize, forward: bool) -> impl Iterator<Item = usize> {
+pub(crate) fn in_circle(cursor: usize, count: usize, forward: bool) -> impl Iterator<Item = usize> {
     (1..=count).map(move |n| if forward { cursor + n } else { cursor + 2 * count - n } % count)
 }

@@ -17,7 +17,7 @@ const INDENT_COLUMNS: usize = 2;
 #[derive(Debug)]
 pub struct Detail {
     pub title: String,
-    pub lines: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
     remarks: Vec<TextRow>,
     pub top: usize,
     /// The index of the chosen line, which can be copied.
@@ -36,7 +36,7 @@ pub struct DetailRow {
 }
 
 impl Detail {
-    pub fn new(title: String, lines: Vec<Line>, remarks: Vec<TextRow>, columns: usize) -> Self {
+    pub(crate) fn new(title: String, lines: Vec<Line>, remarks: Vec<TextRow>, columns: usize) -> Self {
         let chosen = lines.iter().position(|line| line.value.is_some()).unwrap_or(0);
         let mut detail = Self { title, lines, remarks, top: 0, chosen, columns: 0, rows: Vec::new() };
         detail.lay_out(columns);
@@ -56,16 +56,16 @@ impl Detail {
         self.top = scrolled(self.top, movement, self.count(), height);
     }
 
-    pub fn chosen(&self) -> Option<&Line> {
+    pub(crate) fn chosen(&self) -> Option<&Line> {
         self.lines.get(self.chosen)
     }
 
-    pub fn has_values(&self) -> bool {
+    pub(crate) fn has_values(&self) -> bool {
         self.lines.iter().filter(|line| line.value.is_some()).nth(1).is_some()
     }
 
     /// Chooses the next or previous line with a value, and scrolls to it.
-    pub fn step(&mut self, forward: bool, height: usize) {
+    pub(crate) fn step(&mut self, forward: bool, height: usize) {
         let has_value = |(_, line): &(usize, &Line)| line.value.is_some();
         let lines = self.lines.iter().enumerate();
         let found = if forward {
@@ -184,14 +184,14 @@ fn remark_rows(remark: &TextRow, columns: usize) -> Vec<DetailRow> {
 pub struct ResponseTree {
     pub title: String,
     pub received: Timestamp,
-    pub lines: Vec<Line>,
-    pub folds: Folds,
+    pub(crate) lines: Vec<Line>,
+    pub(crate) folds: Folds,
     pub scroll: Scroll,
     depths: Depths,
 }
 
 impl ResponseTree {
-    pub fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
+    pub(crate) fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
         let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
         let depths = Depths::from(depths);
         Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
@@ -208,12 +208,12 @@ impl ResponseTree {
         Some((self.lines.get(row)?, children))
     }
 
-    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
+    pub(crate) fn fold(&mut self, step: FoldStep) {
         let row = self.folds.row(self.scroll.cursor);
         step.take(&mut self.folds, &mut self.scroll, row, &self.depths);
     }
 
-    pub fn chosen(&self) -> Option<&Line> {
+    pub(crate) fn chosen(&self) -> Option<&Line> {
         self.line(self.scroll.cursor).map(|(line, _)| line)
     }
 }
@@ -233,7 +233,7 @@ impl OverlayScreen for ResponseTree {
 }
 
 impl Model {
-    pub(in crate::app) fn open_value(&mut self) {
+    pub(crate) fn open_value(&mut self) {
         let columns = usize::from(self.overlay_room().width);
         let chosen = self.overlays.top_as::<ResponseTree>().and_then(|response| response.chosen().cloned());
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
@@ -242,7 +242,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn open_detail(&mut self) {
+    pub(crate) fn open_detail(&mut self) {
         let columns = usize::from(self.overlay_room().width);
         let Some(open) = self.open() else { return };
         if let Some(id) = self.files.current_rule_row().and_then(Row::name).cloned() {

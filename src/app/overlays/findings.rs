@@ -30,7 +30,7 @@ pub struct Findings {
     pub is_complete: bool,
     rows: Vec<FindingRow>,
     /// The indices of rules whose rows are shown.
-    pub(in crate::app) unfolded: BTreeSet<u16>,
+    pub(crate) unfolded: BTreeSet<u16>,
     /// The indices of folded rules although a filter matches their rows.
     folded: BTreeSet<u16>,
     job: Job,
@@ -85,7 +85,7 @@ pub struct MarkedRow {
     pub row: Row,
     /// The first sandbox that saw it, and the number of the others.
     pub seen_by: Visible,
-    pub target: Target,
+    pub(crate) target: Target,
     /// The row in other reports, by their indices in the list.
     also: Vec<(usize, RowPlace)>,
     filter_text: Arc<str>,
@@ -97,7 +97,7 @@ impl MarkedRow {
         first.into_iter().chain(self.also.iter().copied())
     }
 
-    pub fn summary(&self, rules: Option<&Rules>) -> String {
+    pub(crate) fn summary(&self, rules: Option<&Rules>) -> String {
         let rule = rules.and_then(|rules| rules.rule(self.rule));
         let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.name(), rule.name)).unwrap_or_default();
         format!("{rule}seen by {}", self.seen_by)
@@ -315,12 +315,12 @@ impl ListSource for Findings {
 }
 
 impl FindingList {
-    pub(in crate::app) fn is_folded(&self) -> bool {
+    pub(crate) fn is_folded(&self) -> bool {
         self.source.rules().any(|of| !self.source.is_unfolded(of.number, self.is_filtered()))
     }
 
     /// Folds or unfolds the chosen rule, the rules of the chosen subject or all rules; or moves to the heading above.
-    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
+    pub(crate) fn fold(&mut self, step: FoldStep) {
         let all = || self.source.rules().map(|of| of.number).collect();
         let of = |row: &FindingRow| if matches!(step, FoldStep::All(_)) { all() } else { row.rules().to_vec() };
         let Some(rules) = self.chosen().map(of) else { return };
@@ -354,16 +354,16 @@ impl FindingList {
         self.scroll = Scroll { cursor, top: 0 };
     }
 
-    pub(in crate::app) fn is_on_heading(&self) -> bool {
+    pub(crate) fn is_on_heading(&self) -> bool {
         matches!(self.chosen(), Some(FindingRow::Subject(_) | FindingRow::Rule(_)))
     }
 
-    pub(in crate::app) fn target(&self) -> Option<&Target> {
+    pub(crate) fn target(&self) -> Option<&Target> {
         self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
     }
 
     /// All rows that pass the filter, by index of the report; including folded ones.
-    pub(in crate::app) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
+    pub(crate) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
         let is_in = |pane: Pane| !has_filter || self.pane.is_none_or(|shown| shown == pane);
         let is_left = |row: &&FindingRow| !has_filter || self.filter.is_in(&Findings::text(row).to_lowercase());
@@ -386,7 +386,7 @@ impl FindingList {
 
 impl Model {
     /// Opens the list of findings, or restores one left for a row.
-    pub(in crate::app) fn list_findings(&mut self) {
+    pub(crate) fn list_findings(&mut self) {
         if self.return_to::<FindingList>() {
             return self.follow_scope();
         }
@@ -396,7 +396,7 @@ impl Model {
     }
 
     /// Applies the rules to the covered reports, for the list of findings.
-    pub(in crate::app) fn find_findings(&mut self) {
+    pub(crate) fn find_findings(&mut self) {
         let (scope, job, rules) = (self.scope(), Job::default(), self.rules_or_file());
         let reports: Vec<_> = self.covered().filter_map(|(entry, found)| ReportToEvaluate::of(entry, found)).collect();
         let Some(list) = self.overlays.find_mut::<FindingList>() else { return };
@@ -406,14 +406,14 @@ impl Model {
         self.emit(ReportJob::EvaluateAll(ticket, reports, rules));
     }
 
-    pub(in crate::app) fn show_findings(&mut self, job: JobNumber, found: (Vec<FindingRow>, FindingTotals)) {
+    pub(crate) fn show_findings(&mut self, job: JobNumber, found: (Vec<FindingRow>, FindingTotals)) {
         let Some(list) = self.overlays.find_mut::<FindingList>().filter(|list| list.source.job.is(job)) else { return };
         list.change(|source| ((source.rows, source.totals), source.is_complete) = (found, true));
         list.go_to_first();
     }
 
     /// The findings of the top list for an export, in the order of reports.
-    pub(in crate::app) fn listed_findings(&self) -> Option<Part> {
+    pub(crate) fn listed_findings(&self) -> Option<Part> {
         let mut found = self.overlays.top_as::<FindingList>().filter(|list| list.source.is_complete)?.marked_rows(true);
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());
         Some(Part::Findings(Some(Arc::new(rows.collect()))))

@@ -80,7 +80,7 @@ pub struct ListView<S> {
 }
 
 impl<S: ListSource> ListView<S> {
-    pub fn new(source: S) -> Self {
+    pub(crate) fn new(source: S) -> Self {
         let scroll = Scroll { cursor: source.first(), top: 0 };
         let (filter, pane, shown, texts) = (SearchQuery::default(), None, Vec::new(), Vec::new());
         let mut list = Self { source, scroll, filter, pane, shown, texts };
@@ -89,7 +89,7 @@ impl<S: ListSource> ListView<S> {
     }
 
     /// Creates a list whose line is being typed, with a suggested text.
-    pub(in crate::app) fn typing(source: S, query: SearchQuery) -> Self {
+    pub(crate) fn typing(source: S, query: SearchQuery) -> Self {
         let mut list = Self::new(source);
         list.filter = query;
         list.filter.begin_typing();
@@ -101,7 +101,7 @@ impl<S: ListSource> ListView<S> {
     }
 
     /// The index of the chosen row among all rows of the source.
-    pub(in crate::app) fn chosen_number(&self) -> Option<u32> {
+    pub(crate) fn chosen_number(&self) -> Option<u32> {
         self.shown.get(self.scroll.cursor).copied()
     }
 
@@ -121,7 +121,7 @@ impl<S: ListSource> ListView<S> {
     }
 
     /// Toggles between the rows of one pane and all rows.
-    pub(in crate::app) fn show_pane(&mut self, pane: Pane) {
+    pub(crate) fn show_pane(&mut self, pane: Pane) {
         self.pane = Some(pane).filter(|pane| self.pane != Some(*pane));
         self.apply_filter();
     }
@@ -135,7 +135,7 @@ impl<S: ListSource> ListView<S> {
     }
 
     /// Changes the content; the cursor stays on its row, or near it.
-    pub fn change(&mut self, change: impl FnOnce(&mut S)) {
+    pub(crate) fn change(&mut self, change: impl FnOnce(&mut S)) {
         change(&mut self.source);
         self.texts.clear();
         self.apply_filter();
@@ -190,7 +190,7 @@ impl<S: ListSource> OverlayScreen for ListView<S> {
 
 impl Model {
     /// Starts or ends typing in the list's line; its text stays.
-    pub(in crate::app) fn filter_list(&mut self, is_typing: bool) {
+    pub(crate) fn filter_list(&mut self, is_typing: bool) {
         if let Some(line) = self.overlays.top_mut().and_then(|overlay| overlay.screen_mut().filter()) {
             line.is_typing = is_typing;
         }
@@ -241,11 +241,11 @@ pub struct InputForm<S> {
 }
 
 impl<S: FormSource> InputForm<S> {
-    pub fn new(source: S, text: String) -> Self {
+    pub(crate) fn new(source: S, text: String) -> Self {
         Self { fields: vec![text.into()], ..Self::with_fields(source, 0) }
     }
 
-    pub fn with_fields(source: S, count: usize) -> Self {
+    pub(crate) fn with_fields(source: S, count: usize) -> Self {
         Self { source, fields: vec![TextField::default(); count], chosen: 0, failure: None }
     }
 
@@ -254,7 +254,7 @@ impl<S: FormSource> InputForm<S> {
     }
 
     /// Moves to the next or previous line that can be changed.
-    pub fn step(&mut self, forward: bool) {
+    pub(crate) fn step(&mut self, forward: bool) {
         let choices = S::choices(self);
         let can_change = |line: &usize| choices.get(*line).is_none_or(|choice| choice.has_other);
         let mut lines = in_circle(self.chosen, choices.len() + self.fields.len(), forward);

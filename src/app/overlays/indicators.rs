@@ -21,14 +21,14 @@ pub const TO_BLOCK: &str = "to block";
 const NAME_COLUMNS: usize = 16;
 
 /// The indicators of several reports without duplicates, and the reports.
-pub type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>);
+pub(crate) type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>);
 
 pub type IndicatorList = ListView<FoundIndicators>;
 
 /// The indicators of the covered reports, without duplicates.
 #[derive(Debug, Default)]
 pub struct FoundIndicators {
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// The visible part: all, those to block, or those of one kind.
     pub what: Part,
     /// The parts, each with its number of indicators.
@@ -122,14 +122,14 @@ impl ListSource for FoundIndicators {
 
 impl IndicatorList {
     /// The visible part, for an export.
-    pub(in crate::app) fn listed(&self) -> Part {
+    pub(crate) fn listed(&self) -> Part {
         if !self.is_filtered() {
             return self.source.what.clone();
         }
         Part::Listed(Arc::new(self.shown(0).map(|found| (found.kind(), found.value().clone())).collect()))
     }
 
-    pub fn step(&mut self, forward: bool) {
+    pub(crate) fn step(&mut self, forward: bool) {
         let choices = &self.source.choices;
         let here = choices.iter().position(|(what, _)| *what == self.source.what).unwrap_or(0);
         let next = in_circle(here, choices.len(), forward).next().and_then(|at| choices.get(at));
@@ -142,7 +142,7 @@ impl IndicatorList {
 
 impl Model {
     /// Searches the covered reports, for the open list or for a new one.
-    pub(in crate::app) fn find_indicators(&mut self) {
+    pub(crate) fn find_indicators(&mut self) {
         let (mut sandboxes, mut sources) = (Vec::new(), Vec::new());
         let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
         for (entry, found) in self.covered().filter(|(_, entry)| is_whole(entry)) {
@@ -166,7 +166,7 @@ impl Model {
     }
 
     /// Shows the indicators in the list that waits for them.
-    pub(in crate::app) fn on_indicators_found(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
+    pub(crate) fn on_indicators_found(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
         let Some(list) = self.overlays.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else {
             return;
         };
@@ -186,7 +186,7 @@ impl Model {
     }
 
     /// Goes to the row with the chosen indicator, or lists several.
-    pub(in crate::app) fn go_to_indicator(&mut self) {
+    pub(crate) fn go_to_indicator(&mut self) {
         let list = self.overlays.top_as::<IndicatorList>();
         let Some(picker_rows) = list.and_then(|list| Some(list.source.picker_rows(list.chosen()?))) else { return };
         match picker_rows.as_slice() {
@@ -203,7 +203,7 @@ pub type ArtifactList = ListView<SandboxArtifacts>;
 #[derive(Debug)]
 pub struct SandboxArtifacts {
     /// The artifacts, each with when it was stored.
-    pub rows: Vec<(Artifact, Option<Timestamp>)>,
+    pub(crate) rows: Vec<(Artifact, Option<Timestamp>)>,
     pub failure: Option<Failure>,
     identifier: Identifier,
 }
@@ -213,7 +213,7 @@ impl SandboxArtifacts {
         Request::Artifact { identifier: self.identifier.clone(), artifact }
     }
 
-    pub(in crate::app) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
+    pub(crate) fn requests(&self) -> impl Iterator<Item = Request> + '_ {
         self.rows.iter().map(|(artifact, _)| self.request(*artifact))
     }
 
@@ -243,24 +243,24 @@ impl ListSource for SandboxArtifacts {
 }
 
 impl Model {
-    pub(in crate::app) fn claimed_artifacts(&self) -> impl Iterator<Item = Artifact> {
+    pub(crate) fn claimed_artifacts(&self) -> impl Iterator<Item = Artifact> {
         let report = self.open().map(|open| &open.report);
         let is_claimed =
             move |artifact: &Artifact| report.is_some_and(|report| artifact.is_beside(report) == Some(true));
         Artifact::ALL.into_iter().filter(is_claimed)
     }
 
-    pub(in crate::app) fn chosen_artifact(&self) -> Option<Request> {
+    pub(crate) fn chosen_artifact(&self) -> Option<Request> {
         let list = self.overlays.top_as::<ArtifactList>()?;
         list.chosen().map(|(artifact, _)| list.source.request(*artifact))
     }
 
-    pub(in crate::app) fn is_chosen_artifact_stored(&self) -> bool {
+    pub(crate) fn is_chosen_artifact_stored(&self) -> bool {
         let chosen = self.overlays.top_as::<ArtifactList>().and_then(|list| list.chosen());
         chosen.is_some_and(|(_, since)| since.is_some())
     }
 
-    pub(in crate::app) fn show_artifacts(&mut self) {
+    pub(crate) fn show_artifacts(&mut self) {
         let Some(identifier) = self.chosen().and_then(|entry| entry.identifier.clone()) else { return };
         let rows: Vec<_> = self.claimed_artifacts().map(|artifact| (artifact, None)).collect();
         let list = ArtifactList::new(SandboxArtifacts { rows, failure: None, identifier });
@@ -268,13 +268,13 @@ impl Model {
         self.check_store()
     }
 
-    pub(in crate::app) fn artifact_stored(&mut self, request: &Request, since: Option<Timestamp>) {
+    pub(crate) fn artifact_stored(&mut self, request: &Request, since: Option<Timestamp>) {
         let Request::Artifact { artifact, .. } = request else { return };
         let rows = self.artifacts_of_request(request).into_iter().flat_map(|list| &mut list.source.rows);
         rows.filter(|(row, _)| row == artifact).for_each(|row| row.1 = since);
     }
 
-    pub(in crate::app) fn on_artifact(&mut self, request: &Request, received: Timestamp, length: u64) {
+    pub(crate) fn on_artifact(&mut self, request: &Request, received: Timestamp, length: u64) {
         let Request::Artifact { artifact, .. } = request else { return };
         self.artifact_stored(request, Some(received));
         self.artifacts_of_request(request).into_iter().for_each(|list| list.source.failure = None);
@@ -286,12 +286,12 @@ impl Model {
         self.say(format!("Stored: {}, {length}. {way}.", artifact.label()));
     }
 
-    pub(in crate::app) fn artifacts_of_request(&mut self, request: &Request) -> Option<&mut ArtifactList> {
+    pub(crate) fn artifacts_of_request(&mut self, request: &Request) -> Option<&mut ArtifactList> {
         let is_asked = |list: &&mut ArtifactList| list.source.requests().any(|asked| asked == *request);
         self.overlays.top_as_mut::<ArtifactList>().filter(is_asked)
     }
 
-    pub(in crate::app) fn save_artifact(&mut self) {
+    pub(crate) fn save_artifact(&mut self) {
         if let Some(request) = self.chosen_artifact()
             && let Request::Artifact { identifier, artifact } = &request
         {

@@ -6,7 +6,7 @@ pub mod generic;
 pub mod indicators;
 pub mod palette;
 pub mod picker;
-pub mod scope;
+pub(crate) mod scope;
 pub mod stored;
 pub mod text_page;
 
@@ -15,7 +15,7 @@ pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
 pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
 pub use indicators::{ArtifactList, FoundIndicators, IndicatorList, SandboxArtifacts};
 pub use palette::{CommandList, Palette};
-pub(in crate::app) use picker::text_of;
+pub(crate) use picker::text_of;
 pub use picker::{PickerRow, PickerRows, RowPicker, Target};
 pub use scope::Scope;
 pub use stored::{AgeForm, AgeInDays, AllNotes, NoteForm, StoreContents, StoredList, TypedNote};
@@ -50,7 +50,7 @@ impl OverlayStack {
         self.all.last_mut()
     }
 
-    pub fn top_as<T: OverlayKind>(&self) -> Option<&T> {
+    pub(crate) fn top_as<T: OverlayKind>(&self) -> Option<&T> {
         self.top().and_then(T::of)
     }
 
@@ -101,7 +101,7 @@ impl OverlayStack {
 }
 
 /// A kind of overlay, by which [`OverlayStack`] finds it.
-pub trait OverlayKind: Into<Overlay> {
+pub(crate) trait OverlayKind: Into<Overlay> {
     fn of(overlay: &Overlay) -> Option<&Self>;
     fn of_mut(overlay: &mut Overlay) -> Option<&mut Self>;
 }
@@ -115,13 +115,13 @@ macro_rules! overlays {
         }
 
         impl Overlay {
-            pub(in crate::app) fn screen(&self) -> &dyn OverlayScreen {
+            pub(crate) fn screen(&self) -> &dyn OverlayScreen {
                 match self {
                     $(Self::$variant(screen) => screen,)*
                 }
             }
 
-            pub(in crate::app) fn screen_mut(&mut self) -> &mut dyn OverlayScreen {
+            pub(crate) fn screen_mut(&mut self) -> &mut dyn OverlayScreen {
                 match self {
                     $(Self::$variant(screen) => screen,)*
                 }
@@ -169,7 +169,7 @@ overlays! {
     Submit(SubmitForm),
 }
 
-pub(in crate::app) trait OverlayScreen {
+pub(crate) trait OverlayScreen {
     fn key_context(&self) -> KeyContext;
 
     /// Rows inside its frame at a width; all available rows unless it needs fewer.
@@ -240,7 +240,7 @@ pub struct RowWindow {
 
 impl RowWindow {
     /// Screen rows left for the rows.
-    pub fn height(&self, room: Size) -> usize {
+    pub(crate) fn height(&self, room: Size) -> usize {
         usize::from(room.height).saturating_sub(self.above + self.below).max(1)
     }
 
@@ -252,7 +252,7 @@ impl RowWindow {
 }
 
 impl Overlay {
-    pub fn key_context(&self) -> KeyContext {
+    pub(crate) fn key_context(&self) -> KeyContext {
         self.screen().key_context()
     }
 
@@ -273,7 +273,7 @@ impl Overlay {
 }
 
 /// Joins text pieces with dots, wrapped to a width.
-pub(in crate::app) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
+pub(crate) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
     let mut rows: Vec<String> = Vec::new();
     for piece in pieces {
         match rows.last_mut() {

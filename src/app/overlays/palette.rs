@@ -20,13 +20,13 @@ pub struct CommandList {
 /// A command or request, as the palette lists it.
 #[derive(Debug, Clone)]
 pub struct PaletteItem {
-    pub does: PaletteAction,
+    pub(crate) does: PaletteAction,
     pub keys: String,
     pub name: &'static str,
-    pub label: &'static str,
+    pub(crate) label: &'static str,
     pub help: &'static str,
-    pub tag: KeyPrice,
-    pub requests: Vec<Request>,
+    pub(crate) tag: KeyPrice,
+    pub(crate) requests: Vec<Request>,
     /// Why it is disabled right now; `None` if it is enabled.
     pub off: Option<String>,
     pub subject: &'static str,
@@ -49,13 +49,13 @@ static SUBJECTS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
 const SYNONYMS: &str = include_str!("../../../assets/synonyms.tsv");
 
 #[derive(Debug, Clone, Copy)]
-pub enum PaletteAction {
+pub(crate) enum PaletteAction {
     Command(&'static Command),
     Send(&'static AdHocRequest),
 }
 
 /// Opens the list, in place of an open one.
-pub(in crate::app) fn open(model: &mut Model, is_help: bool) {
+pub(crate) fn open(model: &mut Model, is_help: bool) {
     model.overlays.all.pop_if(|top| matches!(top, Overlay::Palette(_)));
     let list = CommandList { items: items(model) };
     model.overlays.put(if is_help { Palette::new(list) } else { Palette::typing(list, SearchQuery::default()) });
@@ -182,7 +182,7 @@ impl PaletteItem {
 }
 
 impl Model {
-    pub(in crate::app) fn choose(&mut self) {
+    pub(crate) fn choose(&mut self) {
         let Some(item) = self.chosen_item().cloned() else { return };
         if let Some(why) = item.off {
             return self.warn(format!("{} does not apply here: {why}.", item.name));
@@ -201,7 +201,7 @@ impl Model {
         self.overlays.top_as::<Palette>().and_then(|palette| palette.chosen())
     }
 
-    pub(in crate::app) fn refresh_palette(&mut self) {
+    pub(crate) fn refresh_palette(&mut self) {
         // Prices depend on the context below the palette.
         if let Some(Overlay::Palette(mut palette)) = self.overlays.all.pop_if(|top| matches!(top, Overlay::Palette(_)))
         {

@@ -17,7 +17,7 @@ pub type RowPicker = ListView<PickerRows>;
 #[derive(Debug)]
 pub struct PickerRows {
     pub title: String,
-    pub picker_rows: Vec<PickerRow>,
+    pub(crate) picker_rows: Vec<PickerRow>,
 }
 
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct PickerRow {
     pub text: Cow<'static, str>,
     pub row: Option<Row>,
     /// The pane of its row, in lists with rows of several panes.
-    pub pane: Option<Pane>,
+    pub(crate) pane: Option<Pane>,
     /// Its target; `None` for plain text.
     pub target: Option<Target>,
 }
@@ -37,31 +37,31 @@ pub struct PickerRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// The file; `None` for the open one.
-    pub file: Option<Sha256>,
-    pub identifier: Option<Identifier>,
+    pub(crate) file: Option<Sha256>,
+    pub(crate) identifier: Option<Identifier>,
     /// The report's index in the list, for a report without identifier.
-    pub entry: usize,
+    pub(crate) entry: usize,
     /// The row; `None` for the report itself.
-    pub place: Option<RowPlace>,
+    pub(crate) place: Option<RowPlace>,
 }
 
 impl PickerRow {
-    pub fn text(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn text(head: impl Into<Cow<'static, str>>, words: impl Into<Cow<'static, str>>) -> Self {
         Self { head: head.into(), text: words.into(), row: None, pane: None, target: None }
     }
 
-    pub fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
+    pub(crate) fn row(head: impl Into<Cow<'static, str>>, row: Row, target: Target) -> Self {
         Self { row: Some(row), target: Some(target), ..Self::text(head, "") }
     }
 }
 
-pub(in crate::app) fn text_of(row: &Row) -> String {
+pub(crate) fn text_of(row: &Row) -> String {
     let (label, text) = row.words(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
     format!("{label} {text}")
 }
 
 impl PickerRows {
-    pub fn new(title: impl Into<String>, picker_rows: Vec<PickerRow>) -> Self {
+    pub(crate) fn new(title: impl Into<String>, picker_rows: Vec<PickerRow>) -> Self {
         Self { title: title.into(), picker_rows }
     }
 }
@@ -93,7 +93,7 @@ impl ListSource for PickerRows {
 }
 
 impl Model {
-    pub(in crate::app) fn chosen_target(&self) -> Option<&Target> {
+    pub(crate) fn chosen_target(&self) -> Option<&Target> {
         match self.overlays.top()? {
             Overlay::Findings(list) => list.target(),
             Overlay::RowPicker(picker_rows) => picker_rows.chosen()?.target.as_ref(),
@@ -101,7 +101,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn go_to_chosen(&mut self) {
+    pub(crate) fn go_to_chosen(&mut self) {
         match self.overlays.top() {
             Some(Overlay::HitList(_)) => self.go_to_hit(),
             Some(Overlay::Indicators(_)) => self.go_to_indicator(),
@@ -116,7 +116,7 @@ impl Model {
         self.set_left(left);
     }
 
-    pub(in crate::app) fn go_to(&mut self, target: Target) {
+    pub(crate) fn go_to(&mut self, target: Target) {
         let is_elsewhere = target.file.as_ref().is_some_and(|file| self.file() != Some(file));
         // Other open files are loaded already.
         let is_aside = |file: &Sha256| self.files.of(file).is_some_and(|open| !open.list.entries.is_empty());
@@ -132,7 +132,7 @@ impl Model {
     }
 
     /// Continues a jump after the file is loaded: to its report first, then to its row.
-    pub(in crate::app) fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
         let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));
         match chosen {
@@ -157,7 +157,7 @@ impl Model {
     }
 
     /// Moves the cursor to the target row once it is indexed.
-    pub(in crate::app) fn arrive(&mut self) {
+    pub(crate) fn arrive(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
         let is_its_file = target.file.is_none() || target.file.as_ref() == self.file();
         let is_chosen = self.list().is_some_and(|list| entry_of(list, &target) == Some(list.scroll.cursor));
@@ -222,7 +222,7 @@ impl OpenReport {
 }
 
 impl Model {
-    pub(in crate::app) fn on_rules_applied(&mut self, job: JobNumber, marks: Marks) {
+    pub(crate) fn on_rules_applied(&mut self, job: JobNumber, marks: Marks) {
         let hide = self.hides_noise;
         let file = self.files.with_opening_mut(job);
         if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
@@ -237,7 +237,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn toggle_noise(&mut self) {
+    pub(crate) fn toggle_noise(&mut self) {
         self.hides_noise = !self.hides_noise;
         let hide = self.hides_noise;
         self.files.reports_mut().for_each(|open| open.hide_noise(hide));
@@ -251,7 +251,7 @@ impl Model {
         });
     }
 
-    pub(in crate::app) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {
+    pub(crate) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
         let (none, marks) = (Marks::default(), open.marks.as_deref());
         rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()

@@ -37,19 +37,19 @@ impl Model {
     }
 
     /// The stored reports of the file, with their indices in the list.
-    pub(in crate::app) fn stored_reports(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+    pub(crate) fn stored_reports(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.report().is_some())
     }
 
     /// The stored reports in the scope, with their indices in the list.
-    pub(in crate::app) fn covered(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
+    pub(crate) fn covered(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let only = self.list().map(|list| list.scroll.cursor).filter(|_| self.scope() == Scope::Sandbox);
         self.stored_reports().filter(move |(entry, _)| only.is_none_or(|only| only == *entry))
     }
 
     /// Whether the top list is complete; `None` if it does not depend on the scope.
-    pub(in crate::app) fn is_listed(&self) -> Option<bool> {
+    pub(crate) fn is_listed(&self) -> Option<bool> {
         match self.overlays.top()? {
             Overlay::Findings(list) => Some(list.source.is_complete),
             Overlay::Indicators(list) => Some(list.source.is_complete()),
@@ -58,19 +58,19 @@ impl Model {
     }
 
     /// Whether the top list depends on the scope, and both scopes are available.
-    pub(in crate::app) fn has_scope(&self) -> bool {
+    pub(crate) fn has_scope(&self) -> bool {
         let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
         self.is_listed().is_some() && is_stored && self.stored_reports().nth(1).is_some()
     }
 
     /// Switches to the other scope and saves that choice.
-    pub(in crate::app) fn toggle_scope(&mut self) {
+    pub(crate) fn toggle_scope(&mut self) {
         self.remembered.scope = self.scope().other();
         self.follow_scope()
     }
 
     /// Rebuilds the top list if it covers another scope.
-    pub(in crate::app) fn follow_scope(&mut self) {
+    pub(crate) fn follow_scope(&mut self) {
         let (scope, count) = (self.scope(), self.covered().count());
         match self.overlays.top() {
             Some(Overlay::Findings(list)) if (list.source.scope, list.source.reports) != (scope, count) => {

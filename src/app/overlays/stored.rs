@@ -32,7 +32,7 @@ pub type StoredList = ListView<StoreContents>;
 /// All stored items, in the chosen order.
 #[derive(Debug, Default)]
 pub struct StoreContents {
-    pub lines: Vec<StoredItem>,
+    pub(crate) lines: Vec<StoredItem>,
     order: usize,
 }
 
@@ -116,7 +116,7 @@ pub struct AgeInDays;
 impl FormSource for AgeInDays {}
 
 impl Model {
-    pub(in crate::app) fn show_stored(&mut self, lines: Vec<StoredItem>) {
+    pub(crate) fn show_stored(&mut self, lines: Vec<StoredItem>) {
         let (now, has_line) = (self.now, self.key_context().has_line());
         match self.stored_mut() {
             Some(stored) => stored.change(|all| {
@@ -140,7 +140,7 @@ impl Model {
         self.overlays.find_mut::<StoredList>()
     }
 
-    pub(in crate::app) fn sort_stored(&mut self) {
+    pub(crate) fn sort_stored(&mut self) {
         let now = self.now;
         if let Some(stored) = self.stored_mut() {
             stored.change(|all| {
@@ -150,11 +150,11 @@ impl Model {
         }
     }
 
-    pub fn chosen_stored(&self) -> Option<&StoredItem> {
+    pub(crate) fn chosen_stored(&self) -> Option<&StoredItem> {
         self.overlays.top_as::<StoredList>().and_then(|stored| stored.chosen())
     }
 
-    pub(in crate::app) fn open_stored(&mut self) {
+    pub(crate) fn open_stored(&mut self) {
         let Some(line) = self.chosen_stored() else { return };
         let Some(file) = line.file.clone() else { return };
         let report = match &line.what {
@@ -169,7 +169,7 @@ impl Model {
     }
 
     /// Requests confirmation to delete the chosen item, or everything stored of its file.
-    pub(in crate::app) fn delete_chosen(&mut self) {
+    pub(crate) fn delete_chosen(&mut self) {
         let Some(line) = self.chosen_stored() else { return };
         let of = |what| Deletion::of(vec![what], None, self.stored_lines());
         let whole = line.file.clone().map(|file| of(DeletionTarget::File(line.service.clone(), file)));
@@ -183,7 +183,7 @@ impl Model {
         self.confirm_first(why, choices)
     }
 
-    pub(in crate::app) fn delete_old(&mut self) {
+    pub(crate) fn delete_old(&mut self) {
         let Some(form) = self.overlays.top_as::<AgeForm>() else { return };
         let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
             self.warn("A number of days, such as 30.");
@@ -194,7 +194,7 @@ impl Model {
     }
 
     /// Requests confirmation with the items to delete and the price of fetching them again.
-    pub(in crate::app) fn confirm_deletion(&mut self, what: Vec<DeletionTarget>) {
+    pub(crate) fn confirm_deletion(&mut self, what: Vec<DeletionTarget>) {
         if self.overlays.top_as::<StoredList>().is_none() {
             return;
         }
@@ -212,7 +212,7 @@ impl Model {
     }
 
     /// Requests confirmation again after the store had changed and nothing was deleted.
-    pub(in crate::app) fn on_delete_conflict(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
+    pub(crate) fn on_delete_conflict(&mut self, what: Vec<DeletionTarget>, lines: Vec<StoredItem>) {
         if self.stored_mut().is_some() {
             self.show_stored(lines);
         }
@@ -241,7 +241,7 @@ impl Model {
     }
 
     /// Removes deleted items from lists, open files and search results.
-    pub(in crate::app) fn on_deleted(&mut self, words: String, lines: Vec<StoredItem>) {
+    pub(crate) fn on_deleted(&mut self, words: String, lines: Vec<StoredItem>) {
         self.drop_deleted_reports(&lines);
         if self.stored_mut().is_some() {
             self.show_stored(lines);
@@ -266,17 +266,17 @@ pub struct AllNotes {
 }
 
 impl AllNotes {
-    pub fn new(notes: Vec<Note>) -> Self {
+    pub(crate) fn new(notes: Vec<Note>) -> Self {
         let mut reports = HashMap::<Identifier, Notes>::new();
         notes.into_iter().for_each(|note| reports.entry(note.about.identifier.clone()).or_default().add(note));
         Self { reports }
     }
 
-    pub fn of(&self, identifier: &Identifier) -> Option<&Notes> {
+    pub(crate) fn of(&self, identifier: &Identifier) -> Option<&Notes> {
         self.reports.get(identifier)
     }
 
-    pub fn on(&self, about: &NoteSubject) -> Option<&Note> {
+    pub(crate) fn on(&self, about: &NoteSubject) -> Option<&Note> {
         let notes = self.of(&about.identifier)?;
         about.item.as_ref().map_or_else(|| notes.on_report(), |item| notes.on_item(item))
     }
@@ -287,7 +287,7 @@ pub type NoteForm = InputForm<TypedNote>;
 #[derive(Debug)]
 pub struct TypedNote {
     pub about: NoteSubject,
-    pub file: Sha256,
+    pub(crate) file: Sha256,
     /// The existing note, which the new one replaces.
     pub standing: Option<Untrusted>,
     /// Whether the existing note is newer than the start of typing.
@@ -303,7 +303,7 @@ impl Model {
     }
 
     /// The subject of a note here: the sandbox in the list, the row in a pane; `None` in a document.
-    pub fn noted(&self) -> Option<(Sha256, NoteSubject)> {
+    pub(crate) fn noted(&self) -> Option<(Sha256, NoteSubject)> {
         let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
         let identifier = self.chosen()?.identifier.clone()?;
         if self.focused().is_none() {
@@ -314,17 +314,17 @@ impl Model {
         Some((file, NoteSubject { identifier, item: Some(item) }))
     }
 
-    pub(in crate::app) fn note_target(&self) -> Option<RowPlace> {
+    pub(crate) fn note_target(&self) -> Option<RowPlace> {
         self.files.current_row().map(|(_, place)| place)
     }
 
-    pub(in crate::app) fn note_line(&self) -> Option<Line> {
+    pub(crate) fn note_line(&self) -> Option<Line> {
         let (_, about) = self.noted()?;
         let value = Some(self.notes.on(&about)?.text.clone());
         Some(Line { depth: 0, name: Some(Untrusted::from(format!("{MARK} note"))), value })
     }
 
-    pub(in crate::app) fn write_note(&mut self) {
+    pub(crate) fn write_note(&mut self) {
         let Some((file, about)) = self.noted() else { return };
         let standing = self.notes.on(&about).map(|note| note.text.clone());
         let typed = standing.as_ref().map(lossy_text).unwrap_or_default();
@@ -332,7 +332,7 @@ impl Model {
     }
 
     /// Writes the note; an empty line deletes the existing one, after confirmation.
-    pub(in crate::app) fn save_note(&mut self) {
+    pub(crate) fn save_note(&mut self) {
         let Some(form) = self.overlays.top_as::<NoteForm>() else { return };
         let (typed, known) = (form.text().trim(), form.source.standing.clone());
         let written = self.now;
@@ -357,7 +357,7 @@ impl Model {
     }
 
     /// Restores typed text after a conflict, with the newer note below it.
-    pub(in crate::app) fn restore_typed(&mut self, note: &Note) {
+    pub(crate) fn restore_typed(&mut self, note: &Note) {
         let Some(file) = note.file.clone() else { return };
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
         let way = self.key_label("save-note");
@@ -366,7 +366,7 @@ impl Model {
         self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
     }
 
-    pub(in crate::app) fn take_notes(&mut self, notes: Vec<Note>) {
+    pub(crate) fn take_notes(&mut self, notes: Vec<Note>) {
         self.notes = AllNotes::new(notes);
         // Open row details show the note as it is now.
         if self.overlays.top_as::<Detail>().is_some() && self.overlays.shows_row() && self.note_target().is_some() {

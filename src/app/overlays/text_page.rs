@@ -37,7 +37,7 @@ impl TextPage {
         text_page
     }
 
-    pub(in crate::app) fn refresh(&mut self, newer: Self) {
+    pub(crate) fn refresh(&mut self, newer: Self) {
         let top = self.top.min(newer.count().saturating_sub(1));
         *self = Self { top, ..newer };
     }
@@ -51,7 +51,7 @@ impl TextPage {
     }
 
     /// The current prices: of each key, then the remaining quota, then each rule once.
-    pub fn prices(model: &Model, columns: usize) -> Self {
+    pub(crate) fn prices(model: &Model, columns: usize) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
         if paragraphs.is_empty() {
@@ -89,7 +89,7 @@ impl TextPage {
     }
 
     /// All settings with their descriptions from the config file.
-    pub(in crate::app) fn settings(columns: usize) -> Self {
+    pub(crate) fn settings(columns: usize) -> Self {
         let ways =
             "`behaview config init` writes the config file, `config path` says where it is, `config show` what holds.";
         let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
@@ -130,7 +130,7 @@ impl OverlayScreen for TextPage {
     }
 }
 
-pub(in crate::app) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
+pub(crate) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
     TextRow { head: head.to_owned(), text: text.into() }
 }
 
@@ -191,7 +191,7 @@ impl TextRow {
     }
 }
 
-pub(in crate::app) const TIMELINE: &str = "When processes started";
+pub(crate) const TIMELINE: &str = "When processes started";
 
 /// Maximum indent levels, argument characters and listed processes.
 const MAX_INDENT: u16 = 8;
@@ -206,7 +206,7 @@ struct ProcessStart {
 }
 
 impl TextPage {
-    pub fn timeline(model: &Model, columns: usize) -> Self {
+    pub(crate) fn timeline(model: &Model, columns: usize) -> Self {
         let (mut starts, all) = starts(model);
         starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);

@@ -74,13 +74,13 @@ fn candidates(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
 }
 
 /// The processes of the tree that a row outside it may name, the likeliest first.
-pub fn named_by(report: &Report, place: RowPlace) -> Vec<RowPlace> {
+pub(crate) fn named_by(report: &Report, place: RowPlace) -> Vec<RowPlace> {
     let each = named_beside(report, place).map(|named| processes(report, &named));
     each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 /// Whether a row outside the process tree names a process.
-pub fn names_process(report: &Report, place: RowPlace) -> bool {
+pub(crate) fn names_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some() && named_beside(report, place).next().is_some()
 }
 
@@ -90,12 +90,12 @@ fn named_beside(report: &Report, place: RowPlace) -> impl Iterator<Item = Proces
 }
 
 /// Whether a row belongs to the process tree.
-pub fn is_process(report: &Report, place: RowPlace) -> bool {
+pub(crate) fn is_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some_and(|(section, _)| section == place.section)
 }
 
 /// A fact that distinguishes a process from others of its name: its start, or its parent.
-pub fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
+pub(crate) fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
     let Line { name, value, .. } = origin(report, place).into_iter().next()?;
     let (name, value) = (name?.visible(), value?);
     let value = Untrusted::from(last_part(value.as_bytes())).visible_cut(20);
@@ -103,14 +103,14 @@ pub fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
 }
 
 /// The process of a tree row, if others have its name.
-pub fn ambiguous_process(report: &Report, place: RowPlace) -> Option<ProcessRef> {
+pub(crate) fn ambiguous_process(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     let named = process_at(report, place)?;
     let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
     (!named.id.is_empty() && processes(report, &by_name).len() > 1).then_some(named)
 }
 
 /// The parent of a process in the tree, if any.
-pub fn parent(report: &Report, place: RowPlace) -> Option<RowPlace> {
+pub(crate) fn parent(report: &Report, place: RowPlace) -> Option<RowPlace> {
     let (section, tree) = report.tree().filter(|(section, _)| *section == place.section)?;
     tree.depths().parent(place.row).map(|row| RowPlace { section, row })
 }
@@ -121,7 +121,7 @@ fn process_at(report: &Report, place: RowPlace) -> Option<ProcessRef> {
 }
 
 /// The subject of a row, as other rows name it: a process or a file by the last part of its path.
-pub fn subject(report: &Report, place: RowPlace) -> Option<String> {
+pub(crate) fn subject(report: &Report, place: RowPlace) -> Option<String> {
     let row = report.row(place.section, place.row);
     let value = String::from_utf8_lossy(row.pieces.iter().find_map(Piece::value)?.as_bytes());
     let is_path = is_process(report, place) || report.section(place.section)?.pane() == Pane::Files;
@@ -130,7 +130,7 @@ pub fn subject(report: &Report, place: RowPlace) -> Option<String> {
 }
 
 /// Facts from other rows about a process of the tree; empty for other rows.
-pub fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
+pub(crate) fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
     let Some(((_, tree), named)) = report.tree().zip(process_at(report, place)) else { return Vec::new() };
     let children = (place.row + 1..tree.len())
         .take_while(|row| tree.depths().get(*row) > tree.depths().get(place.row))

@@ -1,8 +1,8 @@
 //! Panes: their order, their groups on the screen, and their tabs.
 
 pub mod facts;
-pub mod moving;
-pub mod state;
+pub(crate) mod moving;
+pub(crate) mod state;
 
 pub use moving::{Move, Scroll};
 pub use state::{Before, FoldStep, OWN, PaneState, TreeBranch};
@@ -16,7 +16,7 @@ const GROUP_PANES: usize = 4;
 
 /// The panes in display order: those with rows first, so that no area is empty.
 #[derive(Debug, Clone)]
-pub struct PaneOrder {
+pub(crate) struct PaneOrder {
     /// All panes except the overview.
     panes: Vec<Pane>,
     filled: usize,
@@ -29,7 +29,7 @@ const LARGE_SCREEN_PANES: [Pane; 2] = [Pane::Network, Pane::Techniques];
 
 impl PaneOrder {
     /// The order for the panes that have rows, or for all of them.
-    pub fn of(has_rows: impl Fn(Pane) -> bool, is_large: bool) -> Self {
+    pub(crate) fn of(has_rows: impl Fn(Pane) -> bool, is_large: bool) -> Self {
         let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview);
         let (mut panes, empty): (Vec<Pane>, Vec<Pane>) = panes.partition(|pane| has_rows(*pane));
         let filled = if panes.is_empty() { empty.len() } else { panes.len() };
@@ -53,25 +53,25 @@ impl PaneOrder {
     }
 
     /// The panes of a group; empty past the last one.
-    pub fn group(&self, number: usize) -> &[Pane] {
+    pub(crate) fn group(&self, number: usize) -> &[Pane] {
         self.all_groups().nth(number).unwrap_or_default()
     }
 
-    pub fn first(&self, number: usize) -> Option<Pane> {
+    pub(crate) fn first(&self, number: usize) -> Option<Pane> {
         self.group(number).first().copied()
     }
 
     /// The number of groups for all panes with rows.
-    pub fn groups(&self) -> usize {
+    pub(crate) fn groups(&self) -> usize {
         1 + self.filled.saturating_sub(self.first).div_ceil(GROUP_PANES)
     }
 
-    pub fn group_of(&self, pane: Pane) -> Option<usize> {
+    pub(crate) fn group_of(&self, pane: Pane) -> Option<usize> {
         self.all_groups().position(|group| group.contains(&pane))
     }
 
     /// The next or previous pane with rows, wrapping around; the overview is the last.
-    pub fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
+    pub(crate) fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
         let stops: Vec<Pane> = Pane::ALL
             .into_iter()
             .filter(|found| *found == pane || !self.panes.iter().skip(self.filled).any(|empty| empty == found))
@@ -86,7 +86,7 @@ impl PaneOrder {
 const SAMPLED_ROWS: usize = 40;
 
 /// The columns that show nine of ten sampled rows whole, with marks and borders.
-pub fn preferred_columns(report: &Report, pane: Pane) -> u16 {
+pub(crate) fn preferred_columns(report: &Report, pane: Pane) -> u16 {
     let state = PaneState::untouched();
     let width = |place: RowPlace| {
         let row = report.row(place.section, place.row);

@@ -26,7 +26,7 @@ pub enum Move {
 
 impl Scroll {
     /// Moves among `count` rows with `height` of them visible.
-    pub fn go(&mut self, movement: Move, count: usize, height: usize) {
+    pub(crate) fn go(&mut self, movement: Move, count: usize, height: usize) {
         let last = count.saturating_sub(1);
         self.cursor = match movement {
             Move::Up(rows) | Move::PageUp(rows) => self.cursor.saturating_sub(rows),
@@ -52,7 +52,7 @@ impl Scroll {
     }
 
     /// Stays on the row with this number, or moves to the nearest in `shown` (sorted).
-    pub(in crate::app) fn stay_on(&mut self, number: u32, shown: &[u32]) {
+    pub(crate) fn stay_on(&mut self, number: u32, shown: &[u32]) {
         let after = shown.partition_point(|shown| *shown < number);
         let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
         let nearest = around.min_by_key(|(_, shown)| shown.abs_diff(number));
@@ -60,7 +60,7 @@ impl Scroll {
     }
 
     /// Clamps cursor and window after rows or height have changed.
-    pub fn clamp(&mut self, count: usize, height: usize) {
+    pub(crate) fn clamp(&mut self, count: usize, height: usize) {
         self.cursor = self.cursor.min(count.saturating_sub(1));
         let height = height.max(1);
         let highest = self.cursor.saturating_sub(height - 1);
@@ -69,7 +69,7 @@ impl Scroll {
 }
 
 /// The top of a window after a movement; it shows no row past the last.
-pub(in crate::app) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
+pub(crate) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
     // In a window of one row, the cursor moves with the window.
     let mut scroll = Scroll { cursor: top, top };
     scroll.go(movement, count.saturating_sub(height) + 1, 1);
@@ -81,7 +81,7 @@ fn way(from: usize, to: usize) -> Move {
 }
 
 impl Model {
-    pub(in crate::app) fn go(&mut self, movement: Move) {
+    pub(crate) fn go(&mut self, movement: Move) {
         let height = self.height();
         let (room, rows) = (self.overlay_room(), self.rows_over());
         if let Some(overlay) = self.overlays.top_mut() {
@@ -118,7 +118,7 @@ impl Model {
     }
 
     /// Moves by a page less one row, which stays visible for orientation.
-    pub(in crate::app) fn go_page(&mut self, direction: fn(usize) -> Move) {
+    pub(crate) fn go_page(&mut self, direction: fn(usize) -> Move) {
         let room = self.overlay_room();
         let height = match self.overlays.is_empty() {
             true => self.height(),
@@ -128,7 +128,7 @@ impl Model {
     }
 
     /// Clamps all cursors after sizes or places have changed.
-    pub(in crate::app) fn clamp_cursors(&mut self) {
+    pub(crate) fn clamp_cursors(&mut self) {
         let height = self.height();
         if self.focused().is_none()
             && let Some(list) = self.files.list_mut()
@@ -145,7 +145,7 @@ impl Model {
         self.overlays.all.iter_mut().zip(windows).for_each(|(overlay, rows)| overlay.screen_mut().fit(room, rows));
     }
 
-    pub(in crate::app) fn go_to_pane(&mut self, pane: Pane) {
+    pub(crate) fn go_to_pane(&mut self, pane: Pane) {
         match self.overlays.top_mut() {
             Some(Overlay::ComparisonList(list)) => {
                 list.change(|found| found.set_pane(Some(pane).filter(|pane| found.pane != Some(*pane))))
@@ -157,13 +157,13 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn resize(&mut self, change: impl FnOnce(&mut Sizes, &Layout)) {
+    pub(crate) fn resize(&mut self, change: impl FnOnce(&mut Sizes, &Layout)) {
         let layout = self.layout();
         change(&mut self.sizes, &layout);
     }
 
     /// Scrolls to a row and puts the cursor on it; unhides it if folded or filtered out.
-    pub(in crate::app) fn show_row(&mut self, place: RowPlace) {
+    pub(crate) fn show_row(&mut self, place: RowPlace) {
         let Some(pane) = self.open().and_then(|open| Some(open.report.section(place.section)?.pane())) else { return };
         self.files.focus_pane(pane);
         let height = self.height();
@@ -171,7 +171,7 @@ impl Model {
     }
 
     /// Folds or unfolds the tree of the response or pane; scrolls other rows sideways; from the list, enters the report.
-    pub(in crate::app) fn fold(&mut self, step: FoldStep) {
+    pub(crate) fn fold(&mut self, step: FoldStep) {
         let focused = self.focused();
         match (self.overlays.top_mut(), focused) {
             (Some(Overlay::Response(response)), _) => response.fold(step),
@@ -190,12 +190,12 @@ impl Model {
     }
 
     /// The open report and the row under the cursor, if visible.
-    pub(in crate::app) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
+    pub(crate) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
         self.files.current_row().filter(|_| self.overlays.shows_row())
     }
 
     /// Goes to the process that the row under the cursor names, or lists several candidates.
-    pub(in crate::app) fn go_to_process(&mut self) {
+    pub(crate) fn go_to_process(&mut self) {
         let Some((report, place)) = self.row_in_sight() else { return };
         match facts::named_by(report, place).as_slice() {
             [] => self.say("The process tree has no process that the row names."),
@@ -220,7 +220,7 @@ impl Model {
     }
 
     /// Searches all panes for the subject of the row; for a process, its number excludes others of its name.
-    pub(in crate::app) fn find_named(&mut self) {
+    pub(crate) fn find_named(&mut self) {
         let Some((report, place)) = self.files.current_row() else { return };
         let Some(typed) = facts::subject(report, place) else { return };
         let process = facts::ambiguous_process(report, place);

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock};
 pub struct PaneState {
     pub scroll: Scroll,
     pub shift: usize,
-    pub folds: Folds,
+    pub(crate) folds: Folds,
     pub row_filter: RowFilter,
     pub filter: Option<Filter>,
     /// Rows added below those of the report, in the section [`OWN`]: techniques that only rules found.
@@ -59,7 +59,7 @@ pub enum FoldStep {
 
 impl FoldStep {
     /// Applies the step at a row; the cursor stays if its row is visible.
-    pub(in crate::app) fn take(self, folds: &mut Folds, scroll: &mut Scroll, row: usize, depths: &Depths) {
+    pub(crate) fn take(self, folds: &mut Folds, scroll: &mut Scroll, row: usize, depths: &Depths) {
         match self {
             Self::Left if folds.is_folded(row) || !folds.has_children(row, depths) => {
                 let parent = depths.parent(row).map(|parent| folds.position(parent));
@@ -81,15 +81,15 @@ const SHIFT_COLUMNS: usize = 8;
 const MAX_SHIFT_COLUMNS: usize = 100_000;
 
 impl PaneState {
-    pub fn untouched() -> &'static Self {
+    pub(crate) fn untouched() -> &'static Self {
         &UNTOUCHED
     }
 
-    pub fn folded(rows: &[u32]) -> Self {
+    pub(crate) fn folded(rows: &[u32]) -> Self {
         Self { folds: Folds::of(rows), ..Self::default() }
     }
 
-    pub fn before(&self, report: &Report, pane: Pane) -> Before {
+    pub(crate) fn before(&self, report: &Report, pane: Pane) -> Before {
         let chosen = self.place(report, pane, self.scroll.cursor);
         Before { folds: self.folds.clone(), scroll: self.scroll, chosen }
     }
@@ -113,7 +113,7 @@ impl PaneState {
         self.own.get(place.row).filter(|_| place.section == OWN)
     }
 
-    pub(in crate::app) fn set_own(&mut self, report: &Report, pane: Pane, own: Vec<(Severity, Row)>) {
+    pub(crate) fn set_own(&mut self, report: &Report, pane: Pane, own: Vec<(Severity, Row)>) {
         self.own = own;
         let found = self.own_found();
         self.filter_rows(report, pane, |row_filter| row_filter.found.iter_mut().for_each(|rows| rows.extend(&found)));
@@ -140,7 +140,7 @@ impl PaneState {
     }
 
     /// The visible rows; `None` for all.
-    pub fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
+    pub(crate) fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
         let row_filter = Some(&self.row_filter).filter(|row_filter| !row_filter.is_open())?;
         let mut shown = RowSet::EMPTY;
         for section in report.sections(pane) {
@@ -157,7 +157,7 @@ impl PaneState {
         self.row_filter.alone.is_some()
     }
 
-    pub fn refresh(&mut self, report: &Report, pane: Pane) {
+    pub(crate) fn refresh(&mut self, report: &Report, pane: Pane) {
         let lengths = self.sections(report, pane).map(|section| (section, self.length(report, section)));
         let lengths: Vec<_> = lengths.collect();
         self.row_filter.refresh(lengths.iter().copied());
@@ -202,7 +202,7 @@ impl PaneState {
     }
 
     /// The position of a row, or of the nearest visible one before it.
-    pub fn position(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
+    pub(crate) fn position(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let mut before = 0;
         for section in self.sections(report, pane) {
             let count = self.section_count(report, section);
@@ -221,7 +221,7 @@ impl PaneState {
     }
 
     /// The position of a row after removing what hides it: folds, filter, noise, subtree.
-    pub fn reveal(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
+    pub(crate) fn reveal(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if !self.row_filter.lets_through(place.section, place.row) {
             self.filter = None;
             self.filter_rows(report, pane, |row_filter| {
@@ -234,7 +234,7 @@ impl PaneState {
     }
 
     /// The positions at which sections begin, except the first.
-    pub fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
+    pub(crate) fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
         let counts = self.sections(report, pane).map(|section| self.section_count(report, section));
         let mut at = 0;
         let ends = counts.map(|count| {
@@ -261,7 +261,7 @@ impl PaneState {
 
 impl PaneState {
     /// Moves the cursor among the visible rows.
-    pub(in crate::app) fn go(&mut self, report: &Report, pane: Pane, movement: Move, height: usize) {
+    pub(crate) fn go(&mut self, report: &Report, pane: Pane, movement: Move, height: usize) {
         self.scroll.go(movement, self.count(report, pane), height);
     }
 
@@ -278,7 +278,7 @@ impl PaneState {
     }
 
     /// The first position of the next or previous section, if any.
-    pub fn next_kind(&self, report: &Report, pane: Pane, forward: bool) -> Option<usize> {
+    pub(crate) fn next_kind(&self, report: &Report, pane: Pane, forward: bool) -> Option<usize> {
         let (borders, cursor) = (self.borders(report, pane), self.scroll.cursor);
         match forward {
             true => borders.into_iter().find(|border| *border > cursor),
@@ -288,14 +288,14 @@ impl PaneState {
     }
 
     /// Moves to the next or previous section; its first row is at the top.
-    pub(in crate::app) fn step_kind(&mut self, report: &Report, pane: Pane, forward: bool) {
+    pub(crate) fn step_kind(&mut self, report: &Report, pane: Pane, forward: bool) {
         if let Some(border) = self.next_kind(report, pane, forward) {
             self.scroll = Scroll { cursor: border, top: border };
         }
     }
 
     /// Toggles between the subtree of the process under the cursor and the whole tree; a filter stays.
-    pub(in crate::app) fn isolate(&mut self, report: &Report, pane: Pane) {
+    pub(crate) fn isolate(&mut self, report: &Report, pane: Pane) {
         let here = self.place(report, pane, self.scroll.cursor);
         let tree = report.tree().zip(here).filter(|((section, _), here)| here.section == *section);
         let alone = match (self.is_subtree(), tree) {
@@ -310,7 +310,7 @@ impl PaneState {
     }
 
     /// Folds or unfolds the process under the cursor or all of them; scrolls other rows sideways.
-    pub(in crate::app) fn fold(&mut self, report: &Report, pane: Pane, step: FoldStep) {
+    pub(crate) fn fold(&mut self, report: &Report, pane: Pane, step: FoldStep) {
         let here = self.place(report, pane, self.scroll.cursor);
         let tree = report.tree().filter(|_| pane == Pane::Processes);
         let row = here.zip(tree).filter(|(here, (section, _))| here.section == *section).map(|(here, _)| here.row);
@@ -326,12 +326,12 @@ impl PaneState {
     }
 
     /// Changes the filters; the cursor stays on its row, or moves to the nearest visible one.
-    pub fn filter_rows(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
+    pub(crate) fn filter_rows(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
         self.update_view(report, pane, |state| change(&mut state.row_filter));
     }
 
     /// Applies matches of a filter; the first ones unfold the tree so that all are visible.
-    pub(in crate::app) fn filter_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
+    pub(crate) fn filter_found(&mut self, report: &Report, pane: Pane, change: impl FnOnce(&mut RowFilter)) {
         self.update_view(report, pane, |state| {
             if state.row_filter.found.is_none() {
                 state.folds = Folds::default();
@@ -341,12 +341,12 @@ impl PaneState {
     }
 
     /// Whether its filter runs this search.
-    pub(in crate::app) fn runs(&self, job: JobNumber) -> bool {
+    pub(crate) fn runs(&self, job: JobNumber) -> bool {
         self.filter.as_ref().is_some_and(|filter| filter.query.runs(job))
     }
 
     /// Adds matches of its filter; the first of a search replace those of the last search.
-    pub(in crate::app) fn take_found(&mut self, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
+    pub(crate) fn take_found(&mut self, report: &Report, pane: Pane, job: JobNumber, rows: RowSet) {
         let run = self.filter.as_mut().and_then(|filter| filter.query.run_mut(job));
         let is_first = run.is_some_and(|run| std::mem::take(&mut run.is_new));
         let own = self.own_found();
@@ -357,7 +357,7 @@ impl PaneState {
     }
 
     /// Restores the view from before the filter; the cursor stays on its row, unfolded.
-    pub(in crate::app) fn restore_rows(&mut self, report: &Report, pane: Pane) {
+    pub(crate) fn restore_rows(&mut self, report: &Report, pane: Pane) {
         let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
         self.update_view(report, pane, |state| {
             state.folds = before.folds.clone();
@@ -415,11 +415,11 @@ impl PaneState {
 #[derive(Debug, Clone, Default)]
 pub struct RowFilter {
     /// Rows that match the filter; `None` without a filter.
-    pub found: Option<RowSet>,
+    pub(crate) found: Option<RowSet>,
     /// The rows of the isolated subtree; `None` for the whole tree.
-    pub alone: Option<RowSet>,
+    pub(crate) alone: Option<RowSet>,
     pub hidden: RowSet,
-    pub order: Option<Arc<Order>>,
+    pub(crate) order: Option<Arc<Order>>,
     /// The visible rows of sections with hidden or reordered rows.
     shown: BTreeMap<usize, Vec<u32>>,
 }
@@ -453,7 +453,7 @@ impl RowFilter {
         Some(rows)
     }
 
-    pub fn rows(&self, section: usize) -> Option<&[u32]> {
+    pub(crate) fn rows(&self, section: usize) -> Option<&[u32]> {
         self.shown.get(&section).map(Vec::as_slice)
     }
 

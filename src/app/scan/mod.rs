@@ -20,14 +20,14 @@ pub type SubmitForm = InputForm<FileToScan>;
 pub struct FileToScan {
     /// The inspected file: only the same bytes are sent.
     pub found: Option<InspectedFile>,
-    pub(in crate::app) looked_at: Option<PathBuf>,
+    pub(crate) looked_at: Option<PathBuf>,
     /// The confirmed large file during its second inspection, as an upload address is paid.
-    pub(in crate::app) agreed: Option<Arc<Submission>>,
+    pub(crate) agreed: Option<Arc<Submission>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedFile {
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     pub file: Sha256,
     pub size: u64,
     pub limit: UploadLimit,
@@ -57,7 +57,7 @@ const fn field(label: &'static str, hint: &'static str, option: ScanOption) -> S
 }
 
 impl SubmitForm {
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::with_fields(FileToScan::default(), FIELDS.len())
     }
 
@@ -66,7 +66,7 @@ impl SubmitForm {
     }
 
     /// The path of the typed file to inspect before anything is sent; `None` during an inspection or for an invalid path.
-    pub(in crate::app) fn inspect(&mut self) -> Option<PathBuf> {
+    pub(crate) fn inspect(&mut self) -> Option<PathBuf> {
         let path = self.path();
         let missing = match self.options() {
             _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
@@ -85,7 +85,7 @@ impl SubmitForm {
         file::typed(self.text().trim())
     }
 
-    pub fn options(&self) -> Result<ScanOptions, String> {
+    pub(crate) fn options(&self) -> Result<ScanOptions, String> {
         let mut options = ScanOptions::default();
         for (field, typed) in FIELDS.iter().zip(self.fields.iter().map(|field| &field.text)) {
             // A blank may be part of a password.
@@ -103,7 +103,7 @@ impl SubmitForm {
     }
 
     /// The submission, if its size permits this kind of upload.
-    pub fn submission_by(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
+    pub(crate) fn submission_by(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
         self.source.found.as_ref().filter(|found| found.limit == limit)?;
         self.submission()
     }
@@ -137,7 +137,7 @@ pub fn yes_or_no(typed: &str) -> Result<bool, String> {
     }
 }
 
-pub fn days(typed: &str) -> Result<u8, String> {
+pub(crate) fn days(typed: &str) -> Result<u8, String> {
     let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
     days.ok_or_else(|| format!("the service stores a file for 1 to {LONGEST_RETENTION} days"))
 }
@@ -149,7 +149,7 @@ pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Ent
     Plan::of([scan.operation()].into_iter().chain(address), entitled)
 }
 
-pub(in crate::app) fn unsent(why: String) -> Failure {
+pub(crate) fn unsent(why: String) -> Failure {
     Failure::new(format!("Nothing was sent: {why}."))
 }
 

@@ -28,7 +28,7 @@ pub struct ScanWatch {
     pub file: Sha256,
     pub seen: Option<Analysis>,
     pub made: u64,
-    pub pace: PollPace,
+    pub(crate) pace: PollPace,
     /// When the next poll is due, in monotonic time: the clock may be set back.
     next: SignedDuration,
     scan: Option<Identifier>,
@@ -110,12 +110,12 @@ impl ScanWatch {
     }
 
     /// Whether it waits for a page of the list.
-    pub(in crate::app) fn awaits_page(&self) -> bool {
+    pub(crate) fn awaits_page(&self) -> bool {
         matches!(self.step, WatchStep::List | WatchStep::NextPage)
     }
 
     /// The maximum price of the next poll: new reports add their list, page by page.
-    pub fn next_price(&self, listing: Listing, entitled: &Entitlements) -> String {
+    pub(crate) fn next_price(&self, listing: Listing, entitled: &Entitlements) -> String {
         let poll = price(&self.request(listing, None).operation(), entitled);
         if self.awaits_page() || poll.verdict.refusal.is_some() {
             return poll.short();
@@ -157,11 +157,11 @@ impl ScanWatches {
         self.all.is_empty()
     }
 
-    pub fn of(&self, file: &Sha256) -> Option<&ScanWatch> {
+    pub(crate) fn of(&self, file: &Sha256) -> Option<&ScanWatch> {
         self.all.iter().find(|follow| follow.file == *file)
     }
 
-    pub(in crate::app) fn of_mut(&mut self, file: &Sha256) -> Option<&mut ScanWatch> {
+    pub(crate) fn of_mut(&mut self, file: &Sha256) -> Option<&mut ScanWatch> {
         self.all.iter_mut().find(|follow| follow.file == *file)
     }
 
@@ -175,30 +175,30 @@ impl ScanWatches {
         polls(self.all.iter().fold(0, |sum, follow| sum.saturating_add(follow.made)))
     }
 
-    pub(in crate::app) fn begin(&mut self, file: Sha256, pace: PollPace, now: SignedDuration) {
+    pub(crate) fn begin(&mut self, file: Sha256, pace: PollPace, now: SignedDuration) {
         let scan = self.scans.get(&file).cloned();
         self.all.push(ScanWatch::new(file, scan, pace, now));
     }
 
-    pub(in crate::app) fn end(&mut self, file: &Sha256) -> Option<ScanWatch> {
+    pub(crate) fn end(&mut self, file: &Sha256) -> Option<ScanWatch> {
         let at = self.all.iter().position(|follow| follow.file == *file)?;
         Some(self.all.remove(at))
     }
 
     /// Ends watching a file whose scan is done.
-    pub(in crate::app) fn finish(&mut self, file: &Sha256) {
+    pub(crate) fn finish(&mut self, file: &Sha256) {
         self.end(file);
         self.scans.remove(file);
     }
 
     /// Records the identifier of a file's last scan; returns whether it is new.
-    pub(in crate::app) fn record_scan(&mut self, file: &Sha256, scan: Identifier) -> bool {
+    pub(crate) fn record_scan(&mut self, file: &Sha256, scan: Identifier) -> bool {
         let before = self.scans.insert(file.clone(), scan);
         before.as_ref() != self.scans.get(file)
     }
 
     /// Restores a scan that an earlier run left unfinished; returns whether to offer it.
-    pub(in crate::app) fn recall(&mut self, file: &Sha256, scan: Option<PendingScan>, now: Timestamp) -> bool {
+    pub(crate) fn recall(&mut self, file: &Sha256, scan: Option<PendingScan>, now: Timestamp) -> bool {
         let is_followed = self.of(file).is_some();
         let Some(scan) = scan.filter(|scan| !is_followed && scan.is_pending(now)) else { return false };
         if let Some(identifier) = scan.identifier {
@@ -208,17 +208,17 @@ impl ScanWatches {
     }
 
     /// Returns the job that records a running scan for the next run of the program.
-    pub(in crate::app) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
+    pub(crate) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
         let scan = PendingScan { identifier: self.scans.get(file).cloned(), since };
         StoreJob::RecordScan(file.clone(), Some(scan))
     }
 
     /// The watch whose next call is due.
-    pub(in crate::app) fn due(&self, now: SignedDuration) -> Option<&ScanWatch> {
+    pub(crate) fn due(&self, now: SignedDuration) -> Option<&ScanWatch> {
         self.all.iter().find(|follow| follow.next <= now)
     }
 
-    pub(in crate::app) fn of_request(&mut self, request: &Request) -> Option<&mut ScanWatch> {
+    pub(crate) fn of_request(&mut self, request: &Request) -> Option<&mut ScanWatch> {
         self.all.iter_mut().find(|follow| match request {
             Request::PrivateAnalysis { identifier } => follow.scan.as_ref() == Some(identifier),
             Request::PrivateAnalyses { file } => follow.file == *file,
@@ -227,7 +227,7 @@ impl ScanWatches {
     }
 }
 
-pub(in crate::app) fn polls(calls: u64) -> Operation {
+pub(crate) fn polls(calls: u64) -> Operation {
     Operation { kind: Kind::PrivateAnalysis, numbers: Numbers { calls, ..Numbers::default() } }
 }
 

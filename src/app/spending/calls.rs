@@ -13,13 +13,13 @@ pub struct InFlightCall {
     pub bytes: u64,
     /// The announced length in bytes, if any.
     pub total: Option<u64>,
-    pub is_paid: bool,
+    pub(crate) is_paid: bool,
     /// The confirmed file for the upload address that this call requests.
-    pub uploads: Option<Arc<Submission>>,
+    pub(crate) uploads: Option<Arc<Submission>>,
 }
 
 impl InFlightCall {
-    pub fn sends(&self, file: &Submission) -> bool {
+    pub(crate) fn sends(&self, file: &Submission) -> bool {
         match &self.request {
             Request::PrivateScan { submission, .. } => **submission == *file,
             _ => self.uploads.as_deref() == Some(file),
@@ -61,7 +61,7 @@ impl Calls {
     }
 
     /// Whether a paid response is pending: the program does not end before it is stored.
-    pub fn awaits_paid(&self) -> bool {
+    pub(crate) fn awaits_paid(&self) -> bool {
         self.paid().next().is_some()
     }
 
@@ -69,24 +69,24 @@ impl Calls {
         self.iter().filter(|call| call.is_paid)
     }
 
-    pub(in crate::app) fn begin(&mut self, request: Request, is_paid: bool, since: Timestamp) {
+    pub(crate) fn begin(&mut self, request: Request, is_paid: bool, since: Timestamp) {
         self.in_flight.push(InFlightCall { request, since, bytes: 0, total: None, is_paid, uploads: None });
     }
 
     /// Attaches a file to the call that requests its upload address.
-    pub(in crate::app) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
+    pub(crate) fn upload_after(&mut self, request: &Request, file: &Arc<Submission>) {
         for call in self.in_flight.iter_mut().filter(|call| call.request == *request) {
             call.uploads = Some(Arc::clone(file));
         }
     }
 
-    pub(in crate::app) fn receive(&mut self, request: &Request, bytes: u64, total: Option<u64>) {
+    pub(crate) fn receive(&mut self, request: &Request, bytes: u64, total: Option<u64>) {
         for call in self.in_flight.iter_mut().filter(|call| call.request == *request) {
             (call.bytes, call.total) = (bytes, total.or(call.total));
         }
     }
 
-    pub(in crate::app) fn end(&mut self, request: &Request) -> Option<InFlightCall> {
+    pub(crate) fn end(&mut self, request: &Request) -> Option<InFlightCall> {
         let at = self.in_flight.iter().position(|call| call.request == *request)?;
         Some(self.in_flight.remove(at))
     }
@@ -95,7 +95,7 @@ impl Calls {
 /// The reports of a file that are opened in sequence.
 #[derive(Debug)]
 pub struct OpenAllBatch {
-    pub file: Option<Sha256>,
+    pub(crate) file: Option<Sha256>,
     waiting: VecDeque<Request>,
     pub total: usize,
 }

@@ -214,7 +214,7 @@ pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
 }
 
 impl TextPage {
-    pub fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
+    pub(crate) fn counters(balances: &Balances, now: Timestamp, columns: usize) -> Self {
         let view = CountersView::new(balances, now);
         let mut paragraphs: Vec<_> = view.counters.iter().flat_map(CounterView::paragraphs).collect();
         paragraphs.extend(view.remarks().map(|words| paragraph("", words)));
@@ -222,7 +222,7 @@ impl TextPage {
     }
 
     /// Usage in all, then the last day first: a bar for each day, and the endpoints with the most calls.
-    pub fn usage(usage: &Usage, columns: usize) -> Self {
+    pub(crate) fn usage(usage: &Usage, columns: usize) -> Self {
         let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
         let day = |(day, mut counts): (String, Vec<(String, u64)>)| {
             let all = counts.pop().map_or(0, |(_, all)| all);

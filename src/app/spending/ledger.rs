@@ -54,7 +54,7 @@ pub struct LedgerPage {
 
 impl TextPage {
     /// The ledger, the latest entry first, below the sums of this session, day and month.
-    pub fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
+    pub(crate) fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));
         let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];
         paragraphs.extend(page.rows.iter().rev().map(|row| row.paragraph(now)));

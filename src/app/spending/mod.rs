@@ -1,6 +1,6 @@
 //! Sending requests: prices, budget, calls in flight, and confirmations.
 
-pub mod calls;
+pub(crate) mod calls;
 pub mod counters;
 pub mod ledger;
 pub mod price;
@@ -28,9 +28,9 @@ pub struct Confirmation {
     /// The unique number of the confirmation.
     pub(super) number: u64,
     pub details: String,
-    pub choices: Vec<KeyChoice>,
+    pub(crate) choices: Vec<KeyChoice>,
     /// The key that declines.
-    pub back: String,
+    pub(crate) back: String,
 }
 
 #[derive(Debug, Clone)]
@@ -62,12 +62,12 @@ impl Confirmation {
 }
 
 impl KeyChoice {
-    pub fn yes(label: &'static str, consent: Consent) -> Self {
+    pub(crate) fn yes(label: &'static str, consent: Consent) -> Self {
         Self { key: key('y'), label, consent }
     }
 
     /// The answer for several items has another key, so that habit does not confirm it.
-    pub fn yes_to_all(label: &'static str, consent: Consent) -> Self {
+    pub(crate) fn yes_to_all(label: &'static str, consent: Consent) -> Self {
         Self { key: key('Y'), label, consent }
     }
 }
@@ -100,7 +100,7 @@ impl OverlayStack {
         asked.filter(|(asked, _)| asked == request).map(|(_, missing)| &**missing)
     }
 
-    pub fn choice(&self, key: Key) -> Option<&KeyChoice> {
+    pub(crate) fn choice(&self, key: Key) -> Option<&KeyChoice> {
         self.choices().iter().find(|choice| choice.key == key)
     }
 }

@@ -17,9 +17,9 @@ use std::fmt;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPrice {
     /// The operations of the key's requests; empty for a free key.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// Whether the request is sent only from the screen that the key opens.
-    pub is_later: bool,
+    pub(crate) is_later: bool,
     pub obstacle: Option<Obstacle>,
 }
 
@@ -68,7 +68,7 @@ impl KeyPrice {
         self.obstacle == Some(Obstacle::Stored) || self.obstacle.is_none() && is_free
     }
 
-    pub fn is_over_budget(&self) -> bool {
+    pub(crate) fn is_over_budget(&self) -> bool {
         self.obstacle == Some(Obstacle::OverBudget)
     }
 
@@ -92,7 +92,7 @@ impl KeyPrice {
 
 /// The prices on the last frames: only a key whose price was shown can spend.
 #[derive(Debug, Default)]
-pub struct ShownPrices {
+pub(crate) struct ShownPrices {
     priced: Vec<ShownPrice>,
     /// The open confirmation, and the first frame that showed it.
     question: Option<(u64, u64)>,
@@ -108,16 +108,16 @@ struct ShownPrice {
 
 /// What pressing a key would spend.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::app) struct KeyOffer {
-    pub command: &'static str,
-    pub requests: Vec<Request>,
-    pub price: Plan,
+pub(crate) struct KeyOffer {
+    pub(crate) command: &'static str,
+    pub(crate) requests: Vec<Request>,
+    pub(crate) price: Plan,
 }
 
 impl ShownPrices {
     /// Records the offers and the confirmation on a frame; those of the previous frame retain
     /// their first frame.
-    pub(in crate::app) fn show(&mut self, frame: u64, offers: Vec<(Key, KeyOffer)>, question: Option<u64>) {
+    pub(crate) fn show(&mut self, frame: u64, offers: Vec<(Key, KeyOffer)>, question: Option<u64>) {
         let shown = offers.into_iter().map(|(key, offer)| {
             let before = self.priced.iter().find(|before| before.key == key && before.offer == offer);
             ShownPrice { key, offer, since: before.map_or(frame, |before| before.since) }
@@ -127,12 +127,12 @@ impl ShownPrices {
     }
 
     /// Whether a confirmation was on the screen when this frame was the last one.
-    pub(in crate::app) fn was_prompt_shown(&self, question: u64, frame: u64) -> bool {
+    pub(crate) fn was_prompt_shown(&self, question: u64, frame: u64) -> bool {
         self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
     /// Whether an offer was on the screen when this frame was the last one.
-    pub(in crate::app) fn was_price_shown(&self, key: Key, offer: &KeyOffer, frame: u64) -> bool {
+    pub(crate) fn was_price_shown(&self, key: Key, offer: &KeyOffer, frame: u64) -> bool {
         self.priced.iter().any(|shown| shown.key == key && shown.offer == *offer && shown.since <= frame)
     }
 }
@@ -155,16 +155,16 @@ pub struct QuotaState {
     pub is_over_quota: bool,
     /// Until when the service, or the limit per minute, refuses paid calls.
     pub wait_until: Option<Timestamp>,
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// The user's entitlements, as far as known.
     pub entitlements: Entitlements,
-    pub spent: BTreeMap<Unit, SpentUnits>,
+    pub(crate) spent: BTreeMap<Unit, SpentUnits>,
     pub allowance: BudgetState,
     /// Whether the user requested the counters, and a message announces them.
-    pub(in crate::app) announces_balances: bool,
-    pub(in crate::app) announces_usage: bool,
+    pub(crate) announces_balances: bool,
+    pub(crate) announces_usage: bool,
     /// Whether a paid call ended while the counters were in flight: they may not include it.
-    pub(in crate::app) are_outrun: bool,
+    pub(crate) are_outrun: bool,
 }
 
 impl QuotaState {
@@ -182,12 +182,12 @@ impl QuotaState {
     }
 
     /// The price of these operations together.
-    pub fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
+    pub(crate) fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
         Plan::of(operations, &self.entitlements)
     }
 
     /// The price of this number of reports.
-    pub fn price_of_reports(&self, count: usize) -> Plan {
+    pub(crate) fn price_of_reports(&self, count: usize) -> Plan {
         Plan::of_reports(count, &self.entitlements)
     }
 
@@ -225,24 +225,24 @@ impl QuotaState {
     }
 
     /// Records that the user waits for the response; only counters need this.
-    pub(in crate::app) fn await_response(&mut self, request: &Request) {
+    pub(crate) fn await_response(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
     }
 
-    pub(in crate::app) fn take_balances(&mut self, balances: Balances, sent: Timestamp) {
+    pub(crate) fn take_balances(&mut self, balances: Balances, sent: Timestamp) {
         self.entitlements = self.entitlements.updated(Entitlements::from_balances(&balances));
         (self.balances, self.sent, self.failure) = (Some(balances), Some(sent), None);
     }
 
     /// The counters at a time: those of a period that has begun since are full, at most.
-    pub fn balances_now(&self, now: Timestamp) -> Option<Balances> {
+    pub(crate) fn balances_now(&self, now: Timestamp) -> Option<Balances> {
         let balances = self.balances.as_ref()?;
         Some(balances.as_of(now, self.sent.unwrap_or(now)))
     }
 
     /// The limit on a unit that runs out first for a holder.
-    pub fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
+    pub(crate) fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
         Some(self.left_of(limit, now))
     }
@@ -263,12 +263,12 @@ impl QuotaState {
         RemainingQuota { limit, is_at_most: self.sent.is_some_and(|sent| limit.period.is_renewed(sent, now)) }
     }
 
-    pub fn waits(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(crate) fn waits(&self, now: Timestamp) -> Option<Timestamp> {
         self.wait_until.filter(|until| *until > now)
     }
 
     /// The obstacle to any paid call: spent quota, or refusal by the service.
-    pub fn bar(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
+    pub(crate) fn bar(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
         if price.is_free() {
             return None;
         }
@@ -298,7 +298,7 @@ impl BudgetState {
     }
 
     /// The same on the day of `now`: what this run spent before belongs to the previous day's budget.
-    pub(in crate::app) fn as_of(&self, now: Timestamp, session: SpentUnits) -> Self {
+    pub(crate) fn as_of(&self, now: Timestamp, session: SpentUnits) -> Self {
         match Period::Daily.is_renewed(self.counted, now) {
             true => Self { budget: self.budget, before: SpentUnits::default(), until_then: session, counted: now },
             false => self.clone(),
@@ -315,7 +315,7 @@ impl BudgetState {
     }
 
     /// The budget and its use, as text; `None` without a limit.
-    pub(in crate::app) fn text(&self, session: SpentUnits) -> Option<String> {
+    pub(crate) fn text(&self, session: SpentUnits) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
         let words = limits.into_iter().filter_map(|(who, limit, spent)| {

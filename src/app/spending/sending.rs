@@ -11,7 +11,7 @@ use crate::request::{Quote, Request, UploadLimit};
 
 impl Model {
     /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
-    pub(in crate::app) fn send_or_confirm(&mut self, request: Request, source: ResponseSource) {
+    pub(crate) fn send_or_confirm(&mut self, request: Request, source: ResponseSource) {
         let quote = request.quote(&self.quota_state.entitlements);
         if self.is_refused(&quote, None) {
             return;
@@ -32,7 +32,7 @@ impl Model {
     }
 
     /// Sends a request whose price was confirmed; returns whether it was sent.
-    pub(in crate::app) fn send_confirmed(&mut self, request: Request, source: ResponseSource) -> bool {
+    pub(crate) fn send_confirmed(&mut self, request: Request, source: ResponseSource) -> bool {
         let price = self.quota_state.price_from(&request, source, self.overlays.missing(&request));
         let quote = request.quote(&self.quota_state.entitlements).at(price);
         if self.is_refused(&quote, self.quota_state.bar(quote.price(), self.now)) {
@@ -45,7 +45,7 @@ impl Model {
     }
 
     /// Loads a response that the screen shows as stored; sends nothing even if it was deleted since.
-    pub(in crate::app) fn load_stored(&mut self, request: Request) {
+    pub(crate) fn load_stored(&mut self, request: Request) {
         if self.refuse_in_flight(&request) || self.is_quitting {
             return;
         }
@@ -62,7 +62,7 @@ impl Model {
             || self.refuse(&KeyPrice { plan, is_later: false, obstacle })
     }
 
-    pub(in crate::app) fn refuse_in_flight(&mut self, request: &Request) -> bool {
+    pub(crate) fn refuse_in_flight(&mut self, request: &Request) -> bool {
         let is_in_flight = self.calls.has(request) && !self.is_quitting;
         if is_in_flight {
             self.say("It is in flight already: one response serves, and is paid for once.");
@@ -99,21 +99,21 @@ impl Model {
     }
 
     /// Opens a confirmation whose answers each have a key.
-    pub(in crate::app) fn confirm_first(&mut self, details: String, choices: impl IntoIterator<Item = KeyChoice>) {
+    pub(crate) fn confirm_first(&mut self, details: String, choices: impl IntoIterator<Item = KeyChoice>) {
         self.questions += 1;
         let (number, choices) = (self.questions, choices.into_iter().collect());
         self.overlays.put(Confirmation { number, details, choices, back: self.key_label("back") });
     }
 
     /// Whether the top confirmation can be answered: its keys and some of its text are visible.
-    pub fn can_confirm(&self) -> bool {
+    pub(crate) fn can_confirm(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(question)) = self.overlays.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
         let columns = usize::from(self.overlay_room().width).max(10);
         self.size.is_enough() && question.key_rows(columns).len() < usize::from(rows)
     }
 
-    pub(in crate::app) fn confirm(&mut self, choice: KeyChoice) {
+    pub(crate) fn confirm(&mut self, choice: KeyChoice) {
         if !self.can_confirm() {
             self.warn("The screen is too small for the confirmation: nothing was done.");
             return;
@@ -156,7 +156,7 @@ impl Model {
         }
     }
 
-    pub(in crate::app) fn open_missing(&mut self) {
+    pub(crate) fn open_missing(&mut self) {
         let missing = self.files.missing_reports(&self.calls);
         let price = self.quota_state.price_of_reports(missing.len());
         let only = self.quota_state.insufficient_quota(&price, self.now);
@@ -175,7 +175,7 @@ impl Model {
     }
 
     /// Stops before the next call; one in flight ends normally.
-    pub(in crate::app) fn stop_batch(&mut self, why: &str) {
+    pub(crate) fn stop_batch(&mut self, why: &str) {
         if let Some(batch) = self.calls.end_batch() {
             let (asked, total) = (batch.sent(), batch.total);
             self.warn(format!("{why} {asked} of {total} requested, nothing further is sent."));
@@ -183,7 +183,7 @@ impl Model {
     }
 
     /// Sends the next request of the batch after the last response.
-    pub(in crate::app) fn next_in_batch(&mut self) {
+    pub(crate) fn next_in_batch(&mut self) {
         let Some((asked, total)) = self.calls.batch().map(|batch| (batch.sent(), batch.total)) else { return };
         let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;
         // The batch is done once the counters are read as well.
@@ -226,14 +226,14 @@ impl Model {
     }
 
     /// The cost of a plan, and its obstacle.
-    pub(in crate::app) fn tag_of(&self, plan: Plan) -> KeyPrice {
+    pub(crate) fn tag_of(&self, plan: Plan) -> KeyPrice {
         let obstacle = || self.quota_state.obstacle(&plan, &self.calls, self.now);
         let obstacle = self.service.barred().or_else(obstacle);
         KeyPrice { plan, is_later: false, obstacle }
     }
 
     /// Refuses a plan with an obstacle, with the reason; returns whether it did.
-    pub fn refuse(&mut self, tag: &KeyPrice) -> bool {
+    pub(crate) fn refuse(&mut self, tag: &KeyPrice) -> bool {
         let why = match (self.service.barred(), tag.plan.refusal(), &tag.obstacle) {
             (Some(Obstacle::Offline), ..) => {
                 "this run is offline. Start again without --offline, and without `offline` in the config file."
@@ -255,7 +255,7 @@ impl Model {
     }
 
     /// Records the offers of this frame, now that it has been drawn.
-    pub(in crate::app) fn on_frame(&mut self, frame: u64) {
+    pub(crate) fn on_frame(&mut self, frame: u64) {
         if !self.size.is_enough() {
             // A screen without a bar showed no price.
             self.offers = ShownPrices::default();
@@ -271,7 +271,7 @@ impl Model {
     }
 
     /// What a key would spend; `None` if nothing.
-    pub(in crate::app) fn offer(&self, key: Key) -> Option<KeyOffer> {
+    pub(crate) fn offer(&self, key: Key) -> Option<KeyOffer> {
         if let Some(choice) = self.overlays.choice(key) {
             let price = self.price_tag(choice).spends()?.clone();
             return Some(KeyOffer { command: choice.label, requests: choice.consent.requests(), price });

@@ -100,7 +100,7 @@ fn path(typed: &str) -> Result<PathBuf, String> {
     if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(file::typed(typed.trim())) }
 }
 
-pub(in crate::app) fn last_days(now: Timestamp) -> Request {
+pub(crate) fn last_days(now: Timestamp) -> Request {
     let last = now.to_zoned(TimeZone::UTC).date();
     let first = last.saturating_sub(jiff::Span::new().days(29));
     Request::Usage { first, last }
@@ -112,9 +112,9 @@ pub type Prompt = InputForm<TypedQuestion>;
 pub struct TypedQuestion {
     pub ask: &'static AdHocRequest,
     /// The last request that was checked in the store, and when its response was stored.
-    pub stored: Option<(Request, Timestamp)>,
+    pub(crate) stored: Option<(Request, Timestamp)>,
     /// The last request with partly stored responses, and the hashes of the rest.
-    pub missing: Option<(Request, Vec<FileHash>)>,
+    pub(crate) missing: Option<(Request, Vec<FileHash>)>,
 }
 
 impl Prompt {
@@ -126,7 +126,7 @@ impl Prompt {
         (self.source.ask.make)(self.text(), now)
     }
 
-    pub fn is_for(&self, request: &Request, now: Timestamp) -> bool {
+    pub(crate) fn is_for(&self, request: &Request, now: Timestamp) -> bool {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
@@ -152,7 +152,7 @@ pub struct PlannedOperations {
 }
 
 impl Planner {
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Self::with_fields(PlannedOperations::default(), 1)
     }
 
@@ -160,7 +160,7 @@ impl Planner {
         self.fields = vec![text.into()];
     }
 
-    pub fn operation(&self) -> Result<Operation, String> {
+    pub(crate) fn operation(&self) -> Result<Operation, String> {
         let (name, amount) = self.label();
         let name = Some(name)
             .filter(|name| !name.is_empty())
@@ -177,7 +177,7 @@ impl Planner {
     }
 
     /// Adds the typed operation; returns the file of hashes to be counted first.
-    pub fn add(&mut self) -> Result<Option<PathBuf>, String> {
+    pub(crate) fn add(&mut self) -> Result<Option<PathBuf>, String> {
         if let Some((.., path)) = self.list() {
             return Ok(Some(file::typed(&path)));
         }
@@ -187,7 +187,7 @@ impl Planner {
     }
 
     /// Replaces the file name by the number of its hashes.
-    pub fn counted(&mut self, path: &Path, count: u64) {
+    pub(crate) fn counted(&mut self, path: &Path, count: u64) {
         let Some((operation, others, typed)) = self.list() else { return };
         if file::typed(&typed) == path {
             self.set(format!("{operation} {count} {others}").trim_end().to_owned());

@@ -28,7 +28,7 @@ use std::io;
 const MAX_PLACES: usize = 16;
 
 /// Maximum number of indicators, at some 250 bytes each: a report of short rows would take fifty times its size.
-pub const MAX_INDICATORS: usize = 4_000_000;
+pub(crate) const MAX_INDICATORS: usize = 4_000_000;
 
 /// The place of an indicator that no row names.
 pub const ITSELF: &str = "the file itself";
@@ -62,7 +62,7 @@ names! {
 
 impl Kind {
     /// Whether programs may open it, or turn it into a link.
-    pub fn is_live(self) -> bool {
+    pub(crate) fn is_live(self) -> bool {
         matches!(self, Self::Host | Self::Address | Self::Url | Self::Mail | Self::Memory)
     }
 }
@@ -120,7 +120,7 @@ impl Indicator {
     }
 
     /// The defanged value in one line, as shown and copied.
-    pub fn defanged(&self) -> Visible {
+    pub(crate) fn defanged(&self) -> Visible {
         if self.kind.is_live() { self.value.visible().defanged() } else { self.value.visible().disarmed() }
     }
 }

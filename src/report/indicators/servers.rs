@@ -148,7 +148,7 @@ fn is_name_of_the_internet(name: &str) -> bool {
 }
 
 /// Whether an address is public, and not a public resolver.
-pub(in crate::report) fn is_of_the_internet(address: IpAddr) -> bool {
+pub(crate) fn is_of_the_internet(address: IpAddr) -> bool {
     why_not_of_the_internet(address).is_none()
 }
 

@@ -5,7 +5,7 @@ use crate::report::Section;
 
 impl Indicators {
     /// Those of a whole report.
-    pub(in crate::report) fn of(
+    pub(crate) fn of(
         report: &Report,
         mark: &dyn Fn(RowPlace) -> Option<Severity>,
         cancel: &Cancel,

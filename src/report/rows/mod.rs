@@ -63,7 +63,7 @@ impl<'a> RowBytes<'a> {
     }
 
     /// The row in one line, from all of these bytes.
-    pub fn in_line(&self) -> Row {
+    pub(crate) fn in_line(&self) -> Row {
         self.report.decode(self.place, self.bytes, RowLength::InALine)
     }
 
@@ -166,7 +166,7 @@ impl Row {
         (label, self.pieces.iter().map(words).collect())
     }
 
-    pub fn push_text(&self, out: &mut Vec<u8>) {
+    pub(crate) fn push_text(&self, out: &mut Vec<u8>) {
         for piece in &self.pieces {
             match piece {
                 Piece::Value(text) | Piece::Detail(text) => out.extend_from_slice(text.as_bytes()),
@@ -306,7 +306,7 @@ impl Report {
     }
 
     /// Decodes a row for one line, from up to 8 MiB of it.
-    pub fn row_in_line(&self, place: RowPlace) -> Row {
+    pub(crate) fn row_in_line(&self, place: RowPlace) -> Row {
         self.decode(place, self.row_bytes(place.section, place.row, WHOLE_ROW), RowLength::InALine)
     }
 

@@ -189,7 +189,7 @@ impl Section {
     /// A technique of a summary or of the service's trees as one record: number, highest severity, every
     /// description and reference; `None` for any other row. In a summary the row is a member: the
     /// number with a list of observations.
-    pub(in crate::report) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
         let (id, seen) = match (self.attribute?.name, self.form) {
             ("attack_techniques", SectionForm::Object) => split_member(row),
             (TREE_TECHNIQUES, SectionForm::Array) => (Raw::new(row).member("id")?, Raw::new(row).member("signatures")?),
@@ -255,13 +255,13 @@ pub struct Line {
 }
 
 /// A member's name and its value.
-pub(in crate::report) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
+pub(crate) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
     let name = Raw::new(bytes);
     (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
 }
 
 /// A value in one line: strings decoded, flat arrays joined, deeper values as written.
-pub(in crate::report) fn compact(raw: Raw<'_>) -> Untrusted {
+pub(crate) fn compact(raw: Raw<'_>) -> Untrusted {
     joined(raw, MAX_JOINED)
 }
 

@@ -76,7 +76,7 @@ impl FromIterator<(usize, u32)> for RowSet {
 
 impl Report {
     /// The sort key of a row: its tactic, then its severity; `None` if the order of the report stays.
-    pub(in crate::report) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
+    pub(crate) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
         let attribute = self.section(section)?.attribute?;
         let (severity, bytes) = (attribute.severity()?, self.row_bytes(section, row, WHOLE_ROW));
         let technique = self.section(section)?.technique(bytes);
@@ -95,7 +95,7 @@ pub struct Order {
 
 impl Order {
     /// The order of a report's sections, without those that have no severity or are already sorted.
-    pub(in crate::report) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
+    pub(crate) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {
             cancel.check()?;

@@ -50,7 +50,7 @@ names! {
 }
 
 /// The subjects of rules, in the order of the findings.
-pub const SUBJECTS: [&str; 9] = [
+pub(crate) const SUBJECTS: [&str; 9] = [
     "persistence",
     "injection",
     "execution",
@@ -67,15 +67,15 @@ pub const SUBJECTS: [&str; 9] = [
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    pub id: String,
+    pub(crate) id: String,
     pub severity: Severity,
     pub name: String,
-    pub why: String,
+    pub(crate) why: String,
     #[serde(default)]
     pub attack: Vec<String>,
     /// One of [`SUBJECTS`], from its file or its techniques; empty if unknown.
     #[serde(default)]
-    pub subject: String,
+    pub(crate) subject: String,
     #[serde(default)]
     attributes: Vec<String>,
     #[serde(default)]
@@ -208,7 +208,7 @@ struct RuleFile {
 
 #[derive(Debug)]
 pub struct FoundTechnique {
-    pub id: Untrusted,
+    pub(crate) id: Untrusted,
     /// The highest severity of its rules.
     pub severity: Severity,
     /// The names of the rules that mark rows, the most severe first, and the rows, each by a hash of its text.
