@@ -236,14 +236,18 @@ fn retired_words_do_not_return() {
 }
 
 #[test]
+fn visibility_has_three_forms() {
+    let paths = rooms().into_iter().map(|(_, path)| path).filter(|path| code(path).contains("pub(in "));
+    assert_eq!(paths.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "say pub, pub(crate) or pub(super)");
+}
+
+#[test]
 fn type_names_are_unique() {
     let mut known = BTreeMap::<String, PathBuf>::new();
     for (_, path) in rooms().into_iter().filter(|(_, path)| !path.to_str().unwrap().contains("test")) {
         for line in code(&path).lines() {
-            let item = line
-                .trim_start_matches("pub ")
-                .trim_start_matches("pub(super) ")
-                .trim_start_matches("pub(in crate::app) ");
+            let item =
+                line.trim_start_matches("pub ").trim_start_matches("pub(super) ").trim_start_matches("pub(crate) ");
             let Some((_, rest)) =
                 item.split_once(' ').filter(|(word, _)| ["struct", "enum", "trait", "type"].contains(word))
             else {
