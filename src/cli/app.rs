@@ -257,9 +257,8 @@ impl Drop for ScratchFolder {
 fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool) -> Result<()> {
     // From here on a signal ends the program in an orderly way, so that the folder is removed.
     let mut signals = Signals::listen()?;
-    let scratch = ScratchFolder(
-        tempfile::Builder::new().prefix("behaview-demo-").tempdir().context("no temporary folder: set TMPDIR")?,
-    );
+    let made = tempfile::Builder::new().prefix("behaview-demo-").tempdir();
+    let scratch = ScratchFolder(made.context("no temporary folder: set TMPDIR")?);
     let folder = scratch.0.path();
     signals.scratch = Some(folder.to_owned());
     let store = Arc::new(Store::open(&folder.join("store"))?);

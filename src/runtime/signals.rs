@@ -1,8 +1,6 @@
 //! Signals of the system: end, suspend, resume.
 
 use super::{MessageSender, terminal};
-#[cfg(unix)]
-use crate::app::Size;
 use crate::app::TerminalEvent;
 use crate::files;
 use crate::report::Cancel;
@@ -128,8 +126,8 @@ impl Signals {
                         SIGCONT => ending.outbox.send(TerminalEvent::Resume),
                         // The loop queries the size again before the next frame.
                         SIGWINCH => {
-                            if let Ok((width, height)) = crossterm::terminal::size() {
-                                ending.outbox.send(TerminalEvent::Resize(Size { width, height }));
+                            if let Ok(size) = crossterm::terminal::size() {
+                                ending.outbox.send(TerminalEvent::Resize(super::usable_size(size)));
                             }
                         }
                         number => ending.of_signal(u8::try_from(number).unwrap_or(HANG_UP)),

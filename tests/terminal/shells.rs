@@ -3,16 +3,14 @@
 use super::harness::Terminal;
 use portable_pty::CommandBuilder;
 
-/// The shells with what starts them plainly, and what makes them know the completions in a file.
-const SHELLS: [(&str, &[&str], &str); 3] = [
-    ("bash", &["--norc", "--noprofile", "-i"], ". ./_behaview"),
-    ("zsh", &["-f", "-i"], "fpath=($PWD $fpath); autoload -U compinit; compinit -u -D"),
-    ("fish", &["--no-config", "-i"], "source _behaview"),
-];
-
 #[test]
 fn shells_complete_options_commands_and_values() {
-    for (shell, arguments, setup) in SHELLS {
+    // What starts a shell plainly, and what makes it know the completions in a file.
+    for (shell, arguments, setup) in [
+        ("bash", &["--norc", "--noprofile", "-i"][..], ". ./_behaview"),
+        ("zsh", &["-f", "-i"], "fpath=($PWD $fpath); autoload -U compinit; compinit -u -D"),
+        ("fish", &["--no-config", "-i"], "source _behaview"),
+    ] {
         if std::process::Command::new(shell).arg("--version").output().is_err() {
             assert!(std::env::var_os("CI").is_none(), "{shell} is missing");
             println!("{shell} is missing: its completions were NOT tested");
