@@ -1,5 +1,4 @@
-//! MITRE ATT&CK: names of techniques and tactics from `assets/attack.tsv`, and the service's response with the techniques of
-//! a file by tactic.
+//! MITRE ATT&CK: the names in `assets/attack.tsv`, and the service's response with a file's techniques by tactic.
 
 use super::attributes::{Attribute, TREE_TECHNIQUES};
 use super::body::Body;

@@ -90,8 +90,7 @@ pub struct Attribute {
     pub(crate) sameness: Sameness,
     /// Groups of fields that identify a record: all present fields of the first group that has any.
     pub(crate) key_groups: Vec<Vec<&'static str>>,
-    /// Members of its values that contain indicators. Other members are not searched: a version
-    /// number is not an address.
+    /// Members of its values that contain indicators. Others are not searched: a version is not an address.
     pub holds: Vec<IndicatorSource>,
 }
 

@@ -126,9 +126,8 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Turns the lower-case text of `out` from `start` on into the key by which two paths, registry keys or command lines are
-/// equal: spelled out, with `*` for the user's name, the current user's hive for that of a logged-in user, and the current
-/// control set for any.
+/// Turns the lower-case text of `out` from `start` on into the key by which two paths, keys or command lines are equal:
+/// spelled out, with `*` for users, the current user's hive for a logged-in user's, the current control set for any.
 pub(crate) fn fold(out: &mut Vec<u8>, start: usize) {
     if let Cow::Owned(mut spelled) = spell_out(out.get(start..).unwrap_or_default()) {
         spelled.make_ascii_lowercase();

@@ -30,8 +30,7 @@ const LARGEST_CHECKED: usize = 16 << 20;
 pub struct FoundReport {
     pub identifier: Option<Identifier>,
     pub body: Body,
-    /// JSON pointer to it within its value (RFC 6901); empty for the value itself, and for
-    /// the place where the service puts it.
+    /// JSON pointer to it within its value (RFC 6901); empty for the value itself, and where the service puts it.
     pub pointer: Untrusted,
 }
 
@@ -142,8 +141,7 @@ pub fn reports(body: &Body) -> (Vec<FoundReport>, Vec<DocumentError>) {
     (reports, problems)
 }
 
-/// The identifier of a large document that begins like a report, by its first bytes; the rest is
-/// checked once it is here.
+/// The identifier of a large document that begins like a report, by its first bytes; the rest is checked later.
 pub fn begins_as_report(first: &[u8]) -> Option<Identifier> {
     let report = read_until_known(&Body::in_memory(first.to_vec()));
     report.identifier().filter(|_| report.is_behaviour() && !report.index.is_page)
@@ -228,8 +226,7 @@ fn is_page(body: &Body) -> Option<bool> {
 }
 
 impl DocumentValue {
-    /// Its reports, and the errors of the others. A value of any other kind counts as a report, whose
-    /// members are shown in the pane "Other".
+    /// Its reports, and the errors of the others. Any other value counts as a report with members of the pane "Other".
     pub fn reports(&self) -> (Vec<FoundReport>, Vec<DocumentError>) {
         if !self.is_page && read_until_known(&self.body).is_behaviour() {
             return (vec![self.whole()], self.problem().into_iter().collect());

@@ -27,8 +27,7 @@ pub(crate) fn is_moment(seconds: i64) -> bool {
 }
 
 impl Identifier {
-    /// Any text that can be a path segment of an address. The empty text, `.` and `..` are refused:
-    /// they would name another operation.
+    /// Any text that can be a path segment of an address: the empty text, `.` and `..` would name another operation.
     pub fn new(text: Untrusted) -> Option<Self> {
         (!matches!(text.as_bytes(), b"" | b"." | b"..")).then_some(Self(text))
     }

@@ -37,8 +37,7 @@ pub struct Section {
     /// Position of its attribute in the table; after all of them if it is unknown.
     pub rank: usize,
     pub form: SectionForm,
-    /// Whether it is a sibling of `attributes`, as `links` and `relationships` are. In a report
-    /// without that member all sections are.
+    /// Whether it is a sibling of `attributes`, as `links` is. In a report without that member all sections are.
     pub is_beside: bool,
     /// Offset of each row's first byte.
     pub(super) starts: Vec<u32>,

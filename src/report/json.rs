@@ -126,8 +126,7 @@ impl Scanner {
         }
     }
 
-    /// Scans bytes inside of a text, and further texts that follow it. Most of a report is text after text with one separator
-    /// between them.
+    /// Scans bytes inside of a text, and further texts: most of a report is text after text with one separator between.
     #[inline(always)]
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         let (mut name, mut escaped, mut rest) = (name, escaped, bytes);

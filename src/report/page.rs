@@ -1,7 +1,6 @@
 //! Parses a page of a list: its entries, the reports in it, and the cursor of the next page.
 //!
-//! The list operation promises identifiers (specification §4.1), and often contains whole reports; both are read,
-//! entry by entry.
+//! The list operation promises identifiers (specification §4.1), and often contains whole reports; both are read.
 
 use super::attributes::Attribute;
 use super::body::Body;

@@ -117,8 +117,7 @@ impl Parents {
 
 /// The folded and the selected rows of a tree, which decide the visible rows.
 ///
-/// A row is identified by its place, because process identifiers repeat. The visible rows are
-/// computed again after each change.
+/// A row is identified by its place, because process identifiers repeat. Each change recomputes the visible rows.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
     /// Whether rows with children are folded by default.

@@ -417,8 +417,7 @@ fn since(connection: &Connection, payer: Account<'_>, moment: Timestamp) -> rusq
     entries(connection, &which, params![payer.profile, payer.service, payer.owner, moment.as_millisecond()])
 }
 
-/// The calls of the last 60 seconds, newest first. A pause that the service named ends the count
-/// of the calls before it.
+/// The calls of the last 60 seconds, newest first. A pause that the service named ends the count before it.
 fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerEntry> {
     let counts = move |entry: &&LedgerEntry| {
         let is_over = entry.pause().flatten().is_some_and(|until| until <= now);
@@ -462,8 +461,7 @@ pub fn too_fast(refusal: &impl fmt::Display, until: Option<Timestamp>) -> String
     format!("{TOO_FAST}{until}: {refusal}")
 }
 
-/// Sums entries by unit, as budgets count them. An entry without a known limit counts as one
-/// unit, and leaves its sum open.
+/// Sums entries by unit, as budgets count them. One without a known limit counts as one unit, and leaves its sum open.
 fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, SpentUnits> {
     let mut sums = BTreeMap::<Unit, SpentUnits>::new();
     for entry in entries {

@@ -248,8 +248,7 @@ impl Store {
         [service, IMPORTED].iter().any(|of| self.report_files.size(&place(of, key)).is_some())
     }
 
-    /// The response that is stored under a key, from the service or imported. A list page has only the
-    /// identifiers of the reports that came with it.
+    /// The response under a key, from the service or imported. A list page has only the identifiers of its reports.
     pub fn response(&self, service: &str, key: &[u8]) -> Result<Option<StoredResponse>> {
         for of in [service, IMPORTED] {
             if let Some((header, bytes)) = self.stored(self.report_files.load(&place(of, key)))? {

@@ -7,8 +7,7 @@
 //! - or is four numbers.
 //!
 //! A path begins after a backslash, or after a slash that is not the second of two. A file `setup.exe` and a class
-//! `java.lang.String` are not addresses, because `exe` and `String` are not top-level domains; `payload.zip` is, because
-//! `zip` is one.
+//! `java.lang.String` are not addresses: `exe` and `String` are not top-level domains; `payload.zip` is: `zip` is one.
 
 use super::escape::{CharRole, reads_as_escape, role};
 use super::untrusted::Visible;

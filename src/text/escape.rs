@@ -182,8 +182,7 @@ fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     Some(VisibleUnit::Shown { text, columns })
 }
 
-/// Whether text is in composed form (Unicode's NFC). A canonically equal text in another form appears
-/// the same, so its characters are escaped.
+/// Whether text is in composed form (Unicode's NFC). An equal text in another form appears the same: it is escaped.
 fn is_composed(text: &[u8]) -> bool {
     const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
     str::from_utf8(text).is_ok_and(|text| NFC.is_normalized(text))
@@ -242,8 +241,7 @@ const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
     CodePointSetData::new::<EmojiModifier>(),
 ];
 
-/// Characters other than marks that join a grapheme with their neighbours: conjoining jamo,
-/// letters that act like them, and prepended signs.
+/// Characters other than marks that join their neighbours: conjoining jamo, letters like them, prepended signs.
 const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
     [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
 

@@ -81,8 +81,7 @@ pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }
 
-/// Declares an enum whose values have a name in files, in exports and on the command line; and a second
-/// text if a method for it is named.
+/// Declares an enum whose values have a name for files, exports and the command line; and a second text, if named.
 macro_rules! names {
     ($(#[$about:meta])* $type:ident $more:ident { $($(#[$doc:meta])* $value:ident $name:literal $word:literal,)* }) => {
         names! { $(#[$about])* $type { $($(#[$doc])* $value $name,)* } }

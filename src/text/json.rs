@@ -45,8 +45,7 @@ pub(super) fn decode(raw: &[u8], decoded: &mut Vec<u8>) {
     decoded.extend_from_slice(rest);
 }
 
-/// Decodes the escape at the start of `raw`; returns its length in bytes. Of a bad escape
-/// only the backslash is decoded, as itself.
+/// Decodes the escape at the start of `raw`; returns its length in bytes. A bad escape counts as its backslash alone.
 fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
     // The most common one is the separator of a path.
     let simple = raw.get(1).and_then(|letter| simple_escape(*letter));

@@ -88,8 +88,7 @@ impl Untrusted {
 
     /// The start of the string, at most `columns` wide.
     ///
-    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). The work
-    /// depends on `columns`, not on the length of the string.
+    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). Reads no more than `columns`.
     pub fn visible_cut(&self, columns: usize) -> Visible {
         let mut shown = Visible::default();
         let (mut length, mut width) = (0, 0);
@@ -133,8 +132,7 @@ impl Untrusted {
 
     /// The string in lines of at most `columns` columns (ten, if fewer are asked for).
     ///
-    /// No unit is split, and a line also ends after a line feed, which still shows as `\x0a`. All
-    /// lines together are the visible form.
+    /// No unit is split; a line also ends after a line feed, shown as `\x0a`. Together they are the visible form.
     pub fn lines(&self, columns: usize) -> impl Iterator<Item = Visible> {
         let (mut units, columns) = (self.units(), columns.max(MIN_LINE_COLUMNS));
         std::iter::from_fn(move || {
@@ -245,8 +243,7 @@ impl Visible {
         self.columns += unit.columns();
     }
 
-    /// Appends those columns of a unit that are in `part`. An escape can be split; half of a wide
-    /// character cannot be shown and becomes a space.
+    /// Appends those columns of a unit that are in `part`. An escape can be split; half of a wide character is a space.
     fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
         if part == (0..unit.columns()) {
             return self.push(unit);

@@ -183,8 +183,7 @@ fn in_groups(text: &str) -> String {
     }
 }
 
-/// The STIX object, its property and the value of an indicator with one property. `None` for a value that STIX does
-/// not allow.
+/// The STIX object, its property and the value of an indicator with one property; `None` if STIX does not allow it.
 pub(super) fn property(kind: Kind, text: &str) -> Option<(&'static str, &'static str, String)> {
     match kind {
         Kind::Host if is_host(text) => Some(("domain-name", "value", text.to_owned())),

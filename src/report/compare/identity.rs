@@ -8,9 +8,8 @@
 //! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
 //! | everything else | the text is, letter by letter |
 //!
-//! Many sandboxes report a program's name without its folder. Such a name matches a program of that
-//! name in the system's own folders or, if the system has none, in a folder where samples are
-//! placed: an `svchost.exe` from elsewhere is another item.
+//! Many sandboxes report a program's name without its folder. It matches a program of that name in the system's folders
+//! or, if the system has none, in a folder where samples are placed: an `svchost.exe` from elsewhere is another item.
 //!
 //! Values that differ between any two runs of a file (identifiers, dates, links) are not compared.
 //!

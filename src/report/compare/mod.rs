@@ -172,9 +172,8 @@ impl Matrix {
         }
     }
 
-    /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that
-    /// differ. The row of a process omits identifier and time, which belong to one run; if
-    /// the item covers several, it has only the program.
+    /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that differ. The row
+    /// of a process omits identifier and time, which belong to one run; if the item covers several, also the arguments.
     pub fn row(&self, item: &ComparedItem) -> Row {
         let by_rules = || self.technique(item, None).cloned().unwrap_or_default();
         let Some(Column { report, .. }) = self.column(item.column.into()) else { return by_rules() };

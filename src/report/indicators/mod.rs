@@ -1,5 +1,4 @@
-//! Collects indicators from a report, with their rows: hashes, hosts, addresses, URLs, mail addresses, paths, registry keys,
-//! mutexes and more.
+//! Collects indicators from a report, with their rows: hashes, hosts, addresses, URLs, paths, registry keys and more.
 
 mod extract;
 mod merged;
@@ -236,8 +235,7 @@ fn is_named(way: &[Step], wanted: &str) -> bool {
 
 /// The members of an alert whose machine is not an indicator.
 ///
-/// A resolver only receives queries, which is harmless; the machine that ran the sample starts most of the traffic and receives
-/// the rest.
+/// A resolver only receives queries, which is harmless; the machine that ran the sample is one end of all traffic.
 fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
     let text = |name| alert.member("alert_context").and_then(|context| context.member(name)).map(Raw::text);
     let is =

@@ -132,8 +132,7 @@ const LOCAL_ENDS: [&str; 9] =
 /// The reason for a name that public resolvers do not know.
 const NO_HOST: &str = "it is not a public host";
 
-/// Why a host is not public, or common to all networks. It is parsed as browsers do, which accept `127.1` and
-/// `0x7f.1` as addresses.
+/// Why a host is not public, or common to all networks; parsed as browsers do, to which `127.1` is an address.
 fn why_no_server(server: &str) -> Option<&'static str> {
     match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
         Ok(Host::Ipv4(address)) => why_not_of_the_internet(address.into()),

@@ -215,8 +215,7 @@ impl Section {
     }
 }
 
-/// The evidence in one line: each value with its name, except that a reference shows only its
-/// `value`; at most `most` values, and the rest counted.
+/// The evidence in one line: each value with its name, of a reference only the `value`; past `most` they are counted.
 fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     let (mut joined, mut count) = (Vec::new(), 0_usize);
     leaves(raw.bytes(), &mut |way, value| {

@@ -89,8 +89,7 @@ pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
     });
 }
 
-/// A path as text, such as `resolved_ips/0`: steps separated by `/`; `~` and `/` inside of a name become `~0` and
-/// `~1` (RFC 6901).
+/// A path as text, such as `resolved_ips/0`; `~` and `/` inside of a name become `~0` and `~1` (RFC 6901).
 pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
     let mut text = Vec::new();
     for (place, step) in way.into_iter().enumerate() {
