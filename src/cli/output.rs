@@ -38,13 +38,13 @@ pub(super) fn page_text(text: &str, is_plain: bool) -> Result<()> {
     let pager = variable("PAGER").unwrap_or_else(|| "less -FRX".to_owned());
     let mut words = pager.split_whitespace();
     let mut command = Command::new(words.next().unwrap_or_default());
-    // Ctrl-C belongs to the pager.
-    let signals = BlockedSignals::begin()?;
+    // Ctrl-C belongs to the pager; this program ends with it anyway.
+    BlockedSignals::begin()?;
     let Ok(mut child) = command.args(words).stdin(Stdio::piped()).spawn() else { return print_text(text) };
     // A pager that was left before its end is no failure.
     let _ = child.stdin.take().map(|mut pipe| pipe.write_all(text::own(text).as_bytes()));
     child.wait()?;
-    Ok(signals.unblock()?)
+    Ok(())
 }
 
 /// Prints a report as received, always in the service's envelope (specification §2.1).
