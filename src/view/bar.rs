@@ -54,7 +54,8 @@ fn width(pieces: &[StyledText]) -> usize {
 pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     let (priced, free): (Vec<_>, Vec<_>) = shown(model).into_iter().partition(|command| is_priced(model, command));
     let priced = with_prices(model, &priced);
-    let (mut free, mut pieces) = (free_keys(model, free).peekable(), Vec::from_iter(hit(model)));
+    let mut free = free_keys(model, free).peekable();
+    let mut pieces = Vec::from_iter(hit(model));
     let main = std::iter::from_fn(|| free.next_if(|(rank, _)| *rank <= MAIN_KEYS.0));
     let kept: Vec<_> = main.take(MAIN_KEYS.1).map(|(_, key)| key).collect();
     let lead = if priced.is_empty() { " " } else { "│ " };
@@ -102,8 +103,7 @@ fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     let paid = paid.map(|choice| (choice.key, choice.label, model.price_tag(choice)));
     let command =
         |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.tag(command)));
-    let priced = paid.chain(commands.iter().filter_map(command));
-    priced.map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
+    paid.chain(commands.iter().filter_map(command)).map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
 /// The answers that send nothing, and the enabled commands by rank. Lazy: enabling may need rows of the report.
@@ -183,7 +183,8 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
     // Order of removal: labels of free keys, the key to hidden ones, free keys, the label of a priced Enter.
     let with_free = |labelled, more| move |free| (grouped(least, labelled, more), Some(free));
     let unlabelled = free.len() / 2;
-    let (labels, bare) = (free.iter().take(unlabelled + 1), || free.iter().skip(unlabelled));
+    let labels = free.iter().take(unlabelled + 1);
+    let bare = || free.iter().skip(unlabelled);
     let forms = fewer.chain(labels.map(with_free(enter, more))).chain(bare().take(1).map(with_free(enter, " ")));
     let forms = forms.chain(bare().filter(|_| enter > 0).map(with_free(enter, more)));
     let mut forms = forms.chain(bare().map(with_free(0, " ")));
@@ -248,7 +249,8 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
 
 /// The limits of the most common period, and the one that runs out first.
 fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<StyledText> {
-    let (scans, period) = (if unit == Unit::Scan { " scans" } else { "" }, first.limit.period.current());
+    let scans = if unit == Unit::Scan { " scans" } else { "" };
+    let period = first.limit.period.current();
     if verbosity == Verbosity::Scarcest {
         return vec![(format!("{scans} left: {} {period}", limit(first, verbosity)), tint(first))];
     }
@@ -263,8 +265,8 @@ fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity:
     let words = if is_short || !is_other && of(common).count() < 2 { "" } else { " runs out first" };
     let note = format!(" ({})", format!("{figure}{words}").trim_start()).replace(" ()", "");
     let gap = if is_short { ", " } else { " · " };
-    let is_first =
-        |left: &&RemainingQuota| left.limit == first.limit || is_other && left.limit.holder == first.limit.holder;
+    let is_holder = |left: &RemainingQuota| is_other && left.limit.holder == first.limit.holder;
+    let is_first = |left: &&RemainingQuota| left.limit == first.limit || is_holder(left);
     for (at, left) in of(common).enumerate() {
         let (note, tint) = if is_first(&left) { (&*note, tint(first)) } else { ("", tint(left)) };
         pieces.push((format!("{}{}{note}", if at == 0 { " " } else { gap }, limit(left, verbosity)), tint));

@@ -27,8 +27,7 @@ pub(super) struct Canvas<'a> {
 
 impl<'a> Canvas<'a> {
     pub(super) fn new(buffer: &'a mut Buffer, look: Appearance) -> Self {
-        let area = buffer.area;
-        Self { buffer, look, area, has_keys: true }
+        Self { area: buffer.area, buffer, look, has_keys: true }
     }
 
     pub(super) fn clear(&mut self, area: Area) {
@@ -137,7 +136,7 @@ pub(super) struct LineWriter<'a> {
     is_cut: bool,
     base: Option<Role>,
     /// The pattern whose matches are marked in outside text.
-    pattern: Option<&'a Pattern>,
+    pub(super) pattern: Option<&'a Pattern>,
     /// Whether a match is visible.
     pub(super) shows_sought: bool,
 }
@@ -148,9 +147,18 @@ impl<'a> LineWriter<'a> {
         let row = Area { y: area.y.saturating_add(row), height: u16::from(row < area.height), ..area };
         let cells = rect(row).intersection(canvas.area);
         let end = if cells.height == 0 { cells.x } else { cells.right() };
-        let (buffer, look, start, x, y) = (&mut *canvas.buffer, canvas.look, cells.x, cells.x, cells.y);
-        let (is_cut, shows_sought, base, pattern) = (false, false, None, None);
-        Self { buffer, look, start, x, y, end, is_cut, base, pattern, shows_sought }
+        Self {
+            buffer: &mut *canvas.buffer,
+            look: canvas.look,
+            start: cells.x,
+            x: cells.x,
+            y: cells.y,
+            end,
+            is_cut: false,
+            base: None,
+            pattern: None,
+            shows_sought: false,
+        }
     }
 
     pub(super) fn of_list(canvas: &'a mut Canvas<'_>, area: Area, row: u16, is_chosen: bool) -> Self {
@@ -171,15 +179,9 @@ impl<'a> LineWriter<'a> {
     /// Sets the role of the whole row without a sign; roles of pieces override it.
     pub(super) fn under(mut self, meaning: Role) -> Self {
         self.base = Some(meaning);
-        let style = self.look.style(meaning);
         let row = Rect { x: self.x, y: self.y, width: self.end - self.x, height: 1 };
-        self.buffer.set_style(row, style);
+        self.buffer.set_style(row, self.look.style(meaning));
         self
-    }
-
-    /// Marks matches in the outside text that follows.
-    pub(super) fn mark(&mut self, pattern: Option<&'a Pattern>) {
-        self.pattern = pattern;
     }
 
     pub(super) fn room(&self) -> usize {
@@ -195,7 +197,9 @@ impl<'a> LineWriter<'a> {
 
     /// Writes text in the style of its role, with matches marked.
     fn write(&mut self, text: &str, meaning: Role, matches: &[Range<usize>]) {
-        let (room, style, of_match) = (self.room(), self.style(meaning), self.style(Role::Found));
+        let room = self.room();
+        let style = self.style(meaning);
+        let of_match = self.style(Role::Found);
         let cells = &mut self.buffer;
         let (end, _) = cells.set_stringn(self.x, self.y, text::own(text), room, style);
         let written = Rect { x: self.x, y: self.y, width: end - self.x, height: 1 };
@@ -258,7 +262,8 @@ impl<'a> LineWriter<'a> {
 
     /// Writes text, elided if it is too long; a hive has its usual abbreviation.
     pub(super) fn elided(&mut self, text: &Untrusted, columns: usize, meaning: Role) {
-        let (columns, whole) = (columns.min(self.room()), text.visible());
+        let columns = columns.min(self.room());
+        let whole = text.visible();
         let (hive, long) = hive(whole.as_str()).unwrap_or(("", 0));
         if columns < MIN_ELIDED_COLUMNS || long == 0 && whole.width() <= columns {
             return self.outside(text, meaning);
@@ -340,21 +345,18 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
 pub(super) fn visible_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.columns();
     if width <= columns {
-        return alone(0..width);
+        let whole = 0..width;
+        return vec![whole];
     }
-    let both_ends = || {
-        let head = columns.saturating_sub(1) / 3;
-        vec![0..head, width + head + 1 - columns.max(1)..width]
-    };
     if text.contains("://") {
         // The host is at the beginning of a URL.
-        return alone(0..columns.saturating_sub(1));
+        let beginning = 0..columns.saturating_sub(1);
+        return vec![beginning];
     }
-    command(text, columns).or_else(|| path(text, columns)).unwrap_or_else(both_ends)
-}
-
-fn alone(range: Range<usize>) -> Vec<Range<usize>> {
-    std::iter::once(range).collect()
+    command(text, columns).or_else(|| path(text, columns)).unwrap_or_else(|| {
+        let head = columns.saturating_sub(1) / 3;
+        vec![0..head, width + head + 1 - columns.max(1)..width]
+    })
 }
 
 /// The root of a path and the last parts that fit; with an opening quotation mark.
@@ -363,16 +365,10 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, ColumnWidth::columns);
     let root = if root > MAX_ROOT_COLUMNS { 0 } else { root };
     let quote = usize::from(text.starts_with('"'));
-    let quoted = |tail: Range<usize>| if quote > 0 { vec![0..quote, tail] } else { alone(tail) };
-    let mut ends = Vec::new();
+    let quoted = |tail: Range<usize>| if quote > 0 { vec![0..quote, tail] } else { vec![tail] };
     // From the end, and no further than it fits: a text may consist of separators only.
-    for (at, _) in text.rmatch_indices(SEPARATORS) {
-        let tail = text.get(at..).map_or(0, ColumnWidth::columns);
-        if tail + quote >= columns {
-            break;
-        }
-        ends.push(tail);
-    }
+    let tails = text.rmatch_indices(SEPARATORS).filter_map(|(at, _)| text.get(at..)).map(ColumnWidth::columns);
+    let ends: Vec<_> = tails.take_while(|tail| tail + quote < columns).collect();
     let beside_root = ends.iter().filter(|tail| root + 1 + **tail <= columns).count();
     let bare = ends.len().min(LAST_PARTS);
     match (beside_root >= bare, ends.get(beside_root.max(1) - 1), ends.get(bare.max(1) - 1)) {
@@ -434,13 +430,8 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
 
 /// The folders of the paths in a command, each with the column where it starts.
 fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut next = Some(command_line::program(text.as_bytes()));
-    std::iter::from_fn(move || {
-        let word = next.take()?;
-        next = next_word(text, word.end);
-        Some(word)
-    })
-    .filter_map(|word| {
+    let program = command_line::program(text.as_bytes());
+    std::iter::successors(Some(program), |word| next_word(text, word.end)).filter_map(|word| {
         let folder = text.get(word.clone())?;
         let folder = folder.get(..folder.rfind('\\')?)?;
         Some((text.get(..word.start)?.columns(), folder))

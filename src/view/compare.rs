@@ -35,9 +35,9 @@ impl DrawList for Comparison {
     }
 
     fn absent(list: &ComparisonList, model: &Model) -> String {
-        let ([view, others], pane) = (list.source.hidden().map(|count| thousands(count as u64)), list.source.pane);
+        let [view, others] = list.source.hidden().map(|count| thousands(count as u64));
         let view = format!("{view} are hidden by the view: {} changes it", model.key_label("scope"));
-        let others = pane.map(|pane| format!(" · {others} by the pane: {} shows all", key(pane, model)));
+        let others = list.source.pane.map(|pane| format!(" · {others} by the pane: {} shows all", key(pane, model)));
         format!("no match · {view}{}", others.unwrap_or_default())
     }
 
@@ -45,8 +45,7 @@ impl DrawList for Comparison {
         let compare = &list.source;
         let last = area.height.saturating_sub(1);
         let legend = Area { height: last, ..area };
-        let rows = model.compare_head(compare);
-        buffer.write_rows(legend, 0, rows.into_iter().map(|row| (row, Role::Detail)));
+        buffer.write_rows(legend, 0, model.compare_head(compare).into_iter().map(|row| (row, Role::Detail)));
         let mut numbers = LineWriter::new(buffer, area, last);
         for n in 0..compare.columns.len() {
             numbers.tab(n * cell(compare));
@@ -55,8 +54,8 @@ impl DrawList for Comparison {
     }
 
     fn columns(list: &ComparisonList, items: &[&ComparedItem], room: usize, _: &Model) -> ListTable {
-        let (compare, matrix) = (&list.source, list.source.matrix.as_ref());
-        let rows: Vec<_> = matrix.into_iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
+        let compare = &list.source;
+        let rows: Vec<_> = compare.matrix.iter().flat_map(|matrix| items.iter().map(|item| matrix.row(item))).collect();
         let pane = if compare.pane.is_none() { PANE_COLUMNS } else { 0 };
         let marks = compare.columns.len() * cell(compare) + 1;
         ListTable::of([marks, pane, room], columns_of(rows.iter().map(|row| &row.label)))

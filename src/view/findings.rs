@@ -35,7 +35,8 @@ impl DrawList for Findings {
     fn title(list: &FindingList, model: &Model) -> String {
         let name = || Some(model.chosen()?.parts.as_ref()?.sandbox.visible_cut(30));
         let name = (list.source.scope == Scope::Sandbox).then(|| name().unwrap_or_else(|| to_visible("this report")));
-        let (rules, totals) = (list.source.rules().count() as u64, &list.source.totals);
+        let rules = list.source.rules().count() as u64;
+        let totals = &list.source.totals;
         let scope = covered(name, list.source.reports, totals.unread, model);
         let found: HashSet<_> = list.shown(0).filter_map(|row| Some(row.finding()?.number)).collect();
         let found = if list.is_filtered() { found.len() } else { totals.distinct };
@@ -69,9 +70,10 @@ impl DrawList for Findings {
     fn draw_row(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, row: &FindingRow, model: &Model) {
         match row {
             FindingRow::Subject(subject) => {
-                let (rows, rules) = (subject.rows.len() as u64, subject.rules.len() as u64);
+                let rows = count(subject.rows.len() as u64, "row");
+                let rules = count(subject.rules.len() as u64, "rule");
                 line.own(&subject.name, Role::Strong);
-                line.own(&format!(" · {} by {}", count(rows, "row"), count(rules, "rule")), Role::Faint);
+                line.own(&format!(" · {rows} by {rules}"), Role::Faint);
             }
             FindingRow::Rule(of) => {
                 let rule = rule(of.number, model);
@@ -79,7 +81,8 @@ impl DrawList for Findings {
             }
             FindingRow::Row(finding) => draw_finding(list, line, at, finding),
             FindingRow::More(_, more) => {
-                let (more, way) = (count(*more as u64, "further row"), model.key_label("export"));
+                let more = count(*more as u64, "further row");
+                let way = model.key_label("export");
                 at.cell(&mut line, 2, |line, _| line.own(&format!("and {more}; {way} writes all"), Role::Faint));
             }
         }
@@ -90,8 +93,8 @@ impl DrawList for Findings {
         let words = match list.chosen()? {
             FindingRow::Rule(of) => rule(of.number, model)?.label(),
             FindingRow::Row(finding) => {
-                let (by, name) = (&finding.seen_by, &rule(finding.rule, model)?.name);
-                format!("{by}: {name}: {}", Untrusted::from(finding.row.text()).visible())
+                let name = &rule(finding.rule, model)?.name;
+                format!("{}: {name}: {}", finding.seen_by, Untrusted::from(finding.row.text()).visible())
             }
             FindingRow::Subject(_) | FindingRow::More(..) => return None,
         };
@@ -124,9 +127,9 @@ fn draw_rule(list: &FindingList, line: &mut LineWriter<'_>, at: &ListTable, (rul
 }
 
 fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, finding: &MarkedRow) {
-    let (room, is_of_file) = (line.room(), list.source.scope == Scope::File);
+    let room = line.room();
     let (indent, pane) = if room >= WORDED_COLUMNS { (SEVERITY + FOLD, PANE) } else { (2 + FOLD, 0) };
-    let seen_by = if is_of_file { SEEN_BY.min(room * 2 / 5) } else { 0 };
+    let seen_by = if list.source.scope == Scope::File { SEEN_BY.min(room * 2 / 5) } else { 0 };
     let at = ListTable::of([indent, seen_by, pane, room], at.labels);
     at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Role::Detail));
     at.text(&mut line, 2, finding.pane.short(), Role::Faint);

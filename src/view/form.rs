@@ -44,7 +44,8 @@ pub(super) fn draw<S: DrawForm>(buffer: &mut Canvas<'_>, area: Area, form: &Inpu
     // In little room, the focused line is the last one shown.
     let top = (form.chosen + 1).saturating_sub(fields.into());
     for (row, number) in (0..fields).zip(top..) {
-        let (mut line, is_chosen) = (LineWriter::new(buffer, inside, row), number == form.chosen);
+        let mut line = LineWriter::new(buffer, inside, row);
+        let is_chosen = number == form.chosen;
         let number = number.checked_sub(choices.len());
         match (number.and_then(|number| S::FIELDS.get(number)), number.and_then(|number| form.fields.get(number))) {
             (Some(label), Some(field)) => draw_field(line, (label, S::LABEL), field, is_chosen),
@@ -113,10 +114,13 @@ impl DrawForm for FileToScan {
         let after = if waits { " once another file has its address" } else { "" };
         let basis = model.quota_state.price(&Request::PrivateScan { submission, to: None });
         let sent = found.sent.map(|sent| {
-            let (when, look) = (crate::text::moment(sent), model.upload_check_hint(&found.file));
+            let when = crate::text::moment(sent);
+            let look = model.upload_check_hint(&found.file);
             Role::Problem.of(format!("Perhaps uploaded already on {when}, without a response. {look}"))
         });
-        let (rule, why, key) = (basis.rule.number, basis.basis.name(), model.key_label("submit"));
+        let rule = basis.rule.number;
+        let why = basis.basis.name();
+        let key = model.key_label("submit");
         let mut text_rows = vec![
             Role::Strong.of(format!("{} · {}{way}", found.file.short(), bytes(found.size))),
             Role::Price.of(format!("{price}, {rule} {why}; {key} submits it{after}")),

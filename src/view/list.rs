@@ -55,8 +55,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
             None => draw_next(buffer, place, list, model, meaning),
         }
     }
-    let rows = fit * usize::from(height);
-    if fit < list.count() && rows > 0 {
+    if fit < list.count() && fit > 0 {
         buffer.scroll_mark(area, (list.scroll.top * usize::from(height), list.count() * usize::from(height)));
     }
 }
@@ -86,7 +85,8 @@ pub(super) fn known(entry: &ListEntry, columns: usize) -> [Option<String>; 3] {
 
 /// Draws only the chosen sandbox, and the number of sandboxes.
 fn draw_in_a_row(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
-    let (at, count) = (list.scroll.cursor + 1, list.entries.len());
+    let at = list.scroll.cursor + 1;
+    let count = list.entries.len();
     let place = if at <= count { format!("{at}/{count} ") } else { format!("{count} ") };
     let head = format!(" Sandbox {place}");
     LineWriter::new(buffer, area, 0).own(&head, Role::Faint);
@@ -196,8 +196,7 @@ fn in_flight<'a>(entry: &ListEntry, model: &'a Model) -> Option<&'a InFlightCall
 }
 
 fn draw_next(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model, meaning: Role) {
-    let call = model.calls.listing(model.file());
-    let (words, detail) = match (call, &list.failure, &list.next) {
+    let (words, detail) = match (model.calls.listing(model.file()), &list.failure, &list.next) {
         (Some(call), _, _) => ("◌ listing …".to_owned(), progress(call, model.now)),
         (None, Some(_), _) => ("! listing failed".to_owned(), format!("{} tries again", model.key_label("list"))),
         (None, None, Next::Page(None)) => ("+ list the sandboxes".to_owned(), next_price(list, model)),
@@ -233,8 +232,7 @@ pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
 
 /// When a sandbox ran, in UTC.
 fn when(parts: &IdentifierParts) -> Option<String> {
-    let when = Timestamp::from_second(parts.when?).ok()?;
-    Some(when.strftime("%Y-%m-%d %H:%M").to_string())
+    Some(Timestamp::from_second(parts.when?).ok()?.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
 pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
@@ -264,8 +262,7 @@ pub(super) fn draw_absent(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
 
 fn absent(model: &Model) -> Vec<StyledText> {
     let Some(list) = model.list() else { return Vec::new() };
-    let listing = model.calls.listing(model.file());
-    match (list.chosen(), listing, &list.failure) {
+    match (list.chosen(), model.calls.listing(model.file()), &list.failure) {
         (Some(entry), _, _) => match (in_flight(entry, model), &entry.failure) {
             (Some(call), _) => vec![Strong.of(format!("Fetching the report … {}", progress(call, model.now)))],
             (None, Some(failure)) => failed("The report could not be fetched.", failure, model),
@@ -281,7 +278,8 @@ fn absent(model: &Model) -> Vec<StyledText> {
 fn unlisted(list: &List, model: &Model) -> Vec<StyledText> {
     let mut words = match (&list.next, list.entries.is_empty()) {
         (Next::Page(None), true) if list.file().is_some_and(|file| model.follows.has_scan(file)) => {
-            let (follow, price) = (model.key_label("watch"), model.follow_price());
+            let follow = model.key_label("watch");
+            let price = model.follow_price();
             vec![
                 Strong.of("Its scan was not seen to its end: there may be nothing to list yet."),
                 Text.of(format!("{follow} watches the scan until its reports are listed, for {price}.")),

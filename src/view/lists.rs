@@ -28,7 +28,8 @@ impl DrawList for StoreContents {
 
     fn title(list: &StoredList, _: &Model) -> String {
         let sum = |of: fn(&StoredItem) -> u64| bytes(list.shown(0).map(of).fold(0, u64::saturating_add));
-        let (count, order) = (shown_of(list.counts(), "item"), list.source.order_name());
+        let count = shown_of(list.counts(), "item");
+        let order = list.source.order_name();
         format!("Stored · {count} · {} · {} on disk · {order}", sum(|l| l.bytes), sum(|l| l.on_disk))
     }
 
@@ -49,7 +50,8 @@ impl DrawList for StoreContents {
 
     fn draw_row(_: &StoredList, mut line: LineWriter<'_>, at: &ListTable, thing: &StoredItem, model: &Model) {
         // A narrow screen shows dates without the year.
-        let (received, year) = (since(thing.received, model.now), if line.room() >= SIZED_COLUMNS { 0 } else { 5 });
+        let received = since(thing.received, model.now);
+        let year = if line.room() >= SIZED_COLUMNS { 0 } else { 5 };
         let cells = [
             thing.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
             stored::title(thing).to_string(),
@@ -158,7 +160,8 @@ impl DrawList for FoundIndicators {
     }
 
     fn draw_row(list: &IndicatorList, mut line: LineWriter<'_>, at: &ListTable, found: &Self::Row, _: &Model) {
-        let (mark, names) = (found.severity(), line.room() / NAMES_DIVISOR);
+        let mark = found.severity();
+        let names = line.room() / NAMES_DIVISOR;
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
         line.own(&format!(" {} ", found.kind().name()), Role::Faint);
         let meaning = if mark == Some(Severity::Noise) { Role::Faint } else { Role::Text };
@@ -240,7 +243,8 @@ impl DrawList for SandboxArtifacts {
         match (stored, model.calls.of_request(&request)) {
             (_, Some(call)) => line.own(&format!("◌ {}", progress(call, model.now)), Role::Strong),
             (Some(when), None) => {
-                let (since, key) = (since(*when, model.now), model.key_label("download"));
+                let since = since(*when, model.now);
+                let key = model.key_label("download");
                 line.own(&format!("stored {since}, 0: {key} writes it to a file"), Role::Free);
             }
             (None, None) => {

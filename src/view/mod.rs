@@ -27,16 +27,14 @@ const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯',
 
 /// The model in lines: the context, its rows, and the enabled keys with their prices.
 pub fn lines(model: &Model) -> Vec<String> {
-    let area = Rect { x: 0, y: 0, width: model.size.width, height: model.size.height };
-    let mut buffer = Buffer::empty(area);
+    let mut buffer = Buffer::empty(Rect::new(0, 0, model.size.width, model.size.height));
     let layout = model.layout();
     screen::draw_content(&mut canvas::Canvas::new(&mut buffer, Appearance::default()), &layout, model);
-    let cells = &buffer;
     let area = model.overlays.top().map_or(layout.content, |overlay| overlay::area(overlay, &layout, model));
-    let mut lines = vec![row(cells, layout.title, 0).trim().to_owned()];
-    let title = row(cells, area, 0);
+    let mut lines = vec![row(&buffer, layout.title, 0).trim().to_owned()];
+    let title = row(&buffer, area, 0);
     lines.push(format!("== {} ==", title.trim_matches(FRAME).replace(['─', '━'], "").trim()));
-    let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(cells, area, y, model)).collect();
+    let mut rows: Vec<String> = (1..area.height.saturating_sub(1)).map(|y| numbered(&buffer, area, y, model)).collect();
     // Consecutive empty lines become one.
     rows.dedup_by(|row, before| row.trim().is_empty() && before.trim().is_empty());
     while rows.last().is_some_and(|row| row.trim().is_empty()) {
@@ -57,10 +55,9 @@ pub fn balances(model: &Model) -> String {
 /// A row inside a frame: whether it is chosen, its number, its text.
 fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     let inside = Area { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
-    let text = row(cells, inside, y).trim_end().to_owned();
+    let shown = row(cells, inside, y);
     let is_chosen = row(cells, Area { width: 2, ..area }, y).contains(['›', '>']);
-    let text = text.strip_prefix(['›', '>']).map(str::to_owned).unwrap_or(text);
-    let text = text.trim_end_matches('▏').to_owned();
+    let text = shown.strip_prefix(['›', '>']).unwrap_or(&shown).trim_end().trim_end_matches('▏');
     let room = Size { width: inside.width, height: area.height.saturating_sub(2) };
     let number = rows(model).and_then(|rows| rows.at(usize::from(y - 1), room)).map(|row| row + 1);
     let mark = if is_chosen { "> " } else { "  " };

@@ -81,19 +81,17 @@ impl DrawForm for TypedQuestion {
             (Some(failure), _) => failure.sentences().zip([Role::Problem, Role::Text, Role::Text]).collect(),
             (None, Err(_)) if form.text().is_empty() => vec![input()],
             (None, Err(missing)) => vec![input(), (missing, Role::Faint)],
-            (None, Ok(request)) => match model.calls.of_request(&request) {
-                Some(call) => vec![(format!("◌ asking … {}", progress(call, model.now)), Role::Strong)],
-                None => {
-                    let price = match form.stored_since(model.now) {
-                        Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
-                        None => {
-                            let (source, missing) = (ResponseSource::StoredOrService, model.overlays.missing(&request));
-                            model.quota_state.price_from(&request, source, missing).short()
-                        }
-                    };
-                    vec![(format!("{} · {price}", request.label()), Role::Price)]
+            (None, Ok(request)) => {
+                if let Some(call) = model.calls.of_request(&request) {
+                    return vec![(format!("◌ asking … {}", progress(call, model.now)), Role::Strong)];
                 }
-            },
+                let missing = model.overlays.missing(&request);
+                let price = match form.stored_since(model.now) {
+                    Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
+                    None => model.quota_state.price_from(&request, ResponseSource::StoredOrService, missing).short(),
+                };
+                vec![(format!("{} · {price}", request.label()), Role::Price)]
+            }
         }
     }
 }
@@ -148,8 +146,7 @@ fn draw_response(buffer: &mut Canvas<'_>, area: Area, response: &ResponseTree, m
         let Some((found, children)) = response.line(position) else { break };
         let mut line = LineWriter::of_list(buffer, inside, row, position == response.scroll.cursor);
         line.tab((found.depth * 2).min(40));
-        let sign = children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " });
-        line.own(sign, Role::Faint);
+        line.own(children.map_or("  ", |is_folded| if is_folded { "▸ " } else { "▾ " }), Role::Faint);
         draw_name(&mut line, found.name.as_ref().map(|name| name.visible_cut(40)).as_ref());
         if let Some(value) = &found.value {
             line.outside(value, Role::Text);

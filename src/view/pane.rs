@@ -46,7 +46,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     let inside =
         frame(buffer, area, &title(pane, open, state, model), &position(state, pane, open, has_focus), has_focus);
     if count == 0 {
-        LineWriter::new(buffer, inside, 0).own(&absent(open, pane), Role::Faint);
+        LineWriter::new(buffer, inside, 0).own(absent(open, pane), Role::Faint);
         return draw_problem(buffer, inside, state);
     }
     let notes = model.chosen().and_then(|entry| model.notes_on(entry.identifier.as_ref()?));
@@ -104,18 +104,16 @@ struct PaneRows<'a> {
 }
 
 impl PaneRows<'_> {
-    fn draw(&self, buffer: &mut Canvas<'_>, inside: Area, place: RowPlace, has_cursor: bool) {
+    fn draw(&self, buffer: &mut Canvas<'_>, mut inside: Area, place: RowPlace, has_cursor: bool) {
         let report = &self.open.report;
         let notes = self.notes.filter(|_| place.section != OWN);
         let note = notes.and_then(|notes| notes.on_row(report, place.section, &report.row(place.section, place.row)));
         let width = inside.width.saturating_sub(2);
-        let inside = if note.is_some() {
+        if note.is_some() {
             let end = Area { x: inside.x + width, width: inside.width - width, ..inside };
             LineWriter::new(buffer, end, 0).own(&format!(" {MARK}"), Role::Key);
-            Area { width, ..inside }
-        } else {
-            inside
-        };
+            inside.width = width;
+        }
         let found = self.open.row(self.state, place);
         let branch = self.state.branch(report, place);
         let mark = self.state.own_row(place).map(|(severity, _)| *severity);
@@ -190,15 +188,14 @@ fn draw_problem(buffer: &mut Canvas<'_>, inside: Area, state: &PaneState) {
     }
 }
 
-fn absent(open: &OpenReport, pane: Pane) -> String {
-    let words = match (open.report.index.is_complete, open.count(pane)) {
+fn absent(open: &OpenReport, pane: Pane) -> &'static str {
+    match (open.report.index.is_complete, open.count(pane)) {
         (true, _) if !open.report.index.is_json => "cannot be read: it is not JSON",
         (true, 0) if open.report.is_of_another_kind() => NO_REPORT,
         (true, 0) => "nothing reported",
         (true, _) => "no matching row",
         (false, _) => "reading …",
-    };
-    words.to_owned()
+    }
 }
 
 fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> String {
@@ -224,8 +221,8 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
 fn filter_label(state: &PaneState) -> String {
     let Some(filter) = &state.filter else { return String::new() };
     let words = Untrusted::from(filter.query.label()).visible_cut(30);
-    let (end, waits) =
-        (if filter.query.is_typing { "▏" } else { "" }, if filter.query.is_running() { " …" } else { "" });
+    let end = if filter.query.is_typing { "▏" } else { "" };
+    let waits = if filter.query.is_running() { " …" } else { "" };
     format!(" · {words}{end}{waits}")
 }
 
@@ -304,7 +301,7 @@ pub(super) fn draw_pieces<'a>(
     shift: Option<usize>,
     pattern: Option<&'a Pattern>,
 ) {
-    line.mark(pattern);
+    line.pattern = pattern;
     let mut room = shift.is_none().then(|| value_room(pieces, line.room()));
     let mut skip = shift.unwrap_or(0);
     for (at, piece) in pieces.iter().enumerate() {

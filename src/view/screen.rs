@@ -7,7 +7,7 @@ use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
 use crate::app::overlays::stored::MARK;
 use crate::app::panes::{NO_REPORT, Scroll, Tab};
-use crate::app::{Area, Layout, Model, Screen};
+use crate::app::{Area, Layout, Model, Screen, Size};
 use crate::report::{Pane, RecentFile};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
@@ -26,8 +26,8 @@ pub fn draw(buffer: &mut Buffer, look: Appearance, model: &Model) {
     let buffer = &mut Canvas::new(buffer, look);
     let whole = Area { x: 0, y: 0, width: buffer.area.width, height: buffer.area.height };
     if !model.size.is_enough() {
-        let (columns, rows, quit) = (SMALLEST.width, SMALLEST.height, model.key_label("quit"));
-        let words = format!("behaview needs {columns} columns and {rows} rows. {quit} quits.");
+        let Size { width, height } = SMALLEST;
+        let words = format!("behaview needs {width} columns and {height} rows. {} quits.", model.key_label("quit"));
         let rows = wrap(&words, usize::from(whole.width).max(1)).into_iter();
         return buffer.write_rows(whole, 0, rows.map(|row| (row, Role::Text)));
     }
@@ -129,8 +129,7 @@ fn followed(model: &Model, room: usize) -> String {
         return String::new();
     }
     let cost = crate::quota::price(&model.follows.made(), &model.quota_state.entitlements);
-    let here = model.following().filter(|_| model.screen == Screen::File);
-    let what = match here {
+    let what = match model.following().filter(|_| model.screen == Screen::File) {
         Some(follow) => format!("poll in {} s, {} left", follow.seconds(model.passed), count(follow.left(), "call")),
         None => format!("watching {}", count(model.follows.len() as u64, "file")),
     };
@@ -215,8 +214,7 @@ fn draw_message(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
 
 /// Draws a tab per pane with key and number of rows; the focused one looks like a chosen row.
 fn draw_tabs(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
-    let is_of_another_kind = model.open().is_some_and(|open| open.report.is_of_another_kind());
-    if is_of_another_kind {
+    if model.open().is_some_and(|open| open.report.is_of_another_kind()) {
         LineWriter::new(buffer, area, 0).own(&format!(" {NO_REPORT}"), Role::Problem);
     }
     for tab in Tab::all(model, area) {

@@ -59,6 +59,7 @@ pub struct Appearance {
 const NONE: Modifier = Modifier::empty();
 const BOLD: Modifier = Modifier::BOLD;
 const DIM: Modifier = Modifier::DIM;
+const REVERSED: Modifier = Modifier::REVERSED;
 
 impl Theme {
     /// The names of themes in the configuration: `auto` selects the one that fits the terminal.
@@ -80,14 +81,11 @@ fn ink(meaning: Role) -> (Modifier, Option<[ThemeColor; 2]>, Modifier, Modifier)
         Role::Frame => (NONE, Some([(0x4c_5670, 240, DarkGray), (0xa4_abb8, 145, DarkGray)]), NONE, DIM),
         Role::Focus => (BOLD, Some([(0x7a_a8f0, 111, Cyan), (0x1a_56b0, 25, Blue)]), BOLD, BOLD),
         // Behind the text.
-        Role::Cursor => {
-            let reversed = Modifier::REVERSED;
-            (BOLD, Some([(0x2c_3a55, 237, Reset), (0xd5_e3f7, 189, Reset)]), reversed, reversed)
-        }
+        Role::Cursor => (BOLD, Some([(0x2c_3a55, 237, Reset), (0xd5_e3f7, 189, Reset)]), REVERSED, REVERSED),
         Role::Price => (BOLD, Some([(0xeb_bc5c, 179, Yellow), (0x8f_5a00, 94, Magenta)]), marked, marked),
         Role::Free => (NONE, Some([(0x94_c97a, 114, Green), (0x2c_6e1f, 22, Green)]), BOLD, NONE),
         Role::Problem => {
-            (BOLD, Some([(0xf0_7178, 204, LightRed), (0xb3_1d28, 124, Red)]), BOLD.union(Modifier::REVERSED), marked)
+            (BOLD, Some([(0xf0_7178, 204, LightRed), (0xb3_1d28, 124, Red)]), BOLD.union(REVERSED), marked)
         }
         Role::Key => (NONE, Some([(0x7f_c8ff, 117, Cyan), (0x1a_56b0, 25, Blue)]), marked, BOLD),
         Role::Strong => (BOLD, None, BOLD, BOLD),
@@ -110,7 +108,7 @@ impl Appearance {
         let [_, red, green, blue] = rgb.to_be_bytes();
         match (meaning, self.depth) {
             // Sixteen colours include none that is suitable behind all others.
-            (Role::Cursor, ColorDepth::Sixteen) => style.add_modifier(Modifier::REVERSED),
+            (Role::Cursor, ColorDepth::Sixteen) => style.add_modifier(REVERSED),
             (Role::Cursor, ColorDepth::Indexed) => style.bg(Color::Indexed(indexed)),
             (Role::Cursor, _) => style.bg(Color::Rgb(red, green, blue)),
             (_, ColorDepth::Sixteen) => style.fg(sixteen),
@@ -126,7 +124,8 @@ const TRUE_COLOR: [&str; 7] = ["alacritty", "contour", "foot", "rio", "wezterm",
 impl ColorDepth {
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let (term, more) = (set("TERM").unwrap_or_default(), set("COLORTERM").unwrap_or_default());
+        let term = set("TERM").unwrap_or_default();
+        let more = set("COLORTERM").unwrap_or_default();
         let forced = set("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         let refused = set("NO_COLOR").is_some() || set("CLICOLOR").is_some_and(|value| value == "0");
         let is_modern = cfg!(windows) && term.is_empty() || TRUE_COLOR.iter().any(|name| term.starts_with(name));
