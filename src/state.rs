@@ -1,6 +1,6 @@
 //! Stores the state of the user interface between runs, in a file that only the program writes.
 
-use crate::app::start::Remembered;
+use crate::app::start::SavedScreen;
 use crate::files;
 use crate::text;
 use std::io;
@@ -12,11 +12,11 @@ pub const FILE: &str = "state.json";
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Reads the saved state, or defaults and a remark; a damaged file is renamed.
-pub fn read(path: &Path) -> (Remembered, Option<String>) {
+pub fn read(path: &Path) -> (SavedScreen, Option<String>) {
     let bytes = match files::read(path, MAX_BYTES) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return (Remembered::default(), None),
-        Err(error) => return (Remembered::default(), Some(format!("{} cannot be read: {error}", text::path(path)))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return (SavedScreen::default(), None),
+        Err(error) => return (SavedScreen::default(), Some(format!("{} cannot be read: {error}", text::path(path)))),
     };
     if let Ok(remembered) = serde_json::from_slice(&bytes) {
         return (remembered, None);
@@ -26,11 +26,11 @@ pub fn read(path: &Path) -> (Remembered, Option<String>) {
         Ok(()) => format!("The state file was damaged; it was renamed to {}.", text::path(&aside)),
         Err(error) => format!("{} is damaged, and cannot be renamed: {error}", text::path(path)),
     };
-    (Remembered::default(), Some(words))
+    (SavedScreen::default(), Some(words))
 }
 
 /// Writes the state to a file that only its owner can read.
-pub fn write(remembered: &Remembered, path: &Path) -> io::Result<()> {
+pub fn write(remembered: &SavedScreen, path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), files::own_folder)?;
     files::replace(path, &serde_json::to_vec_pretty(remembered)?)
 }
@@ -43,15 +43,15 @@ mod tests {
     fn state_damaged_is_renamed_and_defaults_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state").join(FILE);
-        assert_eq!(read(&path), (Remembered::default(), None));
-        let mut remembered = Remembered::default();
+        assert_eq!(read(&path), (SavedScreen::default(), None));
+        let mut remembered = SavedScreen::default();
         remembered.sizes.list = Some(30);
         write(&remembered, &path).unwrap();
         assert_eq!(read(&path), (remembered, None));
         std::fs::write(&path, "{\"sizes\": 7}").unwrap();
         files::set_mode(&path, 0o644).unwrap();
         let (found, words) = read(&path);
-        assert!(found == Remembered::default() && words.unwrap().contains("damaged"));
+        assert!(found == SavedScreen::default() && words.unwrap().contains("damaged"));
         assert!(!path.exists() && !files::is_open_to_others(&path.with_extension("damaged")));
         assert_eq!(std::fs::read(path.with_extension("damaged")).unwrap(), b"{\"sizes\": 7}");
     }
@@ -62,7 +62,7 @@ mod tests {
         use std::os::unix::ffi::OsStrExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(std::ffi::OsStr::from_bytes(b"st\xffte\x1b")).join(FILE);
-        let mut remembered = Remembered::default();
+        let mut remembered = SavedScreen::default();
         remembered.sizes.list = Some(30);
         write(&remembered, &path).unwrap();
         assert_eq!(read(&path), (remembered, None));

@@ -10,7 +10,7 @@ use crate::report::{self, Body, Pane, RecentFile, Row};
 use crate::text::{Untrusted, thousands};
 use std::sync::Arc;
 
-pub use crate::report::compare::Only;
+pub use crate::report::compare::SeenFilter;
 
 /// Times of an item in one report that are listed.
 const MAX_TIMES: usize = 50;
@@ -26,7 +26,7 @@ pub struct Comparison {
     pub other: Option<Sha256>,
     /// The pane whose items are shown; `None` for all.
     pub pane: Option<Pane>,
-    pub only: Only,
+    pub only: SeenFilter,
     /// The column whose items "only in" and "not in" refer to.
     pub here: usize,
     /// For each of the two files, whether unlisted pages may have more sandboxes.
@@ -106,7 +106,7 @@ impl MatrixColumn {
     }
 }
 
-impl Only {
+impl SeenFilter {
     pub fn label(self, here: &str) -> String {
         match self {
             Self::Any => "everything".to_owned(),
@@ -168,7 +168,7 @@ impl ListSource for Comparison {
 
 impl Comparison {
     /// The items of one or all panes that pass view and filter.
-    fn select(&self, pane: Option<Pane>, only: Only) -> Vec<u32> {
+    fn select(&self, pane: Option<Pane>, only: SeenFilter) -> Vec<u32> {
         let Some(matrix) = &self.matrix else { return Vec::new() };
         let mut shown = matrix.select(pane, only, &self.sides(), self.here);
         shown.retain(|item| self.found.as_ref().is_none_or(|found| found.binary_search(item).is_ok()));
@@ -177,7 +177,7 @@ impl Comparison {
 
     /// The numbers of items hidden by the view alone and by the pane alone.
     pub fn hidden(&self) -> [usize; 2] {
-        [(self.pane, Only::Any), (None, self.only)].map(|(pane, only)| self.select(pane, only).len())
+        [(self.pane, SeenFilter::Any), (None, self.only)].map(|(pane, only)| self.select(pane, only).len())
     }
 
     pub(super) fn sides(&self) -> Vec<u64> {
@@ -204,7 +204,7 @@ impl Comparison {
 
     /// Switches to the next view: all items, then each narrower choice.
     pub(super) fn step_view(&mut self) {
-        self.only = Only::ALL.into_iter().find(|next| *next > self.only).unwrap_or_default();
+        self.only = SeenFilter::ALL.into_iter().find(|next| *next > self.only).unwrap_or_default();
     }
 
     pub(super) fn step_column(&mut self, forward: bool) {

@@ -1,7 +1,7 @@
 //! The list of a file's sandboxes: its entries, its pages, and the open reports.
 
 use crate::app::find::Filter;
-use crate::app::find::finding::SearchEnd;
+use crate::app::find::controller::SearchEnd;
 use crate::app::layout::PaneNeed;
 use crate::app::message::DocumentReports;
 use crate::app::panes::{PaneState, Scroll, preferred_columns};

@@ -2,12 +2,12 @@
 
 use crate::app::export_form::{ClipboardCopy, SaveError, SaveJob};
 use crate::app::find::HitGroup;
-use crate::app::find::finding::SearchEnd;
+use crate::app::find::controller::SearchEnd;
+use crate::app::mouse::MouseInput;
 use crate::app::overlays::findings::FindingTotals;
 use crate::app::overlays::indicators::MergedIndicators;
 use crate::app::overlays::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
-use crate::app::pointer::Pointer;
 use crate::app::spending::ledger::LedgerPage;
 use crate::app::{Key, Size};
 use crate::export::ExportSource;
@@ -68,7 +68,7 @@ pub enum TerminalEvent {
     Key(Key),
     /// A key with the last frame whose drawing had begun when the key was read.
     KeyInput(Key, u64),
-    Pointer(Pointer),
+    Mouse(MouseInput),
     Paste(String),
     /// A frame was drawn; frames count from 1.
     FrameDrawn(u64),

@@ -17,9 +17,9 @@ pub mod layout;
 pub mod list;
 pub mod message;
 pub mod model;
+pub mod mouse;
 pub mod overlays;
 pub mod panes;
-pub mod pointer;
 mod responses;
 pub mod scan;
 pub mod spending;
@@ -37,5 +37,5 @@ pub use message::{
 };
 pub use model::{Model, Screen, Service};
 pub use overlays::Overlay;
-pub use spending::typed::{AD_HOC_REQUESTS, AdHocRequest};
-pub use start::Remembered;
+pub use spending::ad_hoc::{AD_HOC_REQUESTS, AdHocRequest};
+pub use start::SavedScreen;

@@ -6,13 +6,13 @@ use crate::app::find::{Filter, HitList, SearchQuery};
 use crate::app::keys::Keymap;
 use crate::app::layout::{PaneNeed, View};
 use crate::app::message::{DocumentReports, RulesOrFile};
+use crate::app::mouse::Mouse;
 use crate::app::overlays::{AllNotes, OverlayStack, Target};
 use crate::app::panes::PaneState;
-use crate::app::pointer::Mouse;
 use crate::app::scan::watch::{PollPace, ScanWatches};
 use crate::app::spending::price::{QuotaState, ShownPrices};
 use crate::app::spending::{Calls, Obstacle};
-use crate::app::start::{Remembered, StartScreen};
+use crate::app::start::{SavedScreen, StartScreen};
 use crate::app::{Effect, Job, Layout, List, ListEntry, OpenReport, Overlay, ReportJob, Size, Sizes, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::rules::Rules;
@@ -44,7 +44,7 @@ pub struct Model {
     pub calls: Calls,
     pub quota_state: QuotaState,
     pub(crate) sizes: Sizes,
-    pub(crate) remembered: Remembered,
+    pub(crate) remembered: SavedScreen,
     pub notice: Option<Notice>,
     /// Whether the program ends once no paid response and no write is pending.
     pub(crate) is_quitting: bool,
@@ -91,7 +91,7 @@ impl Service {
     pub fn barred(&self) -> Option<Obstacle> {
         match self {
             Self { is_offline: true, .. } => Some(Obstacle::Offline),
-            Self { has_key: false, .. } => Some(Obstacle::NoKey),
+            Self { has_key: false, .. } => Some(Obstacle::NoApiKey),
             _ => None,
         }
     }

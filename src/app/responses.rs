@@ -4,7 +4,7 @@ use crate::app::files::OpenFile;
 use crate::app::find::HitList;
 use crate::app::list::Next;
 use crate::app::overlays::{ResponseTree, TextPage};
-use crate::app::spending::{InFlightCall, last_days};
+use crate::app::spending::{InFlightCall, last_30_days};
 use crate::app::{
     Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
     StoreJob,
@@ -27,17 +27,17 @@ impl Model {
             self.leave();
         } else if call.as_ref().is_some_and(|call| call.is_paid) {
             // After a paid call, the model reads the counters, which is free.
-            self.quota_state.are_outrun |= self.calls.has(&Request::Quotas);
+            self.quota_state.may_be_stale |= self.calls.has(&Request::Quotas);
             self.send_confirmed(Request::Quotas, ResponseSource::Service);
             if self.quota_state.usage.is_some() {
-                self.send_confirmed(last_days(self.now), ResponseSource::Service);
+                self.send_confirmed(last_30_days(self.now), ResponseSource::Service);
             }
         }
         match result {
             Ok(response) => self.on_response(request, call, response),
             Err(failure) => self.on_failure(request, call, failure),
         }
-        if *request == Request::Quotas && std::mem::take(&mut self.quota_state.are_outrun) && !self.is_quitting {
+        if *request == Request::Quotas && std::mem::take(&mut self.quota_state.may_be_stale) && !self.is_quitting {
             self.send_confirmed(Request::Quotas, ResponseSource::Service);
         }
         self.next_in_batch();

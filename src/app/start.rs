@@ -105,7 +105,7 @@ const MAX_FOLDED_ROWS: usize = 10_000;
 /// View settings that the next run restores.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Remembered {
+pub struct SavedScreen {
     pub sizes: Sizes,
     pub(crate) scope: Scope,
     /// Folds by report, the latest last.
@@ -120,7 +120,7 @@ struct Folded {
     rows: Vec<u32>,
 }
 
-impl Remembered {
+impl SavedScreen {
     pub(super) fn rows(&self, report: &Identifier) -> &[u32] {
         let name = name(report);
         self.folded.iter().find(|folded| folded.report == name).map_or(&[], |folded| &folded.rows)
@@ -143,12 +143,12 @@ fn name(report: &Identifier) -> String {
 }
 
 impl Model {
-    pub fn resume(&mut self, remembered: Remembered) {
+    pub fn resume(&mut self, remembered: SavedScreen) {
         self.sizes = remembered.sizes;
         self.remembered = remembered;
     }
 
-    pub fn remember(&mut self) -> Remembered {
+    pub fn remember(&mut self) -> SavedScreen {
         self.record_folds();
         self.remembered.sizes = self.sizes;
         self.remembered.clone()

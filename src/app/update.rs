@@ -120,10 +120,10 @@ impl Model {
             // Such a small screen shows only how to quit: other keys would act on what is not visible.
             TerminalEvent::Key(key) | TerminalEvent::KeyInput(key, ..)
                 if !self.size.is_enough() && Command::of(key, self).is_none_or(|command| command.name != "quit") => {}
-            TerminalEvent::Pointer(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
+            TerminalEvent::Mouse(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
             TerminalEvent::Key(key) => self.press(key),
             TerminalEvent::KeyInput(key, frame) => self.press_if_price_was_shown(key, frame),
-            TerminalEvent::Pointer(pointer) => self.point(pointer),
+            TerminalEvent::Mouse(pointer) => self.point(pointer),
             TerminalEvent::Paste(text) => self.paste(&text),
             TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
             TerminalEvent::Resize(size) => {
@@ -237,12 +237,13 @@ impl Model {
             return self.press(key);
         }
         let question = self.overlays.top_as::<Confirmation>().map(|question| question.number);
-        let was_prompt_shown = question.is_none_or(|question| self.offers.was_prompt_shown(question, frame));
+        let was_confirmation_shown =
+            question.is_none_or(|question| self.offers.was_confirmation_shown(question, frame));
         let was_price_shown = || self.offer(key).is_none_or(|offer| self.offers.was_price_shown(key, &offer, frame));
         let writes = || Command::of(key, self).is_some_and(|command| command.name == "save");
         if frame == 0 && writes() {
             self.warn(format!("{key} came together with other keys: nothing was written. Press it again."));
-        } else if !was_prompt_shown && !leaves() {
+        } else if !was_confirmation_shown && !leaves() {
             self.warn(format!("{key} came before the confirmation was drawn: nothing was done. Press it again."));
         } else if !was_price_shown() {
             self.warn(format!("{key} came before its price was on the screen: nothing was sent. Press it again."));
@@ -324,7 +325,7 @@ impl Model {
             Action::Local(act) | Action::OpenPaid { to: act, .. } => act(self),
             Action::GoToPane(pane) => self.go_to_pane(*pane),
             Action::Each { begin, .. } => {
-                if !self.refuse(&self.tag(command)) {
+                if !self.refuse(&self.key_price(command)) {
                     begin(self)
                 }
             }
@@ -333,7 +334,7 @@ impl Model {
             Action::Send { request, source, .. } => match request(self) {
                 Some(request) if self.refuse_in_flight(&request) => {}
                 Some(request) => {
-                    self.quota_state.await_response(&request);
+                    self.quota_state.announce_response(&request);
                     self.send_or_confirm(request, *source)
                 }
                 None => {}

@@ -28,7 +28,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     let (folders, config) = common.config()?;
     need_terminal(display(&config))?;
     let setup = Setup::new(common, &folders, &config, Spending::default())?;
-    let deleted = if config.offline { Vec::new() } else { setup.apply_limits()? };
+    let deleted = if config.offline { Vec::new() } else { setup.apply_retention()? };
     let Setup { gateway, entitled, remarks, .. } = setup;
     let mut model = model(&gateway);
     model.quota_state.entitlements = entitled;
@@ -59,13 +59,13 @@ fn named(text: &str, common: &Common) -> Result<(Sha256, Option<Identifier>)> {
         );
     }
     let is_word = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    if let Some(identifier) = Identifier::typed(text).filter(|_| !is_word) {
+    if let Some(identifier) = Identifier::from_input(text).filter(|_| !is_word) {
         match show::stored(&identifier, common)? {
             Some(stored) => match stored.file.or_else(|| identifier.parts().file) {
                 Some(file) => return Ok((file, Some(identifier))),
                 None => fail!(Usage, "the file of this report is not known: behaview open shows it by itself"),
             },
-            None if identifier.is_documented() => return Err(show::not_stored(&identifier)),
+            None if identifier.has_documented_format() => return Err(show::not_stored(&identifier)),
             None => {}
         }
     }
@@ -172,14 +172,14 @@ impl OpenArgs {
 
 /// Reads a document, or the stored report of an identifier; returns its title and reports.
 fn load(file: &OsStr, is_alone: bool, common: &Common, remarks: &mut Vec<String>) -> Result<(String, DocumentReports)> {
-    let name = document::services(file).filter(|name| Sha256::parse(name).is_none());
-    if let Some(identifier) = name.and_then(Identifier::typed) {
+    let name = document::as_service_name(file).filter(|name| Sha256::parse(name).is_none());
+    if let Some(identifier) = name.and_then(Identifier::from_input) {
         match show::stored(&identifier, common)? {
             Some(stored) => {
                 let report = LoadedReport::new(stored.received, stored.body()?, None);
                 return Ok((identifier.text().unicode(), vec![(Some(identifier), report)]));
             }
-            None if identifier.is_documented() => return Err(show::not_stored(&identifier)),
+            None if identifier.has_documented_format() => return Err(show::not_stored(&identifier)),
             None => {}
         }
     }

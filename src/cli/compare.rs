@@ -1,7 +1,7 @@
 //! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored reports.
 
 use super::*;
-use crate::app::compare::{MatrixColumn, Only, cut, sides};
+use crate::app::compare::{MatrixColumn, SeenFilter, cut, sides};
 use crate::app::list::List;
 use crate::quota::Plan;
 use crate::report::Cancel;
@@ -25,8 +25,8 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "NAME", value_parser = super::inputs::pane)]
     pane: Option<Pane>,
     /// Only items that were seen so
-    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Only::Any)]
-    only: Only,
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = SeenFilter::Any)]
+    only: SeenFilter,
     /// The sandbox that "here" means, by its number or the start of its name; the first stored one unless given
     #[arg(long, value_name = "NAME")]
     sandbox: Option<String>,
@@ -35,7 +35,7 @@ pub(super) struct CompareArgs {
     json: bool,
 }
 
-impl ValueEnum for Only {
+impl ValueEnum for SeenFilter {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }
@@ -116,7 +116,7 @@ const MAX_VALUES: usize = 50;
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let (mut shown, mut gap) = (CompareOutput::default(), None);
-        let (mut columns, files, entitled) = match document::services(&self.file) {
+        let (mut columns, files, entitled) = match document::as_service_name(&self.file) {
             Some(file) => self.files(file, common, (&mut shown.more, &mut gap))?,
             None => (self.documents(&mut gap)?, Vec::new(), Entitlements::default()),
         };
@@ -177,7 +177,7 @@ impl CompareArgs {
     /// The reports of documents, each document against the others, or the reports of a single one.
     fn documents(&self, gap: &mut Option<&'static str>) -> Result<Vec<MatrixColumn>> {
         let all = || std::iter::once(&self.file).chain(&self.others);
-        if self.with.is_some() || all().any(|document| document::services(document).is_some()) {
+        if self.with.is_some() || all().any(|document| document::as_service_name(document).is_some()) {
             fail!(Usage, "{MIXED}");
         }
         let mut columns = Vec::new();
@@ -212,7 +212,7 @@ impl CompareArgs {
             let known: Vec<_> = columns.iter().map(name).collect();
             fail!(Usage, "unknown sandbox; known are {}", known.join(", "));
         };
-        if matches!(self.only, Only::Here | Only::NotHere) && !column.is_compared() {
+        if matches!(self.only, SeenFilter::Here | SeenFilter::NotHere) && !column.is_compared() {
             let cost = price(std::slice::from_ref(column), entitled).zip(column.identifier.as_ref());
             let cost = cost.map(|(cost, id)| format!(". behaview show {} fetches it: {cost}", id.text().visible()));
             fail!(NotFound, "the report of {} is not stored{}", name(column), cost.unwrap_or_default());

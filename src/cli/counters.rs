@@ -1,7 +1,7 @@
 //! `behaview quota` and `behaview usage`: the service's own counters. Both calls are free.
 
 use super::*;
-use crate::app::spending::counters::{CountersView, KNOWN, OTHERS, usage_remarks, usage_rows};
+use crate::app::spending::counters::{CountersView, KNOWN_HEADING, OTHERS_HEADING, usage_remarks, usage_rows};
 use crate::quota::{Balances, Usage as UsageDetails};
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -34,9 +34,9 @@ pub(super) fn read_balances(response: &[u8]) -> Result<Balances, CliError> {
 }
 
 fn counters_text(shown: &CountersView<'_>) -> String {
-    let others = shown.rows(false).peekable().peek().map(|_| table(OTHERS, shown.rows(false)));
+    let others = shown.rows(false).peekable().peek().map(|_| table(OTHERS_HEADING, shown.rows(false)));
     let others = others.map(|others| format!("\n{others}")).unwrap_or_default();
-    let known = table(KNOWN, shown.rows(true)) + "\n" + &table(["period", "resets"], shown.resets());
+    let known = table(KNOWN_HEADING, shown.rows(true)) + "\n" + &table(["period", "resets"], shown.resets());
     with_remarks(known + &others, shown.remarks())
 }
 

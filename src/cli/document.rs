@@ -91,14 +91,14 @@ fn other_kind(body: &Body) -> Option<String> {
 
 /// Parses a path and expands a quoted `~`, which the shell has not expanded.
 pub(super) fn path() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().map(file::typed)
+    OsStringValueParser::new().map(file::from_input)
 }
 
 /// The argument as an identifier of the service; `None` if it names a document.
 ///
 /// Samples are often named by their hash. So an argument with the form of an identifier is one;
 /// a leading `./` makes it a path. Invalid Unicode can only be a file name.
-pub(super) fn services(argument: &OsStr) -> Option<&str> {
+pub(super) fn as_service_name(argument: &OsStr) -> Option<&str> {
     let text = argument.to_str()?;
     let is_services = text.get(..Sha256::LENGTH).is_some_and(|hash| Sha256::parse(hash).is_some());
     let is_path = || text.contains(std::path::MAIN_SEPARATOR) || text.ends_with(".json");
@@ -113,7 +113,7 @@ pub(super) fn read(path: impl AsRef<Path>) -> Result<Document> {
 
 /// Begins to read a large report: its first rows are shown while a thread reads the rest. `None` for anything else.
 pub(super) fn begin(path: &Path) -> Option<(String, DocumentReports)> {
-    let path = file::typed(path);
+    let path = file::from_input(path);
     let about = std::fs::metadata(&path).ok()?;
     let mut file =
         File::open(&path).ok().filter(|_| about.is_file() && (LARGE..LARGEST as u64).contains(&about.len()))?;
@@ -200,7 +200,7 @@ fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> Result<Vec<
     let (mut source, name, is_file): (Box<dyn Read>, _, _) = if path == Path::new(STANDARD_INPUT) {
         (Box::new(io::stdin().lock()), name(path), false)
     } else {
-        let path = file::typed(path);
+        let path = file::from_input(path);
         let name = text::path(&path).to_string();
         let file = File::open(&path).with_context(|| match path.exists() {
             true => format!("{name} cannot be opened"),

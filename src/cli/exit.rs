@@ -104,7 +104,7 @@ fn logged(error: &anyhow::Error, log: &Log) -> Option<String> {
     let kind = kind_of(error);
     match error.downcast_ref::<GatewayError>() {
         // Nothing was sent, and nothing else failed.
-        Some(GatewayError::Service { error: ServiceError::NoKey(_), .. }) => None,
+        Some(GatewayError::Service { error: ServiceError::NoApiKey(_), .. }) => None,
         Some(GatewayError::Service { line: Some(line), .. }) => (kind != FailureKind::NotFound).then(|| line.clone()),
         _ if kind == FailureKind::DoesNotFit => None,
         _ => {
@@ -180,7 +180,7 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
 
 fn kind_of_service(error: &ServiceError) -> FailureKind {
     match error {
-        ServiceError::NoKey(_) => FailureKind::Key,
+        ServiceError::NoApiKey(_) => FailureKind::Key,
         ServiceError::Unsendable(_) => FailureKind::Usage,
         ServiceError::ForeignUpload(_) => FailureKind::Malformed,
         ServiceError::Unreachable(_)

@@ -105,7 +105,7 @@ pub(super) fn read_subjects<T>(
 ) -> Result<Vec<Subject<T>>> {
     let (mut subjects, mut known) = (Vec::new(), HashSet::new());
     for argument in arguments {
-        match document::services(argument) {
+        match document::as_service_name(argument) {
             _ if argument == STANDARD_INPUT => match standard_input()? {
                 Subject::Saved(document) => subjects.push(Subject::Saved(document)),
                 Subject::Service(text) => {

@@ -1,6 +1,6 @@
 //! `behaview list`: lists a file's sandboxes.
 
-use super::document::services;
+use super::document::as_service_name;
 use super::query::warn_if_quarantined;
 use super::*;
 use crate::quota::Plan;
@@ -74,7 +74,7 @@ struct ListedSandbox {
     labels: Vec<String>,
     tags: Vec<String>,
     /// When the report was stored; it is free from then on.
-    stored_since: Option<Timestamp>,
+    stored_at: Option<Timestamp>,
     /// The file that the report was imported from; `None` if it came from the service.
     imported_from: Option<String>,
 }
@@ -241,7 +241,7 @@ fn is_clear(id: &str) -> bool {
         && id.trim() == id
         && !id.starts_with(['#', '-', '[', '{'])
         && !id.contains(char::is_control)
-        && services(id.as_ref()).is_some()
+        && as_service_name(id.as_ref()).is_some()
 }
 
 /// The outcome if reports are stored, but no page of their list is.
@@ -303,7 +303,7 @@ impl ListedSandbox {
             visible(&self.labels.join(" ")),
             visible(&self.tags.join(" ")),
             self.when.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default(),
-            if self.stored_since.is_some() { "0, stored".to_owned() } else { price.to_owned() },
+            if self.stored_at.is_some() { "0, stored".to_owned() } else { price.to_owned() },
             visible(self.id.as_deref().unwrap_or("-")),
         ]
     }
@@ -332,7 +332,7 @@ fn sandbox(
         score,
         labels: labels.iter().map(Untrusted::unicode).collect(),
         tags: tags.iter().map(Untrusted::unicode).collect(),
-        stored_since: stored.map(|stored| stored.received).or(received.filter(|_| report.is_some())),
+        stored_at: stored.map(|stored| stored.received).or(received.filter(|_| report.is_some())),
         imported_from: imported.map(|imported| imported.from.unicode()),
     }
 }

@@ -133,7 +133,7 @@ pub(super) fn print_cost(setup: &Setup) -> Result<()> {
         hint("nothing was charged");
     } else {
         hint(format!("charged: {}", in_units(&spent)));
-        setup.apply_limits().unwrap_or_else(|why| vec![why.to_string()]).iter().for_each(warn);
+        setup.apply_retention().unwrap_or_else(|why| vec![why.to_string()]).iter().for_each(warn);
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ impl SearchArgs {
         };
         let mut names = Vec::new();
         for what in &self.what {
-            if let Some(name) = document::services(what) {
+            if let Some(name) = document::as_service_name(what) {
                 names.push(name);
                 continue;
             }
@@ -141,7 +141,7 @@ fn notes(gateway: &Gateway, names: &[&str]) -> Result<Vec<Note>> {
 fn is_named(name: &str, file: Option<&Sha256>, identifier: &Identifier) -> bool {
     match Sha256::parse(name) {
         Some(named) => file == Some(&named),
-        None => Identifier::typed(name).as_ref() == Some(identifier),
+        None => Identifier::from_input(name).as_ref() == Some(identifier),
     }
 }
 

@@ -73,7 +73,7 @@ impl Setup {
     }
 
     /// Deletes by the limits of the config; returns remarks for the user.
-    pub(super) fn apply_limits(&self) -> Result<Vec<String>, StoreError> {
+    pub(super) fn apply_retention(&self) -> Result<Vec<String>, StoreError> {
         let (store, StoreTable { max_age_days, max_size_mb, .. }) = (&self.gateway.store, self.limits);
         let (mut limits, mut remarks) = (Vec::new(), Vec::new());
         if max_age_days.is_none() && max_size_mb.is_none() {

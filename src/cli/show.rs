@@ -67,7 +67,7 @@ impl ShowArgs {
 /// unquoted identifier with a blank: the call would be charged.
 pub(super) fn identifier(text: &str, common: &Common) -> Result<Identifier> {
     let identifier = listed(text)?;
-    if identifier.is_documented() || stored(&identifier, common)?.is_some() {
+    if identifier.has_documented_format() || stored(&identifier, common)?.is_some() {
         return Ok(identifier);
     }
     let what = if Path::new(text).is_dir() { "a folder, and " } else { "" };
@@ -99,7 +99,7 @@ pub(super) fn listed(text: &str) -> Result<Identifier> {
     if text.len() > Identifier::LONGEST {
         fail!(Usage, "that is longer than any identifier; behaview list prints those of a file");
     }
-    let identifier = Identifier::typed(text);
+    let identifier = Identifier::from_input(text);
     identifier
         .ok_or_else(|| FailureKind::Usage.error("that is not a sandbox identifier; behaview list prints them").into())
 }

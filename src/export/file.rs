@@ -25,7 +25,7 @@ pub enum FileError {
 
 /// Expands `~` in a path that no shell has read. A file named `~` in the working folder has precedence:
 /// a shell that completes names passes it unchanged.
-pub fn typed(path: impl AsRef<OsStr>) -> PathBuf {
+pub fn from_input(path: impl AsRef<OsStr>) -> PathBuf {
     let path = Path::new(path.as_ref());
     let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());
     let in_home = in_home.and_then(|rest| Some(directories::BaseDirs::new()?.home_dir().join(rest)));

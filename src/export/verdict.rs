@@ -98,7 +98,7 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
         };
         ("the file that was run".to_owned(), "The file that was run.".to_owned(), activity)
     } else {
-        indicator.why_common().map_or(Ok(()), Err)?;
+        indicator.why_not_public().map_or(Ok(()), Err)?;
         let rule = opened.rule_of(indicator).filter(|rule| rule.severity <= Severity::Medium);
         let rule = rule.ok_or("no finding of high or medium severity is about it")?;
         let words = format!("{}: {}", rule.severity.name(), rule.label());

@@ -41,7 +41,7 @@ impl Identifier {
     }
 
     /// Whether it has the documented shape (specification §2.1).
-    pub fn is_documented(&self) -> bool {
+    pub fn has_documented_format(&self) -> bool {
         let (file, rest) = split_file(self.0.as_bytes());
         file.is_some() && split_number(rest).1.is_some()
     }
@@ -57,7 +57,7 @@ impl Identifier {
     pub const LONGEST: usize = 16 * 1024;
 
     /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too long for an address.
-    pub fn typed(text: &str) -> Option<Self> {
+    pub fn from_input(text: &str) -> Option<Self> {
         let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
         let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));
         Some(text).filter(|text| text.len() <= Self::LONGEST).map(Untrusted::from).and_then(Self::new)

@@ -20,7 +20,7 @@ pub use signals::{BlockedSignals, Signals, survive_file_limit};
 pub(crate) use signals::{SHUTDOWN_GRACE, STUCK_TIMEOUT};
 pub use terminal::{Clipboard, Display, install_panic_hook, prompt_hidden, run, terminal_size};
 
-use crate::app::{Effect, FileEvent, FileJob, Key, Message, Model, Remembered, Size, TerminalAction, TerminalEvent};
+use crate::app::{Effect, FileEvent, FileJob, Key, Message, Model, SavedScreen, Size, TerminalAction, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::view::{self, Appearance};
 use performer::Performer;
@@ -132,7 +132,7 @@ where
     }
 
     /// How the app ended: by a signal, if one came.
-    fn result(&mut self, exit: RunExit, ending: &ShutdownState) -> (RunExit, Remembered) {
+    fn result(&mut self, exit: RunExit, ending: &ShutdownState) -> (RunExit, SavedScreen) {
         (ending.signal().map_or(exit, RunExit::Signal), self.model.remember())
     }
 

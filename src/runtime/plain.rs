@@ -6,7 +6,7 @@
 use super::signals::Signals;
 use super::{Clipboard, EventLoop, RunExit};
 use crate::app::commands::Command;
-use crate::app::{Key, KeyContext, Message, Model, Remembered, Size, TerminalEvent};
+use crate::app::{Key, KeyContext, Message, Model, SavedScreen, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view;
@@ -38,7 +38,7 @@ pub(super) fn run(
     gateway: Option<Arc<Gateway>>,
     signals: Signals,
     clock: Clock,
-) -> anyhow::Result<(RunExit, Remembered)> {
+) -> anyhow::Result<(RunExit, SavedScreen)> {
     (model.settings.is_plain, model.size) = (true, PAGE_SIZE);
     // Keys show no price here: each call that costs something is confirmed.
     model.settings.confirm_above = 0;

@@ -8,8 +8,8 @@ use super::{EventLoop, LoopExit, MessageSender, RunExit, usable_size};
 use crate::app::keys::{
     BACK_TAB, BACKSPACE, DELETE, DOWN, END, ENTER, ESC, HOME, INSERT, LEFT, PAGE_DOWN, PAGE_UP, RIGHT, TAB, UP,
 };
-use crate::app::pointer::{MouseAction, Pointer};
-use crate::app::{Key, Model, Remembered, Size, TerminalEvent};
+use crate::app::mouse::{MouseInput, MouseKind};
+use crate::app::{Key, Model, SavedScreen, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
 use crate::text::{self, Untrusted};
 use crate::view::{Appearance, ColorDepth, Theme};
@@ -139,7 +139,7 @@ pub fn run(
     display: Display,
     signals: Signals,
     clock: Clock,
-) -> anyhow::Result<(RunExit, Remembered)> {
+) -> anyhow::Result<(RunExit, SavedScreen)> {
     if display.is_plain {
         return super::plain::run(model, gateway, signals, clock);
     }
@@ -307,23 +307,23 @@ fn wait_for_input() -> io::Result<()> {
 fn message(event: Event, frame: u64) -> Option<TerminalEvent> {
     match event {
         Event::Key(event) => key(event).map(|key| TerminalEvent::KeyInput(key, frame)),
-        Event::Mouse(event) => pointer(event).map(TerminalEvent::Pointer),
+        Event::Mouse(event) => pointer(event).map(TerminalEvent::Mouse),
         Event::Paste(text) => Some(TerminalEvent::Paste(text)),
         Event::Resize(width, height) => Some(TerminalEvent::Resize(Size { width, height })),
         _ => None,
     }
 }
 
-fn pointer(event: MouseEvent) -> Option<Pointer> {
-    let does = match event.kind {
-        MouseEventKind::Down(MouseButton::Left) => MouseAction::Press,
-        MouseEventKind::Drag(MouseButton::Left) => MouseAction::Drag,
-        MouseEventKind::Up(MouseButton::Left) => MouseAction::Release,
-        MouseEventKind::ScrollUp => MouseAction::Up,
-        MouseEventKind::ScrollDown => MouseAction::Down,
+fn pointer(event: MouseEvent) -> Option<MouseInput> {
+    let kind = match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => MouseKind::Press,
+        MouseEventKind::Drag(MouseButton::Left) => MouseKind::Drag,
+        MouseEventKind::Up(MouseButton::Left) => MouseKind::Release,
+        MouseEventKind::ScrollUp => MouseKind::ScrollUp,
+        MouseEventKind::ScrollDown => MouseKind::ScrollDown,
         _ => return None,
     };
-    Some(Pointer { x: event.column, y: event.row, does })
+    Some(MouseInput { x: event.column, y: event.row, kind })
 }
 
 /// The app's name for a key press, if it has one.

@@ -175,7 +175,7 @@ impl Client {
     }
 
     fn key(&self) -> Result<&str, ServiceError> {
-        let missing = || ServiceError::NoKey(self.profile.root.clone());
+        let missing = || ServiceError::NoApiKey(self.profile.root.clone());
         self.credential.as_ref().map(Credential::expose).ok_or_else(missing)
     }
 

@@ -21,7 +21,7 @@ pub const LONGEST_ERROR: u64 = 64 * 1024;
 pub enum ServiceError {
     /// With the address of the service, where the user gets a key.
     #[error("there is no key")]
-    NoKey(String),
+    NoApiKey(String),
     #[error("the service cannot be reached: {0}")]
     Unreachable(String),
     #[error("the service cannot be reached: its certificate is not trusted ({0})")]
@@ -117,7 +117,7 @@ impl ServiceError {
     pub fn advice(&self) -> String {
         match self {
             Self::Refused(refusal) => return refusal.advice(),
-            Self::NoKey(root) => return key_help(root).join("\n") + "\nbehaview demo needs no key.",
+            Self::NoApiKey(root) => return key_help(root).join("\n") + "\nbehaview demo needs no key.",
             Self::Unreachable(_) => "Check the network, and the address in the profile.",
             Self::Untrusted(_) => "If its authority is yours, set ca_file (PEM) in the profile; if not, distrust it.",
             Self::Unsendable(_) => "Check the file.",

@@ -100,9 +100,9 @@ fn hit(model: &Model) -> Option<StyledText> {
 /// The answers that send requests, and the enabled commands that may cost.
 fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     let paid = model.overlays.choices().iter().filter(|choice| choice.consent.sends());
-    let paid = paid.map(|choice| (choice.key, choice.label, model.price_tag(choice)));
+    let paid = paid.map(|choice| (choice.key, choice.label, model.price_of_choice(choice)));
     let command =
-        |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.tag(command)));
+        |command: &&'static Command| Some((model.key_of(command)?, label(model, command), model.key_price(command)));
     paid.chain(commands.iter().filter_map(command)).map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
@@ -133,7 +133,7 @@ fn is_priced(model: &Model, command: &Command) -> bool {
         Action::OpenPaid { .. } => model.service.barred().is_none(),
         _ => command.sends(),
     };
-    can_cost && !model.tag(command).is_free()
+    can_cost && !model.key_price(command).is_free()
 }
 
 fn label(model: &Model, command: &Command) -> &'static str {
@@ -157,7 +157,7 @@ impl PricedKey {
         };
         // The word "then" implies that nothing is charged yet.
         let price = tag.label().trim_start_matches("0 now, ").to_owned();
-        Self { key, label, price, meaning, spends: tag.spends().is_some() }
+        Self { key, label, price, meaning, spends: tag.paid_plan().is_some() }
     }
 }
 
@@ -234,7 +234,7 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
     // The form that submits a file counts in scans.
     let submits = model.overlays.all.iter().any(|overlay| matches!(overlay, Overlay::Submit(_)));
     let unit = if submits { Unit::Scan } else { Unit::Request };
-    let first = model.quota_state.runs_out_first(unit, model.now);
+    let first = model.quota_state.least_left(unit, model.now);
     let mut pieces = match &first {
         None => vec![(unknown(model), Role::Faint)],
         Some(first) => limits(&model.quota_state.left(unit, model.now), first, unit, verbosity),

@@ -216,7 +216,7 @@ fn next_price(list: &List, model: &Model) -> String {
 
 /// The price of a request, or its obstacle.
 fn price_text(model: &Model, request: &Request) -> String {
-    let tag = model.tag_of_request(request, ResponseSource::StoredOrService);
+    let tag = model.price_of_request(request, ResponseSource::StoredOrService);
     if tag.obstacle.is_some() { tag.short() } else { tag.label() }
 }
 
@@ -329,5 +329,5 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<StyledText> {
 fn next_key(model: &Model) -> Option<StyledText> {
     let (key, command) =
         Command::applying(model).find(|(_, command)| command.rank == 1 && model.overlays.is_empty())?;
-    Some((format!("{key}  {} · {}", command.label, model.tag(command).label()), Role::Price))
+    Some((format!("{key}  {} · {}", command.label, model.key_price(command).label()), Role::Price))
 }

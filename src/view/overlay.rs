@@ -10,7 +10,7 @@ use crate::app::overlays::generic::{ListSource, ListView};
 use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
 use crate::app::overlays::text_page::{HEAD, TextPage};
 use crate::app::spending::Confirmation;
-use crate::app::spending::typed::{PlannedOperations, Planner, Prompt, TypedQuestion};
+use crate::app::spending::ad_hoc::{AdHocPrompt, PlannedOperations, Planner, Prompt};
 use crate::app::{Area, Layout, List, Model, Overlay, ResponseSource};
 use crate::report::Row;
 use crate::text::{ColumnWidth, Visible, count, thousands, wrap_cut};
@@ -69,14 +69,14 @@ impl DrawForm for PlannedOperations {
     }
 }
 
-impl DrawForm for TypedQuestion {
+impl DrawForm for AdHocPrompt {
     fn title(form: &Prompt, _: &Model) -> String {
-        form.source.ask.help.to_owned()
+        form.source.entry.help.to_owned()
     }
 
     fn text(form: &Prompt, model: &Model) -> Vec<StyledText> {
         let request = form.request(model.now);
-        let input = || (form.source.ask.input.to_owned(), Role::Text);
+        let input = || (form.source.entry.input.to_owned(), Role::Text);
         match (&form.failure, request) {
             (Some(failure), _) => failure.sentences().zip([Role::Problem, Role::Text, Role::Text]).collect(),
             (None, Err(_)) if form.text().is_empty() => vec![input()],
@@ -86,7 +86,7 @@ impl DrawForm for TypedQuestion {
                     return vec![(format!("◌ asking … {}", progress(call, model.now)), Role::Strong)];
                 }
                 let missing = model.overlays.missing(&request);
-                let price = match form.stored_since(model.now) {
+                let price = match form.stored_at(model.now) {
                     Some(since) => format!("0, stored since {}", super::list::since(since, model.now)),
                     None => model.quota_state.price_from(&request, ResponseSource::StoredOrService, missing).short(),
                 };

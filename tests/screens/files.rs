@@ -183,7 +183,8 @@ fn document_read_before_it_is_opened_has_all_reports() {
     let (body, rest) = Body::begun(first.as_bytes().to_vec());
     rest.finish(format!(r#"{first}{{"id":"two","attributes":{{"tags":["SECOND"]}}}}"#).into_bytes());
     let mut tui = TuiHarness::without_key();
-    let (report, identifier) = (LoadedReport::new(jiff::Timestamp::UNIX_EPOCH, body, None), Identifier::typed("one"));
+    let (report, identifier) =
+        (LoadedReport::new(jiff::Timestamp::UNIX_EPOCH, body, None), Identifier::from_input("one"));
     tui.session.model.open_documents(vec![("two.json".to_owned(), vec![(identifier, report)])]);
     tui.later(0);
     tui.rest();

@@ -2,13 +2,13 @@
 
 use crate::harness::{TuiHarness, main_file, options};
 use crate::{above_bar, screen};
-use behaview::app::pointer::{MouseAction, Pointer};
+use behaview::app::mouse::{MouseInput, MouseKind};
 use behaview::app::{Layout, TerminalEvent};
 use behaview::demo::{ListContent, Options};
 use behaview::report::Pane;
 
-fn point(tui: &mut TuiHarness, does: MouseAction, x: u16, y: u16) {
-    tui.session.take(TerminalEvent::Pointer(Pointer { x, y, does }));
+fn point(tui: &mut TuiHarness, kind: MouseKind, x: u16, y: u16) {
+    tui.session.take(TerminalEvent::Mouse(MouseInput { x, y, kind }));
     tui.rest();
 }
 
@@ -21,33 +21,33 @@ fn opened() -> TuiHarness {
 #[test]
 fn click_focuses_and_selects_the_row() {
     let mut tui = opened();
-    point(&mut tui, MouseAction::Press, 80, 6);
+    point(&mut tui, MouseKind::Press, 80, 6);
     assert_eq!(tui.session.model.focused(), Some(Pane::Tags));
     assert_eq!(tui.session.model.pane_state(Pane::Tags).scroll.cursor, 2);
-    point(&mut tui, MouseAction::Press, 3, 6);
+    point(&mut tui, MouseKind::Press, 3, 6);
     assert!(tui.screen().contains("· Zenbox ·"), "{}", tui.screen());
     tui.keys("o esc");
-    point(&mut tui, MouseAction::Press, 4, 6);
+    point(&mut tui, MouseKind::Press, 4, 6);
     assert!(tui.screen().contains("─ o Other"), "the same report keeps its panes: {}", tui.screen());
-    point(&mut tui, MouseAction::Press, 3, 4);
+    point(&mut tui, MouseKind::Press, 3, 4);
     assert!(tui.screen().contains("─ 1 Processes"), "{}", tui.screen());
     let tabs = tui.screen().lines().nth(1).unwrap().to_owned();
     let files = tabs[..tabs.find("Files").unwrap()].chars().count();
-    point(&mut tui, MouseAction::Press, u16::try_from(files).unwrap(), 1);
+    point(&mut tui, MouseKind::Press, u16::try_from(files).unwrap(), 1);
     assert_eq!(tui.session.model.focused(), Some(Pane::Files));
     tui.keys("?");
-    point(&mut tui, MouseAction::Press, 10, 8);
-    point(&mut tui, MouseAction::Press, 10, 0);
+    point(&mut tui, MouseKind::Press, 10, 8);
+    point(&mut tui, MouseKind::Press, 10, 0);
     assert!(tui.session.model.overlays.is_empty());
 }
 
 #[test]
 fn wheel_scrolls_under_pointer_without_focus() {
     let mut tui = opened();
-    point(&mut tui, MouseAction::Down, 80, 25);
+    point(&mut tui, MouseKind::ScrollDown, 80, 25);
     let model = &tui.session.model;
     assert_eq!((model.focused(), model.pane_state(Pane::Files).scroll.cursor), (Some(Pane::Processes), 3));
-    point(&mut tui, MouseAction::Up, 80, 25);
+    point(&mut tui, MouseKind::ScrollUp, 80, 25);
     assert_eq!(tui.session.model.pane_state(Pane::Files).scroll.cursor, 0);
 }
 
@@ -56,13 +56,13 @@ fn double_click_opens_stored_and_spends_nothing() {
     let mut tui = TuiHarness::at(main_file(), Options { listing: ListContent::Identifiers, ..options() });
     tui.keys("enter");
     let paid = tui.paid_calls();
-    point(&mut tui, MouseAction::Press, 3, 6);
-    point(&mut tui, MouseAction::Press, 3, 6);
+    point(&mut tui, MouseKind::Press, 3, 6);
+    point(&mut tui, MouseKind::Press, 3, 6);
     assert_eq!(tui.paid_calls(), paid);
     assert!(tui.screen().contains("open: 1 request. The mouse never spends: enter does it."), "{}", tui.screen());
     tui.keys("enter esc");
-    point(&mut tui, MouseAction::Press, 3, 8);
-    point(&mut tui, MouseAction::Press, 3, 8);
+    point(&mut tui, MouseKind::Press, 3, 8);
+    point(&mut tui, MouseKind::Press, 3, 8);
     assert_eq!(tui.session.model.focused(), Some(Pane::Processes));
 }
 
@@ -71,8 +71,8 @@ fn palette_double_click_spends_nothing() {
     let mut tui = TuiHarness::listed();
     tui.keys("G ? / n e x t - p");
     let paid = tui.paid_calls();
-    point(&mut tui, MouseAction::Press, 6, 4);
-    point(&mut tui, MouseAction::Press, 6, 4);
+    point(&mut tui, MouseKind::Press, 6, 4);
+    point(&mut tui, MouseKind::Press, 6, 4);
     assert_eq!(tui.paid_calls(), paid);
     tui.assert_shows("next page: 1 request. The mouse never spends: enter does it.");
     tui.keys("enter");
@@ -94,9 +94,9 @@ fn borders_are_dragged_and_keys_do_the_same() {
         // Each moves the others.
         let layout = tui.session.model.layout();
         let from = border(&layout);
-        point(&mut tui, MouseAction::Press, from.0, from.1);
-        point(&mut tui, MouseAction::Drag, to.0, to.1);
-        point(&mut tui, MouseAction::Release, to.0, to.1);
+        point(&mut tui, MouseKind::Press, from.0, from.1);
+        point(&mut tui, MouseKind::Drag, to.0, to.1);
+        point(&mut tui, MouseKind::Release, to.0, to.1);
     }
     let model = &tui.session.model;
     assert_eq!((model.focused(), model.pane_state(Pane::Processes).scroll.cursor), (Some(Pane::Processes), 0));

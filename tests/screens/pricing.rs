@@ -327,10 +327,10 @@ fn assert_priced(tui: &mut TuiHarness, unseen: &mut BTreeSet<&'static str>) {
         let (screen, model) = (tui.screen(), &tui.session.model);
         let bar = format!("{} ", screen.lines().rev().nth(1).unwrap());
         let is_shown = |key: &behaview::app::Key| bar.contains(&format!(" {key} "));
-        let costs = |command: &Command| command.can_cost() && !model.tag(command).is_free();
+        let costs = |command: &Command| command.can_cost() && !model.key_price(command).is_free();
         let (priced, free): (Vec<_>, Vec<_>) = Command::applying(model).partition(|(_, command)| costs(command));
         for (_, command) in priced.iter().filter(|(key, _)| is_shown(key)) {
-            let tag = model.tag(command);
+            let tag = model.key_price(command);
             let words = tag.label();
             let price = words.trim_start_matches("0 now, ");
             let brief = price.replace("requests", "req").replace("request", "req");
@@ -343,7 +343,7 @@ fn assert_priced(tui: &mut TuiHarness, unseen: &mut BTreeSet<&'static str>) {
         let shown = priced.iter().filter(|(key, _)| is_shown(key)).count();
         assert_eq!(shown + counted, priced.len(), "at {width}: {bar}");
         let must = |key: &behaview::app::Key, command: &Command| {
-            key.to_string() == "enter" || model.tag(command).spends().is_some()
+            key.to_string() == "enter" || model.key_price(command).paid_plan().is_some()
         };
         assert!(priced.iter().all(|(key, command)| !must(key, command) || is_shown(key)), "at {width}: {bar}");
         let main: Vec<_> = free.iter().filter(|(_, command)| (1..=4).contains(&command.rank)).collect();

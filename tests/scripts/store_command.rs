@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Writes a note on a report as a whole.
 fn note(cli: &CliHarness, id: &str, text: &str) {
-    let about = NoteSubject { identifier: Identifier::typed(id).unwrap(), item: None };
+    let about = NoteSubject { identifier: Identifier::from_input(id).unwrap(), item: None };
     let written = jiff::Timestamp::now();
     let note = Note { about, file: None, text: Untrusted::from(text), written };
     assert!(Store::open(&store(cli)).unwrap().write_note(&note, None).unwrap());

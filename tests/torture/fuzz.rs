@@ -6,7 +6,7 @@ use super::wire::{Stage, now, shown};
 use behaview::export::{Export, ExportSource, FORMATS, Part};
 use behaview::quota::{Balances, Entitlements, Usage};
 use behaview::report::analysis::{Analysis, submitted, upload_address};
-use behaview::report::compare::{Matrix, Only};
+use behaview::report::compare::{Matrix, SeenFilter};
 use behaview::report::identifier::Identifier;
 use behaview::report::page::Page;
 use behaview::report::rows::lines;
@@ -191,7 +191,7 @@ fn compare(bytes: &[u8], noise: &mut Noise) {
         }
     }
     let sides = [0b001, 0b010, 0b100];
-    let parts = [Only::All, Only::Some].map(|only| matrix.select(None, only, &sides, 0).len());
+    let parts = [SeenFilter::All, SeenFilter::Some].map(|only| matrix.select(None, only, &sides, 0).len());
     let both = matrix.items().iter().filter(|item| item.seen == 0b111 && item.other != 0).count();
     assert_eq!(parts.iter().sum::<usize>(), matrix.items().len() + both);
 }

@@ -12,7 +12,7 @@ use crate::app::keys::{
 };
 use crate::app::list::Next;
 use crate::app::scan::SubmitForm;
-use crate::app::spending::last_days;
+use crate::app::spending::last_30_days;
 use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, TerminalAction};
 use crate::quota::{Kind, Operation};
 use crate::request::Request;
@@ -117,7 +117,7 @@ commands! {
         if A_SERVICE => Action::send_again(|_| Some(Request::Quotas));
     "usage" [key('u')] "usage", 9, FILE_OR_ROW,
         "Show the usage of the last 30 days, by day and endpoint; takes no quota"
-        if A_SERVICE => Action::send_again(|m| Some(last_days(m.now)));
+        if A_SERVICE => Action::send_again(|m| Some(last_30_days(m.now)));
     "open-chosen" [ENTER] "open file", 1, KeyContexts::of(&[KeyContext::Start, KeyContext::Hash]),
         "Open the file whose SHA-256 is typed, or the chosen earlier one; its stored reports cost nothing"
         if Availability::Has("a typed or pasted SHA-256", |m| {

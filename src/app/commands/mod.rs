@@ -348,7 +348,7 @@ pub(super) fn form_request(model: &Model) -> Option<Request> {
 }
 
 pub(super) fn is_form_stored(model: &Model) -> bool {
-    model.overlays.top_as::<Prompt>().is_some_and(|form| form.stored_since(model.now).is_some())
+    model.overlays.top_as::<Prompt>().is_some_and(|form| form.stored_at(model.now).is_some())
 }
 
 pub(super) fn has_kind(model: &Model, forward: bool) -> bool {

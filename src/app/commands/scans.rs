@@ -41,7 +41,7 @@ impl Model {
         let Some(file) = self.file().cloned() else { return };
         let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
         // The budget refuses at once, not after confirmation.
-        if self.refuse(&self.tag_of(price.clone())) {
+        if self.refuse(&self.price_of_plan(price.clone())) {
             return;
         }
         if !has_reports && !self.settings.must_confirm(price.worst()) {

@@ -1,6 +1,6 @@
 //! Filters, and hits in all panes or in all stored reports.
 
-pub mod finding;
+pub mod controller;
 
 use crate::app::field::TextField;
 use crate::app::overlays::{ListSource, ListView};
@@ -161,21 +161,21 @@ pub enum HitSource {
 
 impl HitSource {
     /// Why the hit cannot be opened here, if so. Another profile may be of another service: reports are not mixed.
-    pub(super) fn out_of_reach(&self) -> Option<String> {
+    pub(super) fn why_unreachable(&self) -> Option<String> {
         match self {
             Self::Report(.., Some(profile)) => {
                 let name = Untrusted::from(profile.as_str()).visible_cut(40);
-                Some(format!("Profile {name} holds this report: behaview --profile {name} opens it."))
+                Some(format!("Stored by profile {name}: behaview --profile {name} opens it."))
             }
             Self::Report(None, ..) | Self::Notes(None, _) => {
-                Some("The report does not say which file it is of, so it cannot be opened here.".to_owned())
+                Some("The report does not name its file, so it cannot be opened here.".to_owned())
             }
             Self::Pane(_) | Self::Report(..) | Self::Notes(..) => None,
         }
     }
 }
 
-/// A row that matches, with the text around the match.
+/// A matching row, and the start of a matching field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// The row's pane, and its place in the report; `None` for a note.
@@ -186,8 +186,14 @@ pub struct Hit {
 }
 
 impl HitGroup {
-    /// The hits in a report, all counted and `most` of them decoded; `None` without hits.
-    pub fn of_report(report: &Report, of: HitSource, pattern: &Pattern, most: usize, cancel: &Cancel) -> Option<Self> {
+    /// The hits in a report, all counted, `max_hits` decoded; `None` without hits.
+    pub fn of_report(
+        report: &Report,
+        of: HitSource,
+        pattern: &Pattern,
+        max_hits: usize,
+        cancel: &Cancel,
+    ) -> Option<Self> {
         let mut found = RowSet::default();
         find::search(report, pattern, &SearchScope::default(), 1, cancel, &mut |rows| {
             found.extend(&rows);
@@ -196,7 +202,7 @@ impl HitGroup {
         let sections = Pane::ALL.into_iter().flat_map(|pane| report.sections(pane).into_iter().map(move |n| (pane, n)));
         let places = sections.flat_map(|(pane, n)| found.rows(n).iter().map(move |row| (pane, n, *row)));
         let hits =
-            places.map(|(pane, section, row)| Hit::new(report, pane, section, row, pattern)).take(most).collect();
+            places.map(|(pane, section, row)| Hit::new(report, pane, section, row, pattern)).take(max_hits).collect();
         (!found.is_empty()).then_some(Self { of, count: found.len() as u64, hits })
     }
 }
@@ -205,7 +211,7 @@ impl Hit {
     pub fn new(report: &Report, pane: Pane, section: usize, row: u32, pattern: &Pattern) -> Self {
         let place = RowPlace { section, row: row as usize };
         let mut row = report.row(section, place.row);
-        let field = field(report, place, &row, pattern);
+        let field = matching_field_start(report, place, &row, pattern);
         row.pieces.extend(field.into_iter().flatten());
         let rank = report.section(section).map_or(0, |section| section.rank);
         Self { at: Some((pane, place)), rank, row }
@@ -219,8 +225,8 @@ impl Hit {
 /// Maximum bytes of a field that is not on its row's line.
 const MAX_FIELD_BYTES: usize = 200;
 
-/// The field with the match, if the row's line does not show it.
-fn field(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
+/// The start of the first matching field, if the row's line hides it.
+fn matching_field_start(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
     if pattern.is_match(&row.text()) {
         return None;
     }

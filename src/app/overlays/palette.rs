@@ -71,14 +71,14 @@ fn items(model: &Model) -> Vec<PaletteItem> {
     let questions = AD_HOC_REQUESTS.iter().map(|ask| {
         // A request without typed input has its price already.
         let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
-        let tag = request.map(|request| model.tag_of(model.quota_state.plan([request.operation()])));
+        let tag = request.map(|request| model.price_of_plan(model.quota_state.plan([request.operation()])));
         PaletteItem {
             does: PaletteAction::Send(ask),
             keys: String::new(),
             name: ask.name,
             label: ask.name,
             help: ask.help,
-            tag: tag.map(|tag| KeyPrice { is_later: true, ..tag }).unwrap_or_default(),
+            tag: tag.map(|tag| KeyPrice { is_deferred: true, ..tag }).unwrap_or_default(),
             requests: Vec::new(),
             off: off.clone(),
             subject: if off.is_some() { OFF } else { REQUESTS },
@@ -159,7 +159,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
         name: command.name,
         label: command.label,
         help: of_comparison().filter(|_| is_comparison).unwrap_or(command.help),
-        tag: if off.is_none() { model.tag(command) } else { KeyPrice::default() },
+        tag: if off.is_none() { model.key_price(command) } else { KeyPrice::default() },
         requests: if off.is_none() { command.requests(model) } else { Vec::new() },
         subject: if off.is_none() { subject(command.name) } else { OFF },
         is_head: false,

@@ -135,11 +135,11 @@ pub(crate) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
 }
 
 fn price_of(model: &Model, key: Key, command: &Command) -> TextRow {
-    let tag = model.tag(command);
+    let tag = model.key_price(command);
     let words = match &tag.obstacle {
         Some(Obstacle::InFlight) => "0, the same request is in flight".to_owned(),
         // An obstacle to a later call does not disable the key that leads to it.
-        Some(obstacle) if tag.is_later && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
+        Some(obstacle) if tag.is_deferred && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
         _ => tag.label(),
     };
     paragraph(&key.to_string(), format!("{} · {words}", command.label))
@@ -167,7 +167,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
 }
 
 fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
-    let tag = model.tag(command);
+    let tag = model.key_price(command);
     if tag.obstacle == Some(Obstacle::InFlight) { Vec::new() } else { tag.plan.prices }
 }
 

@@ -82,7 +82,7 @@ impl SubmitForm {
     }
 
     pub fn path(&self) -> PathBuf {
-        file::typed(self.text().trim())
+        file::from_input(self.text().trim())
     }
 
     pub(crate) fn options(&self) -> Result<ScanOptions, String> {

@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const BAR_WIDTH: usize = 20;
 
 /// The heading of the [rows](CountersView::rows) of known counters.
-pub const KNOWN: [&str; 7] = ["pool", "counts", "holder", ">used", ">allowed", ">left", ">%"];
+pub const KNOWN_HEADING: [&str; 7] = ["pool", "counts", "holder", ">used", ">allowed", ">left", ">%"];
 
 /// The heading of the rows of other counters.
-pub const OTHERS: [&str; 7] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%"];
+pub const OTHERS_HEADING: [&str; 7] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%"];
 
 /// The service's counters at a given time.
 #[derive(Serialize)]
@@ -62,7 +62,7 @@ impl<'a> CountersView<'a> {
         Self { counters, unparsed: &balances.rejected }
     }
 
-    /// The cells of each side of each counter, for [`KNOWN`] or [`OTHERS`].
+    /// The cells of each side of each counter, for [`KNOWN_HEADING`] or [`OTHERS_HEADING`].
     pub fn rows(&self, is_known: bool) -> impl Iterator<Item = [String; 7]> {
         let counters = self.counters.iter().filter(move |counter| counter.unit.is_some() == is_known);
         counters.flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))

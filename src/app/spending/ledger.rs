@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 /// Maximum entries that the app shows, the latest.
-pub const SHOWN: usize = 500;
+pub const MAX_ENTRIES: usize = 500;
 
 /// The heading of the [cells](LedgerEntry::cells); narrow screens drop columns with `-` first.
 pub const HEADING: [&str; 8] =
@@ -42,7 +42,7 @@ impl LedgerEntry {
     }
 }
 
-/// The ledger as the app shows it: its last entries, and sums over all.
+/// The ledger as the app shows it: its last entries; sums by session, day and month.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LedgerPage {
     pub rows: Vec<LedgerEntry>,

@@ -1,11 +1,11 @@
 //! Sending requests: prices, budget, calls in flight, and confirmations.
 
+pub mod ad_hoc;
 pub(crate) mod calls;
 pub mod counters;
 pub mod ledger;
 pub mod price;
 mod sending;
-pub mod typed;
 
 use crate::app::export_form::{ClipboardCopy, SaveJob};
 use crate::app::keys::key;
@@ -16,11 +16,11 @@ use crate::report::identifier::{FileHash, Sha256};
 use crate::report::note::Note;
 use crate::request::{Request, Submission};
 use crate::text::wrap;
+pub(super) use ad_hoc::last_30_days;
+pub use ad_hoc::{AD_HOC_REQUESTS, AdHocPrompt, AdHocRequest, PlannedOperations, Planner, Prompt};
 pub use calls::{Calls, InFlightCall};
 pub use price::{KeyPrice, Obstacle};
 use std::sync::Arc;
-pub(super) use typed::last_days;
-pub use typed::{AD_HOC_REQUESTS, AdHocRequest, PlannedOperations, Planner, Prompt, TypedQuestion};
 
 /// A confirmation before something becomes public, costs more than the limit, or does harm.
 #[derive(Debug)]

@@ -16,20 +16,20 @@ use std::fmt;
 /// The current cost of a key, and its obstacle.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyPrice {
-    /// The operations of the key's requests; empty for a free key.
+    /// The operations of the key's requests; empty if it has none.
     pub(crate) plan: Plan,
     /// Whether the request is sent only from the screen that the key opens.
-    pub(crate) is_later: bool,
+    pub(crate) is_deferred: bool,
     pub obstacle: Option<Obstacle>,
 }
 
-/// Why a key sends nothing now.
+/// Why a key may not send now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obstacle {
     Stored,
     InFlight,
     Offline,
-    NoKey,
+    NoApiKey,
     /// When the quota is renewed, as far as known.
     QuotaSpent(String),
     /// For how long the service refuses.
@@ -43,7 +43,7 @@ impl fmt::Display for Obstacle {
             Self::Stored => f.write_str("stored"),
             Self::InFlight => f.write_str("in flight"),
             Self::Offline => f.write_str("offline"),
-            Self::NoKey => f.write_str("no key"),
+            Self::NoApiKey => f.write_str("no key"),
             Self::QuotaSpent(until) => write!(f, "quota spent until {until}"),
             Self::Wait(time) => write!(f, "wait {time}"),
             Self::OverBudget => f.write_str("over budget"),
@@ -57,8 +57,8 @@ fn is_paid(plan: &Plan) -> bool {
 
 impl KeyPrice {
     /// The plan that the next press would spend; `None` if nothing.
-    pub fn spends(&self) -> Option<&Plan> {
-        let is_sent = !self.is_later && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
+    pub fn paid_plan(&self) -> Option<&Plan> {
+        let is_sent = !self.is_deferred && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
         (is_sent && is_paid(&self.plan)).then_some(&self.plan)
     }
 
@@ -74,7 +74,7 @@ impl KeyPrice {
 
     /// The label of the price in a wide bar.
     pub fn label(&self) -> String {
-        let later = if self.is_later && self.plan.refusal().is_none() { "0 now, then " } else { "" };
+        let later = if self.is_deferred && self.plan.refusal().is_none() { "0 now, then " } else { "" };
         match &self.obstacle {
             None => format!("{later}{}", self.plan),
             Some(Obstacle::Stored) => "0, stored".to_owned(),
@@ -83,7 +83,7 @@ impl KeyPrice {
         }
     }
 
-    /// The label for little room, without reason or time; for a later request, its price there.
+    /// The label for little room, without a refusal's reason or the reset time; for a later request, its price there.
     pub fn short(&self) -> String {
         let words = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
         words.split(" until ").next().and_then(|words| words.split(':').next()).unwrap_or_default().to_owned()
@@ -127,7 +127,7 @@ impl ShownPrices {
     }
 
     /// Whether a confirmation was on the screen when this frame was the last one.
-    pub(crate) fn was_prompt_shown(&self, question: u64, frame: u64) -> bool {
+    pub(crate) fn was_confirmation_shown(&self, question: u64, frame: u64) -> bool {
         self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
@@ -164,7 +164,7 @@ pub struct QuotaState {
     pub(crate) announces_balances: bool,
     pub(crate) announces_usage: bool,
     /// Whether a paid call ended while the counters were in flight: they may not include it.
-    pub(crate) are_outrun: bool,
+    pub(crate) may_be_stale: bool,
 }
 
 impl QuotaState {
@@ -208,8 +208,8 @@ impl QuotaState {
     pub(super) fn obstacle(&self, plan: &Plan, calls: &Calls, now: Timestamp) -> Option<Obstacle> {
         let allowance = || self.allowance.as_of(now, self.spent.values().copied().sum());
         let is_over = || !allowance().allows(plan.worst(), self.spent_with(calls).into_values().sum());
-        let bar = || plan.prices.iter().find_map(|price| self.bar(price, now));
-        is_paid(plan).then(|| bar().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
+        let quota_obstacle = || plan.prices.iter().find_map(|price| self.quota_obstacle(price, now));
+        is_paid(plan).then(|| quota_obstacle().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
     }
 
     /// The remaining quota, if it is known to be less than the plan's price.
@@ -225,7 +225,7 @@ impl QuotaState {
     }
 
     /// Records that the user waits for the response; only counters need this.
-    pub(crate) fn await_response(&mut self, request: &Request) {
+    pub(crate) fn announce_response(&mut self, request: &Request) {
         self.announces_balances |= *request == Request::Quotas;
         self.announces_usage |= matches!(request, Request::Usage { .. });
     }
@@ -248,7 +248,7 @@ impl QuotaState {
     }
 
     /// The limit on a unit that runs out first for user and group.
-    pub fn runs_out_first(&self, unit: Unit, now: Timestamp) -> Option<RemainingQuota> {
+    pub fn least_left(&self, unit: Unit, now: Timestamp) -> Option<RemainingQuota> {
         let scarcest = [Holder::User, Holder::Group].map(|holder| self.scarcest(unit, holder, now));
         scarcest.into_iter().flatten().min_by_key(|left| left.limit.remaining)
     }
@@ -268,11 +268,11 @@ impl QuotaState {
     }
 
     /// The obstacle to any paid call: spent quota, or refusal by the service.
-    pub(crate) fn bar(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
+    pub(crate) fn quota_obstacle(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
         if price.is_free() {
             return None;
         }
-        let first = self.runs_out_first(price.verdict.unit, now).filter(|left| left.limit.remaining == 0);
+        let first = self.least_left(price.verdict.unit, now).filter(|left| left.limit.remaining == 0);
         let spent = first.map(|left| Obstacle::QuotaSpent(left.limit.period.reset_label(now)));
         spent.or_else(|| {
             let milliseconds = u64::try_from(now.duration_until(self.waits(now)?).as_millis()).unwrap_or_default();
@@ -285,22 +285,27 @@ impl QuotaState {
 #[derive(Debug, Clone, Default)]
 pub struct BudgetState {
     pub budget: Budget,
-    /// Units spent by all runs of the day at the last reading, before this run.
-    before: SpentUnits,
-    until_then: SpentUnits,
-    counted: Timestamp,
+    /// Units spent today by all runs, this one included, at the last reading.
+    today_at_reading: SpentUnits,
+    session_at_reading: SpentUnits,
+    read_at: Timestamp,
 }
 
 impl BudgetState {
     /// Records units spent by all runs of this day, and by this run.
     pub fn count(&mut self, today: SpentUnits, session: SpentUnits, now: Timestamp) {
-        *self = Self { budget: self.budget, before: today, until_then: session, counted: now };
+        *self = Self { budget: self.budget, today_at_reading: today, session_at_reading: session, read_at: now };
     }
 
     /// The same on the day of `now`: what this run spent before belongs to the previous day's budget.
     pub(crate) fn as_of(&self, now: Timestamp, session: SpentUnits) -> Self {
-        match Period::Daily.is_renewed(self.counted, now) {
-            true => Self { budget: self.budget, before: SpentUnits::default(), until_then: session, counted: now },
+        match Period::Daily.is_renewed(self.read_at, now) {
+            true => Self {
+                budget: self.budget,
+                today_at_reading: SpentUnits::default(),
+                session_at_reading: session,
+                read_at: now,
+            },
             false => self.clone(),
         }
     }
@@ -311,7 +316,7 @@ impl BudgetState {
     }
 
     fn today(&self, session: SpentUnits) -> SpentUnits {
-        self.before.and(session.without(self.until_then))
+        self.today_at_reading.and(session.without(self.session_at_reading))
     }
 
     /// The budget and its use, as text; `None` without a limit.
@@ -319,9 +324,9 @@ impl BudgetState {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
         let words = limits.into_iter().filter_map(|(who, limit, spent)| {
-            let most = if spent.is_open { "at least " } else { "" };
+            let at_least = if spent.is_open { "at least " } else { "" };
             let (limit, spent) = (thousands(limit?), thousands(spent.total()));
-            Some(format!("{who} may spend {limit}: {most}{spent} spent, or may be."))
+            Some(format!("{who} may spend {limit}: {at_least}{spent} spent, or may be."))
         });
         let words: Vec<_> = words.collect();
         (!words.is_empty()).then(|| words.join(" "))
@@ -339,7 +344,12 @@ mod tests_figures {
     #[test]
     fn a_new_day_has_its_budget_whole_and_a_run_does_not() {
         let evening: Timestamp = "2026-11-20T23:50:00Z".parse().unwrap();
-        let of = |budget| BudgetState { budget, before: charged(3), until_then: charged(0), counted: evening };
+        let of = |budget| BudgetState {
+            budget,
+            today_at_reading: charged(3),
+            session_at_reading: charged(0),
+            read_at: evening,
+        };
         let mut daily = of(Budget { daily: Some(5), ..Budget::default() });
         let allows = |allowance: &BudgetState, spent| allowance.allows(Some(1), charged(spent));
         assert!(allows(&daily, 1) && !allows(&daily, 2));

@@ -21,7 +21,7 @@ impl Model {
         let words = || format!("{} costs {}.", request.label(), price.short());
         let dear = || self.settings.must_confirm(price.verdict.units.max).then(words);
         if let Some(why) = request.warning().or_else(dear) {
-            let tag = self.tag_of_request(request, source);
+            let tag = self.price_of_request(request, source);
             // The budget refuses at once, not after confirmation.
             if tag.is_over_budget() && self.refuse(&tag) {
                 return;
@@ -35,7 +35,7 @@ impl Model {
     pub(crate) fn send_confirmed(&mut self, request: Request, source: ResponseSource) -> bool {
         let price = self.quota_state.price_from(&request, source, self.overlays.missing(&request));
         let quote = request.quote(&self.quota_state.entitlements).at(price);
-        if self.is_refused(&quote, self.quota_state.bar(quote.price(), self.now)) {
+        if self.is_refused(&quote, self.quota_state.quota_obstacle(quote.price(), self.now)) {
             return false;
         }
         self.forget_failure(quote.request());
@@ -59,7 +59,7 @@ impl Model {
         let plan = Plan { prices: vec![quote.price().clone()] };
         self.is_quitting
             || self.calls.has(quote.request())
-            || self.refuse(&KeyPrice { plan, is_later: false, obstacle })
+            || self.refuse(&KeyPrice { plan, is_deferred: false, obstacle })
     }
 
     pub(crate) fn refuse_in_flight(&mut self, request: &Request) -> bool {
@@ -86,14 +86,14 @@ impl Model {
     }
 
     /// The cost of an answer, and whether the budget allows it.
-    pub fn price_tag(&self, choice: &KeyChoice) -> KeyPrice {
+    pub fn price_of_choice(&self, choice: &KeyChoice) -> KeyPrice {
         match &choice.consent {
-            Consent::Send(request, source) => self.tag_of_request(request, *source),
-            Consent::OpenAll(reports) => self.tag_of(self.quota_state.price_of_reports(reports.len())),
+            Consent::Send(request, source) => self.price_of_request(request, *source),
+            Consent::OpenAll(reports) => self.price_of_plan(self.quota_state.price_of_reports(reports.len())),
             Consent::SubmitLarge(submission) => {
-                self.tag_of(price_of(submission, UploadLimit::Large, &self.quota_state.entitlements))
+                self.price_of_plan(price_of(submission, UploadLimit::Large, &self.quota_state.entitlements))
             }
-            Consent::Follow(_) => self.tag_of(self.follow_price()),
+            Consent::Follow(_) => self.price_of_plan(self.follow_price()),
             _ => KeyPrice::default(),
         }
     }
@@ -118,13 +118,13 @@ impl Model {
             self.warn("The screen is too small for the confirmation: nothing was done.");
             return;
         }
-        let tag = self.price_tag(&choice);
+        let tag = self.price_of_choice(&choice);
         match choice.consent {
             Consent::Send(request, source) => {
                 if self.refuse_in_flight(&request) {
                     return;
                 }
-                self.quota_state.await_response(&request);
+                self.quota_state.announce_response(&request);
                 if self.send_confirmed(request, source) {
                     self.overlays.all.pop_if(|top| matches!(top, Overlay::Confirm(_)));
                 }
@@ -202,34 +202,34 @@ impl Model {
     }
 
     /// The cost of a command's key, and its obstacle.
-    pub fn tag(&self, command: &Command) -> KeyPrice {
+    pub fn key_price(&self, command: &Command) -> KeyPrice {
         let (request, is_stored, source) = match &command.act {
             Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
             Action::Chosen => return self.chosen_item().map(|item| item.tag.clone()).unwrap_or_default(),
-            Action::OpenPaid { price, .. } => return KeyPrice { is_later: true, ..self.tag_of(price(self)) },
-            Action::Each { price, .. } => return self.tag_of(price(self)),
+            Action::OpenPaid { price, .. } => return KeyPrice { is_deferred: true, ..self.price_of_plan(price(self)) },
+            Action::Each { price, .. } => return self.price_of_plan(price(self)),
             Action::Send { request, is_stored, source, .. } => (request, is_stored, *source),
         };
         match request(self) {
             None => KeyPrice::default(),
             Some(_) if is_stored(self) => KeyPrice { obstacle: Some(Obstacle::Stored), ..KeyPrice::default() },
-            Some(request) => self.tag_of_request(&request, source),
+            Some(request) => self.price_of_request(&request, source),
         }
     }
 
     /// The cost of one request to this source, and its obstacle.
-    pub fn tag_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
-        let tag = self.tag_of(Plan {
+    pub fn price_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
+        let tag = self.price_of_plan(Plan {
             prices: vec![self.quota_state.price_from(request, source, self.overlays.missing(request))],
         });
         if self.calls.has(request) { KeyPrice { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
     }
 
     /// The cost of a plan, and its obstacle.
-    pub(crate) fn tag_of(&self, plan: Plan) -> KeyPrice {
+    pub(crate) fn price_of_plan(&self, plan: Plan) -> KeyPrice {
         let obstacle = || self.quota_state.obstacle(&plan, &self.calls, self.now);
         let obstacle = self.service.barred().or_else(obstacle);
-        KeyPrice { plan, is_later: false, obstacle }
+        KeyPrice { plan, is_deferred: false, obstacle }
     }
 
     /// Refuses a plan with an obstacle, with the reason; returns whether it did.
@@ -273,11 +273,11 @@ impl Model {
     /// What a key would spend; `None` if nothing.
     pub(crate) fn offer(&self, key: Key) -> Option<KeyOffer> {
         if let Some(choice) = self.overlays.choice(key) {
-            let price = self.price_tag(choice).spends()?.clone();
+            let price = self.price_of_choice(choice).paid_plan()?.clone();
             return Some(KeyOffer { command: choice.label, requests: choice.consent.requests(), price });
         }
         let command = Command::of(key, self)?;
-        let price = self.tag(command).spends()?.clone();
+        let price = self.key_price(command).paid_plan()?.clone();
         let requests = match &command.act {
             Action::Chosen => self.chosen_item().map(|item| item.requests.clone()).unwrap_or_default(),
             _ => command.requests(self),

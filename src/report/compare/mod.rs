@@ -62,7 +62,7 @@ pub struct ComparedItem {
 names! {
     /// Selects items by the reports that saw them.
     #[derive(Default)]
-    Only {
+    SeenFilter {
         #[default]
         Any "any",
         /// Items that every side saw.
@@ -82,7 +82,7 @@ const BY_RULES: u8 = u8::MAX;
 /// The sign of a technique that rules alone find in a report.
 pub const BY_RULES_SIGN: &str = "◇";
 
-impl Only {
+impl SeenFilter {
     /// Whether an item is selected. `sides` are the bits of the groups that are compared, `here` is the number of a report.
     fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
         let (seen, other) = (item.seen, item.other);
@@ -236,7 +236,7 @@ impl Matrix {
     }
 
     /// Selects items of a pane, or of all, by the reports that saw them.
-    pub fn select(&self, pane: Option<Pane>, only: Only, sides: &[u64], here: usize) -> Vec<u32> {
+    pub fn select(&self, pane: Option<Pane>, only: SeenFilter, sides: &[u64], here: usize) -> Vec<u32> {
         let wanted = |item: &ComparedItem| pane.is_none_or(|pane| pane == item.pane) && only.wants(item, sides, here);
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }

@@ -35,9 +35,9 @@ fn items_are_in_pane_order_and_split_by_action() {
     assert_eq!(rows(&found), wanted);
     assert_eq!(found.counts(None), [3, 3]);
     assert_eq!(found.places(2, 1, 9), [(0, 0), (0, 1)]);
-    assert_eq!(found.select(None, Only::All, &[1, 2], 0), [2]);
-    assert_eq!(found.select(None, Only::Here, &[1, 2], 1), [1, 4]);
-    assert_eq!(found.select(Some(Pane::Files), Only::NotHere, &[1, 2], 1), [3]);
+    assert_eq!(found.select(None, SeenFilter::All, &[1, 2], 0), [2]);
+    assert_eq!(found.select(None, SeenFilter::Here, &[1, 2], 1), [1, 4]);
+    assert_eq!(found.select(Some(Pane::Files), SeenFilter::NotHere, &[1, 2], 1), [3]);
     assert_eq!(found.find(b"C:\\X", 0, &Cancel::default()).unwrap(), [2, 3]);
 }
 

@@ -5,8 +5,8 @@ mod merged;
 mod servers;
 
 pub use merged::{MergedIndicator, Merger, Sighting};
-pub(super) use servers::is_of_the_internet;
 pub use servers::is_plain_host;
+pub(super) use servers::is_public_target;
 
 use super::attributes::{DESTINATION, IndicatorSource, ORIGIN, ValueMeaning};
 use super::canonical::{spell_out, spell_out_str};
@@ -108,11 +108,11 @@ impl Indicator {
     }
 
     /// Why it does not belong in a blocklist, because it is common to networks or files; `None` if it does.
-    pub fn why_common(&self) -> Option<&'static str> {
+    pub fn why_not_public(&self) -> Option<&'static str> {
         let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is not plain text") };
         match self.kind {
             Kind::Hash => is_of_no_file(value).then_some("it is the hash of an empty file, or of none"),
-            Kind::Host | Kind::Address | Kind::Url => servers::why_common(self.kind, value),
+            Kind::Host | Kind::Address | Kind::Url => servers::why_not_public(self.kind, value),
             // Any program may touch these.
             _ => Some("any program may have it"),
         }
@@ -217,9 +217,9 @@ fn is_padding(character: char) -> bool {
 
 /// The kind of a string from memory, if it is a complete indicator.
 pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
-    let is_url = || servers::server(text).is_some_and(servers::is_server);
+    let is_url = || servers::host_of_url(text).is_some_and(servers::is_host_name);
     let is_host = || servers::host(text).is_some_and(|host| is_plain_host(host.as_bytes()));
-    if servers::address(text).is_some() {
+    if servers::parse_address(text).is_some() {
         Some(Kind::Address)
     } else if is_url() {
         Some(Kind::Url)
@@ -241,8 +241,8 @@ fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
     let is =
         |name, wanted: &str| text(name).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(wanted.as_bytes()));
     let is_others = |name| {
-        let address = text(name).and_then(|value| servers::address(str::from_utf8(value.as_bytes()).ok()?));
-        address.is_some_and(|address| Indicator::new(Kind::Address, address).why_common().is_none())
+        let address = text(name).and_then(|value| servers::parse_address(str::from_utf8(value.as_bytes()).ok()?));
+        address.is_some_and(|address| Indicator::new(Kind::Address, address).why_not_public().is_none())
     };
     if is_others(ORIGIN) && !is_others(DESTINATION) {
         return &[DESTINATION];
@@ -355,11 +355,13 @@ impl Collector {
         let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default();
         let plain = plain.trim_matches(|c: char| c.is_whitespace() || is_padding(c));
         let value = match kind {
-            Kind::Host if servers::is_address(plain) => return self.add(Kind::Address, servers::address(plain), seen),
+            Kind::Host if servers::is_address(plain) => {
+                return self.add(Kind::Address, servers::parse_address(plain), seen);
+            }
             Kind::Url => return self.url(plain, seen),
             Kind::Hash => hash(text),
             Kind::Host => servers::host(plain),
-            Kind::Address => servers::address(plain),
+            Kind::Address => servers::parse_address(plain),
             Kind::Mail => servers::mail(plain),
             Kind::Certificate => hash(&Untrusted::from(plain.replace(':', ""))),
             Kind::Ja3 | Kind::Ja3s => hash(text).filter(|hash| hash.as_bytes().len() == 32),
@@ -373,9 +375,9 @@ impl Collector {
 
     /// Adds a URL, and its host or address, to which the mark does not apply: one machine serves many URLs.
     fn url(&mut self, plain: &str, seen: IndicatorRow) {
-        if let Some(server) = servers::server(plain)
-            .filter(|server| servers::is_server(server))
-            .or_else(|| servers::server_without_scheme(plain))
+        if let Some(server) = servers::host_of_url(plain)
+            .filter(|server| servers::is_host_name(server))
+            .or_else(|| servers::authority_without_scheme(plain))
         {
             self.add(Kind::Url, Some(Untrusted::from(plain)), seen);
             self.known_as(Kind::Host, &Untrusted::from(server), IndicatorRow { mark: None, ..seen });

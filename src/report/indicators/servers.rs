@@ -11,13 +11,13 @@ pub(super) fn is_address(text: &str) -> bool {
 }
 
 /// Parses the address of another machine, with or without a port.
-pub(super) fn address(text: &str) -> Option<Untrusted> {
-    let found = without_port(text).parse::<IpAddr>().ok().filter(|found| is_of_a_machine(found.to_canonical()));
+pub(super) fn parse_address(text: &str) -> Option<Untrusted> {
+    let found = without_port(text).parse::<IpAddr>().ok().filter(|found| is_unicast_host(found.to_canonical()));
     found.map(|address| Untrusted::from(address.to_string()))
 }
 
 /// Whether another machine can have an address: not loopback, broadcast, multicast, a netmask or unallocated.
-fn is_of_a_machine(address: IpAddr) -> bool {
+fn is_unicast_host(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
             let first = address.octets()[0];
@@ -27,7 +27,7 @@ fn is_of_a_machine(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an IPv6 address is in an allocated block, or in that of documentation.
+/// Whether an IPv6 address is in a block of a registry, or of documentation.
 fn is_allocated(address: Ipv6Addr) -> bool {
     let first = address.segments()[0];
     matches!(first, 0x2001 | 0x2003 | 0x2400..=0x241f | 0x2600..=0x263f | 0x2800..=0x280f)
@@ -47,8 +47,8 @@ const RESOLVERS: &str = "8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 149.112.112.112
     208.67.220.220 4.2.2.1 4.2.2.2 77.88.8.8 94.140.14.14 114.114.114.114 223.5.5.5 \
     2001:4860:4860::8888 2001:4860:4860::8844 2606:4700:4700::1111 2620:fe::fe";
 
-/// Whether a text can be a server: an address, or a name of letters, digits, dashes and dots in ASCII form.
-pub(super) fn is_server(text: &str) -> bool {
+/// Whether a text can be a host: an address, or labels of letters of any script, digits, `-` and `_`.
+pub(super) fn is_host_name(text: &str) -> bool {
     let name = text.strip_suffix('.').unwrap_or(text);
     is_address(text) || name.split('.').all(is_label)
 }
@@ -78,12 +78,13 @@ pub(super) fn mail(text: &str) -> Option<Untrusted> {
     let text = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let (user, domain) = text.rsplit_once('@')?;
     let is_user = !user.is_empty() && user.chars().all(|c| c.is_alphanumeric() || ".!#$%&*+?^_~-".contains(c));
-    let is_domain = domain.is_ascii() && !domain.contains(':') && address(domain).is_none() && host(domain).is_some();
+    let is_domain =
+        domain.is_ascii() && !domain.contains(':') && parse_address(domain).is_none() && host(domain).is_some();
     (is_user && is_domain).then(|| Untrusted::from(text))
 }
 
 /// The host of a URL, without user and port; none if the text is not a URL.
-pub(super) fn server(url: &str) -> Option<&str> {
+pub(super) fn host_of_url(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://").or_else(|| url.split_once(r":\\"))?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
@@ -94,9 +95,9 @@ pub(super) fn server(url: &str) -> Option<&str> {
 }
 
 /// The server before a path, in a URL without its scheme.
-pub(super) fn server_without_scheme(url: &str) -> Option<&str> {
+pub(super) fn authority_without_scheme(url: &str) -> Option<&str> {
     let (server, _) = url.split_once('/')?;
-    let fits = address(server).is_some() || host(server).is_some();
+    let fits = parse_address(server).is_some() || host(server).is_some();
     (fits && !url.contains(char::is_whitespace)).then_some(server)
 }
 
@@ -110,13 +111,13 @@ pub(super) fn without_port(server: &str) -> &str {
     })
 }
 
-/// Why a URL, name or address does not lead to a public host; `None` if it does.
-pub(super) fn why_common(kind: Kind, value: &str) -> Option<&'static str> {
+/// Why the host of a URL, name or address is not public, or is a resolver; `None` otherwise.
+pub(super) fn why_not_public(kind: Kind, value: &str) -> Option<&'static str> {
     match kind {
-        Kind::Url => server(value).map_or(Some(NO_HOST), why_no_server),
-        Kind::Address => value.parse().map_or(Some(NO_HOST), why_not_of_the_internet),
-        _ if is_plain_host(value.as_bytes()) => why_no_server(value),
-        _ => Some(NO_HOST),
+        Kind::Url => host_of_url(value).map_or(Some(NOT_PUBLIC), why_host_not_public),
+        Kind::Address => value.parse().map_or(Some(NOT_PUBLIC), why_address_not_public),
+        _ if is_plain_host(value.as_bytes()) => why_host_not_public(value),
+        _ => Some(NOT_PUBLIC),
     }
 }
 
@@ -130,29 +131,29 @@ const LOCAL_ENDS: [&str; 9] =
     ["localhost", "local", "localdomain", "lan", "home", "corp", "internal", "intranet", "arpa"];
 
 /// The reason for a name that public resolvers do not know.
-const NO_HOST: &str = "it is not a public host";
+const NOT_PUBLIC: &str = "it is not a public host";
 
 /// Why a host is not public, or common to all networks; parsed as browsers do, to which `127.1` is an address.
-fn why_no_server(server: &str) -> Option<&'static str> {
+fn why_host_not_public(server: &str) -> Option<&'static str> {
     match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
-        Ok(Host::Ipv4(address)) => why_not_of_the_internet(address.into()),
-        Ok(Host::Ipv6(address)) => why_not_of_the_internet(address.into()),
-        Ok(Host::Domain(name)) if is_plain_host(name.as_bytes()) && is_name_of_the_internet(&name) => None,
-        Ok(Host::Domain(_)) | Err(_) => Some(NO_HOST),
+        Ok(Host::Ipv4(address)) => why_address_not_public(address.into()),
+        Ok(Host::Ipv6(address)) => why_address_not_public(address.into()),
+        Ok(Host::Domain(name)) if is_plain_host(name.as_bytes()) && has_public_suffix(&name) => None,
+        Ok(Host::Domain(_)) | Err(_) => Some(NOT_PUBLIC),
     }
 }
 
-fn is_name_of_the_internet(name: &str) -> bool {
+fn has_public_suffix(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
 }
 
 /// Whether an address is public, and not a public resolver.
-pub(crate) fn is_of_the_internet(address: IpAddr) -> bool {
-    why_not_of_the_internet(address).is_none()
+pub(crate) fn is_public_target(address: IpAddr) -> bool {
+    why_address_not_public(address).is_none()
 }
 
-fn why_not_of_the_internet(address: IpAddr) -> Option<&'static str> {
-    match RESOLVERS.split(' ').any(|known| known.parse() == Ok(address)) {
+fn why_address_not_public(address: IpAddr) -> Option<&'static str> {
+    match RESOLVERS.split(' ').any(|known| known.parse() == Ok(address.to_canonical())) {
         true => Some("it is a public resolver"),
         false => (!is_public(address)).then_some("it is a private or reserved address"),
     }
@@ -164,10 +165,10 @@ fn is_public(address: IpAddr) -> bool {
             let [first, second, third, _] = address.octets();
             let is_local = address.is_private() || address.is_loopback() || address.is_link_local();
             let is_shared = first == 100 && (64..128).contains(&second);
-            let is_for_tests = first == 198 && (18..20).contains(&second);
-            let is_of_protocols = [first, second, third] == [192, 0, 0];
-            let is_nobodys = first == 0 || first >= 240 || address.is_multicast();
-            !(is_local || is_shared || is_for_tests || is_of_protocols || is_nobodys)
+            let is_benchmarking = first == 198 && (18..20).contains(&second);
+            let is_ietf_protocol = [first, second, third] == [192, 0, 0];
+            let is_reserved = first == 0 || first >= 240 || address.is_multicast();
+            !(is_local || is_shared || is_benchmarking || is_ietf_protocol || is_reserved)
         }
         IpAddr::V6(address) => is_allocated(address),
     }

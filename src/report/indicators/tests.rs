@@ -206,7 +206,7 @@ fn artifacts_of_sandboxes_are_no_addresses() {
     {
         assert!(found(&format!(r#"{{"ip_traffic":[{{"destination_ip":"{text}"}}]}}"#)).is_empty(), "{text}");
     }
-    let why = |kind, value: &str| Indicator::new(kind, Untrusted::from(value)).why_common();
+    let why = |kind, value: &str| Indicator::new(kind, Untrusted::from(value)).why_not_public();
     assert!(["203.0.113.5", "2a02:1::1"].iter().all(|public| why(Kind::Address, public).is_none()));
     assert_eq!(["8.8.8.8", "2620:fe::fe"].map(|value| why(Kind::Address, value)), [Some("it is a public resolver"); 2]);
     let local = Some("it is a private or reserved address");

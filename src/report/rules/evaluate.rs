@@ -2,7 +2,7 @@
 
 use super::{FoundTechnique, Rule, Rules, Severity};
 use crate::report::index::SectionForm;
-use crate::report::indicators::is_of_the_internet;
+use crate::report::indicators::is_public_target;
 use crate::report::work::{Cancel, Cancelled};
 use crate::report::{Order, Pane, Report, Row, RowPlace, RowSet, Section, canonical, command_line};
 use crate::text::{Untrusted, last_part};
@@ -241,7 +241,7 @@ impl RelatedRows {
         let own = own();
         let text = String::from_utf8_lossy(&own);
         let words = text.split(|c: char| c.is_whitespace() || ",\"\\/[]()<>".contains(c));
-        for address in words.filter_map(address).filter(|address| is_of_the_internet(*address)) {
+        for address in words.filter_map(address).filter(|address| is_public_target(*address)) {
             if attribute == "dns_lookups" {
                 let asked = self.asked.entry(address).or_insert(best);
                 *asked = asked.zip(best).map(|(one, other)| one.min(other));

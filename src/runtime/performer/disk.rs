@@ -3,7 +3,7 @@
 use super::{Performer, Task, read_rules, sentence, visible_text};
 use crate::app::export_form::{SaveContent, SaveError, SaveJob};
 use crate::app::overlays::stored::describe_deletion;
-use crate::app::spending::ledger::{LedgerPage, SHOWN};
+use crate::app::spending::ledger::{LedgerPage, MAX_ENTRIES};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
 use crate::export::{Export, Summary};
@@ -141,7 +141,7 @@ fn why_unlisted(gateway: &Gateway, file: &Sha256) -> Result<Option<String>, Stor
 
 fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
     let entries = gateway.store.entries(gateway.payer())?;
-    let older = entries.len().saturating_sub(SHOWN);
+    let older = entries.len().saturating_sub(MAX_ENTRIES);
     let spent = |period| gateway.store.spent_in(gateway.payer(), period, gateway.now());
     Ok(LedgerPage {
         rows: entries.into_iter().skip(older).collect(),
@@ -277,7 +277,7 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
 
 /// Writes a file; returns its path and size.
 fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, SaveError> {
-    let path = file::typed(&save.path);
+    let path = file::from_input(&save.path);
     let written = file::write(&path, save.may_replace, |out| match &save.what {
         SaveContent::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(|own| read_rules(own.as_deref()).0);

@@ -1,7 +1,7 @@
 //! Searches one report's panes or all stored reports; sends hits as they are found.
 
 use super::{Performer, SendPace, Task};
-use crate::app::find::finding::SearchEnd;
+use crate::app::find::controller::SearchEnd;
 use crate::app::find::{Hit, HitGroup, HitSource, MAX_HITS};
 use crate::app::{SearchEvent, SearchJob, Ticket};
 use crate::gateway::Gateway;

@@ -112,8 +112,8 @@ impl Model {
 
     pub(crate) fn go_to_hit(&mut self) {
         let chosen = self.overlays.top_as::<HitList>().and_then(|finder| finder.hit());
-        let Some(out_of_reach) = chosen.map(|(group, _)| group.of.out_of_reach()) else { return };
-        if let Some(why) = out_of_reach {
+        let Some(why_unreachable) = chosen.map(|(group, _)| group.of.why_unreachable()) else { return };
+        if let Some(why) = why_unreachable {
             return self.warn(why);
         }
         let left = self.leave_list();
@@ -123,7 +123,7 @@ impl Model {
 
     pub(super) fn go_to_found(&mut self) {
         let Some((group, hit)) = self.search().and_then(HitList::hit) else { return };
-        if let Some(why) = group.of.out_of_reach() {
+        if let Some(why) = group.of.why_unreachable() {
             return self.warn(why);
         }
         let place = hit.at.map(|(_, place)| place);

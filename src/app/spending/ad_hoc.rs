@@ -45,7 +45,7 @@ pub static AD_HOC_REQUESTS: &[AdHocRequest] = &[
     ),
     entry("v3-quotas", "Quota details of user and group", "", |_, _| Ok(Request::Quotas)),
     entry("v3-user", "What the user has bought: premium API, premium intelligence", "", |_, _| Ok(Request::User)),
-    entry("v3-usage", "Calls of the last 30 days, by endpoint", "", |_, now| Ok(last_days(now))),
+    entry("v3-usage", "Calls of the last 30 days, by endpoint", "", |_, now| Ok(last_30_days(now))),
     entry("v3-analysis", "An analysis by its identifier", "identifier of the analysis", |typed, _| {
         identifier(typed).map(|identifier| Request::Analysis { identifier })
     }),
@@ -66,7 +66,7 @@ const fn entry(name: &'static str, help: &'static str, input: &'static str, make
 
 impl AdHocRequest {
     pub fn named(name: &str) -> Option<&'static Self> {
-        AD_HOC_REQUESTS.iter().find(|ask| ask.name == name)
+        AD_HOC_REQUESTS.iter().find(|entry| entry.name == name)
     }
 }
 
@@ -91,26 +91,25 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
 
 fn identifier(typed: &str) -> Result<Identifier, String> {
     let typed = typed.trim();
-    let why =
-        if typed.len() > Identifier::LONGEST { "that is longer than any identifier" } else { "no identifier yet" };
-    Identifier::typed(typed).ok_or_else(|| why.to_owned())
+    let why = if typed.is_empty() { "no identifier yet" } else { "not an identifier" };
+    Identifier::from_input(typed).ok_or_else(|| why.to_owned())
 }
 
 fn path(typed: &str) -> Result<PathBuf, String> {
-    if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(file::typed(typed.trim())) }
+    if typed.trim().is_empty() { Err("no path yet".to_owned()) } else { Ok(file::from_input(typed.trim())) }
 }
 
-pub(crate) fn last_days(now: Timestamp) -> Request {
+pub(crate) fn last_30_days(now: Timestamp) -> Request {
     let last = now.to_zoned(TimeZone::UTC).date();
     let first = last.saturating_sub(jiff::Span::new().days(29));
     Request::Usage { first, last }
 }
 
-pub type Prompt = InputForm<TypedQuestion>;
+pub type Prompt = InputForm<AdHocPrompt>;
 
 #[derive(Debug)]
-pub struct TypedQuestion {
-    pub ask: &'static AdHocRequest,
+pub struct AdHocPrompt {
+    pub entry: &'static AdHocRequest,
     /// The last request that was checked in the store, and when its response was stored.
     pub(crate) stored: Option<(Request, Timestamp)>,
     /// The last request with partly stored responses, and the hashes of the rest.
@@ -118,25 +117,25 @@ pub struct TypedQuestion {
 }
 
 impl Prompt {
-    pub fn of(ask: &'static AdHocRequest) -> Self {
-        Self::with_fields(TypedQuestion { ask, stored: None, missing: None }, usize::from(!ask.input.is_empty()))
+    pub fn of(entry: &'static AdHocRequest) -> Self {
+        Self::with_fields(AdHocPrompt { entry, stored: None, missing: None }, usize::from(!entry.input.is_empty()))
     }
 
     pub fn request(&self, now: Timestamp) -> Result<Request, String> {
-        (self.source.ask.make)(self.text(), now)
+        (self.source.entry.make)(self.text(), now)
     }
 
     pub(crate) fn is_for(&self, request: &Request, now: Timestamp) -> bool {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
-    pub fn stored_since(&self, now: Timestamp) -> Option<Timestamp> {
+    pub fn stored_at(&self, now: Timestamp) -> Option<Timestamp> {
         let request = self.request(now).ok()?;
         self.source.stored.as_ref().filter(|(stored, _)| *stored == request).map(|(_, since)| *since)
     }
 }
 
-impl FormSource for TypedQuestion {
+impl FormSource for AdHocPrompt {
     fn on_typed(form: &mut Prompt, now: Timestamp) -> Option<Effect> {
         form.request(now).ok().map(|request| StoreJob::Check(request).into())
     }
@@ -166,7 +165,7 @@ impl Planner {
             .filter(|name| !name.is_empty())
             .ok_or("type an operation and how many, such as v2-file-report 600, or @ and a file of hashes")?;
         let kind = Kind::named(name).ok_or_else(|| {
-            let more = if self.offered().next().is_some() { "; tab takes the first of these" } else { "" };
+            let more = if self.matching_kinds().next().is_some() { "; tab takes the first of these" } else { "" };
             format!("unknown operation {name}{more}")
         })?;
         let Amount { numbers, list, .. } = Amount::read(kind, &crate::quota::split_words(amount)?)?;
@@ -178,8 +177,8 @@ impl Planner {
 
     /// Adds the typed operation; returns the file of hashes to be counted first.
     pub(crate) fn add(&mut self) -> Result<Option<PathBuf>, String> {
-        if let Some((.., path)) = self.list() {
-            return Ok(Some(file::typed(&path)));
+        if let Some((.., path)) = self.hash_file_input() {
+            return Ok(Some(file::from_input(&path)));
         }
         self.source.items.push(self.operation()?);
         self.set(String::new());
@@ -188,20 +187,20 @@ impl Planner {
 
     /// Replaces the file name by the number of its hashes.
     pub(crate) fn counted(&mut self, path: &Path, count: u64) {
-        let Some((operation, others, typed)) = self.list() else { return };
-        if file::typed(&typed) == path {
+        let Some((operation, others, typed)) = self.hash_file_input() else { return };
+        if file::from_input(&typed) == path {
             self.set(format!("{operation} {count} {others}").trim_end().to_owned());
         }
     }
 
-    fn offered(&self) -> impl Iterator<Item = Kind> {
+    fn matching_kinds(&self) -> impl Iterator<Item = Kind> {
         let typed = self.text().trim();
         let mut kinds: Vec<Kind> = Kind::ALL.iter().copied().filter(|kind| kind.name().contains(typed)).collect();
         kinds.sort_by_key(|kind| !kind.is_private());
         kinds.into_iter()
     }
 
-    fn list(&self) -> Option<(&str, String, String)> {
+    fn hash_file_input(&self) -> Option<(&str, String, String)> {
         let (operation, amount) = self.label();
         let words = crate::quota::split_words(amount).ok()?;
         let Amount { list, others, .. } = Amount::read(Kind::named(operation)?, &words).ok()?;
@@ -225,7 +224,7 @@ impl Planner {
             }
             Err(missing) if self.source.items.is_empty() || !self.text().is_empty() => {
                 rows.push(paragraph("", missing.clone()));
-                rows.extend(self.offered().map(|kind| paragraph("", format!("  {}", kind.name()))));
+                rows.extend(self.matching_kinds().map(|kind| paragraph("", format!("  {}", kind.name()))));
             }
             Err(_) => {}
         }
@@ -246,7 +245,7 @@ fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow>
         Some(balances) => {
             let forecast = plan.forecast(&balances, now);
             rows.push(paragraph(forecast.fit.label(), forecast.summary));
-            rows.extend(forecast.lines.iter().map(left));
+            rows.extend(forecast.lines.iter().map(forecast_row));
         }
     }
     rows.push(paragraph("", String::new()));
@@ -259,7 +258,7 @@ impl FormSource for PlannedOperations {
         match key {
             BACKSPACE if form.text().is_empty() => form.source.items.pop().is_some(),
             TAB => {
-                let first = form.offered().next();
+                let first = form.matching_kinds().next();
                 first.map(|kind| form.set(format!("{} ", kind.name()))).is_some()
             }
             _ => false,
@@ -285,7 +284,7 @@ fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> TextRow
     paragraph(head, text)
 }
 
-fn left(line: &ForecastLine) -> TextRow {
+fn forecast_row(line: &ForecastLine) -> TextRow {
     let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
     let (unit, period) = (line.unit.plural(), line.limit.period.current());
     let leaves = match line.short.min {
@@ -318,7 +317,8 @@ mod tests {
     #[test]
     fn every_operation_of_the_specification_can_be_asked() {
         use crate::quota::Kind;
-        let typed = |ask: &AdHocRequest| (ask.make)(&"a".repeat(64), Timestamp::UNIX_EPOCH).unwrap().operation().kind;
+        let typed =
+            |entry: &AdHocRequest| (entry.make)(&"a".repeat(64), Timestamp::UNIX_EPOCH).unwrap().operation().kind;
         let kinds: Vec<_> = AD_HOC_REQUESTS.iter().map(typed).collect();
         for kind in [
             Kind::V2FileReport,
@@ -333,7 +333,7 @@ mod tests {
         ] {
             assert!(kinds.contains(&kind), "{kind:?}");
         }
-        assert!(AD_HOC_REQUESTS.iter().zip(&kinds).all(|(ask, kind)| ask.name == kind.name()));
+        assert!(AD_HOC_REQUESTS.iter().zip(&kinds).all(|(entry, kind)| entry.name == kind.name()));
     }
 }
 

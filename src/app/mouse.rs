@@ -14,19 +14,19 @@ const DOUBLE_CLICK_MS: RangeInclusive<i64> = 0..=400;
 const WHEEL_ROWS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pointer {
+pub struct MouseInput {
     pub x: u16,
     pub y: u16,
-    pub does: MouseAction,
+    pub kind: MouseKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MouseAction {
+pub enum MouseKind {
     Press,
     Drag,
     Release,
-    Up,
-    Down,
+    ScrollUp,
+    ScrollDown,
 }
 
 #[derive(Debug, Default)]
@@ -36,27 +36,27 @@ pub(crate) struct Mouse {
 }
 
 impl Model {
-    pub(crate) fn point(&mut self, pointer: Pointer) {
-        match pointer.does {
-            MouseAction::Press => {
+    pub(crate) fn point(&mut self, pointer: MouseInput) {
+        match pointer.kind {
+            MouseKind::Press => {
                 // A press removes the message after its target is resolved.
                 let before = self.notice.clone();
                 self.press_at(pointer);
                 self.notice.take_if(|notice| Some(&*notice) == before.as_ref() && !self.is_quitting);
             }
-            MouseAction::Drag => {
+            MouseKind::Drag => {
                 if let Some(edge) = self.mouse.edge {
                     let layout = self.layout();
                     self.sizes.drag(edge, &layout, pointer.x, pointer.y);
                 }
             }
-            MouseAction::Release => self.mouse.edge = None,
-            MouseAction::Up => self.wheel(pointer, Move::Up(WHEEL_ROWS)),
-            MouseAction::Down => self.wheel(pointer, Move::Down(WHEEL_ROWS)),
+            MouseKind::Release => self.mouse.edge = None,
+            MouseKind::ScrollUp => self.wheel(pointer, Move::Up(WHEEL_ROWS)),
+            MouseKind::ScrollDown => self.wheel(pointer, Move::Down(WHEEL_ROWS)),
         }
     }
 
-    fn press_at(&mut self, at: Pointer) {
+    fn press_at(&mut self, at: MouseInput) {
         let now = self.now.as_millisecond();
         let before = self.mouse.press.take().filter(|(x, y, _)| (*x, *y) == (at.x, at.y));
         if before.is_some_and(|(.., when)| DOUBLE_CLICK_MS.contains(&(now - when.as_millisecond()))) {
@@ -82,7 +82,7 @@ impl Model {
         }
     }
 
-    fn choose_at(&mut self, at: Pointer) {
+    fn choose_at(&mut self, at: MouseInput) {
         let layout = self.layout();
         if let Some(tab) = Tab::all(self, layout.tabs).into_iter().find(|tab| tab.area.contains(at.x, at.y)) {
             return self.go_to_pane(tab.pane);
@@ -104,7 +104,7 @@ impl Model {
         }
     }
 
-    fn wheel(&mut self, at: Pointer, movement: Move) {
+    fn wheel(&mut self, at: MouseInput, movement: Move) {
         let layout = self.layout();
         let pane = layout.panes.iter().find(|(_, area)| area.contains(at.x, at.y)).map(|(pane, area)| (*pane, *area));
         match pane.filter(|_| self.overlays.is_empty() && self.screen == Screen::File) {
@@ -116,10 +116,10 @@ impl Model {
         }
     }
 
-    /// Runs the command of enter if it is free: between two clicks, the user cannot read a price.
+    /// Runs the command of enter if it sends nothing: between two clicks, the user cannot read a price.
     fn enter_by_mouse(&mut self) {
         let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return };
-        let tag = self.tag(command);
+        let tag = self.key_price(command);
         if tag.plan.prices.is_empty() {
             return self.run(command);
         }
