@@ -15,7 +15,7 @@ const BAR_WIDTH: usize = 20;
 pub const KNOWN_HEADING: [&str; 7] = ["pool", "counts", "holder", ">used", ">allowed", ">left", ">%"];
 
 /// The heading of the rows of other counters.
-pub const OTHERS_HEADING: [&str; 7] = ["other counters", "", "whose", ">used", ">allowed", ">left", ">%"];
+pub const OTHERS_HEADING: [&str; 7] = ["other counters", "", "holder", ">used", ">allowed", ">left", ">%"];
 
 /// The service's counters at a given time.
 #[derive(Serialize)]
