@@ -4,15 +4,14 @@ use super::opened::{ExportRow, OpenedReport};
 use super::{Export, Part, Summary};
 use crate::report::rows::{Label, Row};
 use crate::report::rules::Rule;
-use crate::report::{Note, Pane, RowPlace};
+use crate::report::{Identifier, Note, Pane, RowPlace};
 use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
 
 /// A defanged text of a pane; in a pane of hosts every name counts as a host, whatever its ending.
 pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
-    let visible = text.visible();
-    if pane == Pane::Network { visible.disarmed_among_hosts() } else { visible.disarmed() }
+    text.visible().disarmed_where(pane == Pane::Network)
 }
 
 /// A row as its pane shows it, in one defanged line.
@@ -50,7 +49,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
     }
     let mut last = None;
     opened.each_row(&mut |row| {
-        let (pane, place) = (row.pane, row.place);
+        let pane = row.pane;
         if last != Some(pane) && has_headings {
             writeln!(out, "## {}", opened.heading(pane))?;
             last = Some(pane);
@@ -58,15 +57,14 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
         let (indent, level) = row.indent(|parent| process(opened, pane, parent));
         let rule = row.rule.map(marked).unwrap_or_default();
         let note = row.note.map(|note| format!("  ({})", note_text(note))).unwrap_or_default();
-        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(place)))?;
+        writeln!(out, "{indent}{level}{}{rule}{note}", line(pane, &opened.report.whole_row(row.place)))?;
         row.decoded().iter().try_for_each(|text| writeln!(out, "{indent}  → decoded {}", harmless(pane, text)))
     })
 }
 
 /// The heading of a report: sandbox, time of the run, and file; its origin if it has no identifier.
 fn heading(opened: &OpenedReport<'_>) -> String {
-    let parts = opened.identifier.as_ref().map(|identifier| identifier.parts());
-    let Some(parts) = parts else {
+    let Some(parts) = opened.identifier.as_ref().map(Identifier::parts) else {
         return format!("# {}", Untrusted::from(opened.source.origin.as_str()).visible().disarmed());
     };
     let ran = parts.when.and_then(|when| Timestamp::from_second(when).ok());

@@ -42,7 +42,7 @@ impl Visible {
             previous = Some(character);
         }
         // A scheme and its harmless form are equally wide.
-        Visible::from_parts(text, self.width() + brackets)
+        Visible { text, columns: self.width() + brackets }
     }
 
     /// Defangs every address in a text of any kind: a path, a command, a host.
@@ -50,19 +50,16 @@ impl Visible {
         self.disarmed_where(false)
     }
 
-    /// Defangs text from an attribute of hosts: every name with a dot is a host there.
-    pub fn disarmed_among_hosts(&self) -> Visible {
-        self.disarmed_where(true)
-    }
-
-    fn disarmed_where(&self, is_among_hosts: bool) -> Visible {
+    /// Defangs a text; in an attribute of hosts every name with a dot is a host.
+    pub fn disarmed_where(&self, is_among_hosts: bool) -> Visible {
+        let mut disarmed = String::with_capacity(self.as_str().len());
         // Brackets are all that is added, a column each.
-        let (mut disarmed, mut added) = (String::with_capacity(self.as_str().len()), 0);
+        let mut added = 0;
         let mut rest = self.as_str();
         while !rest.is_empty() {
             let (word, after) = rest.split_at(rest.find(is_separator).unwrap_or(rest.len()));
             if is_address(word, is_among_hosts) {
-                let safe = Visible::from_parts(word.to_owned(), 0).defanged();
+                let safe = Visible { text: word.to_owned(), columns: 0 }.defanged();
                 added += safe.width();
                 disarmed.push_str(safe.as_str());
             } else {
@@ -73,7 +70,7 @@ impl Visible {
             disarmed.push_str(border);
             rest = next;
         }
-        Visible::from_parts(disarmed, self.width() + added)
+        Visible { text: disarmed, columns: self.width() + added }
     }
 }
 
@@ -124,15 +121,14 @@ fn is_address(word: &str, is_among_hosts: bool) -> bool {
 
 /// Splits a word at its escapes of hidden characters.
 fn pieces(word: &str) -> Vec<&str> {
-    let escapes = word.match_indices('\\').filter(|(at, _)| word.get(at + 1..).is_some_and(is_escape));
+    let mut pieces = Vec::new();
     let mut begin = 0;
-    let mut pieces: Vec<_> = escapes
-        .filter_map(|(at, _)| {
-            let piece = word.get(begin..at);
+    for (at, _) in word.match_indices('\\') {
+        if word.get(at + 1..).is_some_and(is_escape) {
+            pieces.extend(word.get(begin..at));
             begin = (at + ESCAPE_COLUMNS).min(word.len());
-            piece
-        })
-        .collect();
+        }
+    }
     pieces.extend(word.get(begin..));
     pieces
 }
@@ -148,7 +144,9 @@ fn is_escape(rest: &str) -> bool {
 
 /// Whether a piece has a scheme that opens a program, or a host outside of a path.
 fn contains_host(piece: &str, is_host: &dyn Fn(&str) -> bool) -> bool {
-    let (mut is_in_path, mut before, mut rest) = (false, None, piece);
+    let mut is_in_path = false;
+    let mut before = None;
+    let mut rest = piece;
     loop {
         let (name, after) = rest.split_at(rest.find(|c| !is_name_character(c)).unwrap_or(rest.len()));
         if !is_in_path && (opens_program(name, after) || names(name).any(|name| before == Some('@') || is_host(name))) {
@@ -388,7 +386,7 @@ mod defang_tests {
             ("GET //evil.doc/x", "GET //evil[.]doc/x"),
             (r"1.2 C:\a.zip /x/a.so tcp", r"1.2 C:\a.zip /x/a.so tcp"),
         ] {
-            assert_eq!(Untrusted::from(text).visible().disarmed_among_hosts().as_str(), harmless);
+            assert_eq!(Untrusted::from(text).visible().disarmed_where(true).as_str(), harmless);
         }
     }
 

@@ -161,9 +161,7 @@ fn byte(high: u8, low: u8) -> Option<u8> {
 /// The base character at the start of `bytes` and its marks, unless it has to be escaped.
 fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     let base = first_char(bytes)?;
-    let CharRole::Base(mut columns) = role(base) else {
-        return None;
-    };
+    let CharRole::Base(mut columns) = role(base) else { return None };
     let mut len = base.len_utf8();
     if !base.is_ascii() && !is_composed(bytes.get(..len)?) {
         return None;
@@ -192,9 +190,7 @@ fn is_composed(text: &[u8]) -> bool {
 fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     std::iter::from_fn(move || {
         let mark = first_char(bytes)?;
-        let CharRole::Mark(columns) = role(mark) else {
-            return None;
-        };
+        let CharRole::Mark(columns) = role(mark) else { return None };
         bytes = bytes.get(mark.len_utf8()..)?;
         Some((mark, columns))
     })

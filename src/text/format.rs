@@ -4,15 +4,10 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A number with commas between its thousands: `1,204`.
 pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
+    match number {
+        0..1000 => number.to_string(),
+        _ => format!("{},{:03}", thousands(number / 1000), number % 1000),
     }
-    grouped
 }
 
 /// A count with its noun, given in the singular: `1 report`, `1,204 reports`, `2 entries`, `2 hashes`.
@@ -128,23 +123,20 @@ impl ColumnWidth for str {
 
 /// Wraps words in rows of `columns`; breaks a longer word.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let (mut rows, mut row, mut taken) = (Vec::new(), String::new(), 0);
+    let mut rows = Vec::new();
+    let mut row = String::new();
     for word in text.split(' ') {
-        let width = word.columns();
-        if !row.is_empty() && taken + 1 + width > columns {
+        if !row.is_empty() && row.columns() + 1 + word.columns() > columns {
             rows.push(std::mem::take(&mut row));
-            taken = 0;
         }
         if !row.is_empty() {
             row.push(' ');
-            taken += 1;
         }
-        if taken + width > columns {
-            row = break_word(word, columns, &mut rows);
-            taken = row.columns();
-        } else {
-            row.push_str(word);
-            taken += width;
+        for character in word.chars() {
+            if !row.is_empty() && row.columns() + character.width().unwrap_or(0) > columns {
+                rows.push(std::mem::take(&mut row));
+            }
+            row.push(character);
         }
     }
     rows.push(row);
@@ -162,21 +154,6 @@ pub fn wrap_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
     rows.truncate(most);
     rows.last_mut().into_iter().for_each(|row| row.push('…'));
     rows
-}
-
-/// Breaks a word that is longer than a row; returns the last piece.
-fn break_word(word: &str, columns: usize, rows: &mut Vec<String>) -> String {
-    let (mut row, mut taken) = (String::new(), 0);
-    for character in word.chars() {
-        let width = character.width().unwrap_or(0);
-        if !row.is_empty() && taken + width > columns {
-            rows.push(std::mem::take(&mut row));
-            taken = 0;
-        }
-        row.push(character);
-        taken += width;
-    }
-    row
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub(super) fn escaped(json: &str, is_ascii: bool) -> String {
 }
 
 /// Appends the decoded inside of a literal; invalid escapes stay as they are.
-pub(super) fn decode(raw: &[u8], decoded: &mut Vec<u8>) {
+pub(crate) fn decode_json(raw: &[u8], decoded: &mut Vec<u8>) {
     let mut rest = raw;
     while let Some(backslash) = memchr::memchr(b'\\', rest) {
         let (plain, escape) = rest.split_at(backslash);
@@ -48,8 +48,7 @@ pub(super) fn decode(raw: &[u8], decoded: &mut Vec<u8>) {
 /// Decodes the escape at the start of `raw`; returns its length in bytes. A bad escape counts as its backslash alone.
 fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
     // The most common one is the separator of a path.
-    let simple = raw.get(1).and_then(|letter| simple_escape(*letter));
-    if let Some(simple) = simple {
+    if let Some(simple) = raw.get(1).and_then(|letter| simple_escape(*letter)) {
         decoded.push(simple);
         return 2;
     }
@@ -79,9 +78,7 @@ fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
     let second = raw.get(6..).and_then(code_unit);
     match (first, second) {
         (0xd800..=0xdbff, Some(low @ 0xdc00..=0xdfff)) => {
-            let high = u32::from(first) & 0x3ff;
-            let low = u32::from(low) & 0x3ff;
-            Some((0x10000 + (high << 10 | low), 12))
+            Some((0x10000 + ((u32::from(first) & 0x3ff) << 10 | u32::from(low) & 0x3ff), 12))
         }
         _ => Some((u32::from(first), 6)),
     }

@@ -30,13 +30,8 @@ impl Untrusted {
     /// Bad escapes and bytes that are not UTF-8 stay as written; a lone surrogate becomes generalised UTF-8.
     pub fn from_json(raw: &[u8]) -> Self {
         let mut decoded = Vec::with_capacity(raw.len());
-        json::decode(raw, &mut decoded);
+        json::decode_json(raw, &mut decoded);
         decoded.into()
-    }
-
-    /// Appends the decoded bytes; otherwise like [`Untrusted::from_json`].
-    pub fn decode_json(raw: &[u8], decoded: &mut Vec<u8>) {
-        json::decode(raw, decoded);
     }
 
     /// The bytes, to search, compare and store; never to print.
@@ -134,7 +129,8 @@ impl Untrusted {
     ///
     /// No unit is split; a line also ends after a line feed, shown as `\x0a`. Together they are the visible form.
     pub fn lines(&self, columns: usize) -> impl Iterator<Item = Visible> {
-        let (mut units, columns) = (self.units(), columns.max(MIN_LINE_COLUMNS));
+        let columns = columns.max(MIN_LINE_COLUMNS);
+        let mut units = self.units();
         std::iter::from_fn(move || {
             let mut line = Visible::default();
             let mut ahead = units.clone();
@@ -188,16 +184,11 @@ impl fmt::Debug for Untrusted {
 /// mark, so it neither moves the cursor nor changes its neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visible {
-    text: String,
-    columns: usize,
+    pub(super) text: String,
+    pub(super) columns: usize,
 }
 
 impl Visible {
-    /// Takes text that is known to be in visible form, `columns` wide.
-    pub(super) fn from_parts(text: String, columns: usize) -> Self {
-        Self { text, columns }
-    }
-
     pub fn as_str(&self) -> &str {
         &self.text
     }

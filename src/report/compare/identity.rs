@@ -23,7 +23,7 @@ use crate::report::command_line;
 use crate::report::index::{Section, SectionForm};
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::{ValueMember, compact, split_member};
-use crate::text::{Untrusted, last_part};
+use crate::text::{decode_json, last_part};
 use std::hash::{BuildHasher, Hasher};
 
 /// How the rows of one section are compared.
@@ -173,18 +173,18 @@ fn hash(kind: u64, text: &[u8], keys: &impl BuildHasher) -> u64 {
 
 /// Appends a value in the form in which it is compared.
 fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
-    let start = out.len();
-    match (value.kind(), sameness) {
-        (Kind::Text, _) => return add_text(value.content(), sameness, out),
-        _ => out.extend_from_slice(compact(value).as_bytes()),
+    if value.kind() == Kind::Text {
+        return add_text(value.content(), sameness, out);
     }
+    let start = out.len();
+    out.extend_from_slice(compact(value).as_bytes());
     normalise(sameness, out, start);
 }
 
 /// Appends a text, given as written between quotes.
 fn add_text(content: &[u8], sameness: Sameness, out: &mut Vec<u8>) {
     let start = out.len();
-    Untrusted::decode_json(content, out);
+    decode_json(content, out);
     normalise(sameness, out, start);
 }
 
