@@ -99,7 +99,8 @@ static NOTATIONS: LazyLock<Notations> = LazyLock::new(|| {
 /// All other text stays, with its case and users' names. `C:` is assumed to be the system's drive.
 pub(crate) fn spell_out(text: &[u8]) -> Cow<'_, [u8]> {
     let Notations { all, finder } = &*NOTATIONS;
-    let (mut spelled, mut done) = (Vec::new(), 0);
+    let mut spelled = Vec::new();
+    let mut done = 0;
     for found in finder.iter().flat_map(|finder| finder.find_iter(text)) {
         let Some(notation) = all.get(found.pattern().as_usize()) else { continue };
         let before = found.start().checked_sub(1).and_then(|at| text.get(at));

@@ -24,9 +24,12 @@ pub fn program(line: &[u8]) -> Range<usize> {
     }
     let word = text.iter().position(|byte| byte.is_ascii_whitespace() || *byte == b'"').unwrap_or(text.len());
     let is_path = text.get(..word).is_some_and(|word| word.contains(&b'\\'));
+    let is_end = |end: &usize| {
+        let ending = text.get(end.saturating_sub(4)..*end).unwrap_or_default();
+        ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+    };
     // A file's bare name may have blanks.
-    let ending = text.get(text.len().saturating_sub(4)..).unwrap_or_default();
-    let is_name = ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
+    let is_name = is_end(&text.len())
         && !text.iter().any(|byte| matches!(byte, b'\\' | b'/' | b'-' | b'"' | b'%'))
         && !text.get(..word).is_some_and(|word| word.contains(&b'.'));
     if is_name {
@@ -35,16 +38,11 @@ pub fn program(line: &[u8]) -> Range<usize> {
     if word == text.len() || !is_path {
         return start..start + word;
     }
-    let ends = memchr::memchr2_iter(b' ', b'"', text).chain([text.len()]);
-    let is_end = |end: &usize| {
-        let ending = text.get(end.saturating_sub(4)..*end).unwrap_or_default();
-        ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
-    };
-    let argument = || [&b" -"[..], b" /", b"\""].iter().filter_map(|mark| memmem::find(text, mark)).min();
-    let is_option = |end: usize| argument().is_none_or(|argument| end <= argument);
-    let length = match ends.clone().find(is_end).filter(|end| is_option(*end)) {
+    let mut ends = memchr::memchr2_iter(b' ', b'"', text).chain([text.len()]);
+    let argument = [&b" -"[..], b" /", b"\""].iter().filter_map(|mark| memmem::find(text, mark)).min();
+    let length = match ends.find(is_end).filter(|end| argument.is_none_or(|argument| *end <= argument)) {
         Some(end) => end,
-        None => argument().map_or(text.len(), |_| word),
+        None => argument.map_or(text.len(), |_| word),
     };
     start..start + length
 }
@@ -85,7 +83,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Decodes the texts hidden in a command line, each before those hidden in it: encoded commands, Base64 in a script,
 /// and the line without the carets and quotes that the shell removes from its words. Empty for most lines.
 pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
-    let (mut found, mut room) = (Vec::new(), MAX_DECODED);
+    let mut found = Vec::new();
+    let mut room = MAX_DECODED;
     let mut level = hidden(line);
     for _ in 0..MAX_DEPTH {
         let mut below = Vec::new();

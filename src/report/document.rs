@@ -132,7 +132,8 @@ pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
 
 /// The reports of all values of a document, and the errors of the others.
 pub fn reports(body: &Body) -> (Vec<FoundReport>, Vec<DocumentError>) {
-    let (mut reports, mut problems) = (Vec::new(), Vec::new());
+    let mut reports = Vec::new();
+    let mut problems = Vec::new();
     for value in values(body) {
         let (found, errors) = value.map_or_else(|error| (Vec::new(), vec![error]), |value| value.reports());
         reports.extend(found);
@@ -158,17 +159,19 @@ struct ValueSpan {
 /// Finds the values. A truncated value extends to the end of the body, and so does invalid text
 /// after the last value, such as an unmatched closing bracket.
 fn spans(body: &Body) -> Vec<ValueSpan> {
-    let (mut scanner, mut depth, mut bad_word) = (Scanner::default(), 0_u64, None);
+    let mut scanner = Scanner::default();
+    let mut depth = 0_u64;
+    let mut bad_word = None;
     let mut found: Vec<ValueSpan> = Vec::new();
     let mut start = None;
     for window in body.chunks(WINDOW) {
         scanner.feed(window, &mut |at, event| {
             let at = usize::try_from(at).unwrap_or(usize::MAX);
+            if event != Event::Close {
+                start.get_or_insert(at);
+            }
             match event {
-                Event::Open { .. } => {
-                    start.get_or_insert(at);
-                    depth += 1;
-                }
+                Event::Open { .. } => depth += 1,
                 Event::Close => {
                     depth = depth.saturating_sub(1);
                     if depth == 0
@@ -177,15 +180,10 @@ fn spans(body: &Body) -> Vec<ValueSpan> {
                         found.push(ValueSpan { range: start..at, is_cut: false, bad_word: bad_word.take() });
                     }
                 }
-                Event::Word { .. } => {
-                    start.get_or_insert(at);
-                    if depth > 0 && bad_word.is_none() && !is_json_word(body, at) {
-                        bad_word = Some(at);
-                    }
+                Event::Word { .. } if depth > 0 && bad_word.is_none() => {
+                    bad_word = Some(at).filter(|at| !is_json_word(body, *at));
                 }
-                Event::Name(_) | Event::Text => {
-                    start.get_or_insert(at);
-                }
+                Event::Word { .. } | Event::Name(_) | Event::Text => {}
             }
         });
         // A value that is neither object nor array is not a report, and nothing after it is read.
@@ -247,11 +245,10 @@ impl DocumentValue {
 
     /// The fault of the value as a whole.
     fn problem(&self) -> Option<DocumentError> {
-        let is_checked = self.body.len() <= LARGEST_CHECKED;
-        match self.is_cut {
-            true => Some(DocumentError::Cut),
-            false => (is_checked && !is_valid(&self.body)).then_some(DocumentError::Invalid),
+        if self.is_cut {
+            return Some(DocumentError::Cut);
         }
+        (self.body.len() <= LARGEST_CHECKED && !is_valid(&self.body)).then_some(DocumentError::Invalid)
     }
 
     fn whole(&self) -> FoundReport {
@@ -277,7 +274,8 @@ pub fn read_until_known(body: &Body) -> Report {
 
 /// Reads a value as a report until enough of it is known.
 fn read_until(body: &Body, is_enough: impl Fn(&Report) -> bool) -> Report {
-    let (mut indexer, mut report) = (Indexer::default(), Report::unread(body.clone()));
+    let mut indexer = Indexer::default();
+    let mut report = Report::unread(body.clone());
     for window in body.chunks(WINDOW) {
         indexer.feed(window);
         report.absorb(indexer.take());
@@ -333,11 +331,8 @@ impl Search<'_> {
 
     fn push(&mut self, object: Raw<'_>, identifier: Option<Identifier>, way: &[Step]) {
         if !object.is_whole() {
-            let name = identifier.map_or_else(
-                || pointer(way).visible().to_string(),
-                |identifier| identifier.text().visible().to_string(),
-            );
-            return self.errors.push(DocumentError::CutReport(name));
+            let name = identifier.map_or_else(|| pointer(way), |identifier| identifier.text().clone());
+            return self.errors.push(DocumentError::CutReport(name.visible().to_string()));
         }
         let start = self.value.body.len().min(LARGEST) - object.length_to_end();
         let body = self.value.body.slice(start..start + object.bytes().len());

@@ -83,7 +83,8 @@ impl Pattern {
 
     /// Whether a leaf of a value matches; nested names always count, its own only if they are data.
     fn is_in_leaf(&self, value: &[u8], are_names_data: bool) -> bool {
-        let (mut is_found, mut depth) = (false, 0_usize);
+        let mut is_found = false;
+        let mut depth = 0_usize;
         Scanner::default().feed(value, &mut |at, event| match event {
             _ if is_found => {}
             Event::Open { .. } => depth += 1,
@@ -108,12 +109,12 @@ impl Pattern {
 
 /// Why an expression is invalid, in one line and without the expression itself.
 fn reason(error: &regex::Error) -> String {
+    if matches!(error, regex::Error::CompiledTooBig(_)) {
+        return "the expression takes too much memory".to_owned();
+    }
     let words = error.to_string();
     let last = words.lines().last().unwrap_or_default();
-    match error {
-        regex::Error::CompiledTooBig(_) => "the expression takes too much memory".to_owned(),
-        _ => last.strip_prefix("error: ").unwrap_or(last).to_owned(),
-    }
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
 /// Bytes of the first batches, which are small so that the first hits are early, and of later ones.
@@ -151,7 +152,8 @@ pub fn search(
     sections.sort_by_key(|(start, ..)| *start);
     let mut start = sections.first().map_or(0, |first| first.0).max(scope.from);
     let end = sections.iter().map(|(_, number, ..)| report.section_end(*number)).max().unwrap_or(0);
-    let (end, mut batches) = (end.min(report.searchable()), Vec::new());
+    let end = end.min(report.searchable());
+    let mut batches = Vec::new();
     while start < end {
         let batch = start..end.min(start + if batches.len() < FIRST_BATCHES { FIRST_BATCH_BYTES } else { BATCH_BYTES });
         start = batch.end;

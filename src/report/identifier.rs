@@ -108,8 +108,7 @@ impl Sha256 {
 
     /// First and last digits, for narrow places.
     pub fn short(&self) -> String {
-        let (head, tail) = (self.0.get(..8).unwrap_or_default(), self.0.get(60..).unwrap_or_default());
-        format!("{head}…{tail}")
+        format!("{}…{}", self.0.get(..8).unwrap_or_default(), self.0.get(60..).unwrap_or_default())
     }
 }
 
@@ -153,7 +152,9 @@ impl Hashes {
     /// Counts hashes separated by line ends, blanks or commas.
     pub fn of(list: &[u8]) -> Result<Self, String> {
         let list = list.strip_prefix(b"\xef\xbb\xbf").unwrap_or(list);
-        let (mut found, mut seen, mut wrong) = (Self::default(), HashSet::new(), Vec::new());
+        let mut found = Self::default();
+        let mut seen = HashSet::new();
+        let mut wrong = Vec::new();
         for (number, line) in (1..).zip(list.split(|byte| *byte == b'\n')) {
             let words = line.split(|byte| byte.is_ascii_whitespace() || *byte == b',');
             for word in words.filter(|word| !word.is_empty()) {
@@ -165,13 +166,12 @@ impl Hashes {
                 found.repeated += u64::from(!seen.insert(hash));
             }
         }
-        let more = wrong.len().saturating_sub(MAX_NAMED);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        wrong.truncate(MAX_NAMED);
-        match wrong.is_empty() {
-            true => Ok(found),
-            false => Err(format!("no MD5, SHA-1 or SHA-256: {}{more}", wrong.join(", "))),
+        if wrong.is_empty() {
+            return Ok(found);
         }
+        let more = wrong.split_off(wrong.len().min(MAX_NAMED)).len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Err(format!("no MD5, SHA-1 or SHA-256: {}{more}", wrong.join(", ")))
     }
 }
 

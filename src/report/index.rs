@@ -71,8 +71,9 @@ impl Section {
     ) -> Self {
         let is_it = |row: &Attribute| attribute.is_some_and(|known| known.name == row.name);
         let rank = ATTRIBUTES.iter().position(is_it).unwrap_or(ATTRIBUTES.len());
-        let (starts, depths, tails) = (Vec::new(), Depths::default(), Vec::new());
-        Self { name, attribute, rank, form, is_beside, starts, depths, tails, end: 0 }
+        let depths = Depths::default();
+        let tails = Vec::new();
+        Self { name, attribute, rank, form, is_beside, starts: Vec::new(), depths, tails, end: 0 }
     }
 
     pub fn pane(&self) -> Pane {
@@ -151,11 +152,9 @@ impl Index {
             open.end = more.end;
         }
         self.sections.extend(sections);
-        for tail in batch.tails {
-            let known = self.sections.get_mut(tail.section).and_then(|found| found.tails.get_mut(tail.row as usize));
-            if let Some(known) = known.filter(|known| **known == 0) {
-                *known = tail.at;
-            }
+        for ResumedProcess { section, row, at } in batch.tails {
+            let known = self.sections.get_mut(section).and_then(|found| found.tails.get_mut(row as usize));
+            known.filter(|known| **known == 0).into_iter().for_each(|known| *known = at);
         }
         self.id = self.id.or(batch.found.id);
         self.kind = self.kind.or(batch.found.kind);
@@ -342,7 +341,8 @@ impl SectionBuilder {
     fn enter_member(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         match (self.name.as_slice(), object) {
             (b"attributes", Some(true)) if !self.has_attributes => {
-                (self.found.is_attributed, self.has_attributes) = (true, true);
+                self.found.is_attributed = true;
+                self.has_attributes = true;
                 return ContainerRole::Attributes;
             }
             // The official command line writes `_id` and `_type`, with the attributes beside them.
@@ -418,17 +418,15 @@ impl SectionBuilder {
                 self.ancestors.pop();
             }
             Some(ContainerRole::Processes) => match self.ancestors.last() {
-                Some(parent) => self.note_tail(*parent, at),
+                Some(row) => {
+                    let section = (self.taken + self.found.sections.len()).saturating_sub(1);
+                    self.tails.push(ResumedProcess { section, row: *row, at });
+                }
                 None => self.close_section(at),
             },
             Some(ContainerRole::Elements | ContainerRole::Members) => self.close_section(at),
             _ => {}
         }
-    }
-
-    fn note_tail(&mut self, row: u32, at: u32) {
-        let section = (self.taken + self.found.sections.len()).saturating_sub(1);
-        self.tails.push(ResumedProcess { section, row, at });
     }
 
     fn close_section(&mut self, at: u32) {
@@ -490,7 +488,7 @@ mod tests {
     fn processes_are_rows_with_depths_whatever_their_ids() {
         let json = r#"{"processes_tree":[{"process_id":"1","children":[{"process_id":"1","name":"n","children":[{}]},3]},{"children":7}]}"#;
         let index = index(json);
-        assert_eq!(index.sections[0].depths().rows(), [0, 1, 2, 1, 0]);
+        assert_eq!(index.sections[0].depths().after(0), [0, 1, 2, 1, 0]);
         assert_eq!(index.sections[0].len(), 5);
     }
 

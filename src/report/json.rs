@@ -129,7 +129,9 @@ impl Scanner {
     /// Scans bytes inside of a text, and further texts: most of a report is text after text with one separator between.
     #[inline(always)]
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
-        let (mut name, mut escaped, mut rest) = (name, escaped, bytes);
+        let mut name = name;
+        let mut escaped = escaped;
+        let mut rest = bytes;
         while let Some(end) = closing_quote(rest, escaped) {
             self.ends_text(name, rest.get(..end).unwrap_or_default(), sink);
             rest = rest.get(end + 1..).unwrap_or_default();
@@ -251,10 +253,10 @@ impl<'a> Raw<'a> {
 
     /// A string's content, or the other values as written.
     pub fn text(self) -> Untrusted {
-        if self.kind() != Kind::Text {
-            return Untrusted::from(self.bytes());
+        match self.kind() {
+            Kind::Text => Untrusted::from_json(self.content()),
+            _ => Untrusted::from(self.bytes()),
         }
-        Untrusted::from_json(self.content())
     }
 
     /// A string's content, still escaped; other values as written.

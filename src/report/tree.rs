@@ -28,12 +28,7 @@ impl Depths {
         self.0.len()
     }
 
-    /// The depths of all rows, 0 at the root.
-    pub(crate) fn rows(&self) -> &[u16] {
-        &self.0
-    }
-
-    /// The depths of the rows from one on.
+    /// The depths of the rows from one on, 0 at the root.
     pub(crate) fn after(&self, row: usize) -> &[u16] {
         self.0.get(row..).unwrap_or_default()
     }
@@ -76,7 +71,8 @@ impl Depths {
 
 /// The guides of a row of this depth, by the depths of the rows after it.
 fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
-    let (mut found, mut open) = (vec![false; usize::from(depth)], depth);
+    let mut found = vec![false; usize::from(depth)];
+    let mut open = depth;
     for depth in later {
         if open == 0 {
             break;
@@ -237,7 +233,8 @@ impl Folds {
 
     /// The rows that are not below a folded row.
     fn unhidden(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Arc<Vec<u32>> {
-        let (mut visible, mut folded) = (Vec::new(), None);
+        let mut visible = Vec::new();
+        let mut folded = None;
         for row in rows {
             let depth = depths.get(row as usize).unwrap_or_default();
             if folded.is_some_and(|folded| depth > folded) {
@@ -253,11 +250,11 @@ impl Folds {
 /// Rows in order, with their ancestors.
 fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
     let end = rows.last().map_or(0, |last| *last as usize + 1);
-    let depths = depths.rows().get(..end).unwrap_or(depths.rows());
-    let (mut found, mut above, mut wanted) = (Vec::new(), Vec::<u32>::new(), rows.iter().copied().peekable());
-    for (row, depth) in (0_u32..).zip(depths) {
-        let is_above = |up: &u32| depths.get(*up as usize).is_some_and(|up| up < depth);
-        above.truncate(above.partition_point(is_above));
+    let mut found = Vec::new();
+    let mut above: Vec<u32> = Vec::new();
+    let mut wanted = rows.iter().copied().peekable();
+    for (row, depth) in (0_u32..).zip(depths.0.iter().take(end)) {
+        above.truncate(above.partition_point(|up| depths.get(*up as usize).is_some_and(|up| up < *depth)));
         above.push(row);
         if wanted.next_if_eq(&row).is_some() {
             let known = found.last().copied();
@@ -288,7 +285,8 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     if is_in_order {
         return None;
     }
-    let (mut written, mut places) = (Vec::with_capacity(bytes.len()), Vec::with_capacity(order.len()));
+    let mut written = Vec::with_capacity(bytes.len());
+    let mut places = Vec::with_capacity(order.len());
     for (row, _) in &order {
         written.extend_from_slice(if written.is_empty() { b"" } else { b"," });
         places.push(first.saturating_add(u32::try_from(written.len()).unwrap_or(u32::MAX)));
@@ -335,7 +333,8 @@ fn ordered(parents: &[Option<usize>]) -> Vec<(usize, u16)> {
             children.push(row);
         }
     }
-    let (mut order, mut seen) = (Vec::with_capacity(parents.len()), vec![false; parents.len()]);
+    let mut order = Vec::with_capacity(parents.len());
+    let mut seen = vec![false; parents.len()];
     let roots = parents.iter().enumerate().filter(|(_, parent)| parent.is_none()).map(|(row, _)| row);
     for start in roots.chain(0..parents.len()) {
         let mut open = vec![(start, 0_u16)];

@@ -18,7 +18,7 @@ use super::work::{Cancel, Cancelled, in_rounds};
 use crate::text::{Untrusted, names};
 use foldhash::quality::RandomState;
 use identity::EqualityRule;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 /// Maximum number of compared reports: a bit each.
@@ -57,6 +57,13 @@ pub struct ComparedItem {
     is_shared: bool,
     section: u32,
     row: u32,
+}
+
+impl ComparedItem {
+    /// An item that no report is known to have seen.
+    fn new(pane: Pane, order: u16, column: u8, section: u32, row: u32) -> Self {
+        Self { seen: 0, other: 0, pane, order, column, is_shared: false, section, row }
+    }
 }
 
 names! {
@@ -100,15 +107,14 @@ impl SeenFilter {
     }
 }
 
-type ByHash = HashMap<u64, u32, RandomState>;
-
 /// One report's column, and for each row the hash of its key and the hash of its other fields.
 type HashedReport = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
     /// Compares reports, without those past [`MAX_COLUMNS`]. A report that is not stored has a column without marks.
     pub fn of(bodies: &[Option<Body>]) -> Self {
-        let (keys, mut joined) = (RandomState::default(), JoinedReports::default());
+        let keys = RandomState::default();
+        let mut joined = JoinedReports::default();
         let bodies = bodies.get(..MAX_COLUMNS).unwrap_or(bodies);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         in_rounds(bodies, threads, |body| body.as_ref().map(|body| hash(body, &keys)), &mut |hashed| {
@@ -136,9 +142,8 @@ impl Matrix {
                 let next = self.items.len();
                 let at = *known.entry(technique.id.clone()).or_insert(next);
                 if at == next {
-                    let (pane, row) = (Pane::Techniques, u32::try_from(next).unwrap_or(u32::MAX));
-                    let (seen, other, column, is_shared, section) = (0, 0, BY_RULES, false, 0);
-                    self.items.push(ComparedItem { seen, other, pane, order, column, is_shared, section, row });
+                    let row = u32::try_from(next).unwrap_or(u32::MAX);
+                    self.items.push(ComparedItem::new(Pane::Techniques, order, BY_RULES, 0, row));
                 }
                 let Some(item) = self.items.get_mut(at) else { continue };
                 item.seen |= 1 << number;
@@ -210,8 +215,9 @@ impl Matrix {
     }
 
     pub fn has_cut_lists(&self) -> bool {
-        let lists = self.columns.iter().flatten().flat_map(|column| column.sections.iter().map(move |s| (column, s.0)));
-        lists.into_iter().any(|(column, list)| column.report.section(list).is_some_and(Section::is_perhaps_cut))
+        self.columns.iter().flatten().any(|Column { report, sections, .. }| {
+            sections.iter().any(|(section, _)| report.section(*section).is_some_and(Section::is_perhaps_cut))
+        })
     }
 
     /// Where a report saw an item: section and row, at most `most` of them.
@@ -244,13 +250,15 @@ impl Matrix {
     /// The items of these columns, and those whose text or pane's name contains `pattern`, ignoring case.
     pub fn find(&self, pattern: &[u8], columns: u64, cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
         let pattern = pattern.to_ascii_lowercase();
-        let (mut found, mut text) = (Vec::new(), Vec::new());
         let is_in = |text: &[u8]| memchr::memmem::find(text, &pattern).is_some();
-        let row = |item: &ComparedItem| self.technique(item, None).map(|row| row.text().to_ascii_lowercase());
-        let is_named =
-            |item: &ComparedItem| item.seen & columns != 0 || is_in(item.pane.title().to_ascii_lowercase().as_bytes());
-        let by_name = |item: &ComparedItem| is_named(item) || row(item).is_some_and(|text| is_in(&text));
-        found.extend((0..).zip(&self.items).filter(|(_, item)| by_name(item)).map(|(number, _)| number));
+        let by_name = |item: &ComparedItem| {
+            item.seen & columns != 0
+                || is_in(item.pane.title().to_ascii_lowercase().as_bytes())
+                || self.technique(item, None).is_some_and(|row| is_in(&row.text().to_ascii_lowercase()))
+        };
+        let named = (0..).zip(&self.items).filter(|(_, item)| by_name(item));
+        let mut found: Vec<_> = named.map(|(number, _)| number).collect();
+        let mut text = Vec::new();
         self.each_row(cancel, &mut |number, place, row| {
             let Some(item) = self.items.get(place as usize) else { return };
             let is_first = (item.section as usize, item.row as usize) == (row.place.section, row.place.row);
@@ -321,11 +329,12 @@ impl Matrix {
 
 fn hash(body: &Body, keys: &RandomState) -> HashedReport {
     let report = Report::open(body);
-    let (mut sections, mut hashes, mut room) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sections = Vec::new();
+    let mut hashes = Vec::new();
+    let mut room = Vec::new();
     for section in Pane::ALL.into_iter().flat_map(|pane| report.sections(pane)) {
-        let Some(way) = report.section(section).and_then(|found| EqualityRule::of(found, report.registry, keys)) else {
-            continue;
-        };
+        let way = report.section(section).and_then(|found| EqualityRule::of(found, report.registry, keys));
+        let Some(way) = way else { continue };
         sections.push((section, hashes.len()));
         for row in report.each_row(section) {
             let own = if way.is_identified_by(row.bytes) { row.bytes.into() } else { row.own() };
@@ -341,7 +350,7 @@ struct JoinedReports {
     matrix: Matrix,
     /// For each item, the sum of the detail hashes from the first report that saw it.
     details: Vec<u64>,
-    by_hash: ByHash,
+    by_hash: HashMap<u64, u32, RandomState>,
 }
 
 impl JoinedReports {
@@ -361,17 +370,16 @@ impl JoinedReports {
 
     /// Finds the item of each row, or adds a new one.
     fn find_items(&mut self, number: u8, column: &mut Column, hashes: &[(u64, u64)]) {
-        let (items, mut hashes) = (&mut self.matrix.items, hashes.iter());
+        let items = &mut self.matrix.items;
+        let mut hashes = hashes.iter();
         for (section, _) in &column.sections {
             let Some(found) = column.report.section(*section) else { continue };
-            let (pane, order) = (found.pane(), order(found));
             let section = u32::try_from(*section).unwrap_or(u32::MAX);
             for (row, (hash, _)) in (0..).zip(hashes.by_ref().take(found.len())) {
                 let next = u32::try_from(items.len()).unwrap_or(u32::MAX);
                 let place = *self.by_hash.entry(*hash).or_insert(next);
                 if place == next {
-                    let (seen, other, is_shared) = (0, 0, false);
-                    items.push(ComparedItem { seen, other, pane, order, column: number, is_shared, section, row });
+                    items.push(ComparedItem::new(found.pane(), order(found), number, section, row));
                 }
                 if let Some(item) = items.get_mut(place as usize) {
                     item.is_shared = item.seen != 0;
@@ -384,13 +392,13 @@ impl JoinedReports {
 
     /// Marks items whose details differ from the first report that saw them, regardless of order and repetition.
     fn compare_with_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
-        let (mut known, mut details) = (ByHash::default(), vec![0_u64; self.matrix.items.len()]);
+        let mut known = HashSet::with_hasher(RandomState::default());
+        let mut details = vec![0_u64; self.matrix.items.len()];
         for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
-            if let Some(sum) = details.get_mut(*item as usize)
-                && known.insert(key ^ tells, 0).is_none()
-            {
+            let is_new = known.insert(key ^ tells);
+            details.get_mut(*item as usize).filter(|_| is_new).into_iter().for_each(|sum| {
                 *sum = sum.wrapping_add(*tells);
-            }
+            });
         }
         // Items that this report is the first to see: later reports are compared with it.
         self.details.extend_from_slice(details.get(self.details.len()..).unwrap_or_default());

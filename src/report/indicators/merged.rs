@@ -102,10 +102,10 @@ impl Merger {
             if count % 4096 == 0 {
                 cancel.check()?;
             }
-            let (next, all) = (self.found.len(), &self.found);
+            let all = &self.found;
             let is_same =
                 |known: usize| all.get(known).is_some_and(|known| is_same(&known.first.indicator, &indicator));
-            let number = self.known.number_of(indicator.kind, &indicator.value, next, is_same);
+            let number = self.known.number_of(indicator.kind, &indicator.value, all.len(), is_same);
             let sighting = evaluate(indicator);
             match self.found.get_mut(number) {
                 Some(known) => known.others.push(sighting),

@@ -59,13 +59,6 @@ names! {
     }
 }
 
-impl Kind {
-    /// Whether programs may open it, or turn it into a link.
-    pub(crate) fn is_live(self) -> bool {
-        matches!(self, Self::Host | Self::Address | Self::Url | Self::Mail | Self::Memory)
-    }
-}
-
 /// An indicator, with the rows that name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Indicator {
@@ -93,9 +86,10 @@ pub struct Indicator {
 impl Indicator {
     /// An indicator without rows.
     fn new(kind: Kind, value: Untrusted) -> Self {
-        let (places, own) = (Vec::new(), Vec::new());
-        let (is_left, is_decoded) = (false, false);
-        Self { kind, value, places, own, seen: 0, alone: 0, is_left, is_decoded, marked: [None; 2], last: 0 }
+        let places = Vec::new();
+        let own = Vec::new();
+        let marked = [None; 2];
+        Self { kind, value, places, own, seen: 0, alone: 0, is_left: false, is_decoded: false, marked, last: 0 }
     }
 
     /// The row with the most severe mark. For files and hashes only their own rows count, unless the sample left them behind: a
@@ -120,7 +114,11 @@ impl Indicator {
 
     /// The defanged value in one line, as shown and copied.
     pub(crate) fn defanged(&self) -> Visible {
-        if self.kind.is_live() { self.value.visible().defanged() } else { self.value.visible().disarmed() }
+        match self.kind {
+            // Programs may open these, or turn them into links.
+            Kind::Host | Kind::Address | Kind::Url | Kind::Mail | Kind::Memory => self.value.visible().defanged(),
+            _ => self.value.visible().disarmed(),
+        }
     }
 }
 
@@ -217,15 +215,13 @@ fn is_padding(character: char) -> bool {
 
 /// The kind of a string from memory, if it is a complete indicator.
 pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
-    let is_url = || servers::host_of_url(text).is_some_and(servers::is_host_name);
-    let is_host = || servers::host(text).is_some_and(|host| is_plain_host(host.as_bytes()));
     if servers::parse_address(text).is_some() {
-        Some(Kind::Address)
-    } else if is_url() {
-        Some(Kind::Url)
-    } else {
-        is_host().then_some(Kind::Host)
+        return Some(Kind::Address);
     }
+    if servers::host_of_url(text).is_some_and(servers::is_host_name) {
+        return Some(Kind::Url);
+    }
+    servers::host(text).filter(|host| is_plain_host(host.as_bytes())).map(|_| Kind::Host)
 }
 
 /// Whether the path to a value contains a member of this name.
@@ -322,8 +318,8 @@ impl Collector {
                     wanted => is_named(way, wanted) || is_member(wanted),
                 };
                 let is_itself = matches!(source.meaning, ValueMeaning::Is(_));
-                let (is_left, is_decoded) = (source.is_left, false);
-                let seen = IndicatorRow { place, mark, is_left, is_itself, is_listed, is_decoded };
+                let is_left = source.is_left;
+                let seen = IndicatorRow { place, mark, is_left, is_itself, is_listed, is_decoded: false };
                 match source.meaning {
                     _ if !is_meant => {}
                     ValueMeaning::Is(kind) => self.known_as(kind, &value.text(), seen),
@@ -343,12 +339,10 @@ impl Collector {
             _ => {}
         }
         self.named.clear();
-        let (name, addresses) = std::mem::take(&mut self.looked_up);
-        self.resolved.extend(name.into_iter().flat_map(|name| addresses.iter().map(move |address| (*address, name))));
-        if self.found.len() <= MAX_INDICATORS {
-            return Ok(());
+        if let (Some(name), addresses) = std::mem::take(&mut self.looked_up) {
+            self.resolved.extend(addresses.into_iter().map(|address| (address, name)));
         }
-        Err(refusal("it names"))
+        if self.found.len() > MAX_INDICATORS { Err(refusal("it names")) } else { Ok(()) }
     }
 
     fn known_as(&mut self, kind: Kind, text: &Untrusted, seen: IndicatorRow) {
@@ -453,8 +447,9 @@ impl Collector {
 
     /// The number of an indicator; adds it if it is new.
     fn number_of(&mut self, kind: Kind, value: Untrusted) -> usize {
-        let (next, found, new) = (self.found.len(), &self.found, Indicator::new(kind, value));
-        let is_same = |known: usize| found.get(known).is_some_and(|known| is_same(known, &new));
+        let next = self.found.len();
+        let new = Indicator::new(kind, value);
+        let is_same = |known: usize| self.found.get(known).is_some_and(|known| is_same(known, &new));
         let number = self.known.number_of(kind, &new.value, next, is_same);
         if number == next {
             self.found.push(new);

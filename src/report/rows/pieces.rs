@@ -100,10 +100,10 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength
         let found = members.iter().find(|(name, _)| name.as_bytes() == field.name.as_bytes());
         found.map(|(_, value)| *value)
     };
-    let about = fields
-        .iter()
-        .find(|field| field.role == FieldRole::About && field_text(field).is_some_and(|value| !is_empty(value)));
-    let (mut pieces, mut has_value) = (Vec::new(), about.is_some());
+    let mut subjects = fields.iter().filter(|field| field.role == FieldRole::About);
+    let about = subjects.find(|field| field_text(field).is_some_and(|value| !is_empty(value)));
+    let mut pieces = Vec::new();
+    let mut has_value = about.is_some();
     for (n, field) in fields.iter().enumerate() {
         let Some(value) = field_text(field) else { continue };
         // Skip an empty first value, unless the separator before the next shows that one is missing.
@@ -198,11 +198,8 @@ impl Section {
         let seen = seen.each();
         let all = |name| seen.iter().filter_map(move |one| one.member(name));
         let severity = all("severity").min_by_key(|severity| severity_rank(severity.text()));
-        let mut description = Vec::new();
-        for text in all("description").map(Raw::content).filter(|text| !text.is_empty()) {
-            let before: &[u8] = if description.is_empty() { b"" } else { b"; " };
-            description.extend([before, text].concat());
-        }
+        let texts = all("description").map(Raw::content).filter(|text| !text.is_empty());
+        let description = texts.collect::<Vec<_>>().join(&b"; "[..]);
         let refs = all("refs").flat_map(Raw::elements).map(Raw::bytes).collect::<Vec<_>>().join(&b","[..]);
         let mut record = [br#"{"id":"#, id.bytes()].concat();
         record.extend(severity.iter().flat_map(|severity| [br#","severity":"#, severity.bytes()].concat()));
@@ -217,7 +214,8 @@ impl Section {
 
 /// The evidence in one line: each value with its name, of a reference only the `value`; past `most` they are counted.
 fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
-    let (mut joined, mut count) = (Vec::new(), 0_usize);
+    let mut joined = Vec::new();
+    let mut count = 0_usize;
     leaves(raw.bytes(), &mut |way, value| {
         let name = match way.last() {
             Some(Step::Member(name)) => name.as_bytes(),
@@ -231,8 +229,10 @@ fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
             return;
         }
         let before: &[u8] = if joined.is_empty() { b"" } else { b", " };
-        let is_named = !matches!(name, b"" | b"value");
-        joined.extend([before, if is_named { name } else { b"" }, if is_named { b"=" } else { b"" }].concat());
+        joined.extend_from_slice(before);
+        if !matches!(name, b"" | b"value") {
+            joined.extend([name, b"="].concat());
+        }
         joined.extend_from_slice(value.text().as_bytes());
     });
     if count > most {
@@ -307,9 +307,10 @@ fn squeezed(bytes: &[u8]) -> Vec<u8> {
 
 /// The leaves of a value, a line each, and a line for each object and array.
 pub fn lines(bytes: &[u8]) -> Vec<Line> {
-    let (mut found, mut name, mut depth) = (Vec::new(), None, 0_usize);
-    let mut scanner = Scanner::default();
-    scanner.feed(bytes, &mut |at, event| {
+    let mut found = Vec::new();
+    let mut name = None;
+    let mut depth = 0_usize;
+    Scanner::default().feed(bytes, &mut |at, event| {
         let leaf = |at: u64| usize::try_from(at).ok().and_then(|at| bytes.get(at..)).map(|rest| Raw::new(rest).text());
         match event {
             Event::Name(raw) => name = Some(Untrusted::from_json(raw)),

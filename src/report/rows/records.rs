@@ -31,26 +31,18 @@ impl Report {
         let Some(section) = self.section(place.section) else { return Record::default() };
         let bytes = self.body.window(self.extent(place.section, place.row));
         match section.form {
-            SectionForm::Processes => self.process_record(place, bytes),
+            // Members of a process precede its children and follow them.
+            SectionForm::Processes if Raw::new(bytes).kind() == Kind::Object => {
+                let own = self.own_members(place, bytes);
+                let own: Vec<_> = own.map(|(name, value)| [name.bytes(), value.bytes()].join(&b':')).collect();
+                Record { member: None, value: [b"{", &*own.join(&b','), b"}"].concat().into() }
+            }
             SectionForm::Object | SectionForm::Loose => {
                 let (name, value) = split_member(bytes);
                 Record { member: Some(name.text()), value: value.bytes().into() }
             }
-            SectionForm::Scalar | SectionForm::Array => {
-                Record { value: Raw::new(bytes).bytes().into(), ..Record::default() }
-            }
+            _ => Record { member: None, value: Raw::new(bytes).bytes().into() },
         }
-    }
-
-    /// The record of a process, joined from the members before and after its children.
-    fn process_record<'a>(&'a self, place: RowPlace, bytes: &'a [u8]) -> Record<'a> {
-        let mut record = Record { member: None, value: Raw::new(bytes).bytes().into() };
-        if Raw::new(bytes).kind() == Kind::Object {
-            let own = self.own_members(place, bytes);
-            let own: Vec<_> = own.map(|(name, value)| [name.bytes(), value.bytes()].join(&b':')).collect();
-            record.value = [b"{", &*own.join(&b','), b"}"].concat().into();
-        }
-        record
     }
 }
 
@@ -58,7 +50,8 @@ impl Report {
 ///
 /// Does not recurse, and visits every leaf: two members of one name are two leaves.
 pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
-    let (mut way, mut name) = (Vec::new(), Untrusted::default());
+    let mut way = Vec::new();
+    let mut name = Untrusted::default();
     // For each open container: whether it is an object, its number of values so far, and its offset.
     let mut open: Vec<(bool, usize, usize)> = Vec::new();
     Scanner::default().feed(bytes, &mut |at, event| {

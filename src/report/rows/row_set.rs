@@ -19,13 +19,10 @@ impl RowSet {
     /// Adds a row, if it is not in the set. Rows in the order of their section are appended in constant time.
     pub fn insert(&mut self, section: usize, row: u32) {
         let rows = self.sections.entry(section).or_default();
-        match rows.last() {
-            Some(last) if *last >= row => {
-                if let Err(at) = rows.binary_search(&row) {
-                    rows.insert(at, row);
-                }
-            }
-            _ => rows.push(row),
+        if rows.last().is_none_or(|last| *last < row) {
+            rows.push(row);
+        } else if let Err(at) = rows.binary_search(&row) {
+            rows.insert(at, row);
         }
     }
 
@@ -78,7 +75,8 @@ impl Report {
     /// The sort key of a row: its tactic, then its severity; `None` if the order of the report stays.
     pub(crate) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
         let attribute = self.section(section)?.attribute?;
-        let (severity, bytes) = (attribute.severity()?, self.row_bytes(section, row, WHOLE_ROW));
+        let severity = attribute.severity()?;
+        let bytes = self.row_bytes(section, row, WHOLE_ROW);
         let technique = self.section(section)?.technique(bytes);
         let raw = Raw::new(technique.as_deref().unwrap_or(bytes));
         let text = |name| raw.member(name).map(Raw::text).unwrap_or_default();

@@ -78,14 +78,18 @@ impl Rules {
     pub fn evaluate(&self, report: &Report, cancel: &Cancel) -> Result<Marks, Cancelled> {
         let order = Arc::new(Order::of(report, cancel)?);
         let mut marks = Marks { order, ran: self.ran(report, cancel)?, ..Marks::default() };
-        let (sample, mut crowd, mut trail) = (sample(report), CountedRows::new(), RelatedRows::default());
+        let sample = sample(report);
+        let mut crowd = CountedRows::new();
+        let mut trail = RelatedRows::default();
         for (number, section) in report.index.sections.iter().enumerate() {
             let mut evaluator = RuleEvaluator::new(self, section);
             let name = section.attribute.map_or("", |attribute| attribute.name);
-            let (mut text, mut above) = (Vec::new(), Vec::new());
+            let mut text = Vec::new();
+            let mut above = Vec::new();
             for found in report.each_row(number) {
                 cancel.check()?;
-                let (place, row) = (found.place, found.in_line());
+                let place = found.place;
+                let row = found.in_line();
                 text.clear();
                 row.push_text(&mut text);
                 let hidden = decoded(section, &text, sample.as_ref());
@@ -118,7 +122,8 @@ impl Rules {
         let crowd = crowd.flat_map(|((mark, _), (_, places))| places.into_iter().map(move |place| (place, mark)));
         marks.notable.extend(crowd.chain(trail.rows()));
         // Rows with the same text count once, as among the findings.
-        let (mut rows, state) = (BTreeMap::<Mark, HashSet<u64>>::new(), RandomState::new());
+        let mut rows = BTreeMap::<Mark, HashSet<u64>>::new();
+        let state = RandomState::new();
         for (place, mark) in &marks.notable {
             rows.entry(*mark).or_default().insert(state.hash_one(report.row(place.section, place.row).text()));
         }
@@ -146,7 +151,8 @@ impl Rules {
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let place = RowPlace { section, row };
-        let (mut text, sample) = (report.row_in_line(place).text(), sample(report));
+        let mut text = report.row_in_line(place).text();
+        let sample = sample(report);
         let hidden = decoded(found, &text, sample.as_ref());
         spell(&mut text, sample.as_ref());
         let parent = (found.form == SectionForm::Processes).then(|| {
@@ -170,12 +176,9 @@ fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8
     if !matches!(section.pane(), Pane::Commands | Pane::Processes) {
         return Vec::new();
     }
-    let spelled = command_line::decoded(text).into_iter().map(|hidden| {
-        let mut text = hidden.as_bytes().to_vec();
-        spell(&mut text, sample);
-        text
-    });
-    spelled.collect()
+    let mut found: Vec<_> = command_line::decoded(text).iter().map(|text| text.as_bytes().to_vec()).collect();
+    found.iter_mut().for_each(|text| spell(text, sample));
+    found
 }
 
 /// Converts a row to the spelling of the rules: lower case, one notation of folders and hives, one name of the sample.
@@ -290,11 +293,11 @@ impl<'a> RuleEvaluator<'a> {
     }
 
     fn rules_of_text(&mut self, row: &RowValues<'_>) -> Vec<(Mark, &'a Rule)> {
-        let (mut called, Rules { texts, uses, .. }) = (self.uncalled.clone(), self.rules);
+        let mut called = self.uncalled.clone();
         self.hits.clear();
-        for hit in texts.find_overlapping_iter(row.text) {
+        for hit in self.rules.texts.find_overlapping_iter(row.text) {
             let text = hit.pattern().as_usize();
-            let Some((rule, is_program)) = uses.get(text).copied() else { continue };
+            let Some((rule, is_program)) = self.rules.uses.get(text).copied() else { continue };
             let applies = self.applies.get(usize::from(rule)).copied().unwrap_or(false);
             if applies && (!is_program || is_whole_word(row.text, hit.range())) {
                 self.hits.push(text);

@@ -262,19 +262,20 @@ impl Rules {
     }
 
     fn parse(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {
-        let (mut rules, mut problems) = (Vec::<Rule>::new(), Vec::new());
+        let mut rules: Vec<Rule> = Vec::new();
+        let mut problems = Vec::new();
         for (name, text) in SHIPPED {
             read(name, text, true, &mut rules, &mut problems);
         }
         own.into_iter().for_each(|(name, text)| read(name, text, false, &mut rules, &mut problems));
-        let (mut texts, mut uses) = (Vec::new(), Vec::new());
+        let mut texts = Vec::new();
+        let mut uses = Vec::new();
         for (rule, number) in rules.iter_mut().zip(0_u16..) {
             rule.first = texts.len();
-            for (those, is_program) in
-                [(&rule.any, false), (&rule.all, false), (&rule.none, false), (&rule.program, true)]
-            {
-                texts.extend(those.iter().map(|text| text.to_ascii_lowercase()));
-                uses.extend(those.iter().map(|_| (number, is_program)));
+            let others = rule.any.iter().chain(&rule.all).chain(&rule.none).map(|text| (text, false));
+            for (text, is_program) in others.chain(rule.program.iter().map(|text| (text, true))) {
+                texts.push(text.to_ascii_lowercase());
+                uses.push((number, is_program));
             }
         }
         let texts = AhoCorasick::new(texts).unwrap_or_else(|error| {
@@ -295,9 +296,12 @@ impl Rules {
         for ((severity, number), rows) in rows {
             let Some(rule) = self.rule(*number) else { continue };
             for id in rule.attack.iter().filter(|id| id.starts_with("T1") && Technique::of(id.as_bytes()).is_some()) {
-                let technique = found.entry(id).or_insert_with(|| {
-                    let (id, rules, rows) = (id.as_str().into(), Vec::new(), HashSet::new());
-                    FoundTechnique { id, severity: *severity, rules, rows, is_named: false }
+                let technique = found.entry(id).or_insert_with(|| FoundTechnique {
+                    id: id.as_str().into(),
+                    severity: *severity,
+                    rules: Vec::new(),
+                    rows: HashSet::new(),
+                    is_named: false,
                 });
                 technique.rows.extend(rows);
                 if !technique.rules.contains(&rule.name) {
@@ -309,8 +313,7 @@ impl Rules {
             let is_technique = section.attribute.is_some_and(Attribute::is_technique);
             for row in report.each_row(number).filter(|_| is_technique) {
                 let row = row.in_line();
-                let id = row.pieces.iter().find_map(Piece::value);
-                let id = id.map(|id| String::from_utf8_lossy(id.as_bytes()));
+                let id = row.pieces.iter().find_map(Piece::value).map(|id| String::from_utf8_lossy(id.as_bytes()));
                 let technique = id.and_then(|id| found.get_mut(id.trim()));
                 technique.into_iter().for_each(|technique| technique.is_named = true);
             }
@@ -335,7 +338,8 @@ fn read(name: &str, text: &str, is_shipped: bool, rules: &mut Vec<Rule>, problem
             return problem(at, error.message(), "none of its rules is used");
         }
     };
-    let (mut regexes, mut is_full) = (0, false);
+    let mut regexes = 0;
+    let mut is_full = false;
     for written in file.rule {
         let at = written.span().start;
         let table = written.into_inner();
