@@ -54,12 +54,10 @@ enum ExportInput {
 }
 
 fn about() -> String {
-    let rows = FORMATS.iter().map(|format| format!("  {:<6} {}\n", format.name, format.about));
-    format!(
-        "Formats; without --format the extension of the file selects one:\n{}\n{}",
-        rows.collect::<String>(),
-        examples("export")
-    )
+    let width = FORMATS.iter().map(|format| format.name.len()).max().unwrap_or_default();
+    let row = |format: &Format| format!("  {:<width$}  {}\n", format.name, format.about);
+    let rows: String = FORMATS.iter().map(row).collect();
+    format!("Formats; without --format the extension of the file selects one:\n{rows}\n{}", examples("export"))
 }
 
 impl ExportArgs {

@@ -130,7 +130,7 @@ enum FormatReach {
 
 macro_rules! formats {
     ($($name:literal, $extension:literal, $reach:ident, $write:path, $about:literal, $left_out:expr;)+) => {
-        pub static FORMATS: [Format; 8] = [$(Format {
+        pub static FORMATS: &[Format] = &[$(Format {
             name: $name,
             extension: $extension,
             reach: FormatReach::$reach,

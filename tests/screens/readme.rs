@@ -4,6 +4,7 @@
 
 use crate::harness::{TuiHarness, identifiers, main_file};
 use crate::svg::svg;
+use behaview::export::{FORMATS, Format};
 use behaview::quota::{Kind, OPTIONS, RULES};
 use behaview::view::{Appearance, ColorDepth, Theme};
 use std::path::Path;
@@ -56,6 +57,18 @@ fn readme_names_every_topic() {
     for topic in std::fs::read_dir(folder.join("assets/help")).unwrap() {
         let topic = topic.unwrap().file_name().into_string().unwrap();
         assert!(readme.contains(&format!("`{}`", topic.trim_end_matches(".md"))), "{topic}");
+    }
+}
+
+#[test]
+fn manual_names_every_export_format() {
+    let names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
+    assert!(include_str!("../../assets/help/scripts.md").contains(&names.join(", ")), "{names:?}");
+    for format @ Format { name, extension, .. } in FORMATS {
+        assert!(include_str!("../../assets/help/export.md").contains(&format!("\n| `{name}` | ")), "{name}");
+        // Raw and JSON share an extension.
+        let selected = Format::of_file(&format!("report.{extension}")).map(|format| format.name);
+        assert!(format.is_raw() || selected == Some(name), "{name}: .{extension} selects {selected:?}");
     }
 }
 

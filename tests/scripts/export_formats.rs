@@ -338,7 +338,7 @@ fn output_is_private_new_and_checked_before_payment() {
 #[test]
 fn truncated_report_is_exported_and_reported() {
     let report = r#"{"data":{"id":"x","type":"t","attributes":{"tags":["A","B"#;
-    for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
+    for format in behaview::export::FORMATS.iter().map(|format| format.name) {
         let output = run(&["export", "-", "--format", format], report);
         assert_eq!(output.status.code(), Some(9), "{format}: {output:?}");
         assert!(errors(&output).contains("stops in the middle") && !output.stdout.is_empty(), "{format}");

@@ -2,6 +2,7 @@
 
 use crate::harness::{CliHarness, behaview, errors, json, main_file, run, text};
 use crate::store::{counted, ledger, places_of, store, stored};
+use behaview::export::FORMATS;
 use behaview::report::identifier::Sha256;
 use behaview::report::{Body, Identifier, Index, Item, Note, NoteSubject, Report};
 use behaview::store::Store;
@@ -9,8 +10,6 @@ use behaview::text::Untrusted;
 use jiff::Timestamp;
 use serde_json::Value;
 use std::path::Path;
-
-const FORMATS: [&str; 8] = ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"];
 
 /// The identifiers of the main file's first page of sandboxes.
 fn listed(cli: &CliHarness) -> Vec<String> {
@@ -58,7 +57,7 @@ fn every_format_but_raw_includes_notes() {
     let cli = CliHarness::new();
     let id = &listed(&cli)[0];
     let item = write_notes(&cli, id);
-    for format in FORMATS {
+    for format in FORMATS.iter().map(|format| format.name) {
         let written = export(&cli, &[id, "--format", format]);
         let count = written.matches("survives `it`").count();
         // The registry key's row has two leaves in a table; of its indicators the note is on the key, and not on a

@@ -153,8 +153,8 @@ fn echoed_key_is_redacted_in_every_output() {
         vec!["store"],
         vec!["ledger", "--json"],
     ];
-    for format in ["raw", "json", "jsonl", "csv", "md", "txt", "stix", "misp"] {
-        commands.push(vec!["export", "--offline", "--format", format, &report]);
+    for format in behaview::export::FORMATS {
+        commands.push(vec!["export", "--offline", "--format", format.name, &report]);
     }
     for arguments in commands {
         let output = trial.run(&[&arguments[..], &["--log-level", "debug"]].concat(), Some(CANARY));

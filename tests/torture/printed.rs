@@ -70,7 +70,7 @@ fn whatever_is_printed_on_a_terminal_is_visible() {
         vec!["compare", &file],
         vec!["compare", "--json", &file],
     ];
-    for format in &behaview::export::FORMATS {
+    for format in behaview::export::FORMATS {
         commands.push(vec!["export", "report.json", "--format", format.name]);
         if format.can_write(&behaview::export::Part::Indicators) {
             commands.push(vec!["export", "report.json", "--format", format.name, "--indicators"]);
