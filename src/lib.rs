@@ -71,7 +71,7 @@
 //! - a command: a row of [`app::COMMANDS`]
 //! - state of one open file: a field of [`app::files::OpenFile`]
 //! - an ad-hoc request: a row of [`app::AD_HOC_REQUESTS`], for the palette and for `behaview api`
-//! - an export format: a row of [`export::FORMATS`]
+//! - an export format: a row of [`export::FORMATS`], and one of the table in `assets/help/export.md`
 //! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,
 //!   if it is not counted in calls, its label in [`quota::Operation::label`]
 //! - a number that a price depends on: a field of [`quota::Numbers`], and a row of [`quota::OPTIONS`] for the planner and

@@ -1,6 +1,7 @@
 //! Attributes of the published schema, and notations of sandboxes, as they are shown, compared and exported.
 
 use crate::harness::{errors, json, run, text};
+use behaview::report::Pane;
 use serde_json::Value;
 
 fn report(sandbox: &str, attributes: &str) -> String {
@@ -99,7 +100,7 @@ fn objects_of_mbc_and_further_members_have_rows() {
         "F0001.008 Software Packing · UPX",
         "ja4 t13d",
         "txt aGk=",
-        "## Services and mutexes 1",
+        &format!("## {} 1", Pane::Services.title()),
         "## Modules and calls 1",
     ] {
         assert!(shown.contains(row), "{row}: {shown}");

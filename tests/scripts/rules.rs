@@ -1,6 +1,7 @@
 //! How the rules mark what is exported: as columns and words, as indicators that others block by, as what deserves a look.
 
 use crate::harness::{CliHarness, errors, run, text};
+use behaview::report::Pane;
 use serde_json::Value;
 
 fn demo(name: &str) -> String {
@@ -239,7 +240,7 @@ fn findings_are_grouped_by_pane_with_counts() {
         "## Processes 6",
         "      - `vssadmin.exe delete shadows /all`",
         "## ATT&CK and signatures 1",
-        "## Services and mutexes 1",
+        &format!("## {} 1", Pane::Services.title()),
     ] {
         assert!(all.lines().any(|found| found.starts_with(line)), "{line}: {all}");
     }
