@@ -99,7 +99,7 @@ fn quitting_waits_for_a_paid_answer_and_then_ends() {
     insta::assert_snapshot!("quit_waits", tui.screen());
     assert_eq!(tui.session.exit, None);
     tui.rest();
-    assert!(tui.session.exit.is_some());
+    assert!(tui.session.exit.is_some(), "{}", tui.screen());
     let mut tui = tui.restart_without_service();
     tui.open(&main_file());
     assert!(tui.screen().contains("CAPE Sandbox"), "{}", tui.screen());
@@ -111,7 +111,7 @@ fn quitting_twice_leaves_at_once() {
     tui.press("enter");
     tui.press("q");
     tui.press("q");
-    assert!(tui.session.exit.is_some());
+    assert!(tui.session.exit.is_some(), "{}", tui.screen());
     tui.rest();
 }
 
@@ -242,13 +242,13 @@ fn repeated_quit_signals_await_a_paid_response() {
     }
     assert_eq!(tui.session.exit, None);
     tui.rest();
-    assert!(tui.session.exit.is_some());
+    assert!(tui.session.exit.is_some(), "{}", tui.screen());
     let mut tui = TuiHarness::at(main_file(), Options { delay: Duration::from_millis(200), ..identifiers() });
     tui.press("enter");
     tui.session.take(TerminalEvent::QuitNow);
     // What is given up is written down before the end.
     tui.rest();
-    assert!(tui.session.exit.is_some());
+    assert!(tui.session.exit.is_some(), "{}", tui.screen());
 }
 
 #[test]

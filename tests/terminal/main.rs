@@ -176,8 +176,7 @@ fn hostile_strings_reach_the_terminal_as_text_only() {
     for pane in "1234567890tmo".chars() {
         terminal.press(&format!("{pane}zjjGgz"));
     }
-    terminal.press("q");
-    terminal.wait_for_end();
+    terminal.quit();
     terminal.assert_given_back();
     let seen = terminal.screen.lock().unwrap();
     // What the program itself needs to draw, and to take the terminal over.
