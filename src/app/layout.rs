@@ -14,15 +14,9 @@
 //! ```
 //! A large screen has a third column of panes. Neighbours share their border.
 
+use crate::app::Size;
 use crate::report::Pane;
 use serde::{Deserialize, Serialize};
-
-/// Columns and rows of the terminal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Size {
-    pub width: u16,
-    pub height: u16,
-}
 
 /// A rectangle on the screen, in columns and rows from the top left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,8 +26,6 @@ pub struct Area {
     pub width: u16,
     pub height: u16,
 }
-
-pub const SMALLEST: Size = Size { width: 40, height: 10 };
 
 /// The width from which the list and the overview are beside several panes.
 const WIDE_COLUMNS: u16 = 100;
@@ -49,9 +41,6 @@ const TABBED_ROWS: u16 = 14;
 
 /// The height from which a list entry and the row detail have two rows.
 const HIGH_ROWS: u16 = 24;
-
-/// The size from which a third column of panes fits.
-const LARGE_SIZE: Size = Size { width: 180, height: 45 };
 
 /// The width from which all tabs fit in one row.
 const ALL_TABS_COLUMNS: u16 = 160;
@@ -219,15 +208,6 @@ impl Area {
 }
 
 impl Size {
-    pub fn is_enough(self) -> bool {
-        self.width >= SMALLEST.width && self.height >= SMALLEST.height
-    }
-
-    /// Whether a third column of panes fits.
-    pub fn is_large(self) -> bool {
-        self.width >= LARGE_SIZE.width && self.height >= LARGE_SIZE.height
-    }
-
     fn is_wide(self) -> bool {
         self.width >= WIDE_COLUMNS && self.height >= LOW_ROWS
     }

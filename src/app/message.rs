@@ -1,5 +1,6 @@
 //! Messages to the state machine, by source, and its effects for the runtime, by subject: all as data.
 
+use crate::app::Key;
 use crate::app::export_form::{ClipboardCopy, SaveError, SaveJob};
 use crate::app::find::HitGroup;
 use crate::app::find::controller::SearchEnd;
@@ -9,7 +10,6 @@ use crate::app::overlays::indicators::MergedIndicators;
 use crate::app::overlays::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
 use crate::app::spending::ledger::LedgerPage;
-use crate::app::{Key, Size};
 use crate::export::ExportSource;
 use crate::quota::{Balances, Entitlements, Settlement, SpentUnits, Unit, Uploads, Usage};
 use crate::report::body::Body;
@@ -59,6 +59,30 @@ macro_rules! carried_by {
 carried_by! {
     Message: Terminal(TerminalEvent), Service(ServiceEvent), Store(StoreEvent), Report(ReportEvent), Search(SearchEvent),
     File(FileEvent)
+}
+
+/// Columns and rows of the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    pub width: u16,
+    pub height: u16,
+}
+
+/// The size below which only the key that quits works.
+pub const SMALLEST: Size = Size { width: 40, height: 10 };
+
+/// The size from which a third column of panes fits.
+const LARGE_SIZE: Size = Size { width: 180, height: 45 };
+
+impl Size {
+    pub fn is_enough(self) -> bool {
+        self.width >= SMALLEST.width && self.height >= SMALLEST.height
+    }
+
+    /// Whether a third column of panes fits.
+    pub(crate) fn is_large(self) -> bool {
+        self.width >= LARGE_SIZE.width && self.height >= LARGE_SIZE.height
+    }
 }
 
 /// Input of the terminal.

@@ -28,12 +28,12 @@ pub(crate) mod update;
 
 pub use commands::{COMMANDS, Command, PANES};
 pub use keys::{Key, KeyContext, Keymap};
-pub use layout::{Area, Layout, Size, Sizes};
+pub use layout::{Area, Layout, Sizes};
 pub use list::{List, ListEntry, OpenReport};
 pub use message::{
     Effect, Failure, FileEvent, FileJob, Job, JobNumber, LoadedFile, LoadedReport, Message, ReportEvent, ReportJob,
-    Response, ResponseSource, RulesOrFile, SearchEvent, SearchJob, ServiceCall, ServiceEvent, StoreEvent, StoreJob,
-    TerminalAction, TerminalEvent, Ticket,
+    Response, ResponseSource, RulesOrFile, SearchEvent, SearchJob, ServiceCall, ServiceEvent, Size, StoreEvent,
+    StoreJob, TerminalAction, TerminalEvent, Ticket,
 };
 pub use model::{Model, Screen, Service};
 pub use overlays::Overlay;

@@ -3,8 +3,8 @@
 use super::canvas::{Canvas, LineWriter, StyledText, wrapped};
 use super::theme::{Appearance, Role};
 use super::{bar, list, overlay, pane};
-use crate::app::layout::SMALLEST;
 use crate::app::list::ListOrigin;
+use crate::app::message::SMALLEST;
 use crate::app::overlays::stored::MARK;
 use crate::app::panes::{NO_REPORT, Scroll, Tab};
 use crate::app::{Area, Layout, Model, Screen, Size};
