@@ -91,7 +91,11 @@ fn hashes(typed: &str) -> Result<Vec<FileHash>, String> {
 
 fn identifier(typed: &str) -> Result<Identifier, String> {
     let typed = typed.trim();
-    let why = if typed.is_empty() { "no identifier yet" } else { "not an identifier" };
+    let why = match typed.len() {
+        0 => "no identifier yet",
+        length if length > Identifier::LONGEST => "longer than any identifier",
+        _ => "not an identifier",
+    };
     Identifier::from_input(typed).ok_or_else(|| why.to_owned())
 }
 
