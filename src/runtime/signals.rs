@@ -13,8 +13,7 @@ use std::time::Duration;
 /// How long the program waits for a paid response after the signal to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(900);
 
-/// The further timeout for settling and ending: the loop may be blocked by the terminal, the store
-/// by another program's lock.
+/// The further timeout for settling and ending: the terminal may block the loop, another program the store.
 pub(crate) const STUCK_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// SIGHUP: the terminal is gone.
@@ -41,6 +40,8 @@ pub(super) struct ShutdownState {
     outbox: MessageSender,
     /// The signal that asked for the end; 0 for none.
     signal: Arc<AtomicU8>,
+    /// Set in the signal's handler, before a thread has reported the signal.
+    pub(super) is_caught: Arc<AtomicBool>,
     scratch: Option<PathBuf>,
 }
 
@@ -112,10 +113,13 @@ impl Signals {
 
     /// Forwards signals to the loop from a thread of its own; those about the terminal if the loop draws on it.
     pub(super) fn forward(self, outbox: MessageSender, draws: bool) -> io::Result<ShutdownState> {
-        let ending = ShutdownState { outbox, signal: Arc::default(), scratch: self.scratch };
+        let ending = ShutdownState { outbox, signal: Arc::default(), is_caught: Arc::default(), scratch: self.scratch };
         #[cfg(unix)]
         {
             use signal_hook::consts::{SIGCONT, SIGTSTP, SIGWINCH};
+            for signal in ENDING_SIGNALS {
+                signal_hook::flag::register(*signal, Arc::clone(&ending.is_caught))?;
+            }
             let (mut heard, ending) = (self.heard, ending.clone());
             let of_terminal: &[i32] = if draws { &[SIGTSTP, SIGCONT, SIGWINCH] } else { &[] };
             of_terminal.iter().try_for_each(|signal| heard.add_signal(*signal))?;
@@ -182,8 +186,7 @@ pub(super) fn has_shell() -> bool {
     false
 }
 
-/// Suspends this program and its pipeline until the shell resumes it; as a background process that uses
-/// the terminal, it continues without a shell.
+/// Suspends this program and its pipeline until the shell resumes it; in the background, only if there is a shell.
 #[cfg_attr(not(unix), expect(unused_variables))]
 pub(super) fn stop(is_behind: bool) {
     #[cfg(unix)]

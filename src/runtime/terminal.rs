@@ -98,11 +98,10 @@ fn restore_terminal() {
 /// Maximum of suspensions in the background: without a shell, the program would suspend itself forever.
 const MAX_BACKGROUND_STOPS: u32 = 20;
 
-/// How long the signal thread may need to report a signal sent with SIGCONT.
+/// How long the signal thread gets to report a signal, and any thread to run the handler of one sent with SIGCONT.
 const SIGNAL_REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Whether the program is in the foreground of its terminal: the kernel stops a background process that sets terminal
-/// modes, and stops it again each time it is resumed there.
+/// Whether the program is in the foreground: the kernel stops a background process each time it sets terminal modes.
 fn is_in_front() -> bool {
     #[cfg(unix)]
     return rustix::termios::tcgetpgrp(io::stdout()).map_or(true, |front| front == rustix::process::getpgrp());
@@ -117,7 +116,8 @@ fn wait_for_foreground(ending: &ShutdownState) -> bool {
             break;
         }
         std::thread::sleep(SIGNAL_REPORT_TIMEOUT);
-        if ending.signal().is_none() {
+        // Stopped again, the signal thread could never report: a busy machine may not have run it yet.
+        if ending.signal().is_none() && !ending.is_caught.load(Ordering::SeqCst) {
             signals::stop(true);
         }
     }
@@ -364,8 +364,7 @@ fn key(event: KeyEvent) -> Option<Key> {
 /// The interval of checks for an ending signal while a password is typed.
 const SIGNAL_POLL: Duration = Duration::from_millis(100);
 
-/// Reads a line without echo. An ending signal takes effect after the terminal's modes are restored: no crate for
-/// passwords restores them on a signal.
+/// Reads a line without echo. An ending signal takes effect after the terminal's modes are restored.
 pub fn prompt_hidden(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {
