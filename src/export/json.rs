@@ -14,8 +14,9 @@ use std::io::{self, Write};
 
 /// Writes reports as JSON in the envelope of the service (specification §2.1); several as a list.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let (is_list, mut comma) = (job.sources.len() != 1, "");
-    write!(out, "{{\"data\":{}", if is_list { "[" } else { "" })?;
+    let is_list = job.sources.len() != 1;
+    let mut comma = "";
+    out.write_all(if is_list { b"{\"data\":[" } else { b"{\"data\":" })?;
     let summary = job.each_report(|opened| {
         out.write_all(comma.as_bytes())?;
         comma = ",";

@@ -9,7 +9,7 @@ use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
 use crate::report::rows::records::{Step, leaves, pointer};
 use crate::report::rules::Rule;
-use crate::report::{Note, Pane};
+use crate::report::{Identifier, Note, Pane};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::io::{self, Write};
@@ -33,8 +33,9 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
 }
 
 fn write_head(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (source, identifier) = (opened.source, opened.identifier.as_ref());
-    let parts = identifier.map(|identifier| identifier.parts());
+    let source = opened.source;
+    let identifier = opened.identifier.as_ref();
+    let parts = identifier.map(Identifier::parts);
     let moment = |when: Timestamp| when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
     let sandbox = parts.as_ref().map_or_else(|| "a sandbox".to_owned(), |parts| text(&parts.sandbox));
     writeln!(out, "# Behaviour report by {sandbox}\n")?;
@@ -74,7 +75,8 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
 
 /// Writes a row as a list item, and each leaf of an object as an item below it.
 fn write_row(opened: &OpenedReport<'_>, row: &ExportRow<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (pane, raw) = (row.pane, Raw::new(&row.record.value));
+    let pane = row.pane;
+    let raw = Raw::new(&row.record.value);
     let (indent, level) = row.indent(|parent| code(&process(opened, pane, parent)));
     let known = opened.report.section(row.place.section).and_then(|section| section.attribute);
     let label = match known.map(|known| known.label) {

@@ -141,7 +141,8 @@ impl<'a> MispEvent<'a> {
         // The object of a hash contains its paths.
         for found in joined.iter().filter(|found| found.kind() != Kind::Path) {
             self.merged.check_cancel()?;
-            let (beside, of) = (self.beside(found).to_vec(), found.value().legible());
+            let beside = self.beside(found).to_vec();
+            let of = found.value().legible();
             let (template, relation) = match found.kind() {
                 Kind::Hash => (FILE, standing(self.merged, found).0),
                 _ => (REGISTRY, "key"),
@@ -152,7 +153,8 @@ impl<'a> MispEvent<'a> {
                     (Kind::Hash, Some(path)) => attributes.push(self.attribute(path, Some(("filename", &of)))),
                     (Kind::Hash, None) => {}
                     _ => {
-                        let (what, within) = (("text", "Persistence mechanism", false), Some(("data", &*of)));
+                        let what = ("text", "Persistence mechanism", false);
+                        let within = Some(("data", &*of));
                         attributes.push(attribute(self.event, self.when, what, &value.legible(), "", within));
                     }
                 }
@@ -188,8 +190,8 @@ impl<'a> MispEvent<'a> {
         };
         self.noted.extend(notes);
         let (kind, category) = standing(self.merged, found);
-        let what = (kind, category, to_ids);
-        attribute(self.event, self.when, what, &found.value().legible(), &(why + &words), within)
+        let value = found.value().legible();
+        attribute(self.event, self.when, (kind, category, to_ids), &value, &(why + &words), within)
     }
 }
 
@@ -233,7 +235,8 @@ fn attribute(
 /// Type and category. Indicators that were only opened, read or named are not "Artifacts dropped". The type
 /// `mutex` allows no other category, so a mutex that was only opened has another type.
 fn standing(merged: &MergedReports<'_>, found: &MergedIndicator) -> (&'static str, &'static str) {
-    let (value, is_left) = (found.value().as_bytes(), found.sightings().any(|sighting| sighting.indicator.is_left));
+    let value = found.value().as_bytes();
+    let is_left = found.sightings().any(|sighting| sighting.indicator.is_left);
     let traced = if is_left { "Artifacts dropped" } else { "External analysis" };
     let kind = match found.kind() {
         Kind::Hash if value.len() == 32 => "md5",

@@ -80,8 +80,8 @@ impl<'a> OpenedReport<'a> {
             rows.append(section, &written);
         }
         let identifier = source.identifier.clone().or_else(|| report.identifier());
-        let (notes, loose) = (BTreeMap::new(), Vec::new());
-        let mut opened = Self { job, source, report, identifier, marks, rows, notes, loose };
+        let notes = BTreeMap::new();
+        let mut opened = Self { job, source, report, identifier, marks, rows, notes, loose: Vec::new() };
         opened.find_notes()?;
         Ok(opened)
     }
@@ -156,9 +156,12 @@ impl<'a> OpenedReport<'a> {
             let Some(found) = self.report.section(section) else { continue };
             let mut rows: Vec<_> = self.rows(section).iter().map(|row| *row as usize).collect();
             rows.sort_by_key(|row| order.position(section, *row));
-            let (pane, depths, mut parents) = (found.pane(), found.depths(), Parents::default());
+            let pane = found.pane();
+            let depths = found.depths();
+            let mut parents = Parents::default();
+            let mut next = 0;
             // The depths of the processes that were written and whose children may follow.
-            let (mut next, mut above) = (0, Vec::new());
+            let mut above = Vec::new();
             for row in rows {
                 self.check_cancel()?;
                 let place = RowPlace { section, row };
@@ -166,7 +169,8 @@ impl<'a> OpenedReport<'a> {
                 // Rows that are left out end their siblings' subtrees as well.
                 let lowest = (next..=row).filter_map(|row| depths.get(row)).min().unwrap_or_default();
                 above.retain(|above| *above < lowest);
-                let (steps, is_orphan) = (above.len(), depth > 0 && above.last().is_none_or(|above| above + 1 < depth));
+                let steps = above.len();
+                let is_orphan = depth > 0 && above.last().is_none_or(|above| above + 1 < depth);
                 above.push(depth);
                 next = row + 1;
                 let record = self.report.record(place);
@@ -174,8 +178,10 @@ impl<'a> OpenedReport<'a> {
                     Some(member) if found.name.is_empty() => (member, None),
                     member => (found.name.clone(), member),
                 };
-                let (depth, parent) = (depths.get(row), parents.of(row, depths));
-                let (rule, note) = (self.rule(place), self.notes.get(&place).copied());
+                let depth = depths.get(row);
+                let parent = parents.of(row, depths);
+                let rule = self.rule(place);
+                let note = self.notes.get(&place).copied();
                 let row =
                     ExportRow { pane, place, record, attribute, member, depth, parent, steps, is_orphan, rule, note };
                 write(row)?;
@@ -305,7 +311,9 @@ pub(super) struct MergedReports<'a> {
 
 impl<'a> MergedReports<'a> {
     pub(super) fn of(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
-        let (opened, mut merging, mut left_out) = (opened.collect::<io::Result<Vec<_>>>()?, Merger::default(), 0);
+        let opened = opened.collect::<io::Result<Vec<_>>>()?;
+        let mut merging = Merger::default();
+        let mut left_out = 0;
         for (number, report) in opened.iter().enumerate() {
             let found = report.indicators()?;
             left_out += if report.job.what.is_indicators() { 0 } else { report.left_out(&found) };

@@ -36,8 +36,8 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     merged.found.iter().try_for_each(|found| bundle.block(&merged, found))?;
     bundle.out.write_all(b"]}\n")?;
     // The marking is not an indicator's object.
-    let (rows, objects) = (merged.found.len() as u64, bundle.written.len() as u64 - 1);
-    Ok(Summary { rows, objects, left_out: bundle.left_out, ..summary })
+    let objects = bundle.written.len() as u64 - 1;
+    Ok(Summary { rows: merged.found.len() as u64, objects, left_out: bundle.left_out, ..summary })
 }
 
 struct Bundle<'a> {
@@ -131,7 +131,8 @@ impl Bundle<'_> {
         found: &[&Indicator],
         sample: Option<&str>,
     ) -> io::Result<References<'n>> {
-        let (mut references, mut known) = (References::default(), HashSet::new());
+        let mut references = References::default();
+        let mut known = HashSet::new();
         let paths = found.iter().filter(|found| found.kind == Kind::Path);
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, &path.value), &path.value)).collect();
         let joined = Correlations::of(std::slice::from_ref(opened))?;

@@ -35,18 +35,23 @@ fn has_word(verdict: &str, wanted: &str) -> bool {
 }
 
 /// The ATT&CK techniques of the written rows, each once; empty if the job selects some of the indicators.
-pub(super) fn techniques(opened: &OpenedReport<'_>) -> Vec<String> {
-    if opened.job.what.is_choice() {
-        return Vec::new();
+pub(super) fn techniques(opened: &OpenedReport<'_>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (section, known) in opened.report.index.sections.iter().enumerate() {
+        if has_techniques(&known.name) && !opened.job.what.is_choice() {
+            for row in opened.rows(section).iter().map(|row| *row as usize).take_while(|row| *row < MAX_ROWS) {
+                let record = opened.report.record(RowPlace { section, row });
+                found.extend(technique(&record).filter(|_| !record.value.is_empty()));
+            }
+        }
     }
-    let is_written = |place: &RowPlace| opened.rows(place.section).binary_search(&(place.row as u32)).is_ok();
-    let rows = TECHNIQUES.into_iter().flat_map(|name| records(&opened.report, name, is_written));
-    let found: BTreeSet<_> = rows.filter_map(|row| technique(&row)).collect();
-    found.into_iter().collect()
+    found
 }
 
 /// A report's techniques are records; a summary's are members, by their numbers.
-const TECHNIQUES: [&str; 2] = ["mitre_attack_techniques", "attack_techniques"];
+fn has_techniques(attribute: &Untrusted) -> bool {
+    matches!(attribute.as_bytes(), b"mitre_attack_techniques" | b"attack_techniques")
+}
 
 fn technique(row: &Record<'_>) -> Option<String> {
     let id = row.member.clone().or_else(|| Some(Raw::new(&row.value).member("id")?.text()))?;
@@ -55,8 +60,7 @@ fn technique(row: &Record<'_>) -> Option<String> {
 
 /// Whether a row counts as exported without an indicator: a verdict, a technique, the time of the run.
 pub(super) fn is_represented(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
-    let is_named = TECHNIQUES.iter().any(|known| known.as_bytes() == name.as_bytes());
-    let is_technique = || is_named && technique(&report.record(place)).is_some();
+    let is_technique = || has_techniques(name) && technique(&report.record(place)).is_some();
     place.row < MAX_ROWS && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
 }
 
@@ -65,16 +69,6 @@ fn is_technique(id: &str) -> bool {
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, part) = id.split_once('.').unwrap_or((id, "000"));
     whole.strip_prefix('T').is_some_and(|whole| digits(whole, 4)) && digits(part, 3)
-}
-
-/// The first rows of an attribute.
-fn records<'a>(report: &'a Report, name: &str, is_meant: impl Fn(&RowPlace) -> bool) -> Vec<Record<'a>> {
-    let sections = (0..).zip(&report.index.sections).filter(|(_, section)| section.name.as_bytes() == name.as_bytes());
-    let places = sections.flat_map(|(number, section)| {
-        (0..section.len().min(MAX_ROWS)).map(move |row| RowPlace { section: number, row })
-    });
-    let found = places.filter(is_meant).map(|place| report.record(place));
-    found.filter(|record| !record.value.is_empty()).collect()
 }
 
 /// Why an indicator is to be blocked.

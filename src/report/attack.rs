@@ -83,10 +83,7 @@ pub(super) fn rank(id: &Untrusted) -> usize {
 /// Labels a technique's row with its tactic, and adds the name after the identifier.
 pub(super) fn annotate(row: &mut Row) {
     let mut values = row.pieces.iter().enumerate();
-    let named = values.find_map(|(at, piece)| match piece {
-        Piece::Value(id) => Some((at + 1, Technique::of(id.as_bytes())?)),
-        _ => None,
-    });
+    let named = values.find_map(|(at, piece)| Some((at + 1, Technique::of(piece.value()?.as_bytes())?)));
     let Some((at, technique)) = named else { return };
     row.label = Label::Known(technique.tactic());
     let gap = if row.pieces.get(at).is_some() { " ·" } else { "" };
@@ -114,9 +111,8 @@ pub(super) fn arrange(body: &Body, index: &mut Index) {
             continue;
         }
         let attribute = Attribute::named(TREE_TECHNIQUES.as_bytes());
-        let end = section.end;
-        *section = Section::new(section.name.clone(), attribute, SectionForm::Array, section.is_beside);
-        (section.starts, section.end) = (starts, end);
+        let new = Section::new(section.name.clone(), attribute, SectionForm::Array, section.is_beside);
+        *section = Section { starts, end: section.end, ..new };
     }
 }
 

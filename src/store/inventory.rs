@@ -29,16 +29,16 @@ impl Store {
     }
 
     fn inventory_and_lists(&self) -> Result<(Vec<StoredItem>, Vec<StoredItem>)> {
-        let named: Vec<(String, String)> = self.read(|connection| {
+        let names: HashMap<String, String> = self.read(|connection| {
             let select = "SELECT sha256, name FROM file WHERE name IS NOT NULL ORDER BY opened";
             connection.prepare(select)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
         })?;
-        let names: HashMap<_, _> = named.into_iter().collect();
         let mut notes = BTreeMap::<Identifier, Vec<Note>>::new();
         for note in self.notes()? {
             notes.entry(note.about.identifier.clone()).or_default().push(note);
         }
-        let (mut found, mut lists) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut lists = Vec::new();
         for folder in [REPORTS, UNREAD] {
             for name in self.stored(self.report_files.names(folder))? {
                 let header = self.stored(self.report_files.header(&name))?;
@@ -61,10 +61,12 @@ impl Store {
 
     /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
     fn stored_item(&self, name: String, header: Option<&ResponseHeader>) -> Option<StoredItem> {
-        let (on_disk, unread) = (self.report_files.size(&name)?, place_of_unread(&name));
+        let on_disk = self.report_files.size(&name)?;
+        let unread = place_of_unread(&name);
         let place = unread.as_ref().map_or(name.as_str(), |(place, _)| place);
         let mut steps = place.split(['/', '_']).skip(1);
-        let (service, file) = (steps.next().unwrap_or_default().to_owned(), steps.next().and_then(Sha256::parse));
+        let service = steps.next().unwrap_or_default().to_owned();
+        let file = steps.next().and_then(Sha256::parse);
         let key = header.map(|header| header.key.bytes());
         let received = header.map(|header| moment(header.received));
         let received = received.or(unread.as_ref().map(|(_, when)| *when))?;

@@ -130,11 +130,10 @@ impl LedgerEntry {
             State::Reserved => self.at.checked_add(ABANDONED).unwrap_or(Timestamp::MAX),
             _ => self.settled_at.unwrap_or(self.at).max(self.at),
         };
-        let (number, from) = (self.number, self.at);
         let account = self.account.clone();
         let max_charge = self.predicted_max.unwrap_or(0).max(1);
         let is_counted = self.unit == Unit::Request.name() && self.state != State::Unsent;
-        is_counted.then_some(AuditedCall { number, from, until, account, charge, max_charge })
+        is_counted.then_some(AuditedCall { number: self.number, from: self.at, until, account, charge, max_charge })
     }
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -195,8 +194,7 @@ impl Store {
                 Err(_) => Ok(None),
             }
         })?;
-        let call = call.map_err(|why| self.file_error(why))?;
-        Ok(refused.or(call.map(Reserved::Entry)).unwrap_or(Reserved::InFlight))
+        Ok(refused.or(self.stored(call)?.map(Reserved::Entry)).unwrap_or(Reserved::InFlight))
     }
 
     /// Records the outcome of a call, and its cost if that is known.
@@ -210,7 +208,8 @@ impl Store {
             let values = params![state.name(), certain.map(integer), now.as_millisecond(), outcome, call.entry];
             transaction.execute(update, values)?;
             records::write_checksum(transaction, "ledger", call.entry)?;
-            call.end();
+            // Removed while it is locked; a file that remains is removed with the next call.
+            let _ = fs::remove_file(&call.path);
             Ok(())
         })
     }
@@ -231,8 +230,10 @@ impl Store {
     }
 
     fn insert(&self, transaction: &Transaction<'_>, entry: &NewEntry<'_>, call: &RecordedCall) -> rusqlite::Result<()> {
-        let (price, payer, operation) = (entry.price, entry.payer, entry.price.operation.kind.name());
-        let (mut what, mut key) = (entry.what.to_owned(), entry.claim.map(<[u8]>::to_vec));
+        let NewEntry { price, payer, .. } = *entry;
+        let operation = price.operation.kind.name();
+        let mut what = entry.what.to_owned();
+        let mut key = entry.claim.map(<[u8]>::to_vec);
         if !self.is_persistent {
             key = key.map(|key| Sha256::digest(key).to_vec());
             let shown = key.as_deref().and_then(|digest| digest.get(..4)).map(crate::text::hex);
@@ -363,11 +364,6 @@ impl RecordedCall {
     /// The name of its lock, which identifies it in the ledger.
     fn lock(&self) -> Option<&str> {
         self.path.file_name()?.to_str()
-    }
-
-    /// Removes its file while it is locked; one that remains is removed with the next call.
-    fn end(&self) {
-        let _ = fs::remove_file(&self.path);
     }
 
     /// Whether a program waits for the response to the call with this lock.

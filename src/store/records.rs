@@ -83,7 +83,8 @@ impl Store {
             connection.execute_batch(&work).map_err(failed)?;
             ReportFiles::Memory(Mutex::default())
         };
-        let (records, report_files) = (Mutex::new(connection), Arc::new(report_files));
+        let records = Mutex::new(connection);
+        let report_files = Arc::new(report_files);
         Ok(Self { records, folder: folder.to_owned(), report_files, is_persistent, notice })
     }
 
@@ -115,11 +116,6 @@ impl Store {
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// The error for a response file that cannot be accessed.
-    pub(super) fn file_error(&self, why: io::Error) -> StoreError {
-        StoreError::File { path: self.folder.clone(), why }
-    }
 }
 
 fn database(folder: &Path) -> PathBuf {
@@ -138,10 +134,10 @@ fn prepare(folder: &Path) -> Result<File> {
     let failed = |why| StoreError::File { path: folder.to_owned(), why };
     files::own_folder(folder).map_err(failed)?;
     for path in [database(folder), copy(folder), folder.join("records.db-journal"), folder.join("records.lock")] {
-        match () {
-            () if path.is_symlink() || files::is_special(&path) => return Err(StoreError::NoFile(path)),
-            () if files::is_open_to_others(&path) => files::set_mode(&path, 0o600).map_err(failed)?,
-            () => {}
+        if path.is_symlink() || files::is_special(&path) {
+            return Err(StoreError::NoFile(path));
+        } else if files::is_open_to_others(&path) {
+            files::set_mode(&path, 0o600).map_err(failed)?;
         }
     }
     lock_folder(folder).map_err(failed)
@@ -151,15 +147,13 @@ fn prepare(folder: &Path) -> Result<File> {
 fn restored(folder: &Path) -> Result<(Connection, Option<String>)> {
     let path = database(folder);
     let is_lost = is_empty(&path) && (copied_at(folder).is_some() || folder.join(REPORTS).exists());
-    let found = if is_lost { None } else { checked(&path)? };
-    let (connection, notice) = match found {
-        Some(connection) => (connection, None),
-        None => {
-            let notice = restore_records(folder)?;
-            let why = io::Error::from(io::ErrorKind::InvalidData);
-            (checked(&path)?.ok_or(StoreError::File { path, why })?, Some(notice))
-        }
-    };
+    let mut found = if is_lost { None } else { checked(&path)? };
+    let mut notice = None;
+    if found.is_none() {
+        notice = Some(restore_records(folder)?);
+        found = checked(&path)?;
+    }
+    let connection = found.ok_or_else(|| StoreError::File { path, why: io::ErrorKind::InvalidData.into() })?;
     let age = copied_at(folder).map(|at| Timestamp::now().duration_since(at));
     if age.is_none_or(|age| age.is_negative() || age.unsigned_abs() >= COPY_INTERVAL) {
         // A copy that fails is retried at the next start.
@@ -171,7 +165,8 @@ fn restored(folder: &Path) -> Result<(Connection, Option<String>)> {
 /// Replaces damaged records with the last copy or, without a sound one, with new ones. Both get
 /// an open entry before they are moved into place, so a kill at any step cannot make the ledger too low.
 fn restore_records(folder: &Path) -> Result<String> {
-    let (path, now) = (database(folder), crate::clock::now());
+    let path = database(folder);
+    let now = crate::clock::now();
     let failed = |why| StoreError::File { path: path.clone(), why };
     let new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     let when = copied_at(folder).filter(|_| fs::copy(copy(folder), new.path()).is_ok());

@@ -193,7 +193,8 @@ impl ReportFiles {
                 Ok(())
             }
             Self::Folder(folder) => {
-                let (_lock, parent) = (lock_folder(folder)?, Path::new(to).parent().unwrap_or(Path::new("")));
+                let _lock = lock_folder(folder)?;
+                let parent = Path::new(to).parent().unwrap_or(Path::new(""));
                 files::make_folder_in(folder, parent)?;
                 present(fs::rename(folder.join(from), folder.join(to)))?;
                 sync(&folder.join(parent))
@@ -205,7 +206,8 @@ impl ReportFiles {
         match self {
             Self::Memory(files) => drop(lock(files).remove(name)),
             Self::Folder(folder) => {
-                let (_lock, path) = (lock_folder(folder)?, folder.join(name));
+                let _lock = lock_folder(folder)?;
+                let path = folder.join(name);
                 let is_folder = path.is_dir() && !path.is_symlink();
                 present(if is_folder { fs::remove_dir_all(&path) } else { fs::remove_file(&path) })?;
                 // A folder that is not empty stays.
@@ -297,9 +299,11 @@ fn unpack<R: BufRead>(reader: R, length: usize) -> io::Result<(Vec<u8>, R)> {
 
 /// Writes a temporary file, syncs it to disk, and renames it to its place.
 fn write(folder: &Path, name: &str, bytes: &[u8], replaces: bool) -> io::Result<bool> {
-    let (_lock, below) = (lock_folder(folder)?, Path::new(name).parent().unwrap_or(Path::new("")));
+    let _lock = lock_folder(folder)?;
+    let below = Path::new(name).parent().unwrap_or(Path::new(""));
     files::make_folder_in(folder, below)?;
-    let (path, parent) = (folder.join(name), &folder.join(below));
+    let path = folder.join(name);
+    let parent = &folder.join(below);
     let mut file = tempfile::NamedTempFile::new_in(parent)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;

@@ -1,11 +1,11 @@
 //! Responses, one file each: stored on receipt, moved to their place once read, and found by their request.
 
-use super::Result;
 use super::records::Store;
 use super::report_files::{
     EscapedBytes, IMPORTED, REPORTS, ReportFiles, ResponseHeader, UNREAD, folder_of, moment, place, place_of_unread,
     unread,
 };
+use super::{Result, StoreError};
 use crate::report::body::{BodyFiller, LARGE, WINDOW};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::json::{Kind, Raw};
@@ -156,8 +156,8 @@ impl Store {
                 self.stored(self.report_files.header(&place))?.filter(|stored| moment(stored.received) > received);
             let unread = if newer.is_none() { self.stored(self.report_files.load(&name))? } else { None };
             let Some((ResponseHeader { key, profile, .. }, bytes)) = unread else { continue };
-            let (key, profile, bytes) = (&key.bytes(), &profile, &bytes);
-            let new = NewResponse { service, profile, key, received, bytes, imported: None };
+            let key = &key.bytes();
+            let new = NewResponse { service, profile: &profile, key, received, bytes: &bytes, imported: None };
             if let Some(parts) = find_parts(&new) {
                 self.move_read(&new, &parts, true)?;
             }
@@ -176,7 +176,6 @@ impl Store {
 
     /// Moves a response and its parts to their places; an unusable one stays among the unread ones.
     pub fn move_read(&self, new: &NewResponse<'_>, parts: &[ResponsePart], mut is_usable: bool) -> Result<()> {
-        let (unread, request) = (unread_name(new), Request::of_storage_key(new.key));
         let mut separate = parts.to_vec();
         for part in parts {
             match (part.key == new.key, self.may_replace(new, part)?) {
@@ -186,7 +185,8 @@ impl Store {
                 (false, None) => separate.retain(|other| other != part),
             }
         }
-        self.stored(match request {
+        let unread = unread_name(new);
+        self.stored(match Request::of_storage_key(new.key) {
             _ if !is_usable => Ok(()),
             Some(Request::Behaviours { .. }) => {
                 self.put_page(new, &separate, true)?;
@@ -199,13 +199,14 @@ impl Store {
     /// Stores a part; returns whether it did. Unless `replaces` is set, a stored one stays.
     fn put_part(&self, of: &NewResponse<'_>, part: &ResponsePart, replaces: bool) -> Result<bool> {
         let one = NewResponse { key: &part.key, bytes: part.of(of.bytes), ..*of };
-        let (place, header) = (place(of.service, &part.key), header(&one, part.file.as_ref()));
-        self.stored(self.report_files.write(&place, &header, one.bytes, replaces))
+        let header = header(&one, part.file.as_ref());
+        self.stored(self.report_files.write(&place(of.service, &part.key), &header, one.bytes, replaces))
     }
 
     /// Stores a list page with the identifiers of its reports, which have places of their own.
     fn put_page(&self, new: &NewResponse<'_>, reports: &[ResponsePart], replaces: bool) -> Result<()> {
-        let (place, page) = (place(new.service, new.key), without_reports(new.bytes, reports));
+        let place = place(new.service, new.key);
+        let page = without_reports(new.bytes, reports);
         let is_same = || Ok(self.stored(self.report_files.load(&place))?.is_some_and(|(_, before)| before == page));
         let is_first = matches!(Request::of_storage_key(new.key), Some(Request::Behaviours { cursor: None, .. }));
         if is_first && new.imported.is_none() && !is_same()? {
@@ -268,8 +269,9 @@ impl Store {
     /// The report of every sandbox of a file, newest first.
     pub fn reports(&self, service: &str, file: &Sha256) -> Result<Vec<StoredReport>> {
         let mut names = Vec::new();
-        for (of, folder) in [service, IMPORTED].into_iter().flat_map(|of| [(of, Some(file)), (of, None)]) {
-            names.extend(self.stored(self.report_files.names(&folder_of(of, folder)))?);
+        for of in [service, IMPORTED] {
+            names.extend(self.stored(self.report_files.names(&folder_of(of, Some(file))))?);
+            names.extend(self.stored(self.report_files.names(&folder_of(of, None)))?);
         }
         let mut found = self.newest(service, names)?;
         found.retain(|report| report.file.as_ref() == Some(file));
@@ -335,7 +337,7 @@ impl Store {
     }
 
     pub(super) fn stored<T>(&self, done: io::Result<T>) -> Result<T> {
-        done.map_err(|why| self.file_error(why))
+        done.map_err(|why| StoreError::File { path: self.folder.clone(), why })
     }
 }
 
@@ -366,7 +368,8 @@ fn header(new: &NewResponse<'_>, file: Option<&Sha256>) -> ResponseHeader {
 
 /// A page with only the identifier in the place of each of these reports, which are sorted by range.
 fn without_reports(page: &[u8], reports: &[ResponsePart]) -> Vec<u8> {
-    let (mut bytes, mut at) = (Vec::new(), 0);
+    let mut bytes = Vec::new();
+    let mut at = 0;
     for report in reports {
         let mut members = Raw::new(report.of(page)).pairs();
         let identifier = members.find(|(name, _)| matches!(name.content(), b"id" | b"_id"));

@@ -101,9 +101,9 @@ impl Store {
     /// The scan of a file whose end has not been seen.
     pub fn pending_scan(&self, service: &str, file: &Sha256) -> Result<Option<PendingScan>> {
         let select = "SELECT scan, scan_since FROM file WHERE service = ?1 AND sha256 = ?2";
-        let read = |row: &Row<'_>| pending(row, 0);
-        self.read(|connection| connection.query_row(select, [service, file.as_str()], read).optional())
-            .map(Option::flatten)
+        let values = [service, file.as_str()];
+        let found = self.read(|connection| connection.query_row(select, values, |row| pending(row, 0)).optional())?;
+        Ok(found.flatten())
     }
 
     /// Files that were opened, the last one first.
@@ -113,8 +113,10 @@ impl Store {
                       FROM file f WHERE service = ?1 ORDER BY opened DESC LIMIT ?2";
         let read = |row: &Row<'_>| {
             let name = row.get::<_, Option<String>>(1)?.map(Untrusted::from);
-            let (opened, notes) = (moment(row.get(2)?), row.get::<_, u32>(3)?.into());
-            let (file, scan) = (Sha256::parse(&row.get::<_, String>(0)?), pending(row, 4)?);
+            let opened = moment(row.get(2)?);
+            let notes = row.get::<_, u32>(3)?.into();
+            let file = Sha256::parse(&row.get::<_, String>(0)?);
+            let scan = pending(row, 4)?;
             Ok(file.map(|file| RecentFile { file, name, opened, reports: 0, notes, scan }))
         };
         let found: Vec<Option<RecentFile>> =
@@ -128,14 +130,13 @@ impl Store {
 
     /// Records the privileges of a user, because the call for them is paid.
     pub fn note_privileges(&self, payer: Account<'_>, found: &Entitlements) -> Result<()> {
-        let (premium_api, premium_intelligence) =
-            (found.premium_api.is_granted(), found.premium_intelligence.is_granted());
+        let premium_api = found.premium_api.is_granted();
+        let premium_intelligence = found.premium_intelligence.is_granted();
         let at = found.user_read.map(Timestamp::as_millisecond);
-        let Account { profile, service, owner } = payer;
         let insert =
             "INSERT OR REPLACE INTO privileges (profile, service, owner, premium_api, premium_intelligence, at)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let values = params![profile, service, owner, premium_api, premium_intelligence, at];
+        let values = params![payer.profile, payer.service, payer.owner, premium_api, premium_intelligence, at];
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 

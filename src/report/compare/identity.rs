@@ -194,8 +194,8 @@ fn normalise(sameness: Sameness, out: &mut Vec<u8>, start: usize) {
         out.get_mut(start..).unwrap_or_default().make_ascii_lowercase();
     }
     let added = out.get(start..).unwrap_or_default().trim_ascii_end();
-    let (length, blanks) = (added.len(), added.len() - added.trim_ascii_start().len());
-    out.truncate(start + length);
+    let blanks = added.len() - added.trim_ascii_start().len();
+    out.truncate(start + added.len());
     put(out, start..start + blanks, b"");
     match sameness {
         Sameness::Never | Sameness::Exact | Sameness::Case => {}

@@ -92,7 +92,7 @@ pub const BY_RULES_SIGN: &str = "◇";
 impl SeenFilter {
     /// Whether an item is selected. `sides` are the bits of the groups that are compared, `here` is the number of a report.
     fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
-        let (seen, other) = (item.seen, item.other);
+        let ComparedItem { seen, other, .. } = *item;
         // Whether `these` have details that `rest` lacks, if both saw it.
         let has_more = |these: u64, rest: u64| these & other != 0 || rest & !other == 0;
         let is_everywhere = || sides.iter().all(|side| seen & side != 0);
@@ -395,10 +395,11 @@ impl JoinedReports {
         let mut known = HashSet::with_hasher(RandomState::default());
         let mut details = vec![0_u64; self.matrix.items.len()];
         for (item, (key, tells)) in rows.iter().zip(hashes).filter(|(_, (_, tells))| *tells != 0) {
-            let is_new = known.insert(key ^ tells);
-            details.get_mut(*item as usize).filter(|_| is_new).into_iter().for_each(|sum| {
+            if let Some(sum) = details.get_mut(*item as usize)
+                && known.insert(key ^ tells)
+            {
                 *sum = sum.wrapping_add(*tells);
-            });
+            }
         }
         // Items that this report is the first to see: later reports are compared with it.
         self.details.extend_from_slice(details.get(self.details.len()..).unwrap_or_default());

@@ -19,8 +19,8 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
         let mut rest = part;
         while let Some(start) = rest.find(|c| !is_gap(c)) {
             rest = rest.get(start..).unwrap_or_default();
-            let (word, length) = (word(rest), spaced_path_length(rest));
-            let (chunk, behind) = rest.split_at_checked(length.unwrap_or(word.len())).unwrap_or((rest, ""));
+            let length = spaced_path_length(rest);
+            let (chunk, behind) = rest.split_at_checked(length.unwrap_or(word(rest).len())).unwrap_or((rest, ""));
             rest = behind;
             if length.is_some() {
                 path(chunk, &mut found);
@@ -157,7 +157,8 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
 /// Collects everything except URLs.
 fn others<'a>(text: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     let is_border = |c: char| matches!(c, '\'' | '(' | ')' | '{' | '}' | ',' | ';' | '|' | '=');
-    let (mut before, mut at) = ("", 0);
+    let mut before = "";
+    let mut at = 0;
     for word in text.split(is_border) {
         let is_braced = text.get(..at).is_some_and(|before| before.ends_with('{'));
         at += word.len() + 1;

@@ -382,10 +382,7 @@ impl Report {
 
     /// Offset after a section's last row.
     pub(super) fn section_end(&self, section: usize) -> usize {
-        let next = || {
-            let later = self.index.sections.iter().skip(section + 1);
-            later.filter_map(|next| next.start(0)).next()
-        };
+        let next = || self.index.sections.iter().skip(section + 1).find_map(|next| next.start(0));
         let end = self.section(section).and_then(Section::end).or_else(next);
         let here = self.body.so_far().len();
         end.map_or(here, |end| (end as usize).min(here))
@@ -403,10 +400,8 @@ impl Report {
 
     /// The bytes after a process's children, with some that follow; empty if the process ends there.
     fn tail(&self, section: usize, row: usize) -> &[u8] {
-        let Some((found, tail)) = self.section(section).and_then(|found| Some((found, found.tail(row)? as usize)))
-        else {
-            return &[];
-        };
+        let Some(found) = self.section(section) else { return &[] };
+        let Some(tail) = found.tail(row).map(|tail| tail as usize) else { return &[] };
         let end = self.section_end(section);
         let next = found.start(found.row_from(tail)).map_or(end, |next| next as usize);
         // If it lists its children twice, more members follow them.
