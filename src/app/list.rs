@@ -340,14 +340,14 @@ impl OpenReport {
         let mut row = self.report.row(place.section, place.row);
         let is_technique = |section: &Section| section.attribute.is_some_and(Attribute::is_technique);
         let marks = self.marks.as_deref().filter(|_| self.report.section(place.section).is_some_and(is_technique));
-        marks.into_iter().flat_map(Marks::techniques).for_each(|technique| technique.credit(&mut row));
+        marks.into_iter().flat_map(|marks| &marks.techniques).for_each(|technique| technique.credit(&mut row));
         row
     }
 
     pub fn mark(&self, rules: &Rules, place: RowPlace) -> Option<Severity> {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
-        rule.or_else(|| marks.noise().contains(place.section, place.row).then_some(Severity::Noise))
+        rule.or_else(|| marks.noise.contains(place.section, place.row).then_some(Severity::Noise))
     }
 
     /// The size that a pane needs; column widths are final once all rows are indexed.

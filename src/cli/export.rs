@@ -130,7 +130,7 @@ impl ExportArgs {
         };
         // With a trailing separator, the path of a link refers to its target.
         if folder.components().as_path().is_symlink() {
-            let link = file::shown(folder);
+            let link = crate::text::path(folder);
             fail!(Usage, "nothing was written: {link} is a link, which is not followed; name the folder itself");
         }
         crate::files::make_folder(folder)?;
@@ -247,6 +247,6 @@ pub(super) fn write_file<T>(
         FileError::Io { why, .. } if why.kind() == io::ErrorKind::InvalidData => why.into(),
         other => anyhow::Error::from(other),
     })?;
-    hint(format!("wrote {} to {}", crate::text::bytes(length), file::shown(path)));
+    hint(format!("wrote {} to {}", crate::text::bytes(length), crate::text::path(path)));
     Ok(written)
 }

@@ -16,11 +16,11 @@ pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -
 }
 
 pub(super) fn print_json(value: &impl Serialize) -> Result<()> {
-    print_body(escaped_json(&serde_json::to_string_pretty(value)?).as_bytes())
+    print_body(escaped_json(&serde_json::to_string_pretty(value)?, false).as_bytes())
 }
 
 pub(super) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
-    Ok(escaped_json(&serde_json::to_string(value)?))
+    Ok(escaped_json(&serde_json::to_string(value)?, false))
 }
 
 /// Prints text of this program whose untrusted parts are escaped already.

@@ -10,16 +10,16 @@ use tempfile::NamedTempFile;
 
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    #[error("{} already exists and was not changed", shown(.0))]
+    #[error("{} already exists and was not changed", text::path(.0))]
     Exists(PathBuf),
     /// Something that is not a file exists at the path.
-    #[error("{} is not a file and was not changed", shown(.0))]
+    #[error("{} is not a file and was not changed", text::path(.0))]
     NoFile(PathBuf),
     #[error("no file is named: the path is empty")]
     Unnamed,
-    #[error("there is no folder {}", shown(.0))]
+    #[error("there is no folder {}", text::path(.0))]
     NoFolder(PathBuf),
-    #[error("{} could not be written: {why}", shown(.path))]
+    #[error("{} could not be written: {why}", text::path(.path))]
     Io { path: PathBuf, why: io::Error },
 }
 
@@ -30,11 +30,6 @@ pub fn from_input(path: impl AsRef<OsStr>) -> PathBuf {
     let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());
     let in_home = in_home.and_then(|rest| Some(directories::BaseDirs::new()?.home_dir().join(rest)));
     in_home.unwrap_or_else(|| path.to_owned())
-}
-
-/// A path in its visible form: its bytes may be arbitrary.
-pub fn shown(path: &Path) -> String {
-    text::path(path).to_string()
 }
 
 /// Writes a file atomically, by a temporary one beside it. Returns its length in bytes and the result of `write`.

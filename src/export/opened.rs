@@ -151,7 +151,7 @@ impl<'a> OpenedReport<'a> {
 
     /// Passes the rows to `write` pane by pane, in the order of the screen; returns their number.
     pub(super) fn each_row(&self, write: &mut dyn FnMut(ExportRow<'_>) -> io::Result<()>) -> io::Result<u64> {
-        let order = self.marks.order();
+        let order = &self.marks.order;
         for section in Pane::ALL.into_iter().flat_map(|pane| self.report.sections(pane)) {
             let Some(found) = self.report.section(section) else { continue };
             let mut rows: Vec<_> = self.rows(section).iter().map(|row| *row as usize).collect();
@@ -245,7 +245,7 @@ impl<'a> OpenedReport<'a> {
 
     /// The sighting of an indicator in this report, which has this number.
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
-        let is_noise = |place: &RowPlace| self.marks.noise().contains(place.section, place.row);
+        let is_noise = |place: &RowPlace| self.marks.noise.contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
         let rule = indicator.marked().and_then(|place| self.marks.rule(place.section, place.row));
         let severity = rule.and_then(|rule| self.job.rules.rule(rule)).map(|rule| rule.severity);

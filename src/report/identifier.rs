@@ -43,14 +43,15 @@ impl Identifier {
     /// Whether it has the documented shape (specification §2.1).
     pub fn has_documented_format(&self) -> bool {
         let (file, rest) = split_file(self.0.as_bytes());
-        file.is_some() && split_number(rest).1.is_some()
+        file.is_some() && split_number(rest).is_some()
     }
 
     /// Splits the identifier from both ends; the middle is the sandbox.
     pub fn parts(&self) -> IdentifierParts {
         let (file, rest) = split_file(self.0.as_bytes());
-        let (sandbox, number) = split_number(rest);
-        IdentifierParts { file, sandbox: Untrusted::from(sandbox), when: number.filter(|seconds| is_moment(*seconds)) }
+        let (sandbox, number) = split_number(rest).unzip();
+        let when = number.filter(|seconds| is_moment(*seconds));
+        IdentifierParts { file, sandbox: Untrusted::from(sandbox.unwrap_or(rest)), when }
     }
 
     /// Maximum length of a typed one, in bytes: percent-encoded, it still fits in an address.
@@ -72,15 +73,10 @@ fn split_file(bytes: &[u8]) -> (Option<Sha256>, &[u8]) {
     found.map_or((None, bytes), |(hash, rest)| (Some(hash), rest))
 }
 
-fn split_number(bytes: &[u8]) -> (&[u8], Option<i64>) {
-    let found = bytes.iter().rposition(|byte| *byte == b'-').and_then(|dash| {
-        let (name, digits) = bytes.split_at_checked(dash)?;
-        let digits = digits.get(1..)?;
-        let number =
-            std::str::from_utf8(digits).ok().filter(|d| d.bytes().all(|b| b.is_ascii_digit()))?.parse().ok()?;
-        Some((name, number))
-    });
-    found.map_or((bytes, None), |(name, number)| (name, Some(number)))
+fn split_number(bytes: &[u8]) -> Option<(&[u8], i64)> {
+    let (name, digits) = bytes.split_at_checked(bytes.iter().rposition(|byte| *byte == b'-')?)?;
+    let digits = digits.get(1..).filter(|digits| digits.iter().all(u8::is_ascii_digit))?;
+    Some((name, std::str::from_utf8(digits).ok()?.parse().ok()?))
 }
 
 fn hash(text: &str, lengths: &[usize]) -> Option<String> {

@@ -7,7 +7,7 @@ use super::attributes::{ATTRIBUTES, Attribute, Pane, ValueShape};
 use super::body::LARGEST;
 use super::json::{Event, Scanner};
 use super::tree::Depths;
-use crate::text::Untrusted;
+use crate::text::{Untrusted, decode_json};
 
 /// The structure of a body: its sections and members, with their offsets.
 #[derive(Debug, Clone, Default)]
@@ -147,7 +147,7 @@ impl Index {
             && let (Some(open), Some(more)) = (self.sections.last_mut(), sections.next())
         {
             open.starts.extend(more.starts);
-            open.depths.append(&more.depths);
+            open.depths.0.extend(more.depths.0);
             open.tails.extend(more.tails);
             open.end = more.end;
         }
@@ -290,10 +290,7 @@ impl SectionBuilder {
             Some(_) => {
                 self.name.clear();
                 // A name may be written with escapes.
-                match name.contains(&b'\\') {
-                    true => self.name.extend_from_slice(Untrusted::from_json(name).as_bytes()),
-                    false => self.name.extend_from_slice(name),
-                }
+                decode_json(name, &mut self.name);
                 self.name_at = at;
             }
         }
@@ -394,7 +391,7 @@ impl SectionBuilder {
     fn enter_process(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         let depth = u16::try_from(self.ancestors.len()).unwrap_or(u16::MAX);
         if let Some(section) = self.found.sections.last_mut() {
-            section.depths.push(depth);
+            section.depths.0.push(depth);
             section.tails.push(0);
         }
         if object == Some(true) {

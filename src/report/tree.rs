@@ -15,13 +15,7 @@ const MAX_BODY: usize = 64 * 1024 * 1024;
 
 /// The depth of each row of a tree, parents before their children.
 #[derive(Debug, Clone, Default)]
-pub struct Depths(Vec<u16>);
-
-impl From<Vec<u16>> for Depths {
-    fn from(depths: Vec<u16>) -> Self {
-        Self(depths)
-    }
-}
+pub struct Depths(pub Vec<u16>);
 
 impl Depths {
     pub(crate) fn len(&self) -> usize {
@@ -58,14 +52,6 @@ impl Depths {
     /// The search stops after `reach` rows, where a line is drawn as if a sibling followed.
     pub(crate) fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
         guides(self.get(row).unwrap_or_default(), self.after(row + 1).iter().copied().take(reach))
-    }
-
-    pub(super) fn push(&mut self, depth: u16) {
-        self.0.push(depth);
-    }
-
-    pub(super) fn append(&mut self, more: &Self) {
-        self.0.extend_from_slice(&more.0);
     }
 }
 
@@ -281,7 +267,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let order = ordered(&parents(bytes, &elements));
     let is_in_order = order.iter().enumerate().all(|(place, (row, _))| place == *row);
     list.form = SectionForm::Processes;
-    list.depths = order.iter().map(|(_, depth)| *depth).collect::<Vec<_>>().into();
+    list.depths = Depths(order.iter().map(|(_, depth)| *depth).collect());
     if is_in_order {
         return None;
     }
@@ -359,7 +345,7 @@ mod tests {
         fn a_subtree_ends_where_the_next_row_is_no_deeper(
             depths in prop::collection::vec(prop_oneof![1 => Just(0_u16), 200 => 1_u16..6], 1..600),
         ) {
-            let (tree, mut parents) = (Depths::from(depths.clone()), Parents::default());
+            let (tree, mut parents) = (Depths(depths.clone()), Parents::default());
             for row in 0..depths.len() {
                 let naive = (row + 1..depths.len()).find(|below| depths[*below] <= depths[row]);
                 prop_assert_eq!(tree.end_of(row), naive.unwrap_or(depths.len()));
@@ -418,7 +404,7 @@ mod fold_tests {
             depths in prop::collection::vec(0_u16..6, 1..60),
             steps in prop::collection::vec(step(), 1..20),
         ) {
-            let (depths, mut folds, mut retained) = (Depths::from(depths), Folds::default(), None);
+            let (depths, mut folds, mut retained) = (Depths(depths), Folds::default(), None);
             for step in steps {
                 match step {
                     Step::Fold(row) => folds.fold(row, true, &depths),

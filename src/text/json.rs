@@ -3,13 +3,8 @@
 use super::escape::{VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
-/// Escapes every invisible character in the strings of a JSON text as `\uXXXX`.
-pub fn escaped_json(json: &str) -> String {
-    escaped(json, false)
-}
-
-/// Like [`escaped_json`]; escapes all but ASCII if `is_ascii`.
-pub(super) fn escaped(json: &str, is_ascii: bool) -> String {
+/// Escapes every invisible character in the strings of a JSON text as `\uXXXX`; all but ASCII if `is_ascii`.
+pub fn escaped_json(json: &str, is_ascii: bool) -> String {
     let mut escaped = String::with_capacity(json.len());
     for unit in VisibleUnits::new(json.as_bytes(), is_ascii) {
         let hidden = match unit {

@@ -56,7 +56,7 @@ impl Untrusted {
     pub fn json(&self) -> Option<String> {
         let literal = serde_json::to_string(str::from_utf8(&self.bytes).ok()?).ok()?;
         // A combining mark at the start would join the quote.
-        Some(format!("\"{}", json::escaped(literal.strip_prefix('"')?, is_ascii())))
+        Some(format!("\"{}", json::escaped_json(literal.strip_prefix('"')?, is_ascii())))
     }
 
     /// The text for another program: unchanged if all of it is visible, otherwise in its visible form.

@@ -61,7 +61,7 @@ proptest! {
         texts in prop::collection::vec(r#"[\PC\p{C}\\\\"xu\u{202e}\u{7f}\u{9b}\u{300}\u{e0041}]{0,12}"#, 0..5),
     ) {
         for json in [serde_json::to_string(&texts).unwrap(), serde_json::to_string_pretty(&texts).unwrap()] {
-            let escaped = escaped_json(&json);
+            let escaped = escaped_json(&json, false);
             prop_assert!(escaped.chars().all(|character| character == '\n' || is_shown(character)), "{}", escaped);
             prop_assert_eq!(&serde_json::from_str::<Vec<String>>(&escaped).unwrap(), &texts);
         }

@@ -193,7 +193,7 @@ pub struct ResponseTree {
 impl ResponseTree {
     pub(crate) fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
         let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
-        let depths = Depths::from(depths);
+        let depths = Depths(depths);
         Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
     }
 

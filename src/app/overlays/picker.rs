@@ -211,7 +211,7 @@ impl OpenReport {
         let Some(marks) = self.marks.clone() else { return };
         for pane in Pane::ALL {
             let sections = self.report.sections(pane).into_iter().filter(|_| hide);
-            let rows = |section| marks.noise().rows(section).iter().map(move |row| (section, *row));
+            let rows = |section| marks.noise.rows(section).iter().map(move |row| (section, *row));
             let noise: RowSet = sections.flat_map(rows).collect();
             if !noise.is_empty() || self.panes.get(&pane).is_some_and(|state| !state.row_filter.hidden.is_empty()) {
                 let state = self.panes.entry(pane).or_default();
@@ -226,8 +226,8 @@ impl Model {
         let hide = self.hides_noise;
         let file = self.files.with_opening_mut(job);
         if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
-            open.arrange(marks.order(), focused);
-            let alone = marks.techniques().iter().filter(|technique| !technique.is_named);
+            open.arrange(&marks.order, focused);
+            let alone = marks.techniques.iter().filter(|technique| !technique.is_named);
             let (own, pane) = (alone.map(|it| (it.severity, it.row())).collect(), Pane::Techniques);
             open.panes.entry(pane).or_default().set_own(&open.report, pane, own);
             open.marks = Some(Arc::new(marks));
@@ -241,7 +241,7 @@ impl Model {
         self.hides_noise = !self.hides_noise;
         let hide = self.hides_noise;
         self.files.reports_mut().for_each(|open| open.hide_noise(hide));
-        let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise().len());
+        let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise.len());
         self.say(match hide {
             true => {
                 let (hidden, way) = (thousands(hidden as u64), self.key_label("hide-noise"));

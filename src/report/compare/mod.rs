@@ -138,7 +138,7 @@ impl Matrix {
         let order = first.map_or(u16::MAX, |item| item.order);
         for (number, column) in self.columns.iter().enumerate().filter_map(|(n, column)| Some((n, column.as_ref()?))) {
             let marks = rules.evaluate(&column.report, cancel)?;
-            for technique in marks.techniques().iter().filter(|technique| !technique.is_named) {
+            for technique in marks.techniques.iter().filter(|technique| !technique.is_named) {
                 let next = self.items.len();
                 let at = *known.entry(technique.id.clone()).or_insert(next);
                 if at == next {

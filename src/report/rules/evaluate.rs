@@ -19,19 +19,16 @@ pub struct Marks {
     /// Notable rows with their rules, the most severe first in each row.
     notable: BTreeSet<(RowPlace, Mark)>,
     /// Rows that are only noise.
-    noise: RowSet,
-    order: Arc<Order>,
+    pub noise: RowSet,
+    /// The order of rows with a severity.
+    pub order: Arc<Order>,
     /// The programs named by rules that ran.
     ran: BTreeSet<Vec<u8>>,
-    techniques: Vec<FoundTechnique>,
+    /// The techniques of the rules that mark rows, by tactic, the most severe first in each.
+    pub techniques: Vec<FoundTechnique>,
 }
 
 impl Marks {
-    /// The techniques of the rules that mark rows, by tactic, the most severe first in each.
-    pub fn techniques(&self) -> &[FoundTechnique] {
-        &self.techniques
-    }
-
     /// The rules that mark a row, the most severe first.
     fn of(&self, place: RowPlace) -> impl Iterator<Item = Mark> {
         let marks = self.notable.range((place, (Severity::High, 0))..=(place, (Severity::Noise, u16::MAX)));
@@ -46,15 +43,6 @@ impl Marks {
     /// Every notable row with each rule that marks it: section, row, rule.
     pub fn notable(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
         self.notable.iter().map(|(place, (_, rule))| (place.section, place.row, *rule))
-    }
-
-    /// The order of rows with a severity.
-    pub fn order(&self) -> &Arc<Order> {
-        &self.order
-    }
-
-    pub fn noise(&self) -> &RowSet {
-        &self.noise
     }
 }
 

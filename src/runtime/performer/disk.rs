@@ -17,7 +17,7 @@ use crate::report::page::Page;
 use crate::report::{Cancel, Deletion, StoredItem};
 use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{StoreError, StoredReport};
-use crate::text::{Untrusted, bytes, count};
+use crate::text::{self, Untrusted, bytes, count};
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::io;
@@ -263,7 +263,7 @@ pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
 /// Hashes a file for its submission, and reads the store's data on it.
 fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
-    let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", file::shown(&path), visible_text(&error)));
+    let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", text::path(&path), visible_text(&error)));
     let (mut sent, mut before) = (None, None);
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let (file, options) = (file.clone(), ScanOptions::default());
@@ -294,7 +294,7 @@ fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<St
     match written {
         Ok((length, summary)) => Ok(written_text(&path, length, summary.map(|summary| (summary, &save.what)))),
         Err(FileError::Exists(_)) => {
-            let why = format!("{} exists already. Confirm to overwrite it.", file::shown(&path));
+            let why = format!("{} exists already. Confirm to overwrite it.", text::path(&path));
             Err(SaveError::Exists(Box::new(save), why))
         }
         Err(error) => Err(SaveError::Failed(format!("{error}."))),
@@ -303,7 +303,7 @@ fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<St
 
 fn written_text(path: &Path, length: u64, summary: Option<(Summary, &SaveContent)>) -> String {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let written = format!("Written: {}, {}", file::shown(&whole), bytes(length));
+    let written = format!("Written: {}, {}", text::path(&whole), bytes(length));
     let Some((summary, saved)) = summary else { return format!("{written}, readable by you alone.") };
     let missing = summary.missing_label().map(|missing| format!(" {missing}.")).unwrap_or_default();
     let cut = if summary.cut > 0 { " The report stops in the middle; what came of it is there." } else { "" };
