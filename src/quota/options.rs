@@ -52,7 +52,7 @@ options! {
     "--calls" Count (calls loads)
         "Calls: each page, pivot and step of a cursor is one; of a graph, those that load all its items";
     "--hashes" Count (hashes) "Hashes in the list; repeated ones count";
-    "--hashes-from" File (hashes) "A file of hashes, apart by line ends, blanks or commas";
+    "--hashes-from" File (hashes) "A file of hashes, separated by line ends, blanks or commas";
     "--submissions" Counts (submissions) "Submissions of each file, such as 4,6";
     "--known" Response (known) "Whether the service has the file already";
     "--exists" Response (exists) "Whether the analysis exists";
