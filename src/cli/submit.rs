@@ -20,7 +20,7 @@ pub(super) struct SubmitArgs {
     #[arg(long, value_name = "NAME", value_parser = non_empty)]
     sandbox: Option<String>,
     /// Whether it has access to the internet; with it, its servers can see that it is run
-    #[arg(long, value_name = "YES|NO", value_parser = crate::app::scan::yes_or_no)]
+    #[arg(long, value_name = "yes|no", value_parser = crate::app::scan::yes_or_no)]
     internet: Option<bool>,
     /// Retention of the file and its reports, in days
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_RETENTION)))]

@@ -105,13 +105,13 @@ struct LimitTable {
 #[command(next_help_heading = "Entitlements, else from the config file or the balances")]
 pub struct EntitlementTable {
     /// Premium API
-    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     premium_api: Option<bool>,
     /// Premium intelligence
-    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     premium_intelligence: Option<bool>,
     /// A private scanning licence
-    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new())]
+    #[arg(long, value_name = "yes|no", value_parser = BoolishValueParser::new(), hide_possible_values = true)]
     private_scanning: Option<bool>,
 }
 

@@ -90,19 +90,15 @@ impl TextPage {
 
     /// All settings with their descriptions from the config file.
     pub(crate) fn settings(columns: usize) -> Self {
-        let ways =
-            "`behaview config init` writes the config file, `config path` says where it is, `config show` what holds.";
+        let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect.";
         let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
-        let (mut section, mut words) = (String::new(), String::new());
+        let mut words = String::new();
         let lines = include_str!("../../../assets/config.toml").lines().skip_while(|line| !line.is_empty());
         for line in lines.filter_map(|line| line.strip_prefix('#')) {
             match (line.strip_prefix(' '), line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))) {
                 (Some(text), _) => words.push_str(text),
-                (None, Some(name)) => section = name.to_owned(),
-                (None, None) => {
-                    let text = format!("{line}: {}", std::mem::take(&mut words));
-                    paragraphs.push(paragraph(&std::mem::take(&mut section), text));
-                }
+                (None, Some(name)) => paragraphs.extend([paragraph("", ""), paragraph("", format!("[{name}]"))]),
+                (None, None) => paragraphs.push(paragraph("", format!("{line}: {}", std::mem::take(&mut words)))),
             }
         }
         Self::new("Settings", paragraphs, columns)
