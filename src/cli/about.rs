@@ -6,12 +6,13 @@ use super::*;
 use crate::app::{Command, Key, Keymap};
 use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
 use clap::Subcommand;
+use clap::error::{ContextKind, ContextValue};
 use clap_complete::Shell;
 use clap_mangen::Man as Page;
 use std::io::{ErrorKind, Write as _};
 
 #[derive(Debug, Subcommand)]
-#[command(mut_subcommands(short_help))]
+#[command(mut_subcommands(short_help), after_help = examples("config"))]
 pub(super) enum ConfigCommand {
     /// Print the paths of config, store, cache, state and logs
     #[command(after_help = examples("config path"))]
@@ -19,6 +20,7 @@ pub(super) enum ConfigCommand {
     /// Print every setting with its value and origin: flag, variable, file or default; secrets are left out
     #[command(after_help = examples("config show"))]
     Show(FormatFlags),
+    #[command(after_help = examples("config init"))]
     /// Write a config file with every setting commented out; an existing one stays
     Init,
     /// List every mistake in the config file, with its line
@@ -200,10 +202,40 @@ impl HelpArgs {
         };
         // Topics take precedence; a command with the same name still has --help.
         match TOPICS.iter().find(|(topic, _)| topic == name) {
-            Some((_, text)) if self.topic.len() == 1 => page_text(text, common.plain),
-            _ => Err(help_of(&self.topic)),
+            Some((_, text)) if self.topic.len() == 1 => {
+                let shown = room().map(|room| for_terminal(text, room.min(100)));
+                page_text(shown.as_deref().unwrap_or(text), common.plain)
+            }
+            _ => Err(help_of(&self.topic).downcast().map_or_else(std::convert::identity, |mut error: clap::Error| {
+                let tip = format!("topics of the manual: {}", LIST.lines().nth(1).unwrap_or_default().trim());
+                error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+                error.into()
+            })),
         }
     }
+}
+
+/// A topic for a terminal: without comments and fences, its prose wrapped.
+fn for_terminal(topic: &str, columns: usize) -> String {
+    let (mut shown, mut prose, mut is_code) = (String::new(), String::new(), false);
+    let is_item = |line: &str| line.starts_with("- ") || line.get(1..3) == Some(". ");
+    for line in topic.lines().chain([""]) {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        let is_indented = line.starts_with("  ") && !is_item(&prose);
+        let is_fixed = is_code || is_fence || is_indented || line.is_empty() || line.starts_with(['#', '|', '<']);
+        if (is_fixed || is_item(line)) && !prose.is_empty() {
+            let indent = prose.find(' ').filter(|_| is_item(&prose)).map_or(0, |at| at + 1);
+            let rows = text::wrap(&std::mem::take(&mut prose), columns.saturating_sub(indent).max(1));
+            shown += &(rows.join(&format!("\n{:indent$}", "")) + "\n");
+        }
+        if !is_fixed {
+            prose = [&prose, line.trim()].join(" ").trim_start().to_owned();
+        } else if !is_fence && !line.starts_with("<!--") {
+            shown += &format!("{line}\n");
+        }
+    }
+    shown.trim_end().to_owned() + "\n"
 }
 
 #[derive(Debug, Args)]
@@ -216,7 +248,7 @@ pub(super) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(super) fn run(&self, _: &Common) -> Result<()> {
         let mut text = Vec::new();
-        let mut grammar = grammar();
+        let mut grammar = Cli::command();
         grammar.build();
         let commands = grammar.get_subcommands().map(|command| command.get_name().to_owned());
         let names: Vec<_> = TOPICS.iter().map(|(topic, _)| (*topic).to_owned()).chain(commands).collect();
@@ -251,7 +283,7 @@ impl ManArgs {
 
 /// The help of a command, or an error that names those that exist.
 fn help_of(words: &[String]) -> anyhow::Error {
-    let mut command = grammar();
+    let mut command = Cli::command();
     command.build();
     let find = |word: &&String| command.find_subcommand(word).cloned().map(|below| command = below).is_some();
     let is_topic = TOPICS.iter().any(|(topic, _)| words.first().is_some_and(|first| first == topic));

@@ -140,6 +140,7 @@ pub fn service(gateway: &Gateway) -> Service {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = examples("open"))]
 pub(super) struct OpenArgs {
     /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
     #[arg(required = true, value_name = "FILE")]
@@ -192,6 +193,7 @@ fn load(file: &OsStr, is_alone: bool, common: &Common, remarks: &mut Vec<String>
 }
 
 #[derive(Debug, Default, Args)]
+#[command(after_help = examples("demo"))]
 pub(super) struct DemoArgs {
     /// Run the service alone, for any client; prints its address, a key and the hashes of its files
     #[arg(long)]

@@ -43,6 +43,8 @@ enum ListFormat {
 const WITH_TIME: usize = 58;
 const WITH_IDENTIFIERS: usize = 160;
 
+const MORE_PAGES: &str = "There are more pages: --all fetches them, each for one request.";
+
 /// Maximum number of pages that `--all` fetches in one run.
 const MAX_PAGES: usize = 100;
 
@@ -205,7 +207,11 @@ impl ListArgs {
     fn print(&self, listed: &ListOutput) -> anyhow::Result<()> {
         let lines = || listed.sandboxes.iter().map(|sandbox| SandboxLine { file: listed.file.as_deref(), sandbox });
         let usual = if room().is_some() && !self.spending.json { ListFormat::Text } else { ListFormat::Json };
-        match self.format.unwrap_or(usual) {
+        let format = self.format.unwrap_or(usual);
+        if listed.more && !self.all && format != ListFormat::Text {
+            warn(MORE_PAGES);
+        }
+        match format {
             ListFormat::Json => print_json(listed),
             ListFormat::Jsonl => lines().try_for_each(|line| print_body(json_line(&line)?.as_bytes())),
             ListFormat::Ids => print_ids(listed),
@@ -276,7 +282,7 @@ impl ListOutput {
         let shown = table(heading.each_ref().map(String::as_str), rows);
         let none = "No sandbox has reported yet. behaview watch polls until one has.\n".to_owned();
         let shown = if self.sandboxes.is_empty() { none } else { shown };
-        let more = if self.more { "There are more pages: --all fetches them, each for one request.\n" } else { "" };
+        let more = if self.more { MORE_PAGES } else { "" };
         print_text(&wrapped(&(shown + more)))?;
         if room < WITH_IDENTIFIERS && !self.sandboxes.is_empty() {
             hint("--format ids prints the identifiers that behaview show takes");

@@ -66,7 +66,7 @@ use std::sync::atomic::Ordering;
 
 /// Browse private sandbox behaviour reports, and know what every call costs before it is made.
 #[derive(Debug, Parser)]
-#[command(version, override_usage = USAGE, disable_help_subcommand = true, after_help = START, after_long_help = more_help())]
+#[command(version, bin_name = NAME, override_usage = USAGE, disable_help_subcommand = true, after_help = START, after_long_help = more_help())]
 struct Cli {
     #[command(subcommand)]
     command: Option<CliCommand>,
@@ -257,17 +257,12 @@ fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> Resul
 /// Every command with its one-sentence description.
 pub fn commands() -> Vec<(String, String)> {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
-    grammar().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
-}
-
-/// The commands with every option that each takes, for completions.
-fn grammar() -> clap::Command {
-    Cli::command()
+    Cli::command().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
 }
 
 /// The grammar for parsing and help, where only the program's own help lists the options of every command.
 fn grammar_for_help() -> clap::Command {
-    grammar().mut_subcommands(short_help)
+    Cli::command().mut_subcommands(short_help)
 }
 
 /// A command whose help has the options of every command in a line.

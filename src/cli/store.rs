@@ -18,6 +18,7 @@ pub(super) struct StoreArgs {
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
     /// List the stored items: age, size, notes, expiry at the service, origin
+    #[command(after_help = examples("store list"))]
     List(FormatFlags),
     /// Remove stored items
     Remove(RemoveArgs),
