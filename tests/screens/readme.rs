@@ -66,7 +66,6 @@ fn manual_names_every_export_format() {
     assert!(include_str!("../../assets/help/scripts.md").contains(&names.join(", ")), "{names:?}");
     for format @ Format { name, extension, .. } in FORMATS {
         assert!(include_str!("../../assets/help/export.md").contains(&format!("\n| `{name}` | ")), "{name}");
-        // Raw and JSON share an extension.
         let selected = Format::of_file(&format!("report.{extension}")).map(|format| format.name);
         assert!(format.is_raw() || selected == Some(name), "{name}: .{extension} selects {selected:?}");
     }
