@@ -309,7 +309,7 @@ impl Comparison {
             (self.has_more_pages.contains(&true), "further sandboxes on pages that were not fetched".to_owned()),
             (!names.is_empty(), format!("without {}: {brings_back} brings back", names.join(", "))),
             (self.left_out > 0, format!("{left_out} left out: {MAX_COLUMNS} are compared at most")),
-            (self.matrix.is_some(), "● seen · not seen".to_owned()),
+            (self.matrix.is_some(), "● seen, · not seen".to_owned()),
             (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
             (has_techniques, format!("{BY_RULES_SIGN} by our rules alone")),
             (has_cut_lists, "? may be missing from a list that was perhaps cut by the service".to_owned()),

@@ -292,7 +292,7 @@ impl CompareOutput {
         let is_any = |is: fn(&ItemOutput) -> bool| self.items.iter().any(is);
         let price = self.missing.as_deref().unwrap_or_default();
         let remarks = [
-            (!self.items.is_empty(), "●  seen, · not seen".to_owned()),
+            (!self.items.is_empty(), "● seen, · not seen".to_owned()),
             (self.missing.is_some(), format!("the missing reports cost {price}: behaview show <identifier>")),
             (self.more, "further sandboxes may be on pages not stored: behaview list --all <sha256>".to_owned()),
             (self.left_out > 0, format!("sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out)),
