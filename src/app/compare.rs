@@ -366,7 +366,9 @@ impl ComparisonList {
     }
 
     pub(super) fn picker_rows(&self) -> Option<RowPicker> {
-        let (matrix, item, number) = (self.source.matrix.as_deref()?, self.chosen()?, self.chosen_number()? as usize);
+        let matrix = self.source.matrix.as_deref()?;
+        let item = self.chosen()?;
+        let number = self.chosen_number()? as usize;
         let mut picker_rows = Vec::new();
         for (n, column) in self.source.columns.iter().enumerate() {
             let head = format!("{} {} {}", matrix.sign(item, n), column_letter(n), column.label());
@@ -382,9 +384,8 @@ impl ComparisonList {
             }
             for (section, row) in matrix.places(number, n, MAX_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);
-                let place = report::RowPlace { section, row };
-                let target =
-                    Target { file, identifier: column.identifier.clone(), entry: column.entry, place: Some(place) };
+                let place = Some(report::RowPlace { section, row });
+                let target = Target { file, identifier: column.identifier.clone(), entry: column.entry, place };
                 picker_rows.push(PickerRow::row(head.clone(), matrix.row_of(n, section, row), target));
             }
         }

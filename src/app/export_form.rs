@@ -145,9 +145,8 @@ impl ExportChoice {
 
     /// Whether the scope can change: a row has one report, a list the reports that it covers.
     fn has_scope(&self) -> bool {
-        let is_of_one =
-            matches!(self.part(), Some(ExportPart::Value(_) | ExportPart::Of(Part::Row(_) | Part::Shown(..))));
-        !is_of_one && !self.part().is_some_and(ExportPart::is_listed) && self.here.is_some() && self.all.len() > 1
+        let is_one = matches!(self.part(), Some(ExportPart::Value(_) | ExportPart::Of(Part::Row(_) | Part::Shown(..))));
+        !is_one && !self.part().is_some_and(ExportPart::is_listed) && self.here.is_some() && self.all.len() > 1
     }
 
     fn scope(&self) -> Scope {
@@ -178,9 +177,8 @@ impl ExportChoice {
     /// The chosen format, the last one, or the first that can write the part.
     fn format(&self) -> Option<&'static Format> {
         let part = self.part()?;
-        let is_same =
-            |last: &LastFormat| last.1 == part.is_indicators() && !matches!(part, ExportPart::Of(Part::Row(_)));
-        let last = self.last.filter(is_same).map(|last| last.0);
+        let fits = |last: &LastFormat| last.1 == part.is_indicators() && !matches!(part, ExportPart::Of(Part::Row(_)));
+        let last = self.last.filter(fits).map(|last| last.0);
         let wanted = [self.format, last, Format::named(part.labels().2)];
         wanted.into_iter().flatten().find(|format| self.can_carry(format))
     }
@@ -238,16 +236,17 @@ impl ExportChoice {
     }
 
     fn saved(&self, path: &str) -> Result<SaveContent, String> {
-        let chosen = self.part().zip(self.format());
-        let (part, format) = chosen.ok_or_else(|| "nothing to write".to_owned())?;
+        let (part, format) = self.part().zip(self.format()).ok_or_else(|| "nothing to write".to_owned())?;
         match (part, self.named(path)) {
             (ExportPart::Of(_), Some(named)) => Err(named.refusal()),
             (ExportPart::Value(_), Some(_)) => Err("a value is written as txt, or raw as its bytes are".to_owned()),
             (ExportPart::Value(text), None) => Ok(SaveContent::Value { text: text.clone(), is_raw: format.is_raw() }),
-            (ExportPart::Of(what), None) => {
-                let sources = self.sources().to_vec();
-                Ok(SaveContent::Report { sources, what: what.clone(), format, rules: Err(None) })
-            }
+            (ExportPart::Of(what), None) => Ok(SaveContent::Report {
+                sources: self.sources().to_vec(),
+                what: what.clone(),
+                format,
+                rules: Err(None),
+            }),
         }
     }
 }

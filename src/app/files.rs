@@ -54,11 +54,6 @@ impl OpenFile {
         PaneOrder::of(|pane| whole.is_none_or(|open| open.count(pane) > 0), self.is_large)
     }
 
-    /// The visible group of panes: that of the last chosen pane with rows, or the first.
-    pub(super) fn group_in(&self, order: &PaneOrder) -> usize {
-        [self.focus, self.last].into_iter().flatten().find_map(|pane| order.group_of(pane)).unwrap_or(0)
-    }
-
     pub(super) fn focus_pane(&mut self, pane: Pane) {
         self.focus = Some(pane);
         self.last = Some(pane).filter(|pane| self.order().group_of(*pane).is_some()).or(self.last);
@@ -135,8 +130,7 @@ impl OpenFiles {
     }
 
     pub(super) fn enter_group(&mut self) {
-        let first = self.order().first(self.shown_group());
-        first.into_iter().for_each(|pane| self.focus_pane(pane));
+        self.order().first(self.shown_group()).into_iter().for_each(|pane| self.focus_pane(pane));
     }
 
     pub(super) fn with_pane(&mut self, pane: Pane, change: impl FnOnce(&mut PaneState, &Report)) {
@@ -196,8 +190,11 @@ impl OpenFiles {
         self.shown().map_or_else(|| PaneOrder::of(|_| true, false), OpenFile::order)
     }
 
+    /// The visible group of panes: that of the last chosen pane with rows, or the first.
     pub(super) fn shown_group(&self) -> usize {
-        self.shown().map_or(0, |file| file.group_in(&file.order()))
+        let Some(file) = self.shown() else { return 0 };
+        let order = file.order();
+        [file.focus, file.last].into_iter().flatten().find_map(|pane| order.group_of(pane)).unwrap_or(0)
     }
 
     /// The shown file's number from 1, and the number of open files; `None` for one file.

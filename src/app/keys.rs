@@ -45,8 +45,7 @@ impl FromStr for Key {
         if let Some(key) = NAMED_KEYS.into_iter().find(is_it) {
             return Ok(key);
         }
-        let function = name.strip_prefix('f').and_then(|number| number.parse().ok());
-        if let Some(number @ 1..=24) = function {
+        if let Some(number @ 1..=24) = name.strip_prefix('f').and_then(|number| number.parse().ok()) {
             return Ok(Self::F(number));
         }
         let (rest, with): (_, fn(char) -> Self) = match (name.strip_prefix("ctrl-"), name.strip_prefix("alt-")) {
@@ -314,18 +313,15 @@ impl Keymap {
         if let Some(key) = keys.iter().find(dead) {
             return Some(format!("{key} is typed as a letter wherever {} works", command.name));
         }
-        let others = || Command::all().filter(|other| other.name != command.name && !share(command, other));
+        // Two commands that share a key in the table never apply together.
+        let are_apart = |other: &&Command| !other.keys.iter().any(|key| command.keys.contains(key));
+        let others = || Command::all().filter(|other| other.name != command.name).filter(are_apart);
         keys.iter().find_map(|key| {
             let other = others().find(|other| self.of(other).contains(key) && meet(command, other, *key).is_some())?;
             let place = meet(command, other, *key)?;
             Some(format!("{key} does {} already, {}; give that another key, too", other.name, place.label()))
         })
     }
-}
-
-/// Whether two commands share a key in the table, and so never apply together.
-fn share(one: &Command, other: &Command) -> bool {
-    one.keys.iter().any(|key| other.keys.contains(key))
 }
 
 /// A context in which two commands would both have this key.
@@ -340,8 +336,7 @@ fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> 
     };
     let command = Command::named(change.command).ok_or_else(unknown)?;
     let key = |name: &&str| name.parse::<Key>().map_err(|error| format!("`{name}`: {error}"));
-    let names = change.keys.iter().filter(|name| **name != NONE);
-    let mut keys: Vec<Key> = names.map(key).collect::<Result<_, _>>()?;
+    let mut keys: Vec<Key> = change.keys.iter().filter(|name| **name != NONE).map(key).collect::<Result<_, _>>()?;
     let mut seen = HashSet::new();
     keys.retain(|key| seen.insert(*key));
     Ok((command, keys))

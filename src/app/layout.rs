@@ -299,8 +299,7 @@ impl Layout {
         };
         self.list = Some(list);
         self.beside_list = below;
-        let first = view.group.first().map(|need| need.pane);
-        self.panes.extend(view.pane.or(first).map(|pane| (pane, below)));
+        self.panes.extend(view.pane.or(view.group.first().map(|need| need.pane)).map(|pane| (pane, below)));
         self
     }
 

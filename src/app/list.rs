@@ -73,16 +73,12 @@ impl Next {
 }
 
 impl List {
-    fn new(origin: ListOrigin, next: Next) -> Self {
-        Self { origin, next, ..Self::default() }
-    }
-
     pub fn not_requested(file: Sha256) -> Self {
-        Self::new(ListOrigin::Service(file), Next::Page(None))
+        Self { origin: ListOrigin::Service(file), next: Next::Page(None), ..Self::default() }
     }
 
     pub(crate) fn document(name: String, entries: Vec<ListEntry>) -> Self {
-        let mut list = Self::new(ListOrigin::Document(name), Next::Nothing);
+        let mut list = Self { origin: ListOrigin::Document(name), ..Self::default() };
         entries.into_iter().for_each(|entry| list.push(entry));
         list
     }
@@ -243,8 +239,8 @@ impl List {
             let mut row = before.remove(&entry.identifier).unwrap_or_else(|| ListEntry::new(Some(entry.identifier)));
             let is_less = |body: &Body| row.report().is_some_and(|known| is_abstract(body, known.body.so_far()));
             if let Some(body) = entry.report.filter(|body| !is_less(body)) {
-                let (unkept, verdict) = (unkept.clone(), entry.verdict);
-                row.take(LoadedReport { received, body, unkept, verdict, ..LoadedReport::default() });
+                let unkept = unkept.clone();
+                row.take(LoadedReport { received, body, unkept, verdict: entry.verdict, ..LoadedReport::default() });
             }
             self.push(row);
         }
@@ -323,8 +319,7 @@ impl OpenReport {
     pub(crate) fn new(body: Body, folded: &[u32]) -> Self {
         let tree = PaneState::folded(folded);
         let panes = if folded.is_empty() { BTreeMap::new() } else { [(Pane::Processes, tree)].into_iter().collect() };
-        let report = Report::unread(body);
-        Self { job: Job::default(), report, panes, marks: None, columns: OnceLock::new() }
+        Self { job: Job::default(), report: Report::unread(body), panes, marks: None, columns: OnceLock::new() }
     }
 
     /// The number of a pane's rows, including those that the program adds.
@@ -419,8 +414,7 @@ impl OpenReport {
 
 impl ListEntry {
     pub(crate) fn new(identifier: Option<Identifier>) -> Self {
-        let parts = identifier.as_ref().map(Identifier::parts);
-        Self { identifier, parts, ..Self::default() }
+        Self { parts: identifier.as_ref().map(Identifier::parts), identifier, ..Self::default() }
     }
 
     pub(crate) fn with(identifier: Option<Identifier>, report: LoadedReport) -> Self {
@@ -476,8 +470,7 @@ impl ListEntry {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();
-            let before = state.before(&open.report, pane);
-            state.filter = Some(Filter { before, ..filter });
+            state.filter = Some(Filter { before: state.before(&open.report, pane), ..filter });
         }
         let ticket = self.open.insert(open).job.ticket();
         ReportJob::Index(ticket, body)

@@ -212,8 +212,7 @@ pub struct JobNumber(u64);
 impl Default for Job {
     fn default() -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        let number = JobNumber(LAST.fetch_add(1, Ordering::Relaxed));
-        Self(Ticket { number, cancel: Cancel::default() })
+        Self(Ticket { number: JobNumber(LAST.fetch_add(1, Ordering::Relaxed)), cancel: Cancel::default() })
     }
 }
 

@@ -240,7 +240,7 @@ impl Model {
         let ours = || stored.iter().filter(|thing| thing.service == self.service.id || thing.is_import());
         let reports: HashSet<_> = ours().filter_map(StoredItem::report).collect();
         let files: HashSet<_> =
-            ours().filter(|thing| thing.is_response()).filter_map(|thing| thing.file.as_ref()).collect();
+            ours().filter_map(|thing| thing.file.as_ref().filter(|_| thing.is_response())).collect();
         let mut is_changed = self.files.drop_deleted(&reports);
         while let Some(place) = self.files.emptied(&files) {
             self.close(place);
@@ -320,12 +320,11 @@ impl Model {
     }
 
     pub fn layout(&self) -> Layout {
-        let has_report = self.screen == Screen::File && self.open().is_some();
         let mut group = self.files.order().group(self.files.shown_group()).to_vec();
         group.extend(self.focused().filter(|pane| *pane != Pane::Overview && !group.contains(pane)));
         let need = |pane| self.open().map_or(PaneNeed { pane, rows: 0, columns: 0 }, |open| open.need(pane));
         let view = View {
-            has_report,
+            has_report: self.screen == Screen::File && self.open().is_some(),
             pane: self.focused(),
             group: group.into_iter().map(need).collect(),
             is_zoomed: self.files.is_zoomed(),
@@ -340,10 +339,7 @@ impl Model {
     /// Visible rows of the focused list or pane.
     pub(crate) fn height(&self) -> usize {
         let layout = self.layout();
-        let area = match self.focused() {
-            None => layout.list,
-            Some(pane) => layout.pane(pane),
-        };
+        let area = self.focused().map_or(layout.list, |pane| layout.pane(pane));
         let rows = usize::from(area.unwrap_or_default().inside().height);
         if self.focused().is_none() { rows / self.list_row_height() } else { rows }
     }

@@ -46,8 +46,7 @@ impl Model {
             }
             MouseKind::Drag => {
                 if let Some(edge) = self.mouse.edge {
-                    let layout = self.layout();
-                    self.sizes.drag(edge, &layout, pointer.x, pointer.y);
+                    self.sizes.drag(edge, &self.layout(), pointer.x, pointer.y);
                 }
             }
             MouseKind::Release => self.mouse.edge = None,
@@ -89,7 +88,8 @@ impl Model {
         }
         if let Some(area) = layout.list.filter(|area| area.contains(at.x, at.y)) {
             self.files.focus_list();
-            let (height, top) = (self.list_row_height(), self.list().map_or(0, |list| list.scroll.top));
+            let height = self.list_row_height();
+            let top = self.list().map_or(0, |list| list.scroll.top);
             if let Some(row) = area.row_at(at.x, at.y) {
                 self.go_to_row(top + row / height);
             }

@@ -253,8 +253,7 @@ impl Model {
         let is_new = list.since.is_none();
         self.clamp_cursors();
         if is_new && std::mem::take(&mut self.settings.lists_at_once) {
-            let page = self.list().and_then(|list| list.next_page(self.service.listing));
-            if let Some(page) = page {
+            if let Some(page) = self.list().and_then(|list| list.next_page(self.service.listing)) {
                 self.send_confirmed(page, ResponseSource::StoredOrService);
             }
             return;
@@ -277,7 +276,9 @@ impl Model {
         let entry = self.files.entry_of_mut(job).filter(|entry| entry.report().is_some());
         let open = entry.and_then(|entry| entry.open.as_mut()).filter(|open| open.report.index.is_complete);
         let Some(OpenReport { report, .. }) = open else { return };
-        let (is_json, is_cut, is_behaviour) = (report.index.is_json, report.index.is_cut, report.is_behaviour());
+        let is_json = report.index.is_json;
+        let is_cut = report.index.is_cut;
+        let is_behaviour = report.is_behaviour();
         if is_json && is_cut {
             self.warn("This report is cut short: its first part is shown.");
         } else if is_json && self.is_document() && !is_behaviour {

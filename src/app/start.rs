@@ -67,7 +67,8 @@ impl Model {
         if let Some(first) = found.first() {
             self.start.typed = first.to_string().into();
         }
-        let (way, pasted) = (self.key_label("open-chosen"), count(found.len() as u64, "file"));
+        let way = self.key_label("open-chosen");
+        let pasted = count(found.len() as u64, "file");
         match (found.len(), left_out) {
             (0, _) => self.warn(
                 "No SHA-256 was pasted (64 hexadecimal digits): the service knows private files by nothing else.",
@@ -133,8 +134,7 @@ impl SavedScreen {
             rows.truncate(MAX_FOLDED_ROWS);
             self.folded.push(Folded { report: name, rows });
         }
-        let surplus = self.folded.len().saturating_sub(MAX_FOLDED_REPORTS);
-        self.folded.drain(..surplus);
+        self.folded.drain(..self.folded.len().saturating_sub(MAX_FOLDED_REPORTS));
     }
 }
 

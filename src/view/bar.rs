@@ -69,9 +69,8 @@ pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     pieces.extend(priced_keys(&priced, room_beside(&pieces), &forms, &more));
     let form = forms.iter().find(|form| width(form) <= room_beside(&pieces));
     pieces.extend(form.into_iter().flatten().cloned());
-    let free_too =
-        if room_beside(&pieces) > lead.columns() + FREE.columns() + SHORTEST_KEY_COLUMNS { FREE } else { "" };
-    let mut lead = if kept.is_empty() { format!("{lead}{free_too}") } else { String::new() };
+    let heading = if room_beside(&pieces) > lead.columns() + FREE.columns() + SHORTEST_KEY_COLUMNS { FREE } else { "" };
+    let mut lead = if kept.is_empty() { format!("{lead}{heading}") } else { String::new() };
     let mut left = if form == forms.first() { room_beside(&pieces).saturating_sub(lead.columns()) } else { 0 };
     while left > SHORTEST_KEY_COLUMNS
         && let Some((_, key)) = free.next()

@@ -314,8 +314,7 @@ fn unlisted(list: &List, model: &Model) -> Vec<StyledText> {
 }
 
 fn followed(model: &Model) -> Vec<StyledText> {
-    let row =
-        |TextRow { head, text: words }| Text.of(format!("{head}{}{words}", if head.is_empty() { "" } else { ": " }));
+    let row = |TextRow { head, text }| Text.of(format!("{head}{}{text}", if head.is_empty() { "" } else { ": " }));
     let head = Strong.of("The scan is watched until its reports are there.");
     std::iter::once(head).chain(model.following_rows().into_iter().map(row)).collect()
 }

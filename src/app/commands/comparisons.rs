@@ -18,8 +18,7 @@ impl Model {
     /// Compares the file's sandboxes, or restores a comparison left for a row.
     pub(super) fn compare(&mut self) {
         if !self.return_to::<ComparisonList>() {
-            let list = self.list().map(ComparisonList::of);
-            list.into_iter().for_each(|compare| self.overlays.put(compare));
+            self.list().map(ComparisonList::of).into_iter().for_each(|compare| self.overlays.put(compare));
         }
         self.restart_comparison();
     }

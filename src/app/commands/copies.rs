@@ -23,8 +23,7 @@ impl Model {
         let Some((what, text)) = self.subject() else { return };
         let indicator = self.overlays.top_as::<IndicatorList>().and_then(|list| list.chosen());
         let line = indicator.map(|found| found.defanged().to_string());
-        let listed = || listed_row(self);
-        let pane = || listed().map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
+        let pane = || listed_row(self).map(|(pane, _)| pane).or(self.focused()).unwrap_or(Pane::Other);
         let line = line.unwrap_or_else(|| export::harmless(pane(), &text).into());
         self.copy(what, line.into_bytes())
     }
@@ -217,8 +216,7 @@ impl Model {
     }
 
     pub(crate) fn write(&mut self, save: SaveJob) {
-        let cancel = self.writing.ticket().cancel;
-        self.emit(FileJob::Write { save, cancel });
+        self.emit(FileJob::Write { save, cancel: self.writing.ticket().cancel });
     }
 
     pub(super) fn save(&mut self) {
@@ -226,20 +224,16 @@ impl Model {
         let Some(form) = self.overlays.top_as_mut::<ExportForm>() else { return };
         match form.save() {
             Ok(mut save) => {
-                if let SaveContent::Report { rules, .. } = &mut save.what {
-                    *rules = marking;
-                }
                 form.failure = None;
                 form.source.is_in_progress = true;
                 self.remembered.scope = form.source.choice.scope.unwrap_or(self.remembered.scope);
-                if let SaveContent::Report { what, format, .. } = &save.what {
+                if let SaveContent::Report { rules, what, format, .. } = &mut save.what {
+                    *rules = marking;
                     self.last_format = Some((format, what.is_indicators()));
                 }
                 self.write(save);
             }
-            Err(why) => {
-                form.failure = Some(Failure::new(why));
-            }
+            Err(why) => form.failure = Some(Failure::new(why)),
         }
     }
 

@@ -379,8 +379,7 @@ pub(super) fn first_page(model: &Model) -> Option<Request> {
 
 pub(super) fn chosen_report(model: &Model) -> Option<Request> {
     model.file()?;
-    let identifier = model.chosen()?.identifier.clone()?;
-    Some(Request::Behaviour { identifier })
+    Some(Request::Behaviour { identifier: model.chosen()?.identifier.clone()? })
 }
 
 pub(super) fn is_chosen_stored(model: &Model) -> bool {

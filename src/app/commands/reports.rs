@@ -84,8 +84,7 @@ commands! {
         "Give the pane the whole screen, or its place back" if A_REPORT => Local(|m| m.files.zoom(!m.files.is_zoomed()));
     "timeline" [key('T')] "timeline", 8, FILE,
         "Show when each process started, along a line of time" if A_REPORT => Local(|m| {
-            let text_page = TextPage::timeline(m, m.overlay_room().width.into());
-            m.overlays.put(text_page);
+            m.overlays.put(TextPage::timeline(m, m.overlay_room().width.into()));
         });
     "list-wider" [key('>')] "wider list", 0, FILE,
         "Give the list of sandboxes more columns" if A_REPORT => Local(|m| m.resize(|sizes, layout| sizes.widen_list(layout, LIST_STEP_COLUMNS)));
@@ -165,8 +164,7 @@ commands! {
             has_service(m) && m.start.others(m.file()).next().is_some()
         })
         => Local(|m| {
-            let others = m.start.others(m.file()).cloned().collect();
-            m.overlays.put(OtherFileList::new(OtherFiles(others)));
+            m.overlays.put(OtherFileList::new(OtherFiles(m.start.others(m.file()).cloned().collect())));
         });
     "compare-with-this" [ENTER] "compare with it", 1, PICKER,
         "Compare with the chosen file"

@@ -93,8 +93,7 @@ impl Model {
         if follow.left() == 0 {
             let again = format!("{} watches it again, for {}.", self.key_label("watch"), self.follow_price());
             let why = "The scan is not done, and the confirmed polls are used up.";
-            self.end_following(&file, &format!("{why} {again}"));
-            return;
+            return self.end_following(&file, &format!("{why} {again}"));
         }
         let next_page = self.files.of(&file).and_then(|open| open.list.next_page(listing));
         let request = follow.request(listing, next_page);
@@ -169,8 +168,8 @@ impl Model {
             };
             return vec![paragraph("scan", format!("{ended}: nothing further is sent"))];
         };
-        let (seconds, price) =
-            (follow.seconds(self.passed), follow.next_price(self.service.listing, &self.quota_state.entitlements));
+        let seconds = follow.seconds(self.passed);
+        let price = follow.next_price(self.service.listing, &self.quota_state.entitlements);
         let mut rows = vec![
             paragraph("next poll", format!("in {seconds} s · {price}; {} stops", self.key_label("stop"))),
             paragraph("calls", format!("{} made, {}", follow.made, follow.remaining_label(self.passed))),
@@ -180,10 +179,9 @@ impl Model {
             Some(seen) => {
                 let began = seen.began.map_or_else(String::new, |when| format!(", begun {}", moment(when)));
                 rows.push(paragraph("scan", format!("{}{began}", seen.progress.label())));
-                let runs = seen.sandboxes.iter();
-                rows.extend(
-                    runs.map(|run| paragraph("", format!("{}: {}", run.sandbox().visible_cut(40), run.label()))),
-                );
+                for run in &seen.sandboxes {
+                    rows.push(paragraph("", format!("{}: {}", run.sandbox().visible_cut(40), run.label())));
+                }
             }
         }
         rows
@@ -248,8 +246,8 @@ impl Model {
 
     pub(super) fn submit_large(&mut self) {
         let Some(submission) = self.large_scan() else { return };
-        let (scan, price) =
-            (Request::PrivateScan { submission: Arc::clone(&submission), to: None }, self.large_price());
+        let scan = Request::PrivateScan { submission: Arc::clone(&submission), to: None };
+        let price = self.large_price();
         let dear = || self.settings.must_confirm(price.worst()).then(|| format!("{} costs {price}.", scan.label()));
         if let Some(why) = scan.warning().or_else(dear) {
             return self.confirm_first(why, [KeyChoice::yes("yes, submit it", Consent::SubmitLarge(submission))]);
@@ -364,8 +362,7 @@ impl Model {
             if stored == 1 { "s" } else { "" }
         );
         let delete = |only_from_storage| {
-            let request = Request::PrivateDelete { file: file.clone(), only_from_storage };
-            Consent::Send(request, ResponseSource::Service)
+            Consent::Send(Request::PrivateDelete { file: file.clone(), only_from_storage }, ResponseSource::Service)
         };
         let alone = KeyChoice::yes("yes, the file alone", delete(true));
         self.confirm_first(why, [alone, KeyChoice::yes_to_all("yes, with its reports", delete(false))])

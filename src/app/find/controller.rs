@@ -100,7 +100,7 @@ impl Model {
             if std::mem::take(&mut run.is_new) {
                 finder.forget_hits();
             }
-            finder.add(found);
+            finder.change(|hits| hits.add(found));
             finder.source.searched = searched;
             if let Some(end) = end {
                 finder.filter.run = None;
@@ -143,7 +143,9 @@ impl Model {
         let height = self.height();
         let Some((pane, open)) = self.focused().zip(self.files.open_mut()) else { return };
         let Some(state) = open.panes.get_mut(&pane) else { return };
-        let (report, count, cursor) = (&open.report, state.count(&open.report, pane), state.scroll.cursor);
+        let report = &open.report;
+        let count = state.count(report, pane);
+        let cursor = state.scroll.cursor;
         let passes_filter = |at: &usize| state.place(report, pane, *at).is_some_and(|place| state.passes_filter(place));
         let found = in_circle(cursor, count, forward).find(passes_filter);
         state.scroll.cursor = found.unwrap_or(cursor);
@@ -272,8 +274,7 @@ impl Model {
     /// Moves to the next or previous hit: in a filtered pane, or else of the last search, across reports.
     pub(crate) fn step_hit(&mut self, forward: bool) {
         if self.filter().is_some() {
-            self.step_passing(forward);
-            return;
+            return self.step_passing(forward);
         }
         let is_stored = self.search().is_some_and(|finder| finder.source.is_stored);
         let finder = self.stored_search(is_stored).and_then(Option::as_mut);

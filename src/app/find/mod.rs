@@ -213,8 +213,7 @@ impl Hit {
         let mut row = report.row(section, place.row);
         let field = matching_field_start(report, place, &row, pattern);
         row.pieces.extend(field.into_iter().flatten());
-        let rank = report.section(section).map_or(0, |section| section.rank);
-        Self { at: Some((pane, place)), rank, row }
+        Self { at: Some((pane, place)), rank: report.section(section).map_or(0, |section| section.rank), row }
     }
 
     pub fn pane(&self) -> Option<Pane> {
@@ -279,13 +278,12 @@ impl ListSource for SearchHits {
 
 impl SearchHits {
     /// Adds hits to their groups; panes are in their order, reports in order of arrival.
-    fn add(&mut self, more: Vec<HitGroup>) {
+    pub(super) fn add(&mut self, more: Vec<HitGroup>) {
         for group in more {
             match self.groups.iter_mut().find(|known| known.of == group.of) {
                 Some(known) => {
                     known.count += group.count;
-                    let room = MAX_HITS.saturating_sub(known.hits.len());
-                    known.hits.extend(group.hits.into_iter().take(room));
+                    known.hits.extend(group.hits.into_iter().take(MAX_HITS.saturating_sub(known.hits.len())));
                 }
                 None => self.groups.push(group),
             }
@@ -300,8 +298,7 @@ impl SearchHits {
         });
         let rows = self.groups.iter().enumerate().flat_map(|(number, group)| {
             let has_more = group.count > group.hits.len() as u64;
-            let row = move |at| HitRow { group: number, at };
-            (0..=group.hits.len() + usize::from(has_more)).map(row)
+            (0..=group.hits.len() + usize::from(has_more)).map(move |at| HitRow { group: number, at })
         });
         self.rows = rows.collect();
     }
@@ -345,10 +342,6 @@ impl HitList {
             found.searched = (0, 0);
         });
         self.scroll = Scroll::default();
-    }
-
-    pub(super) fn add(&mut self, more: Vec<HitGroup>) {
-        self.change(|found| found.add(more));
     }
 
     /// The hit under the cursor; the first on a group's heading, the last on the row below hits.

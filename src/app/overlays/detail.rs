@@ -193,8 +193,7 @@ pub struct ResponseTree {
 impl ResponseTree {
     pub(crate) fn new(title: String, received: Timestamp, lines: Vec<Line>) -> Self {
         let depths: Vec<_> = lines.iter().map(|line| u16::try_from(line.depth).unwrap_or(u16::MAX)).collect();
-        let depths = Depths(depths);
-        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths }
+        Self { title, received, lines, folds: Folds::default(), scroll: Scroll::default(), depths: Depths(depths) }
     }
 
     pub fn count(&self) -> usize {
@@ -237,8 +236,7 @@ impl Model {
         let columns = usize::from(self.overlay_room().width);
         let chosen = self.overlays.top_as::<ResponseTree>().and_then(|response| response.chosen().cloned());
         if let Some(line) = chosen.filter(|line| line.value.is_some()) {
-            let detail = Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns);
-            self.overlays.put(detail);
+            self.overlays.put(Detail::new("value".to_owned(), vec![Line { depth: 0, ..line }], Vec::new(), columns));
         }
     }
 
@@ -247,20 +245,15 @@ impl Model {
         let Some(open) = self.open() else { return };
         if let Some(id) = self.files.current_rule_row().and_then(Row::name).cloned() {
             let remarks = open.reasons(self.rules.as_deref(), id.visible().as_ref());
-            let line = Line { depth: 0, name: Some("id".into()), value: Some(id) };
-            let lines = explained(line).collect();
+            let lines = explained(Line { depth: 0, name: Some("id".into()), value: Some(id) }).collect();
             return self.overlays.put(Detail::new("technique by our rules alone".to_owned(), lines, remarks, columns));
         }
         let Some(place) = self.note_target() else { return };
-        let name = open
-            .report
-            .section(place.section)
-            .map(|section| section.name.visible_cut(60).to_string())
-            .unwrap_or_default();
+        let section = open.report.section(place.section);
+        let name = section.map(|section| section.name.visible_cut(60).to_string()).unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         let lines = open.report.lines(place.section, place.row);
-        let blanks = lines.iter().filter_map(blanks);
-        let remarks = self.reasons(place).into_iter().chain(blanks).collect();
+        let remarks = self.reasons(place).into_iter().chain(lines.iter().filter_map(blanks)).collect();
         let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
         let lines = lines.chain(self.note_line()).collect();
         self.overlays.put(Detail::new(title, lines, remarks, columns));

@@ -124,7 +124,8 @@ impl FindingRow {
         cancel: &Cancel,
     ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
         // The numbers of distinct rows, by text.
-        let (mut unread, mut known) = (0, HashMap::<Vec<u8>, usize>::new());
+        let mut known = HashMap::<Vec<u8>, usize>::new();
+        let mut unread = 0;
         // Rules with the same text are one rule for the user.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for input in reports {
@@ -136,20 +137,21 @@ impl FindingRow {
             for (section, row, number) in notable {
                 cancel.check()?;
                 let Some(rule) = rules.rule(number) else { continue };
-                let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name));
-                let of_rule = of_rule.or_insert_with(|| {
-                    let (count, places, filter_text) = (0, BTreeMap::new(), Arc::from(rule.filter_text()));
-                    let (subject, of) = (rule.subject_name(), RuleFindings { number, count, places, filter_text });
-                    FoundByRule { subject, of, listed: Vec::new(), known: HashMap::new() }
+                let of_rule = found.entry((rule.subject_place(), rule.severity, &rule.name)).or_insert_with(|| {
+                    let filter_text = Arc::from(rule.filter_text());
+                    let of = RuleFindings { number, count: 0, places: BTreeMap::new(), filter_text };
+                    FoundByRule { subject: rule.subject_name(), of, listed: Vec::new(), known: HashMap::new() }
                 });
-                let (place, row, next) = (RowPlace { section, row }, report.row(section, row), known.len());
-                let distinct = *known.entry(row.text()).or_insert(next);
-                of_rule.add(input, &report, place, (distinct, row));
+                let marked = report.row(section, row);
+                let next = known.len();
+                let distinct = *known.entry(marked.text()).or_insert(next);
+                of_rule.add(input, &report, RowPlace { section, row }, (distinct, marked));
             }
         }
         let mut found: Vec<_> = found.into_iter().collect();
         found.sort_by_key(|((subject, severity, _), found)| (*subject, *severity, found.of.count));
-        let (mut rows, mut heading) = (Vec::<Self>::new(), 0);
+        let mut rows = Vec::<Self>::new();
+        let mut heading = 0;
         for (_, mut found) in found {
             match rows.get_mut(heading) {
                 Some(Self::Subject(subject)) if subject.name == found.subject => {
@@ -158,12 +160,13 @@ impl FindingRow {
                 }
                 _ => {
                     heading = rows.len();
-                    let (name, rules) = (found.subject.to_owned(), vec![found.of.number]);
+                    let name = found.subject.to_owned();
                     let known = found.known.keys().copied().collect();
-                    rows.push(Self::Subject(FindingSubject { name, rules, rows: known }));
+                    rows.push(Self::Subject(FindingSubject { name, rules: vec![found.of.number], rows: known }));
                 }
             }
-            let (number, more) = (found.of.number, found.of.count - found.listed.len());
+            let number = found.of.number;
+            let more = found.of.count - found.listed.len();
             for row in &mut found.listed {
                 let sandboxes = row.rows().map(|(entry, _)| entry).collect::<BTreeSet<_>>().len();
                 let more = if sandboxes > 1 { format!(" +{}", sandboxes - 1) } else { String::new() };
@@ -202,8 +205,9 @@ impl FoundByRule<'_> {
         self.of.count += 1;
         if at < MAX_LISTED_ROWS {
             let target = Target { file: None, identifier: input.identifier.clone(), entry, place: Some(place) };
-            let (rule, seen_by, filter_text) =
-                (self.of.number, input.name.visible_cut(NAME_WIDTH), Arc::clone(&self.of.filter_text));
+            let rule = self.of.number;
+            let seen_by = input.name.visible_cut(NAME_WIDTH);
+            let filter_text = Arc::clone(&self.of.filter_text);
             self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), filter_text });
         }
     }
@@ -225,8 +229,8 @@ impl ReportToEvaluate {
     fn of(entry: usize, found: &ListEntry) -> Option<Self> {
         let name = found.name().unwrap_or_default();
         let evaluated = found.open.as_ref().and_then(|open| Some((open.report.clone(), open.marks.clone()?)));
-        let (identifier, body) = (found.identifier.clone(), found.report()?.body.clone());
-        Some(Self { entry, identifier, name, body, evaluated })
+        let body = found.report()?.body.clone();
+        Some(Self { entry, identifier: found.identifier.clone(), name, body, evaluated })
     }
 
     fn evaluate(&self, rules: &Rules, cancel: &Cancel) -> Result<(Report, Arc<Marks>), Cancelled> {
@@ -333,8 +337,7 @@ impl FindingList {
                     row => matches!(row, FindingRow::Subject(_)),
                 };
                 let above = (0..self.scroll.cursor).rev().find(|at| self.shown(*at).next().is_some_and(is_above));
-                self.scroll.cursor = above.unwrap_or(self.scroll.cursor);
-                return;
+                return self.scroll.cursor = above.unwrap_or(self.scroll.cursor);
             }
             FoldStep::Left | FoldStep::Right => step == FoldStep::Left,
             FoldStep::Toggle => !rules.iter().any(is_folded),
@@ -374,8 +377,7 @@ impl FindingList {
                     panes.for_each(|(_, more)| rows.entry(*entry).or_default().extend(more));
                 }),
                 FindingRow::Row(finding) if is_in(finding.pane) => finding.rows().for_each(|(entry, place)| {
-                    let row = u32::try_from(place.row).unwrap_or(u32::MAX);
-                    rows.entry(entry).or_default().insert(place.section, row);
+                    rows.entry(entry).or_default().insert(place.section, u32::try_from(place.row).unwrap_or(u32::MAX));
                 }),
                 _ => {}
             }
@@ -397,12 +399,15 @@ impl Model {
 
     /// Applies the rules to the covered reports, for the list of findings.
     pub(crate) fn find_findings(&mut self) {
-        let (scope, job, rules) = (self.scope(), Job::default(), self.rules_or_file());
+        let scope = self.scope();
+        let rules = self.rules_or_file();
         let reports: Vec<_> = self.covered().filter_map(|(entry, found)| ReportToEvaluate::of(entry, found)).collect();
         let Some(list) = self.overlays.find_mut::<FindingList>() else { return };
-        let ticket = job.ticket();
-        (list.source.scope, list.source.reports) = (scope, reports.len());
-        (list.source.is_complete, list.source.job) = (false, job);
+        list.source.scope = scope;
+        list.source.reports = reports.len();
+        list.source.is_complete = false;
+        list.source.job = Job::default();
+        let ticket = list.source.job.ticket();
         self.emit(ReportJob::EvaluateAll(ticket, reports, rules));
     }
 

@@ -81,9 +81,14 @@ pub struct ListView<S> {
 
 impl<S: ListSource> ListView<S> {
     pub(crate) fn new(source: S) -> Self {
-        let scroll = Scroll { cursor: source.first(), top: 0 };
-        let (filter, pane, shown, texts) = (SearchQuery::default(), None, Vec::new(), Vec::new());
-        let mut list = Self { source, scroll, filter, pane, shown, texts };
+        let mut list = Self {
+            scroll: Scroll { cursor: source.first(), top: 0 },
+            source,
+            filter: SearchQuery::default(),
+            pane: None,
+            shown: Vec::new(),
+            texts: Vec::new(),
+        };
         list.shown = list.matching();
         list
     }

@@ -147,14 +147,15 @@ impl Model {
         let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
         for (entry, found) in self.covered().filter(|(_, entry)| is_whole(entry)) {
             let name = found.name().or_else(|| found.document.clone()).unwrap_or_default();
-            let target = Target { file: None, identifier: found.identifier.clone(), entry, place: None };
-            sandboxes.push((name, target));
+            sandboxes.push((name, Target { file: None, identifier: found.identifier.clone(), entry, place: None }));
             sources.extend(self.source_of(found));
         }
         if sources.is_empty() {
             return self.say("The report is still arriving: press the key again once it is stored.");
         }
-        let (scope, rules, job) = (self.scope(), self.rules_or_file(), Job::default());
+        let scope = self.scope();
+        let rules = self.rules_or_file();
+        let job = Job::default();
         let ticket = job.ticket();
         let what = self.overlays.top_as::<IndicatorList>().map_or(Part::Indicators, |list| list.source.what.clone());
         let source = FoundIndicators { scope, what, sandboxes, job, ..FoundIndicators::default() };
@@ -256,15 +257,13 @@ impl Model {
     }
 
     pub(crate) fn is_chosen_artifact_stored(&self) -> bool {
-        let chosen = self.overlays.top_as::<ArtifactList>().and_then(|list| list.chosen());
-        chosen.is_some_and(|(_, since)| since.is_some())
+        self.overlays.top_as::<ArtifactList>().and_then(|list| list.chosen()).is_some_and(|(_, since)| since.is_some())
     }
 
     pub(crate) fn show_artifacts(&mut self) {
         let Some(identifier) = self.chosen().and_then(|entry| entry.identifier.clone()) else { return };
         let rows: Vec<_> = self.claimed_artifacts().map(|artifact| (artifact, None)).collect();
-        let list = ArtifactList::new(SandboxArtifacts { rows, failure: None, identifier });
-        self.overlays.put(list);
+        self.overlays.put(ArtifactList::new(SandboxArtifacts { rows, failure: None, identifier }));
         self.check_store()
     }
 

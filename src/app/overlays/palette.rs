@@ -87,9 +87,7 @@ fn items(model: &Model) -> Vec<PaletteItem> {
     });
     let mut items: Vec<_> = commands.chain(questions).collect();
     let rank = |item: &PaletteItem| main.iter().position(|command| command.name == item.name);
-    for item in items.iter_mut().filter(|item| rank(item).is_some()) {
-        item.subject = MAIN;
-    }
+    items.iter_mut().filter(|item| rank(item).is_some()).for_each(|item| item.subject = MAIN);
     let subject = |item: &PaletteItem| SUBJECTS.iter().position(|(subject, _)| *subject == item.subject);
     items.sort_by_key(|item| match item.subject {
         MAIN => (0, rank(item)),
@@ -148,7 +146,8 @@ impl ListSource for CommandList {
 const REQUEST_RATING: usize = 550;
 
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
-    let (off, keys) = (command.off(model), model.settings.keys.of(command).iter());
+    let off = command.off(model);
+    let keys = model.settings.keys.of(command).iter();
     // Over an overlay, a key may have another command, and a command a meaning of its own in a comparison.
     let keys = keys.filter(|key| off.is_some() || Command::of(**key, model).is_none_or(|of| of.name == command.name));
     let of_comparison = || command.help.split("; ").find(|clause| clause.starts_with("in a comparison"));

@@ -134,8 +134,7 @@ impl Model {
     /// Continues a jump after the file is loaded: to its report first, then to its row.
     pub(crate) fn go_on(&mut self) {
         let Some(target) = self.bound_for.clone() else { return };
-        let chosen = self.list().map(|list| (entry_of(list, &target), list.scroll.cursor));
-        match chosen {
+        match self.list().map(|list| (entry_of(list, &target), list.scroll.cursor)) {
             Some((Some(entry), cursor)) if entry != cursor || target.place.is_none() => self.choose_entry(entry),
             Some((Some(_), _)) => self.show_chosen(),
             Some((None, _)) | None => {
@@ -223,15 +222,14 @@ impl OpenReport {
 
 impl Model {
     pub(crate) fn on_rules_applied(&mut self, job: JobNumber, marks: Marks) {
-        let hide = self.hides_noise;
         let file = self.files.with_opening_mut(job);
         if let Some((focused, open)) = file.and_then(|file| Some((file.focus, file.list.opened_mut(job)?))) {
             open.arrange(&marks.order, focused);
             let alone = marks.techniques.iter().filter(|technique| !technique.is_named);
-            let (own, pane) = (alone.map(|it| (it.severity, it.row())).collect(), Pane::Techniques);
-            open.panes.entry(pane).or_default().set_own(&open.report, pane, own);
+            let own = alone.map(|it| (it.severity, it.row())).collect();
+            open.panes.entry(Pane::Techniques).or_default().set_own(&open.report, Pane::Techniques, own);
             open.marks = Some(Arc::new(marks));
-            if hide {
+            if self.hides_noise {
                 open.hide_noise(true);
             }
         }
@@ -239,10 +237,9 @@ impl Model {
 
     pub(crate) fn toggle_noise(&mut self) {
         self.hides_noise = !self.hides_noise;
-        let hide = self.hides_noise;
-        self.files.reports_mut().for_each(|open| open.hide_noise(hide));
+        self.files.reports_mut().for_each(|open| open.hide_noise(self.hides_noise));
         let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise.len());
-        self.say(match hide {
+        self.say(match self.hides_noise {
             true => {
                 let (hidden, way) = (thousands(hidden as u64), self.key_label("hide-noise"));
                 format!("{hidden} rows that any machine makes by itself are hidden. {way} shows them.")

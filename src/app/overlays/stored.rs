@@ -98,8 +98,7 @@ impl ListSource for StoreContents {
         let file = thing.file.as_ref().map(ToString::to_string).unwrap_or_default();
         let name = thing.name.as_ref().map(|name| name.visible().to_string()).unwrap_or_default();
         let imported = thing.imported.as_ref().map(|imported| imported.label()).unwrap_or_default();
-        let profile = Untrusted::from(thing.profile.as_str());
-        format!("{} {file} {name} {} {imported}", title(thing), profile.visible())
+        format!("{} {file} {name} {} {imported}", title(thing), Untrusted::from(thing.profile.as_str()).visible())
     }
 
     /// The heading; an empty row, and details of the chosen item.
@@ -117,7 +116,8 @@ impl FormSource for AgeInDays {}
 
 impl Model {
     pub(crate) fn show_stored(&mut self, lines: Vec<StoredItem>) {
-        let (now, has_line) = (self.now, self.key_context().has_line());
+        let now = self.now;
+        let has_line = self.key_context().has_line();
         match self.stored_mut() {
             Some(stored) => stored.change(|all| {
                 all.lines = lines;
@@ -185,9 +185,10 @@ impl Model {
 
     pub(crate) fn delete_old(&mut self) {
         let Some(form) = self.overlays.top_as::<AgeForm>() else { return };
-        let Some(before) = form.text().trim().parse::<i64>().ok().and_then(|days| before(self.now, days)) else {
-            self.warn("A number of days, such as 30.");
-            return;
+        let days = form.text().trim().parse::<i64>().ok().filter(|days| *days >= 0);
+        let age = days.and_then(|days| days.checked_mul(DAY_SECONDS)).map(SignedDuration::from_secs);
+        let Some(before) = age.and_then(|age| self.now.checked_sub(age).ok()) else {
+            return self.warn("A number of days, such as 30.");
         };
         self.overlays.close();
         self.confirm_deletion(vec![DeletionTarget::Before(before)])
@@ -200,8 +201,7 @@ impl Model {
         }
         let deletion = Deletion::of(what, None, self.stored_lines());
         if deletion.things.is_empty() {
-            self.say("Nothing stored is that old.");
-            return;
+            return self.say("Nothing stored is that old.");
         }
         let why = self.deletion_text("To be deleted", &deletion);
         let choice = match deletion.things.len() > 1 {
@@ -235,7 +235,8 @@ impl Model {
             0 => String::new(),
             hidden => format!("{} of them hidden by the filter. ", thousands(hidden as u64)),
         };
-        let (file, words) = (file.unwrap_or_default(), describe_deletion(deletion));
+        let file = file.unwrap_or_default();
+        let words = describe_deletion(deletion);
         let again = again(&deletion.things, &self.quota_state.entitlements, self.now);
         format!("{lead}{file}: {words}. {hidden}{again}").trim_end().to_owned()
     }
@@ -249,11 +250,6 @@ impl Model {
         self.say(words);
         self.emit(StoreJob::FindRecent);
     }
-}
-
-fn before(now: Timestamp, days: i64) -> Option<Timestamp> {
-    let age = SignedDuration::from_secs(days.checked_mul(DAY_SECONDS).filter(|_| days >= 0)?);
-    now.checked_sub(age).ok()
 }
 
 /// The sign of a note in all lists.
@@ -309,7 +305,8 @@ impl Model {
         if self.focused().is_none() {
             return Some((file, NoteSubject::report(identifier)));
         }
-        let (place, open) = (self.note_target()?, self.open()?);
+        let place = self.note_target()?;
+        let open = self.open()?;
         let item = open.report.item(place.section, &open.report.row(place.section, place.row))?;
         Some((file, NoteSubject { identifier, item: Some(item) }))
     }
@@ -334,9 +331,11 @@ impl Model {
     /// Writes the note; an empty line deletes the existing one, after confirmation.
     pub(crate) fn save_note(&mut self) {
         let Some(form) = self.overlays.top_as::<NoteForm>() else { return };
-        let (typed, known) = (form.text().trim(), form.source.standing.clone());
+        let typed = form.text().trim();
+        let known = form.source.standing.clone();
         let written = self.now;
-        let (about, file) = (form.source.about.clone(), Some(form.source.file.clone()));
+        let about = form.source.about.clone();
+        let file = Some(form.source.file.clone());
         let note = |text| Note { about, file, text, written };
         if typed.len() > note::LONGEST {
             let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
@@ -362,8 +361,8 @@ impl Model {
         let standing = self.notes.on(&note.about).map(|note| note.text.clone());
         let way = self.key_label("save-note");
         self.warn(format!("Not written: another note was written here meanwhile. {way} replaces it with this text."));
-        let (about, typed) = (note.about.clone(), lossy_text(&note.text));
-        self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, typed));
+        let about = note.about.clone();
+        self.overlays.put(NoteForm::new(TypedNote { about, file, standing, is_late: true }, lossy_text(&note.text)));
     }
 
     pub(crate) fn take_notes(&mut self, notes: Vec<Note>) {

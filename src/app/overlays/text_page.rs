@@ -38,8 +38,7 @@ impl TextPage {
     }
 
     pub(crate) fn refresh(&mut self, newer: Self) {
-        let top = self.top.min(newer.count().saturating_sub(1));
-        *self = Self { top, ..newer };
+        *self = Self { top: self.top.min(newer.count().saturating_sub(1)), ..newer };
     }
 
     pub fn rows(&self) -> impl Iterator<Item = &TextRow> {
@@ -150,7 +149,8 @@ struct PriceReason {
 fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason> {
     let mut reasons: Vec<PriceReason> = Vec::new();
     for (key, command) in priced {
-        for price in prices_of(model, command) {
+        let tag = model.key_price(command);
+        for price in tag.plan.prices.into_iter().filter(|_| tag.obstacle != Some(Obstacle::InFlight)) {
             let sentences = price.explanation();
             match reasons.iter_mut().find(|known| known.sentences == sentences) {
                 Some(known) if known.keys.last() == Some(key) => {}
@@ -160,11 +160,6 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
         }
     }
     reasons
-}
-
-fn prices_of(model: &Model, command: &Command) -> Vec<Price> {
-    let tag = model.key_price(command);
-    if tag.obstacle == Some(Obstacle::InFlight) { Vec::new() } else { tag.plan.prices }
 }
 
 /// The remaining quota of a unit, without the unit's name for requests.

@@ -140,9 +140,10 @@ pub(crate) fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
         ProcessRef::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
     });
     let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
-    let commands = commands(report, &named);
-    let kinds = [origin(report, place), children.collect(), commands, dropped.collect()];
-    kinds.into_iter().flat_map(few).collect()
+    [origin(report, place), children.collect(), commands(report, &named), dropped.collect()]
+        .into_iter()
+        .flat_map(few)
+        .collect()
 }
 
 fn origin(report: &Report, place: RowPlace) -> Vec<Line> {

@@ -55,8 +55,7 @@ impl Scroll {
     pub(crate) fn stay_on(&mut self, number: u32, shown: &[u32]) {
         let after = shown.partition_point(|shown| *shown < number);
         let around = shown.iter().enumerate().skip(after.saturating_sub(1)).take(2);
-        let nearest = around.min_by_key(|(_, shown)| shown.abs_diff(number));
-        self.cursor = nearest.map_or(0, |(place, _)| place);
+        self.cursor = around.min_by_key(|(_, shown)| shown.abs_diff(number)).map_or(0, |(place, _)| place);
     }
 
     /// Clamps cursor and window after rows or height have changed.
@@ -83,14 +82,15 @@ fn way(from: usize, to: usize) -> Move {
 impl Model {
     pub(crate) fn go(&mut self, movement: Move) {
         let height = self.height();
-        let (room, rows) = (self.overlay_room(), self.rows_over());
+        let room = self.overlay_room();
+        let rows = self.rows_over();
         if let Some(overlay) = self.overlays.top_mut() {
             return overlay.screen_mut().go(movement, room, rows);
         }
         if self.screen == Screen::Start {
             let count = self.start.recent.len();
-            self.start.scroll.go(movement, count, usize::from(self.size.height.saturating_sub(14)).max(1));
-            return;
+            let height = usize::from(self.size.height.saturating_sub(14)).max(1);
+            return self.start.scroll.go(movement, count, height);
         }
         match self.focused() {
             None => {
@@ -133,8 +133,7 @@ impl Model {
         if self.focused().is_none()
             && let Some(list) = self.files.list_mut()
         {
-            let count = list.count();
-            list.scroll.clamp(count, height);
+            list.scroll.clamp(list.count(), height);
         }
         for (pane, area) in self.layout().panes {
             let height = usize::from(area.inside().height);

@@ -62,8 +62,7 @@ impl FoldStep {
     pub(crate) fn take(self, folds: &mut Folds, scroll: &mut Scroll, row: usize, depths: &Depths) {
         match self {
             Self::Left if folds.is_folded(row) || !folds.has_children(row, depths) => {
-                let parent = depths.parent(row).map(|parent| folds.position(parent));
-                scroll.cursor = parent.unwrap_or(scroll.cursor);
+                scroll.cursor = depths.parent(row).map_or(scroll.cursor, |parent| folds.position(parent));
             }
             Self::Toggle => folds.fold(row, !folds.is_folded(row), depths),
             Self::Left => folds.fold(row, true, depths),
@@ -90,8 +89,7 @@ impl PaneState {
     }
 
     pub(crate) fn before(&self, report: &Report, pane: Pane) -> Before {
-        let chosen = self.place(report, pane, self.scroll.cursor);
-        Before { folds: self.folds.clone(), scroll: self.scroll, chosen }
+        Before { folds: self.folds.clone(), scroll: self.scroll, chosen: self.place(report, pane, self.scroll.cursor) }
     }
 
     /// The number of visible rows: matching rows and their ancestors in the tree, unless folded.
@@ -279,7 +277,8 @@ impl PaneState {
 
     /// The first position of the next or previous section, if any.
     pub(crate) fn next_kind(&self, report: &Report, pane: Pane, forward: bool) -> Option<usize> {
-        let (borders, cursor) = (self.borders(report, pane), self.scroll.cursor);
+        let borders = self.borders(report, pane);
+        let cursor = self.scroll.cursor;
         match forward {
             true => borders.into_iter().find(|border| *border > cursor),
             false if borders.is_empty() => None,
@@ -400,8 +399,7 @@ impl PaneState {
         let at = self.position(report, pane, place);
         let rank = |place: RowPlace| self.rank(report, pane, place);
         let distance = |at: usize| Some((rank(self.place(report, pane, at)?).abs_diff(rank(place)), at));
-        let nearest = (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(distance).min();
-        nearest.map_or(at, |(_, at)| at)
+        (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(distance).min().map_or(at, |(_, at)| at)
     }
 
     /// The position of a row if all rows were visible.

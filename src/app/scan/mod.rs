@@ -68,12 +68,8 @@ impl SubmitForm {
     /// The path of the typed file to inspect before anything is sent; `None` during an inspection or for an invalid path.
     pub(crate) fn inspect(&mut self) -> Option<PathBuf> {
         let path = self.path();
-        let missing = match self.options() {
-            _ if path.as_os_str().is_empty() => Some("no path yet".to_owned()),
-            Ok(_) => None,
-            Err(why) => Some(why),
-        };
-        self.failure = missing.map(unsent);
+        let no_path = path.as_os_str().is_empty().then(|| "no path yet".to_owned());
+        self.failure = no_path.or_else(|| self.options().err()).map(unsent);
         if self.failure.is_some() || self.is_inspected() {
             return None;
         }

@@ -121,10 +121,9 @@ impl ScanWatch {
             return poll.short();
         }
         let list = Request::Behaviours { file: self.file.clone(), listing, cursor: None };
-        price(&list.operation(), entitled).verdict.units.max.map_or_else(
-            || poll.short(),
-            |page| format!("{}, +{} a page once a sandbox reported", poll.short(), thousands(page)),
-        )
+        let page = price(&list.operation(), entitled).verdict.units.max;
+        let more = page.map(|page| format!(", +{} a page once a sandbox reported", thousands(page)));
+        poll.short() + &more.unwrap_or_default()
     }
 
     /// The maximum of remaining calls and their duration; listing follows at once and takes less.
@@ -209,8 +208,7 @@ impl ScanWatches {
 
     /// Returns the job that records a running scan for the next run of the program.
     pub(crate) fn record(&self, file: &Sha256, since: Timestamp) -> StoreJob {
-        let scan = PendingScan { identifier: self.scans.get(file).cloned(), since };
-        StoreJob::RecordScan(file.clone(), Some(scan))
+        StoreJob::RecordScan(file.clone(), Some(PendingScan { identifier: self.scans.get(file).cloned(), since }))
     }
 
     /// The watch whose next call is due.
