@@ -49,9 +49,8 @@ impl ConfigCommand {
 
 fn paths(form: &FormatFlags) -> Result<()> {
     let folders = Folders::find()?;
-    let words = |path: &Path| text::path(path).to_string();
-    let (state, logs) = (words(&folders.state_file()), words(&folders.logs()));
-    let [config, store, cache] = [&folders.config, &folders.store, &folders.cache].map(|path| words(path));
+    let paths = [&folders.config, &folders.store, &folders.cache, &folders.state_file(), &folders.logs()];
+    let [config, store, cache, state, logs] = paths.map(|path| text::path(path).to_string());
     let shown = json!({"config": config, "store": store, "cache": cache, "state": state, "logs": logs});
     print(form.json, &shown, || {
         format!("config  {config}\nstore   {store}\ncache   {cache}\nstate   {state}\nlogs    {logs}\n")
@@ -86,7 +85,8 @@ fn init() -> Result<()> {
 fn check(form: &FormatFlags) -> Result<()> {
     let folders = Folders::find()?;
     let path = folders.to_read()?;
-    let (place, found) = (text::path(path).to_string(), &Config::check(path)?);
+    let place = text::path(path).to_string();
+    let found = &Config::check(path)?;
     print(form.json, &json!({"file": place, "found": found}), || {
         let lines = found.iter().map(|ConfigProblem { line, message }| {
             format!("{place}:{line}: {}\n", Untrusted::from(message.as_str()).visible())

@@ -33,8 +33,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     let mut model = model(&gateway);
     model.quota_state.entitlements = entitled;
     model.settings = settings(&config);
-    let gateway = Some(Arc::new(gateway));
-    let exit = browse(model, gateway, (&folders, &config), [remarks, deleted].concat(), |model| {
+    let exit = browse(model, Some(Arc::new(gateway)), (&folders, &config), [remarks, deleted].concat(), |model| {
         model.open_files(&files);
         if let Some((file, report)) = report {
             model.open_report(file, report);
@@ -284,8 +283,7 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));
-    let gateway = Some(Arc::new(gateway));
-    exit::of_app(runtime::run(model, gateway, display, signals, crate::clock::now)?.0)
+    exit::of_app(runtime::run(model, Some(Arc::new(gateway)), display, signals, crate::clock::now)?.0)
 }
 
 async fn serve(demo: &Demo) -> Result<()> {

@@ -88,15 +88,15 @@ pub(super) struct DeleteArgs {
 
 impl DeleteArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let (file, only_from_storage) = (parse_sha256(&self.sha256)?, self.file_only);
-        let request = Request::PrivateDelete { file, only_from_storage };
+        let file = parse_sha256(&self.sha256)?;
+        let request = Request::PrivateDelete { file, only_from_storage: self.file_only };
         let setup = setup(common, self.agreed.spending)?;
         if self.agreed.spending.dry_run {
             return print_dry_run(&setup, vec![request], true, None);
         }
         self.agreed.check(request.warning().as_deref())?;
         send(&setup, &request, true)?;
-        let deleted = if only_from_storage { "file" } else { "file and reports" };
+        let deleted = if self.file_only { "file" } else { "file and reports" };
         print_json(&json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
     }
 }
@@ -157,7 +157,8 @@ impl DownloadArgs {
 
     /// Why no call is made: the stored report states that the artifact does not exist.
     fn missing(&self, setup: &Setup, request: &Request) -> Result<Option<String>> {
-        let (Request::Artifact { identifier, artifact }, gateway) = (request, &setup.gateway) else { return Ok(None) };
+        let Request::Artifact { identifier, artifact } = request else { return Ok(None) };
+        let gateway = &setup.gateway;
         if self.even_if_missing || !self.refresh && gateway.stored(request)?.is_some() {
             return Ok(None);
         }

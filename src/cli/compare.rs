@@ -115,7 +115,8 @@ const MAX_VALUES: usize = 50;
 
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let (mut shown, mut gap) = (CompareOutput::default(), None);
+        let mut shown = CompareOutput::default();
+        let mut gap = None;
         let (mut columns, files, entitled) = match document::as_service_name(&self.file) {
             Some(file) => self.files(file, common, (&mut shown.more, &mut gap))?,
             None => (self.documents(&mut gap)?, Vec::new(), Entitlements::default()),
@@ -244,8 +245,7 @@ fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<String> {
 impl CompareOutput {
     fn fill(&mut self, matrix: &Matrix, numbers: &[u32], converted: fn(&Untrusted) -> String) {
         let columns = self.columns.len();
-        let columns_of =
-            |is_meant: &dyn Fn(usize) -> bool| (0..columns).filter(|n| is_meant(*n)).map(|n| n + 1).collect();
+        let columns_of = |is_it: &dyn Fn(usize) -> bool| (0..columns).filter(|n| is_it(*n)).map(|n| n + 1).collect();
         let items: Vec<&ComparedItem> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         for (n, column) in self.columns.iter_mut().enumerate() {
             column.number = n + 1;

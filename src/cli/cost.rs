@@ -98,10 +98,9 @@ impl CostArgs {
     /// One operation, or the items of a plan.
     fn planned(&mut self) -> Result<Vec<(Kind, Amount)>, CliError> {
         let usage = |why: &str| FailureKind::Usage.error(why);
-        let is_operation =
-            |item: &String| item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some());
+        let is_kind = |item: &String| item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some());
         match self.target {
-            CostTarget::Operation(_) if self.items.iter().any(is_operation) => {
+            CostTarget::Operation(_) if self.items.iter().any(is_kind) => {
                 Err(usage("several operations are added up by: behaview cost plan ITEM..."))
             }
             CostTarget::Operation(kind) => {
@@ -127,7 +126,8 @@ impl CostArgs {
 
 /// The entitlements of the last user object, the limit of requests a minute, and its use.
 pub(super) fn known(folders: &Folders, config: &Config) -> Result<(Entitlements, Option<(u64, u64)>)> {
-    let (profile, limit) = (config.profile()?, config.per_minute());
+    let profile = config.profile()?;
+    let limit = config.per_minute();
     let payer = Account { profile: &profile.name, service: &service_of(&profile), owner: None };
     let store = folders.store.exists().then(|| open_for_reading(&folders.store).ok()).flatten();
     let Some(store) = store else { return Ok((Entitlements::default(), limit.map(|limit| (limit, 0)))) };
@@ -210,15 +210,14 @@ fn argument(choice: &'static Choice) -> Arg {
     let about = if choice.is_file() { format!("{} (- for standard input)", choice.about) } else { choice.about.into() };
     let argument = Arg::new(name).long(name).help(about);
     let Some(value) = choice.value_name() else { return argument.action(ArgAction::SetTrue) };
-    let checked = move |word: &str| choice.check(word).map(|()| word.to_owned());
-    argument.value_name(value).value_parser(checked)
+    argument.value_name(value).value_parser(move |word: &str| choice.check(word).map(|()| word.to_owned()))
 }
 
 fn rule_label(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
-    let (number, words) = (rule.number, rule.text);
-    format!("{number:<7}{words}\n       {} · documented · {operations}\n", rule.pool.label())
+    let PriceRule { number, text, pool, .. } = rule;
+    format!("{number:<7}{text}\n       {} · documented · {operations}\n", pool.label())
 }
 
 /// The prices of operations and, if the balances are known, the quota left.

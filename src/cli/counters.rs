@@ -17,8 +17,8 @@ pub(super) struct QuotaArgs {
 
 impl QuotaArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let (balances, now) = (fetch_balances(&setup(common, Spending::default())?)?, crate::clock::now());
-        let shown = CountersView::new(&balances, now);
+        let balances = fetch_balances(&setup(common, Spending::default())?)?;
+        let shown = CountersView::new(&balances, crate::clock::now());
         print(self.json, &shown, || counters_text(&shown))
     }
 }
@@ -70,7 +70,8 @@ impl UsageArgs {
         let setup = setup(common, Spending::default())?;
         let last = setup.gateway.now().to_zoned(TimeZone::UTC).date();
         let before = |days: u8| last.saturating_sub(i64::from(days).days());
-        let (runtime, mut usage) = (runtime()?, UsageDetails::default());
+        let runtime = runtime()?;
+        let mut usage = UsageDetails::default();
         // The latest days come first.
         for after in (0..self.days).step_by(DAYS_PER_CALL.into()) {
             let first = before(self.days.min(after + DAYS_PER_CALL) - 1);

@@ -129,7 +129,8 @@ fn key(config: &Config) -> Check {
 }
 
 fn store(folders: &Folders) -> Check {
-    let (path, shown) = (&folders.store, text::path(&folders.store));
+    let path = &folders.store;
+    let shown = text::path(path);
     let advice = "see who may write to it and to its folder, and whether its disk may only be read";
     if path.symlink_metadata().is_err() {
         let found = format!("{shown} does not exist yet: nothing is stored");

@@ -144,7 +144,8 @@ pub(super) fn read_of(path: &Path, all: usize) -> Result<Document> {
 
 /// Parses a document whose bytes were read already.
 pub(super) fn of(path: &Path, body: &Body) -> Result<Document> {
-    let (name, received) = (name(path), crate::clock::now());
+    let name = name(path);
+    let received = crate::clock::now();
     let shown = if path == Path::new(STANDARD_INPUT) { name.clone() } else { text::path(path).to_string() };
     let (found, problems) = document::reports(body);
     let (mut reports, mut places) = (Vec::new(), Vec::new());
@@ -171,8 +172,7 @@ fn name(path: &Path) -> String {
 
 /// The bytes of a document, unpacked.
 pub(super) fn body(path: &Path) -> Result<Body> {
-    let bytes = saved(path, 0)?;
-    decoded(Body::in_memory(bytes))
+    decoded(Body::in_memory(saved(path, 0)?))
         .map_err(|error| FailureKind::Malformed.error(format!("{}: {error}", text::path(path))).into())
 }
 
@@ -211,7 +211,8 @@ fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> Result<Vec<
         let is_file = file.metadata().is_ok_and(|about| about.is_file() && about.len() <= LARGEST as u64);
         (Box::new(file), name, is_file)
     };
-    let (mut bytes, unreadable) = (Vec::new(), || format!("{name} cannot be read"));
+    let mut bytes = Vec::new();
+    let unreadable = || format!("{name} cannot be read");
     source.by_ref().take(FIRST_READ).read_to_end(&mut bytes).with_context(unreadable)?;
     let most = most(&bytes, is_file);
     if most == 0 {

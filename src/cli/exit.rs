@@ -135,8 +135,7 @@ pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
 /// Prints clap's message, escaped line by line: it quotes arguments, which may be file names.
 pub(super) fn usage(error: &clap::Error) -> ExitCode {
     let text = super::masked(&error.to_string());
-    let lines = text.lines().map(|line| format!("{}\n", Untrusted::from(line.trim_end()).visible()));
-    let text = lines.collect::<String>();
+    let text = text.lines().map(|line| format!("{}\n", Untrusted::from(line.trim_end()).visible())).collect::<String>();
     if error.use_stderr() {
         // clap wraps its help, and no list of values. Standard error may be closed.
         let _ = std::io::stderr().write_all(super::wrapped(&text).as_bytes());

@@ -4,7 +4,7 @@ use super::output::or_end;
 use super::show::{identifier, listed};
 use super::*;
 use crate::export::file::{self, FileError};
-use crate::export::{Export, ExportSource, FORMATS, Format, Part, Summary};
+use crate::export::{Export, ExportSource, FORMATS, Format, Part};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::runtime::{BlockedSignals, read_rules};
@@ -75,7 +75,8 @@ impl ExportArgs {
             let requests = to_send.into_iter().map(|identifier| Request::Behaviour { identifier }).collect();
             return print_dry_run(setup, requests, self.refresh, None);
         }
-        let (mut sources, runtime) = (Vec::new(), runtime()?);
+        let runtime = runtime()?;
+        let mut sources = Vec::new();
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let source = match (wanted, &setup) {
                 (ExportInput::Saved(source), _) => *source,
@@ -91,8 +92,7 @@ impl ExportArgs {
             }
         });
         setup.as_ref().map_or(Ok(()), print_cost)?;
-        let is_none = sources.is_empty();
-        let written = if is_none { Ok(()) } else { self.write(format, &sources, self.output.as_deref()) };
+        let written = if sources.is_empty() { Ok(()) } else { self.write(format, &sources, self.output.as_deref()) };
         fetched.and(written).and(unread)
     }
 
@@ -153,8 +153,8 @@ impl ExportArgs {
     async fn fetch(&self, setup: &Setup, identifier: Identifier) -> Result<ExportSource> {
         let got = fetch(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store.notes_on(&identifier)?;
-        let (origin, received) = (setup.gateway.client.profile().name.to_owned(), Some(got.received));
-        Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received, notes })
+        let origin = setup.gateway.client.profile().name.to_owned();
+        Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received: Some(got.received), notes })
     }
 
     fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> Result<()> {
@@ -170,7 +170,11 @@ impl ExportArgs {
                 signals.unblock()?;
                 written?
             }
-            None => print_export(format, &job(&Cancel::default()))?,
+            None => {
+                let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
+                let written = format.write(&job(&Cancel::default()), &mut out);
+                or_end(written.and_then(|summary| out.flush().map(|()| summary)))?
+            }
         };
         summary.missing_label().iter().for_each(warn);
         match summary.cut {
@@ -182,12 +186,6 @@ impl ExportArgs {
     }
 }
 
-fn print_export(format: &Format, job: &Export<'_>) -> io::Result<Summary> {
-    let mut out = BufWriter::with_capacity(64 * 1024, Output::new(format.is_raw()));
-    let written = format.write(job, &mut out);
-    or_end(written.and_then(|summary| out.flush().map(|()| summary)))
-}
-
 fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
     match wanted {
         ExportInput::Saved(_) => None,
@@ -197,7 +195,8 @@ fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
 
 /// The reports named by the arguments; documents are split into their reports.
 fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<(Vec<ExportInput>, Result<()>)> {
-    let (mut wanted, mut unread) = (Vec::new(), Ok(()));
+    let mut wanted = Vec::new();
+    let mut unread = Ok(());
     let all_of = |text: &str, one: &dyn Fn(&str) -> Result<Identifier>| match Sha256::parse(text) {
         Some(file) => stored(&file, common),
         None => Ok(vec![one(text)?]),

@@ -46,8 +46,10 @@ impl ImportArgs {
         if file.as_ref().is_some_and(|file| keys.iter().any(|key| key.is_in(file.as_str().as_bytes()))) {
             return Err(GatewayError::NamesKey.into());
         }
-        let (store, service) = (open_for_reading(&folders.store)?, service_of(&profile));
-        let (mut text, mut sums) = (String::new(), ImportSummary::default());
+        let store = open_for_reading(&folders.store)?;
+        let service = service_of(&profile);
+        let mut text = String::new();
+        let mut sums = ImportSummary::default();
         for path in self.files.iter().map(Path::new) {
             let name = path.file_name().filter(|name| *name != STANDARD_INPUT).map(|name| name.as_encoded_bytes());
             let from = Untrusted::from(&*without_keys(&keys, name.unwrap_or(b"standard input")));

@@ -150,7 +150,9 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 /// Runs an action for each subject. A failure of one subject only is printed, and the next is
 /// tried; any other failure would repeat, and might be charged again.
 pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T) -> Result<()>) -> Result<()> {
-    let (all, mut tried, mut failed) = (subjects.len(), 0, Vec::new());
+    let all = subjects.len();
+    let mut tried = 0;
+    let mut failed = Vec::new();
     for subject in subjects {
         tried += 1;
         if all > 1 {

@@ -121,8 +121,7 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
             format!("{compared} of {all}: {}. The rest once behaview quota reads the counters", window.label())
         }
     };
-    let time = text::moment;
-    let last = format!("from {} to {}: {words}", time(since), time(until));
+    let last = format!("from {} to {}: {words}", text::moment(since), text::moment(until));
     let shown = json!({
         "since": since,
         "until": until,

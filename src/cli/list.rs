@@ -134,7 +134,8 @@ impl ListArgs {
     fn pages(&self, setup: &Setup, runtime: &Runtime, file: &Sha256, listed: &mut ListOutput) -> anyhow::Result<()> {
         let gateway = &setup.gateway;
         let listing = gateway.client.profile().listing;
-        let (mut cursor, mut fetched) = (None, 0);
+        let mut cursor = None;
+        let mut fetched = 0;
         loop {
             let is_first = cursor.is_none();
             // Only `--all` requests pages after the first; stored ones are always read.
@@ -159,8 +160,7 @@ impl ListArgs {
                 }
             };
             let lost = page.is_lost.then(|| NO_WAY_ON.to_owned());
-            let remarks = page.left_out().into_iter().chain(lost);
-            remarks.for_each(|remark| warn(format!("{}: {remark}", file.short())));
+            page.left_out().into_iter().chain(lost).for_each(|remark| warn(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
             // A service could send pages without an end: after the first only one with a new sandbox has a next.
@@ -190,7 +190,8 @@ impl ListArgs {
 
     /// Prices the stored pages and the first page that is not stored.
     fn dry_run(&self, setup: &Setup, files: &[Subject<Sha256>]) -> anyhow::Result<()> {
-        let (mut requests, mut is_open) = (Vec::new(), false);
+        let mut requests = Vec::new();
+        let mut is_open = false;
         let listing = setup.gateway.client.profile().listing;
         for file in files.iter().filter_map(Subject::service) {
             let pages = if self.refresh { Vec::new() } else { load_pages(&setup.gateway, file, listing)? };

@@ -212,11 +212,10 @@ commands! {
 pub fn main() -> ExitCode {
     keep_key_private();
     runtime::install_panic_hook();
-    let (Cli { command, mut common }, sha256) = match parse() {
+    let (Cli { command, common }, sha256) = match parse() {
         Ok(parsed) => parsed,
         Err(error) => return exit::usage(&error),
     };
-    common.take_set_profile();
     match run(command, &sha256, &common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => exit::report(&error, common.log()),
@@ -277,8 +276,7 @@ fn short_help(command: clap::Command) -> clap::Command {
 
 /// The grammar in which a first word may also name a file or a report.
 fn grammar_with_files() -> clap::Command {
-    let files = Arg::new(FILES).value_name("SHA256").num_args(0..).help(ABOUT_FILES).help_heading(None);
-    grammar_for_help().arg(files)
+    grammar_for_help().arg(Arg::new(FILES).value_name("SHA256").num_args(0..).help(ABOUT_FILES).help_heading(None))
 }
 
 fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
@@ -291,6 +289,8 @@ fn parse() -> Result<(Cli, Vec<String>), clap::Error> {
     let given =
         options.filter_map(|(name, word)| if name == "--set" { Some(&**word) } else { word.strip_prefix("--set=") });
     cli.common.set = given.filter_map(|given| assignment(given).ok()).collect();
+    let profile = cli.common.set.iter().rfind(|(name, _)| name == "profile").map(|(_, name)| name.clone());
+    cli.common.profile = cli.common.profile.or(profile);
     Ok((cli, files))
 }
 
@@ -303,12 +303,6 @@ fn clap_output(words: &[&str]) -> anyhow::Error {
 }
 
 impl Common {
-    /// Applies a profile that was set with `--set profile=NAME`.
-    fn take_set_profile(&mut self) {
-        let set = self.set.iter().rfind(|(name, _)| name == "profile").map(|(_, value)| value.clone());
-        self.profile = self.profile.take().or(set);
-    }
-
     /// The folders, and the config with flags and variables applied.
     fn config(&self) -> Result<(Folders, Config)> {
         let folders = Folders::find()?;

@@ -172,7 +172,9 @@ pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<
         }
         Some(widths)
     };
-    let (readable, mut widths, mut left_out) = (words.map(|word| word.max(READABLE)), all, Vec::new());
+    let readable = words.map(|word| word.max(READABLE));
+    let mut widths = all;
+    let mut left_out = Vec::new();
     while shrunk(widths, readable).is_none() {
         let mut columns = widths.iter_mut().zip(&heading).zip(is_spare);
         let Some(((wide, name), _)) = columns.rfind(|((wide, _), is_spare)| **wide > 0 && *is_spare) else { break };

@@ -210,7 +210,8 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
 
 /// Whether the budget covers all calls, one after another, given today's spending.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
-    let (mut run, mut today) = (SpentUnits::default(), setup.gateway.spent_in(Period::Daily)?);
+    let mut run = SpentUnits::default();
+    let mut today = setup.gateway.spent_in(Period::Daily)?;
     for price in prices {
         if let Some(reason) = price.verdict.refusal {
             fail!(Refused, "it would be refused: {reason}");

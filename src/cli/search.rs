@@ -44,7 +44,9 @@ impl SearchArgs {
         let how = MatchOptions { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("invalid pattern: {bad}")))?;
-        let (mut hits, mut searched, mut unread) = (0_u64, 0, 0);
+        let mut hits = 0_u64;
+        let mut searched = 0;
+        let mut unread = 0;
         let mut print = |group: &HitGroup, document: Option<(&str, Option<&Identifier>)>| {
             let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
             group.hits.iter().filter(is_meant).try_for_each(|hit| {
@@ -60,7 +62,8 @@ impl SearchArgs {
             }
             let document = document::read_of(what.as_ref(), self.what.len())?;
             for (identifier, here) in &document.reports {
-                let (report, of) = (Report::open(&here.body), HitSource::Pane(Pane::Other));
+                let report = Report::open(&here.body);
+                let of = HitSource::Pane(Pane::Other);
                 let found = HitGroup::of_report(&report, of, &pattern, usize::MAX, &Cancel::default());
                 let of = Some((document.name.as_str(), identifier.as_ref()));
                 found.iter().try_for_each(|group| print(group, of))?;
@@ -152,9 +155,9 @@ fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit:
         HitSource::Notes(file, identifier) => (file.as_ref(), Some(identifier), None),
         HitSource::Pane(_) => (None, document.and_then(|(_, identifier)| identifier), None),
     };
-    let (file, (label, text)) = (file.map(ToString::to_string), hit.row.words(Untrusted::unicode));
+    let (label, text) = hit.row.words(Untrusted::unicode);
     FoundRow {
-        file: file.or_else(|| document.map(|(name, _)| name.to_owned())),
+        file: file.map(ToString::to_string).or_else(|| document.map(|(name, _)| name.to_owned())),
         id: identifier.map(|identifier| identifier.text().unicode()),
         sandbox: identifier.map(|identifier| identifier.parts().sandbox.unicode()),
         stored_for,

@@ -41,14 +41,16 @@ pub(super) fn setup(common: &Common, spending: Spending) -> Result<Setup> {
 impl Setup {
     /// The setup from config and command line. A dry run never sends anything.
     pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> Result<Self> {
-        let (profile, session) = (config.profile()?, session());
+        let profile = config.profile()?;
+        let session = session();
         let log = common.open_log(folders, config, &session);
         log.write(
             Level::Info,
             "run",
             &[("version", &env!("CARGO_PKG_VERSION")), ("profile", &profile.name), ("session", &session)],
         );
-        let (is_offline, known) = (config.offline || spending.dry_run, config.known_keys());
+        let is_offline = config.offline || spending.dry_run;
+        let known = config.known_keys();
         // `api_key_command` may prompt for a password, so a run that sends nothing does not run it. It
         // knows another key nevertheless, so that it never stores it.
         let credential = if is_offline { known.first().cloned() } else { config.credential()? };
@@ -74,8 +76,10 @@ impl Setup {
 
     /// Deletes by the limits of the config; returns remarks for the user.
     pub(super) fn apply_retention(&self) -> Result<Vec<String>, StoreError> {
-        let (store, StoreTable { max_age_days, max_size_mb, .. }) = (&self.gateway.store, self.limits);
-        let (mut limits, mut remarks) = (Vec::new(), Vec::new());
+        let StoreTable { max_age_days, max_size_mb, .. } = self.limits;
+        let store = &self.gateway.store;
+        let mut limits = Vec::new();
+        let mut remarks = Vec::new();
         if max_age_days.is_none() && max_size_mb.is_none() {
             return Ok(remarks);
         }

@@ -99,8 +99,7 @@ pub(super) fn listed(text: &str) -> Result<Identifier> {
     if text.len() > Identifier::LONGEST {
         fail!(Usage, "that is longer than any identifier; behaview list prints those of a file");
     }
-    let identifier = Identifier::from_input(text);
-    identifier
+    Identifier::from_input(text)
         .ok_or_else(|| FailureKind::Usage.error("that is not a sandbox identifier; behaview list prints them").into())
 }
 

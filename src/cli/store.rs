@@ -60,11 +60,13 @@ impl RemoveArgs {
     /// Deletes the selected items; if none are selected, lists everything.
     fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
-        let (store, now) = (open_for_reading(&folders.store)?, crate::clock::now());
+        let store = open_for_reading(&folders.store)?;
         let all = store.inventory()?;
         let service = common.profile.as_deref().map(|name| service_named(name, &config, &all)).transpose()?;
         let stored = of_service(&all, service.as_deref());
-        let Some(what) = self.purge(&stored, now)? else { return self.print(&store, &stored, &stored, None) };
+        let Some(what) = self.purge(&stored, crate::clock::now())? else {
+            return self.print(&store, &stored, &stored, None);
+        };
         // An id or a hash already selects the items of one service.
         let deletion = Deletion::of(what, service.as_deref().filter(|_| self.id.is_none()), &all);
         let files = store.forgotten(&deletion)?.len() as u64;

@@ -47,7 +47,8 @@ impl SubmitArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let setup = setup(common, self.agreed.spending)?;
         let (submission, limit) = self.submission(&setup)?;
-        let (file, gateway) = (&submission.file, &setup.gateway);
+        let file = &submission.file;
+        let gateway = &setup.gateway;
         let scan = |to| Request::PrivateScan { submission: Arc::clone(&submission), to };
         let repeats = scan(None).warning();
         let repeats = repeats.map(|why| format!("{why} Before sending it again, {}.", upload_check_hint(&setup, file)));
@@ -99,8 +100,7 @@ impl SubmitArgs {
         let unsendable = |why: &dyn std::fmt::Display| {
             FailureKind::Usage.error(format!("{} cannot be sent: {why}", crate::text::path(&self.file)))
         };
-        let found = hash_file(&self.file, profile.largest_upload());
-        let (file, size) = found.map_err(|error| unsendable(&error))?;
+        let (file, size) = hash_file(&self.file, profile.largest_upload()).map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
         let options = ScanOptions {
             sandbox: self.sandbox.clone(),
@@ -109,8 +109,7 @@ impl SubmitArgs {
             command_line: self.command_line.clone(),
             password,
         };
-        let submission = Submission { path: self.file.clone(), file, size, options, sent: None };
-        let submission = Arc::new(submission);
+        let submission = Arc::new(Submission { path: self.file.clone(), file, size, options, sent: None });
         let sent =
             setup.gateway.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None }, None)?;
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))

@@ -48,7 +48,8 @@ impl WatchArgs {
         };
         let typed = self.scan.map(name).transpose()?;
         let setup = setup(common, self.spending)?;
-        let (gateway, is_typed) = (&setup.gateway, typed.is_some());
+        let gateway = &setup.gateway;
+        let is_typed = typed.is_some();
         // The scan that this machine started saves the call that would find it.
         let pending = gateway.store.pending_scan(&gateway.service, &file)?;
         let pending = pending.filter(|scan| scan.is_pending(gateway.now())).and_then(|scan| scan.identifier);
@@ -122,7 +123,8 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
 
 async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut BTreeSet<Identifier>) -> Result<bool> {
     let listing = setup.gateway.client.profile().listing;
-    let (mut next_page, began) = (None, Instant::now());
+    let began = Instant::now();
+    let mut next_page = None;
     let passed = || SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX);
     while watched.left() > 0 {
         let request = watched.request(listing, next_page.take());
@@ -139,7 +141,8 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
             Err(error) if error.is_unsent() => {}
             _ => watched.count(asked_at),
         }
-        let (body, now) = (response?.body, passed());
+        let body = response?.body;
+        let now = passed();
         let Request::Behaviours { file, listing, .. } = request else {
             let seen = Analysis::of(&body);
             if seen.iter().filter_map(|seen| seen.file.as_ref()).any(|file| *file != watched.file) {
