@@ -69,7 +69,8 @@ fn mix(number: u64) -> u64 {
 
 /// Writes a process as the child of the one before it; the deepest process also closes its ancestors.
 fn process(n: u64, count: u64, word: &str, to: &mut String) -> Result {
-    let (id, depth) = (1_000 + mix(n) % 300, n % DEPTH);
+    let id = 1_000 + mix(n) % 300;
+    let depth = n % DEPTH;
     write!(to, r#"{{"process_id":"{id}","name":"{word}{}.exe","children":["#, n % 40)?;
     let is_deepest = depth + 1 == DEPTH || n + 1 == count;
     let closed = if is_deepest { depth + 1 } else { 0 };

@@ -112,16 +112,15 @@ impl DemoCall {
         let delimiter = format!("\r\n--{boundary}");
         let mut rest = body.strip_prefix(delimiter.trim_start().as_bytes())?;
         while !rest.starts_with(b"--") {
-            let end = memmem::find(rest, delimiter.as_bytes())?;
-            let (part, after) = rest.split_at_checked(end)?;
+            let (part, after) = rest.split_at_checked(memmem::find(rest, delimiter.as_bytes())?)?;
             rest = after.get(delimiter.len()..)?;
             let head_end = memmem::find(part, b"\r\n\r\n")?;
             let head = String::from_utf8_lossy(part.get(..head_end)?);
             let value = part.get(head_end + 4..)?;
             match quoted(&head, "; filename=\"") {
                 Some(name) => {
-                    let (sha256, size) = (digest(value), value.len() as u64);
-                    self.upload = Some(SubmittedFile { sha256, name, size, fields: Vec::new() });
+                    let size = value.len() as u64;
+                    self.upload = Some(SubmittedFile { sha256: digest(value), name, size, fields: Vec::new() });
                 }
                 None => {
                     let value = String::from_utf8_lossy(value).into_owned();

@@ -89,8 +89,7 @@ fn cursor_at(file: &PrivateFile, row: usize) -> String {
 
 pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
-    let file = find_file(sha256, context)?;
-    let mut object = file.object.clone();
+    let mut object = find_file(sha256, context)?.object.clone();
     if let Some(attributes) = object.get_mut("attributes") {
         set(attributes, "expiration", context.service.started + RETENTION);
     }
@@ -215,7 +214,8 @@ pub(super) fn upload_url(_: &str, context: &mut Context) -> DemoResult {
 pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     let submitted = SubmittedFile { fields: context.call.parameters.clone(), ..context.call.upload()?.clone() };
     let SubmittedFile { sha256, name, size, .. } = submitted.clone();
-    let (scans, now) = (&mut context.state.scans, context.state.clock.seconds());
+    let now = context.state.clock.seconds();
+    let scans = &mut context.state.scans;
     if !ticket.is_empty() && !scans.tickets.remove(ticket) {
         return Err(DemoResponse::error(403, "ForbiddenError", "This address was not handed out, or was used"));
     }
@@ -247,8 +247,8 @@ pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
         json!({ "data": [polled.get("data")], "meta": polled.get("meta") })
     } else {
         let file = known_file(sha256, context)?;
-        let (id, attributes) = (analysis_id(file), analysis_attributes(file));
-        json!({ "data": [{ "id": id, "type": "private_analysis", "attributes": attributes }] })
+        let attributes = analysis_attributes(file);
+        json!({ "data": [{ "id": analysis_id(file), "type": "private_analysis", "attributes": attributes }] })
     };
     Ok(DemoResponse::json(body.to_string()))
 }

@@ -157,8 +157,7 @@ pub(super) fn rescan(id: &str, context: &mut Context) -> DemoResult {
 
 pub(super) fn upload(_: &str, context: &mut Context) -> DemoResult {
     let now = context.state.clock.seconds();
-    let analysis = context.state.corpus.submit(context.call.upload()?, now);
-    Ok(started(&analysis, context))
+    Ok(started(&context.state.corpus.submit(context.call.upload()?, now), context))
 }
 
 fn started(analysis: &str, context: &Context) -> DemoResponse {

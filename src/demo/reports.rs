@@ -98,8 +98,7 @@ pub(super) fn read_embedded(rows: u64) -> io::Result<Vec<PrivateFile>> {
 pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<DemoReport> {
     let named = |model: &DemoReport| {
         let sandbox = model.id.split_once('_').and_then(|(_, rest)| rest.rsplit_once('-'));
-        let id = format!("{sha256}_{}-{now}", sandbox.map_or("Sandbox", |(name, _)| name));
-        DemoReport { id, ..model.clone() }
+        DemoReport { id: format!("{sha256}_{}-{now}", sandbox.map_or("Sandbox", |(name, _)| name)), ..model.clone() }
     };
     files.iter().take(1).flat_map(|file| &file.reports).take(SANDBOXES).map(named).collect()
 }

@@ -45,8 +45,8 @@ pub(super) struct DemoService {
 impl DemoService {
     pub(crate) fn new(root: String, options: Options) -> io::Result<DemoService> {
         let clock = DemoClock { still: options.now, ahead: 0 };
-        let (limits, scans, spent) = (options.user_limits, options.scan_limits, options.group_spent);
-        let counters = Counters::new(limits, options.group_limits, spent, scans, clock.now());
+        let Options { user_limits, group_limits, group_spent, scan_limits, .. } = options;
+        let counters = Counters::new(user_limits, group_limits, group_spent, scan_limits, clock.now());
         Ok(DemoService {
             key: options.key.clone().unwrap_or_else(fresh_key),
             archive: reports::read_embedded(options.rows)?,

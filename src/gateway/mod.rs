@@ -192,11 +192,14 @@ impl Gateway {
         if self.is_offline {
             return Err(GatewayError::Offline);
         }
-        let (began, cancel) = (Instant::now(), self.begin(quote.request())?);
+        let began = Instant::now();
+        let cancel = self.begin(quote.request())?;
         let flight = cancel.clone().drop_guard();
         let mut result = self.fetch_unless_stored(quote, progress, &cancel, refresh).await;
         drop(flight);
-        let (what, price, ms) = (self.logged(quote), quote.price().short(), began.elapsed().as_millis());
+        let what = self.logged(quote);
+        let price = quote.price().short();
+        let ms = began.elapsed().as_millis();
         let (level, outcome) = match &result {
             Ok(response) => (Level::Info, format!("response of {} bytes", response.body.len())),
             Err(error) if self.store.is_persistent => (Level::Error, error.to_string()),
@@ -223,8 +226,7 @@ impl Gateway {
 
     /// Description of a request in the log: only its operation if responses are not stored on disk.
     fn logged(&self, quote: &Quote) -> String {
-        let operation = quote.price().operation.kind.name();
-        if self.store.is_persistent { quote.request().label() } else { operation.to_owned() }
+        if self.store.is_persistent { quote.request().label() } else { quote.price().operation.kind.name().to_owned() }
     }
 
     /// Sends a request, unless another program has stored its response meanwhile.
@@ -267,7 +269,9 @@ impl Gateway {
         cancel: &CancellationToken,
         is_refresh: bool,
     ) -> Result<StoredResponse, GatewayError> {
-        let (mut responses, mut missing, mut failure) = (Vec::new(), Vec::new(), None);
+        let mut responses = Vec::new();
+        let mut missing = Vec::new();
+        let mut failure = None;
         let stored = |part| if is_refresh { Ok(None) } else { self.stored(part) };
         let stored = parts.iter().map(|(_, part)| stored(part)).collect::<Result<Vec<_>, _>>()?;
         // A response that was stored when the price was shown may have been deleted.
@@ -306,8 +310,7 @@ impl Gateway {
         if cancel.is_cancelled() {
             return Err(GatewayError::unsent(ServiceError::Unsent));
         }
-        let found = found.map_err(|why| GatewayError::unsent(ServiceError::Unsendable(why)))?;
-        Ok(quote.clone().of_seen(found))
+        Ok(quote.clone().of_seen(found.map_err(|why| GatewayError::unsent(ServiceError::Unsendable(why)))?))
     }
 
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
@@ -321,7 +324,9 @@ impl Gateway {
         cancel: &CancellationToken,
     ) -> Result<RecordedCall, GatewayError> {
         let request = quote.request();
-        let (claim, what, account) = (request.claim(), request.label(), self.client.account());
+        let claim = request.claim();
+        let what = request.label();
+        let account = self.client.account();
         let per_minute = self.minute_limit().map_err(GatewayError::Ledger)?.map(|(limit, _)| limit);
         let mut is_reread = false;
         loop {
@@ -464,7 +469,9 @@ impl Gateway {
 
     /// Starts a reading of the counters; `None` if it cannot be compared with the ledger.
     fn begin_reading(&self) -> Option<QuotaSnapshot> {
-        let (account, sent, after) = (self.client.account()?, self.now(), self.store.last_entry().ok()?);
+        let account = self.client.account()?;
+        let sent = self.now();
+        let after = self.store.last_entry().ok()?;
         Some(QuotaSnapshot { sent, received: sent, account, after, readings: Vec::new() })
     }
 

@@ -74,8 +74,7 @@ impl Gateway {
     /// Reads the responses about a file that a killed program may have left unread.
     pub fn read_unread(&self, file: Option<&Sha256>) -> Result<(), StoreError> {
         self.store.read_again(&self.service, file, |new| {
-            let request = Request::of_storage_key(new.key)?;
-            find_parts(&request, &Body::in_memory(new.bytes.to_vec())).ok()
+            find_parts(&Request::of_storage_key(new.key)?, &Body::in_memory(new.bytes.to_vec())).ok()
         })
     }
 

@@ -204,8 +204,7 @@ where
             // `Terminal::clear` would query the terminal for its cursor position.
             self.terminal.resize(Rect { x: 0, y: 0, width: size.width, height: size.height })?;
         }
-        let (look, model) = (self.look, &self.model);
-        self.terminal.draw(|frame| view::draw(frame.buffer_mut(), look, model))?;
+        self.terminal.draw(|frame| view::draw(frame.buffer_mut(), self.look, &self.model))?;
         self.take(TerminalEvent::FrameDrawn(frame));
         self.is_drawn = true;
         Ok(())

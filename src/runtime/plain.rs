@@ -178,8 +178,7 @@ impl Dialogue {
             self.session.press(key);
             return Ok(());
         }
-        let by_key = word.parse().ok().and_then(|key| Command::of(key, model));
-        match by_key.or_else(|| named(word)) {
+        match word.parse().ok().and_then(|key| Command::of(key, model)).or_else(|| named(word)) {
             Some(command) => self.run_command(command),
             None if matches!(model.key_context(), KeyContext::Start | KeyContext::Hash) => {
                 self.session.take(TerminalEvent::Paste(line.to_owned()));

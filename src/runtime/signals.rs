@@ -120,7 +120,8 @@ impl Signals {
             for signal in ENDING_SIGNALS {
                 signal_hook::flag::register(*signal, Arc::clone(&ending.is_caught))?;
             }
-            let (mut heard, ending) = (self.heard, ending.clone());
+            let mut heard = self.heard;
+            let ending = ending.clone();
             let of_terminal: &[i32] = if draws { &[SIGTSTP, SIGCONT, SIGWINCH] } else { &[] };
             of_terminal.iter().try_for_each(|signal| heard.add_signal(*signal))?;
             let listen = move || {

@@ -145,8 +145,7 @@ pub fn run(
     }
     (model.size, model.settings.has_shell) = (usable_size(crossterm::terminal::size()?), signals::has_shell());
     model.files.fit(model.size.is_large());
-    let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
-    let mut session = EventLoop::new(backend, model, gateway, clock)?;
+    let mut session = EventLoop::new(CrosstermBackend::new(BufWriter::new(io::stdout())), model, gateway, clock)?;
     session.clipboard = Clipboard::of_environment();
     let ending = signals.forward(session.performer.outbox.clone(), true)?;
     let exit = run_to_the_end(&mut session, display, &ending);
@@ -207,8 +206,7 @@ pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == main {
             restore_terminal();
-            let words = panic.to_string();
-            let words = Untrusted::from(words.as_str()).visible();
+            let words = Untrusted::from(panic.to_string()).visible();
             let _ = writeln!(io::stderr(), "behaview has a bug and had to end. Stored reports are safe. {words}");
         }
     }));
@@ -251,8 +249,7 @@ impl Keyboard {
         // crossterm delivers a new size with the next key; a resize is not typed input.
         let typed = events.iter().filter(|event| !matches!(event, Event::Resize(..)));
         let is_alone = typed.count() == 1 && self.answered < on_screen;
-        let messages = events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 }));
-        for message in messages {
+        for message in events.into_iter().filter_map(|event| message(event, if is_alone { on_screen } else { 0 })) {
             if matches!(message, TerminalEvent::KeyInput(..) | TerminalEvent::Paste(_)) {
                 self.answered = on_screen;
             }
@@ -286,8 +283,7 @@ fn wait_for_input() -> io::Result<()> {
     };
     loop {
         let mut watched = PollFd::new(&terminal, PollFlags::IN);
-        let polled = poll(std::slice::from_mut(&mut watched), None);
-        match polled {
+        match poll(std::slice::from_mut(&mut watched), None) {
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
             Ok(_) if watched.revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
@@ -373,8 +369,7 @@ pub fn prompt_hidden(words: &str) -> io::Result<String> {
     let signals = BlockedSignals::begin()?;
     // Set before the prompt, so that a quick reply is not echoed either.
     enable_raw_mode()?;
-    let asked = write!(to, "{words}").and_then(|()| to.flush());
-    let typed = asked.and_then(|()| read_hidden(&signals));
+    let typed = write!(to, "{words}").and_then(|()| to.flush()).and_then(|()| read_hidden(&signals));
     end_raw_mode();
     writeln!(to)?;
     signals.unblock()?;
@@ -424,8 +419,7 @@ impl Clipboard {
             Self::None => Err("this terminal has no clipboard".to_owned()),
             Self::Terminal(out) => {
                 // Base64 prevents the terminal from interpreting the bytes.
-                let sent = execute!(out, CopyToClipboard::to_clipboard_from(bytes));
-                sent.map_err(|error| error.to_string())?;
+                execute!(out, CopyToClipboard::to_clipboard_from(bytes)).map_err(|error| error.to_string())?;
                 Ok(format!("by OSC 52, {length}; a terminal that does not take it says nothing"))
             }
             Self::Tmux => {
@@ -447,8 +441,7 @@ fn load_buffer(bytes: &[u8], options: &[&str]) -> Result<(), String> {
         // A tmux that does not read reports that by its exit status.
         let _ = input.write_all(bytes);
     }
-    let ended = tmux.wait().map_err(failed)?;
-    if ended.success() { Ok(()) } else { Err("tmux refused it".to_owned()) }
+    if tmux.wait().map_err(failed)?.success() { Ok(()) } else { Err("tmux refused it".to_owned()) }
 }
 
 #[cfg(test)]

@@ -163,7 +163,9 @@ impl Client {
 
     /// Builds the HTTP request. The position of the key depends on the API version (specification §5, §9).
     fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
-        let (url, http, parameters) = (self.url(address), self.http()?, self.parameters(address)?);
+        let url = self.url(address);
+        let http = self.http()?;
+        let parameters = self.parameters(address)?;
         let call = match address.method {
             Method::Get => http.get(url).query(&parameters),
             Method::Delete => http.delete(url).query(&parameters),
@@ -175,8 +177,8 @@ impl Client {
     }
 
     fn key(&self) -> Result<&str, ServiceError> {
-        let missing = || ServiceError::NoApiKey(self.profile.root.clone());
-        self.credential.as_ref().map(Credential::expose).ok_or_else(missing)
+        let key = self.credential.as_ref().map(Credential::expose);
+        key.ok_or_else(|| ServiceError::NoApiKey(self.profile.root.clone()))
     }
 
     pub(super) fn parameters(&self, address: &Address) -> Result<Vec<(Cow<'static, str>, String)>, ServiceError> {
@@ -200,8 +202,7 @@ impl Client {
 
     /// An identifier of the user at this service that does not reveal the key.
     pub fn account(&self) -> Option<String> {
-        let user = self.profile.user.as_deref().unwrap_or_default();
-        self.digest("behaview account", &[user]).map(crate::text::hex)
+        self.digest("behaview account", &[self.profile.user.as_deref().unwrap_or_default()]).map(crate::text::hex)
     }
 
     /// A number that identifies key and service, independent of profile names, without revealing the key.

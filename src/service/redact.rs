@@ -46,8 +46,7 @@ impl Redactor {
     /// A whole text without the key.
     pub(super) fn redact(&self, text: &[u8]) -> Vec<u8> {
         let mut stream = self.stream();
-        let start = stream.take(text);
-        [start, stream.end()].concat()
+        [stream.take(text), stream.end()].concat()
     }
 
     /// Redacts a body from its beginning.

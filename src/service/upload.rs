@@ -43,7 +43,8 @@ impl Client {
         upload: &Upload,
         sink: &mut dyn Sink,
     ) -> Result<Response, ServiceError> {
-        let (parameters, call) = (self.parameters(address)?, self.upload_call(address, upload.to.as_ref())?);
+        let parameters = self.parameters(address)?;
+        let call = self.upload_call(address, upload.to.as_ref())?;
         let limit = if upload.to.is_some() { UploadLimit::Large } else { UploadLimit::Direct };
         let mut rest = read(upload, self.profile.largest(limit)).await?;
         let size = rest.len() as u64;

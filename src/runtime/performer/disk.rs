@@ -57,8 +57,7 @@ impl Performer {
             FileJob::Inspect(path) => inspect(work, path, gateway.as_deref()),
             FileJob::CountHashes(path) => {
                 let list = files::read(&path, MAX_LIST_BYTES).map_err(|error| error.to_string());
-                let result = list.and_then(|list| Hashes::of(&list));
-                work.send(FileEvent::HashesCounted(path, result));
+                work.send(FileEvent::HashesCounted(path, list.and_then(|list| Hashes::of(&list))));
             }
             FileJob::Write { save, cancel } => {
                 work.send(FileEvent::Written(write(save, gateway.as_deref(), &cancel)));
@@ -216,10 +215,7 @@ fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFill
         let body = report.finish(rest);
         let StoredReport { identifier, received, .. } = report;
         work.send(match body {
-            Ok(body) => {
-                let verdict = LoadedReport::new(received, body, None).verdict;
-                StoreEvent::ReportRead(identifier, verdict)
-            }
+            Ok(body) => StoreEvent::ReportRead(identifier, LoadedReport::new(received, body, None).verdict),
             Err(why) => {
                 let words = format!("{} cannot be read: {why}", identifier.text().visible_cut(100));
                 StoreEvent::Deleted(words, inventory(gateway)?)
@@ -231,7 +227,9 @@ fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFill
 
 /// The stored list pages of a file, in an unbroken sequence from the first.
 pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<(Timestamp, Page)>, StoreError> {
-    let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
+    let mut pages = Vec::new();
+    let mut cursor = None;
+    let mut asked = HashSet::new();
     while asked.insert(cursor.clone()) {
         let request = Request::Behaviours { file: file.clone(), listing, cursor: cursor.clone() };
         let key = request.storage_key().unwrap_or_default();
@@ -266,7 +264,8 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", text::path(&path), visible_text(&error)));
     let (mut sent, mut before) = (None, None);
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
-        let (file, options) = (file.clone(), ScanOptions::default());
+        let file = file.clone();
+        let options = ScanOptions::default();
         // An unreadable store does not prevent the upload here: the gateway refuses it, as the ledger cannot be written.
         before = gateway.scanned_before(&file).ok().flatten();
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });

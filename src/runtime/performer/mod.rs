@@ -112,7 +112,9 @@ impl Performer {
     /// Fetches a response at the price on the screen.
     fn send_request(&self, quote: Quote, source: ResponseSource) {
         let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
-        let (work, gateway, asked) = (self.work(), Arc::clone(gateway), quote.clone());
+        let work = self.work();
+        let gateway = Arc::clone(gateway);
+        let asked = quote.clone();
         let call = runtime.spawn(async move { fetch(&work, &gateway, &asked, source).await });
         // A panic in the call must not leave it in flight forever.
         self.watch(call, move |bug| {
@@ -122,7 +124,8 @@ impl Performer {
     }
 
     fn watch(&self, done: JoinHandle<()>, message: impl FnOnce(GatewayError) -> Message + Send + 'static) {
-        let (Some(threads), outbox) = (&self.threads, self.outbox.clone()) else { return };
+        let Some(threads) = &self.threads else { return };
+        let outbox = self.outbox.clone();
         threads.spawn(async move {
             if let Err(error) = done.await {
                 outbox.send(message(GatewayError::bug(&error)));
@@ -146,7 +149,9 @@ fn visible_text(error: &dyn std::fmt::Display) -> String {
 }
 
 async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
-    let (request, is_paid, begun) = (quote.request().clone(), !quote.price().is_free(), (gateway.clock)());
+    let request = quote.request().clone();
+    let is_paid = !quote.price().is_free();
+    let begun = (gateway.clock)();
     let progress = |received| {
         let request = request.clone();
         work.send(match received {
@@ -252,8 +257,7 @@ fn parsed(request: &Request, response: StoredResponse) -> Result<Response, Strin
         Request::Artifact { .. } => Ok(Response::Artifact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
         Request::UploadAddress => {
-            let address = upload_address(&body).ok_or_else(useless)?;
-            Ok(Response::UploadUrl(UploadAddress::new(address)))
+            Ok(Response::UploadUrl(UploadAddress::new(upload_address(&body).ok_or_else(useless)?)))
         }
         Request::PrivateAnalysis { .. } | Request::PrivateAnalyses { .. } => {
             Ok(Response::Progress(Analysis::of(&body)))

@@ -69,7 +69,9 @@ fn loaded(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
 
 /// Indexes a report and sends its rows, while more of its bytes may still arrive.
 fn index(work: &Task, ticket: &Ticket, mut body: Body) {
-    let (mut indexer, mut pace, job) = (Indexer::default(), SendPace::default(), ticket.number);
+    let job = ticket.number;
+    let mut indexer = Indexer::default();
+    let mut pace = SendPace::default();
     loop {
         let read = usize::try_from(indexer.position()).unwrap_or(usize::MAX);
         body = body.wait_for(read.saturating_add(1)).clone();

@@ -90,7 +90,10 @@ fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, k
 fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Pattern) -> Result<(), StoreError> {
     let notes = gateway.store.notes()?;
     let reports = gateway.store.every_report(&gateway.service)?;
-    let (all, mut done, mut ended, mut pace) = (reports.len() as u64, 0, Ok(()), SendPace::default());
+    let all = reports.len() as u64;
+    let mut done = 0;
+    let mut ended = Ok(());
+    let mut pace = SendPace::default();
     let mut hits = matching_notes(notes, pattern, &reports);
     every_report(&reports, pattern, MAX_HITS, &ticket.cancel, &mut |found| {
         done += 1;
@@ -119,8 +122,7 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
         let mut pieces = vec![Piece::Value(note.text)];
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
         let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
-        let file = note.file.or_else(|| identifier.parts().file);
-        let of = HitSource::Notes(file, identifier);
+        let of = HitSource::Notes(note.file.or_else(|| identifier.parts().file), identifier);
         match groups.iter_mut().find(|group| group.of == of) {
             Some(group) => group.hits.push(hit),
             None => groups.push(HitGroup { of, count: 0, hits: vec![hit] }),
