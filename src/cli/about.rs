@@ -217,7 +217,9 @@ impl HelpArgs {
 
 /// A topic for a terminal: without comments and fences, its prose wrapped.
 fn for_terminal(topic: &str, columns: usize) -> String {
-    let (mut shown, mut prose, mut is_code) = (String::new(), String::new(), false);
+    let mut shown = String::new();
+    let mut prose = String::new();
+    let mut is_code = false;
     let is_item = |line: &str| line.starts_with("- ") || line.get(1..3) == Some(". ");
     for line in topic.lines().chain([""]) {
         let is_fence = line.starts_with("```");

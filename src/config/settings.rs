@@ -29,7 +29,9 @@ pub struct Setting {
 }
 
 fn settings_of(template: &'static str) -> Vec<Setting> {
-    let (mut table, mut comment, mut settings) = (String::new(), "", Vec::new());
+    let mut table = String::new();
+    let mut comment = "";
+    let mut settings = Vec::new();
     for line in template.lines() {
         if let Some(name) = line.strip_prefix("#[") {
             table = format!("{}.", name.trim_end_matches(']'));

@@ -296,7 +296,8 @@ fn window(
     unit: Unit,
 ) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
-    let (is_quiet, first, second) = (second.is_quiet, first.reading, second.reading);
+    let is_quiet = second.is_quiet;
+    let (first, second) = (first.reading, second.reading);
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
         return None;
     }

@@ -209,7 +209,9 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
 
 /// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths contain it.
 pub fn split_words(text: &str) -> Result<Vec<String>, String> {
-    let (mut words, mut quoted_by, mut is_between) = (Vec::<String>::new(), None, true);
+    let mut words = Vec::<String>::new();
+    let mut quoted_by = None;
+    let mut is_between = true;
     for letter in text.chars() {
         if quoted_by.is_none() && letter.is_whitespace() {
             is_between = true;

@@ -155,7 +155,9 @@ impl Tab {
 /// Places tabs in as many rows as they need.
 fn placed(tabs: impl Iterator<Item = Tab>, area: Area, indent: u16, padding: u16) -> Vec<Tab> {
     let margin = area.x.saturating_add(1 - padding.min(1));
-    let (mut x, mut y, end) = (margin.saturating_add(indent), area.y, area.x.saturating_add(area.width));
+    let mut x = margin.saturating_add(indent);
+    let mut y = area.y;
+    let end = area.x.saturating_add(area.width);
     let place = |mut tab: Tab| {
         if x > margin && x.saturating_add(tab.area.width) > end {
             (x, y) = (margin, y.saturating_add(1));
