@@ -69,7 +69,7 @@
 //! - a pane: a row of `panes!` with its name, its titles and the equality of its values
 //!   ([`report::attributes::Sameness`]), and a row of [`app::PANES`]
 //! - a command: a row of [`app::COMMANDS`]
-//! - state of one open file: a field of [`app::files::OpenFile`]
+//! - state of one open file: a field of `app::files::OpenFile`
 //! - an ad-hoc request: a row of [`app::AD_HOC_REQUESTS`], for the palette and for `behaview api`
 //! - an export format: a row of [`export::FORMATS`], and one of the table in `assets/help/export.md`
 //! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,

@@ -8,9 +8,9 @@
 //! | `C:\Documents and Settings\bob\Application Data\a` | `C:\Users\bob\AppData\Roaming\a` |
 //! | `<HKCU>\a`, `HKEY_CURRENT_USER\a`, `HKCU:\a` | `HKCU\a` |
 //! | `\REGISTRY\MACHINE\a` | `HKLM\a` |
-//! | `<PATH_SAMPLE.EXE>`, `<Full path to file>` | [`SAMPLE`] |
+//! | `<PATH_SAMPLE.EXE>`, `<Full path to file>` | `SAMPLE` |
 //!
-//! [`spell_out`] keeps the case and everything that no row names; `fold` derives the key by which two values are equal.
+//! `spell_out` keeps the case and everything that no row names; `fold` derives the key by which two values are equal.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;

@@ -113,7 +113,7 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Folds these rows; [`Folds::refresh`] hides their children once the tree is known.
+    /// Folds these rows; `Folds::refresh` hides their children once the tree is known.
     pub fn of(rows: &[u32]) -> Self {
         Self { turned: rows.iter().copied().collect(), ..Self::default() }
     }
@@ -200,7 +200,7 @@ impl Folds {
         matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
     }
 
-    /// Like [`Depths::guides`], among the visible rows.
+    /// Like `Depths::guides`, among the visible rows.
     pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
         let Some((visible, depth)) = self.visible.as_ref().zip(depths.get(row)) else {
             return depths.guides(row, reach);
