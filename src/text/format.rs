@@ -125,18 +125,24 @@ impl ColumnWidth for str {
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = String::new();
+    let mut taken = 0;
     for word in text.split(' ') {
-        if !row.is_empty() && row.columns() + 1 + word.columns() > columns {
+        if !row.is_empty() && taken + 1 + word.columns() > columns {
             rows.push(std::mem::take(&mut row));
+            taken = 0;
         }
         if !row.is_empty() {
             row.push(' ');
+            taken += 1;
         }
         for character in word.chars() {
-            if !row.is_empty() && row.columns() + character.width().unwrap_or(0) > columns {
+            let width = character.width().unwrap_or(0);
+            if !row.is_empty() && taken + width > columns {
                 rows.push(std::mem::take(&mut row));
+                taken = 0;
             }
             row.push(character);
+            taken += width;
         }
     }
     rows.push(row);
