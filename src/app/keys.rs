@@ -98,7 +98,8 @@ enum LetterInput {
 macro_rules! key_contexts {
     ($($(#[$about:meta])* $place:ident $(as $set:ident)?, $letters:ident, $label:literal;)*) => {
         /// Where the user is: exactly one context at a time.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+        #[serde(rename_all = "snake_case")]
         pub enum KeyContext {
             $($(#[$about])* $place,)*
         }

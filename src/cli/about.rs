@@ -3,7 +3,7 @@
 use super::cost::known;
 use super::output::page_text;
 use super::*;
-use crate::app::{Command, Key, Keymap};
+use crate::app::{Command, Key, KeyContext, Keymap};
 use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
 use clap::Subcommand;
 use clap::error::{ContextKind, ContextValue};
@@ -61,13 +61,17 @@ fn show(form: &FormatFlags, common: &Common) -> Result<()> {
     let (folders, config) = common.config()?;
     let settings = &config.effective();
     let known = known(&folders, &config).map(|(known, _)| known).unwrap_or_default();
-    let read = known.user_read.map(|_| known.label());
+    let read = known.user_read.map(|at| {
+        let [api, intelligence] = [known.premium_api, known.premium_intelligence].map(|known| known.is_granted());
+        json!({"premium_api": api, "premium_intelligence": intelligence, "read_at": at})
+    });
     let shown = json!({"file": text::path(&folders.config).to_string(), "settings": settings, "user_object": read});
     print(form.json, &shown, || {
-        let rows = settings.iter().map(|EffectiveSetting { name, value, from }| {
-            [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), from.clone()]
+        let rows = settings.iter().map(|EffectiveSetting { name, value, origin }| {
+            [visible(name), value.as_deref().map_or_else(|| "-".to_owned(), visible), origin.to_string()]
         });
-        table(["setting", "value", "from"], rows) + &read.map(|read| format!("\n{read}\n")).unwrap_or_default()
+        table(["setting", "value", "from"], rows)
+            + &read.iter().map(|_| format!("\n{}\n", known.label())).collect::<String>()
     })
 }
 
@@ -87,7 +91,7 @@ fn check(form: &FormatFlags) -> Result<()> {
     let path = folders.to_read()?;
     let place = text::path(path).to_string();
     let found = &Config::check(path)?;
-    print(form.json, &json!({"file": place, "found": found}), || {
+    print(form.json, &json!({"file": place, "problems": found}), || {
         let lines = found.iter().map(|ConfigProblem { line, message }| {
             format!("{place}:{line}: {}\n", Untrusted::from(message.as_str()).visible())
         });
@@ -114,9 +118,11 @@ pub(super) struct KeysArgs {
 struct KeyRow {
     command: &'static str,
     keys: Vec<String>,
-    usual_keys: Vec<String>,
+    default_keys: Vec<String>,
+    contexts: Vec<KeyContext>,
+    help: &'static str,
+    #[serde(skip)]
     place: String,
-    does: &'static str,
     /// Whether it sends a request, and so may cost something.
     sends: bool,
     /// Whether the screen that it opens sends requests.
@@ -146,9 +152,10 @@ fn key_row(command: &'static Command, map: &Keymap) -> KeyRow {
     KeyRow {
         command: command.name,
         keys: names(map.of(command)),
-        usual_keys: names(command.keys),
+        default_keys: names(command.keys),
+        contexts: command.contexts.each().collect(),
         place: command.contexts.label(),
-        does: command.help,
+        help: command.help,
         sends: command.sends(),
         opens_paid: command.can_cost() && !command.sends(),
     }
@@ -159,7 +166,7 @@ fn keys_text(rows: &[KeyRow]) -> String {
         let price =
             if row.sends || row.opens_paid { format!("; sends a request {}", row.price()) } else { String::new() };
         let keys = if row.keys.is_empty() { "none".to_owned() } else { row.keys.join(" ") };
-        [keys, row.command.to_owned(), row.place.clone(), format!("{}{price}", row.does)]
+        [keys, row.command.to_owned(), row.place.clone(), format!("{}{price}", row.help)]
     });
     table(["keys", "command", "where it works", "what it does"], rows)
 }
@@ -168,7 +175,7 @@ fn keys_markdown(rows: &[KeyRow]) -> String {
     let heading = "| keys | command | where it works | what it does | price |\n|---|---|---|---|---|\n";
     let rows = rows.iter().map(|row| {
         let keys: Vec<_> = row.keys.iter().map(|key| format!("`{}`", key.replace('|', "\\|"))).collect();
-        format!("| {} | {} | {} | {} | {} |\n", keys.join(" "), row.command, row.place, row.does, row.price())
+        format!("| {} | {} | {} | {} | {} |\n", keys.join(" "), row.command, row.place, row.help, row.price())
     });
     std::iter::once(heading.to_owned()).chain(rows).collect()
 }
@@ -185,7 +192,7 @@ macro_rules! topics {
 }
 
 topics! {
-    "keys" "config" "pricing" "store" "export" "findings" "scripts" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
+    "keys" "config" "pricing" "store" "export" "findings" "scripts" "json" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
 }
 
 #[derive(Debug, Args)]

@@ -96,7 +96,7 @@ impl DeleteArgs {
         }
         self.agreed.check(request.warning().as_deref())?;
         send(&setup, &request, true)?;
-        let deleted = if self.file_only { "file" } else { "file and reports" };
+        let deleted: &[_] = if self.file_only { &["file"] } else { &["file", "reports"] };
         print_json(&json!({ "file": self.sha256.trim().to_ascii_lowercase(), "deleted": deleted }))
     }
 }

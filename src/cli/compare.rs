@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::compare::{MatrixColumn, SeenFilter, cut, sides};
 use crate::app::list::List;
-use crate::quota::Plan;
+use crate::quota::{Plan, Price};
 use crate::report::Cancel;
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
 use crate::runtime::{load_file, read_rules};
@@ -59,7 +59,8 @@ struct CompareOutput {
     more: bool,
     /// Sandboxes beyond the maximum of 64.
     left_out: usize,
-    missing: Option<String>,
+    /// The price of the reports that are not stored.
+    missing_price: Option<Price>,
     items: Vec<ItemOutput>,
 }
 
@@ -71,22 +72,22 @@ struct ColumnOutput {
     id: String,
     sandbox: String,
     stored: bool,
-    items: usize,
+    items_seen: usize,
 }
 
 #[derive(Serialize)]
 struct ItemOutput {
     pane: &'static str,
-    what: String,
-    item: String,
+    label: String,
+    text: String,
     seen: Vec<usize>,
     /// Numbers of the columns of `seen` where rules alone find it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     by_rules: Vec<usize>,
     /// Numbers of the columns whose list lacks it, but may have been truncated by the service.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    perhaps_unlisted: Vec<usize>,
-    /// Whether another sandbox has a different value; `item` is the first one's.
+    unknown: Vec<usize>,
+    /// Whether another sandbox has a different value; `text` is the first one's.
     differs: bool,
     /// The values of each sandbox, if they differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -106,7 +107,7 @@ struct ItemOutput {
 #[derive(Serialize)]
 struct ItemValues {
     number: usize,
-    items: Vec<String>,
+    texts: Vec<String>,
 }
 
 const MIXED: &str = "files are compared by --with, and documents with documents: behaview compare one.json two.json";
@@ -122,9 +123,10 @@ impl CompareArgs {
             None => (self.documents(&mut gap)?, Vec::new(), Entitlements::default()),
         };
         shown.left_out = cut(&mut columns);
-        shown.missing = price(&columns, &entitled);
+        shown.missing_price = price(&columns, &entitled);
         if !columns.iter().any(MatrixColumn::is_compared) {
-            let missing = shown.missing.map(|price| format!("; its reports cost {price}")).unwrap_or_default();
+            let missing =
+                shown.missing_price.map(|price| format!("; its reports cost {}", price.short())).unwrap_or_default();
             fail!(NotFound, "nothing is stored of this file with this profile{missing}. behaview list fetches them");
         }
         let here = self.here(&columns, &entitled)?;
@@ -215,7 +217,8 @@ impl CompareArgs {
         };
         if matches!(self.only, SeenFilter::Here | SeenFilter::NotHere) && !column.is_compared() {
             let cost = price(std::slice::from_ref(column), entitled).zip(column.identifier.as_ref());
-            let cost = cost.map(|(cost, id)| format!(". behaview show {} fetches it: {cost}", id.text().visible()));
+            let cost =
+                cost.map(|(cost, id)| format!(". behaview show {} fetches it: {}", id.text().visible(), cost.short()));
             fail!(NotFound, "the report of {} is not stored{}", name(column), cost.unwrap_or_default());
         }
         Ok(here)
@@ -237,9 +240,9 @@ impl ColumnOutput {
 }
 
 /// The total price of the missing reports; `None` if none is missing.
-fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<String> {
+fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<Price> {
     let missing = columns.iter().filter(|column| column.identifier.is_some() && !column.is_compared()).count();
-    (missing > 0).then(|| Plan::of_reports(missing, entitled).to_string())
+    Plan::of_reports(missing, entitled).prices.pop().filter(|_| missing > 0)
 }
 
 impl CompareOutput {
@@ -249,17 +252,17 @@ impl CompareOutput {
         let items: Vec<&ComparedItem> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         for (n, column) in self.columns.iter_mut().enumerate() {
             column.number = n + 1;
-            column.items = items.iter().filter(|item| item.seen >> n & 1 == 1).count();
+            column.items_seen = items.iter().filter(|item| item.seen >> n & 1 == 1).count();
         }
         self.items.extend(items.iter().map(|item| {
             let (label, text) = matrix.row(item).words(converted);
             ItemOutput {
                 pane: item.pane.name(),
-                what: label,
-                item: text,
+                label,
+                text,
                 seen: columns_of(&|n| item.seen >> n & 1 == 1),
                 by_rules: columns_of(&|n| matrix.technique(item, Some(n)).is_some()),
-                perhaps_unlisted: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
+                unknown: columns_of(&|n| matrix.is_perhaps_unlisted(item, n)),
                 differs: item.other != 0,
                 details: Vec::new(),
                 others: columns_of(&|n| item.other >> n & 1 == 1),
@@ -271,9 +274,9 @@ impl CompareOutput {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
             let (number, text) = (column + 1, row.words(converted).1);
             match item.details.last_mut().filter(|details| details.number == number) {
-                Some(details) if details.items.len() >= MAX_VALUES || details.items.contains(&text) => {}
-                Some(details) => details.items.push(text),
-                None => item.details.push(ItemValues { number, items: vec![text] }),
+                Some(details) if details.texts.len() >= MAX_VALUES || details.texts.contains(&text) => {}
+                Some(details) => details.texts.push(text),
+                None => item.details.push(ItemValues { number, texts: vec![text] }),
             }
         });
     }
@@ -290,25 +293,22 @@ impl CompareOutput {
             let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {stored}");
         }
         let is_any = |is: fn(&ItemOutput) -> bool| self.items.iter().any(is);
-        let price = self.missing.as_deref().unwrap_or_default();
+        let price = self.missing_price.as_ref().map(Price::short).unwrap_or_default();
         let remarks = [
             (!self.items.is_empty(), "● seen, · not seen".to_owned()),
-            (self.missing.is_some(), format!("the missing reports cost {price}: behaview show <identifier>")),
+            (self.missing_price.is_some(), format!("the missing reports cost {price}: behaview show <identifier>")),
             (self.more, "further sandboxes may be on pages not stored: behaview list --all <sha256>".to_owned()),
             (self.left_out > 0, format!("sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out)),
             (is_any(|item| item.differs), "≠  differs from the first that saw it: below it, by number".to_owned()),
-            (
-                is_any(|item| !item.perhaps_unlisted.is_empty()),
-                "?  not listed, in a list perhaps cut or not stored".to_owned(),
-            ),
+            (is_any(|item| !item.unknown.is_empty()), "?  not listed, in a list perhaps cut or not stored".to_owned()),
             (is_any(|item| !item.by_rules.is_empty()), format!("{BY_RULES_SIGN}  by our rules alone")),
         ];
         remarks.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, words)| text += &(words + "\n"));
         text.push('\n');
         for item in &self.items {
-            let _ = writeln!(text, "{}  {:<22}  {:<14}  {}", item.signs, item.title, item.what, item.item);
+            let _ = writeln!(text, "{}  {:<22}  {:<14}  {}", item.signs, item.title, item.label, item.text);
             for details in item.details.iter().filter(|details| item.others.contains(&details.number)) {
-                for value in &details.items {
+                for value in &details.texts {
                     let _ = writeln!(text, "{:>1$}  {2}", details.number, self.columns.len() + 40, value);
                 }
             }

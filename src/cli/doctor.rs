@@ -23,40 +23,39 @@ pub(super) struct DoctorArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
-    Good,
+    Ok,
     Warning,
     /// It prevents a feature from working.
-    Wrong,
+    Error,
 }
 
 #[derive(Debug, Serialize)]
 struct Check {
     name: &'static str,
-    health: Health,
-    found: String,
-    /// Empty for a good result.
-    advice: String,
+    status: Health,
+    text: String,
+    advice: Option<String>,
     #[serde(skip)]
     kind: FailureKind,
 }
 
-fn good(name: &'static str, found: impl Into<String>) -> Check {
-    Check { name, health: Health::Good, found: found.into(), advice: String::new(), kind: FailureKind::Other }
+fn good(name: &'static str, text: impl Into<String>) -> Check {
+    Check { name, status: Health::Ok, text: text.into(), advice: None, kind: FailureKind::Other }
 }
 
-fn warning(name: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check { health: Health::Warning, advice: advice.to_owned(), ..good(name, found) }
+fn warning(name: &'static str, text: impl Into<String>, advice: &str) -> Check {
+    Check { status: Health::Warning, advice: Some(advice.to_owned()), ..good(name, text) }
 }
 
-fn wrong(name: &'static str, kind: FailureKind, found: impl Into<String>, advice: &str) -> Check {
-    Check { health: Health::Wrong, kind, ..warning(name, found, advice) }
+fn wrong(name: &'static str, kind: FailureKind, text: impl Into<String>, advice: &str) -> Check {
+    Check { status: Health::Error, kind, ..warning(name, text, advice) }
 }
 
 impl DoctorArgs {
     pub(super) fn run(&self, common: &Common) -> Result<()> {
         let checks = self.checks(common);
         print(self.json, &checks, || text(&checks))?;
-        let wrong: Vec<_> = checks.iter().filter(|check| check.health == Health::Wrong).collect();
+        let wrong: Vec<_> = checks.iter().filter(|check| check.status == Health::Error).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
         let words = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
         Err(first.kind.error(words).into())
@@ -174,14 +173,14 @@ fn online(common: &Common) -> Vec<Check> {
 }
 
 fn text(checks: &[Check]) -> String {
-    let rows = checks.iter().flat_map(|Check { name, health, found, advice, .. }| {
-        let sign = match health {
-            Health::Good => "ok",
+    let rows = checks.iter().flat_map(|Check { name, status, text, advice, .. }| {
+        let sign = match status {
+            Health::Ok => "ok",
             Health::Warning => "warning",
-            Health::Wrong => "WRONG",
+            Health::Error => "WRONG",
         };
-        let advice = (!advice.is_empty()).then(|| [String::new(), String::new(), format!("→ {}", to_visible(advice))]);
-        [[sign.to_owned(), (*name).to_owned(), to_visible(found).to_string()]].into_iter().chain(advice)
+        let advice = advice.as_ref().map(|advice| [String::new(), String::new(), format!("→ {}", to_visible(advice))]);
+        [[sign.to_owned(), (*name).to_owned(), to_visible(text).to_string()]].into_iter().chain(advice)
     });
     table(["", "check", "found"], rows)
 }

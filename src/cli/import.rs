@@ -24,14 +24,19 @@ pub(super) struct ImportArgs {
     /// Replace stored reports with the same identifiers
     #[arg(long)]
     replace: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
-#[derive(Default)]
+#[derive(Default, Serialize)]
 struct ImportSummary {
-    stored: u64,
+    imported: u64,
     same: u64,
     refused: u64,
     passed_over: u64,
+    /// A line about each report.
+    remarks: Vec<String>,
 }
 
 impl ImportArgs {
@@ -48,7 +53,6 @@ impl ImportArgs {
         }
         let store = open_for_reading(&folders.store)?;
         let service = service_of(&profile);
-        let mut text = String::new();
         let mut sums = ImportSummary::default();
         for path in self.files.iter().map(Path::new) {
             let name = path.file_name().filter(|name| *name != STANDARD_INPUT).map(|name| name.as_encoded_bytes());
@@ -63,11 +67,10 @@ impl ImportArgs {
                 replaces: self.replace,
             };
             let shown = crate::text::path(path);
-            for line in batch.lines(path, &mut sums) {
-                text += &format!("{shown}: {line}\n");
-            }
+            let lines = batch.lines(path, &mut sums);
+            sums.remarks.extend(lines.into_iter().map(|line| format!("{shown}: {line}")));
         }
-        print_text(&(text + &sums.label()))?;
+        print(self.json, &sums, || sums.label())?;
         sums.end()
     }
 }
@@ -112,7 +115,7 @@ impl ImportFile<'_> {
         let mut page = Some(&value).filter(|value| value.is_page).and_then(|value| Page::of(&value.body).ok());
         let whole = page.as_ref().and_then(|_| self.import_page(&value.body).ok().flatten());
         if let Some((request, reports)) = whole {
-            sums.stored += reports.len() as u64;
+            sums.imported += reports.len() as u64;
             lines.push(format!("imported the {}", request.label()));
             let identifiers = reports.iter().filter_map(ResponsePart::identifier);
             lines.extend(identifiers.map(|id| format!("imported {}", id.text().visible())));
@@ -194,7 +197,7 @@ impl ImportFile<'_> {
             // Another program has imported one meanwhile.
             return Err(other(None));
         }
-        sums.stored += 1;
+        sums.imported += 1;
         Ok(format!("imported {shown}"))
     }
 
@@ -234,9 +237,10 @@ impl ImportSummary {
     }
 
     fn label(&self) -> String {
-        let Self { stored, same, refused, passed_over } = self;
+        let Self { imported, same, refused, passed_over, remarks } = self;
+        let lines: String = remarks.iter().map(|line| format!("{line}\n")).collect();
         let passed_over = if *passed_over > 0 { format!(", passed over {passed_over}") } else { String::new() };
-        format!("imported {stored}, stored already {same}, refused {refused}{passed_over}\n")
+        format!("{lines}imported {imported}, stored already {same}, refused {refused}{passed_over}\n")
     }
 
     /// The outcome of the run. If reports were refused and none is stored now, the files are at
@@ -248,7 +252,7 @@ impl ImportSummary {
         let why = why.map(|(_, why)| why).collect::<Vec<_>>().join("; ");
         match self {
             _ if why.is_empty() => Ok(()),
-            Self { refused: 1.., stored: 0, same: 0, .. } => fail!(Malformed, "{why}"),
+            Self { refused: 1.., imported: 0, same: 0, .. } => fail!(Malformed, "{why}"),
             _ => fail!(Partial, "{why}"),
         }
     }

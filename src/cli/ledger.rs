@@ -46,8 +46,8 @@ enum LedgerFormat {
 }
 
 /// The members of a [`LedgerEntry`], in the order of CSV's columns.
-const COLUMNS: &str = "time,session,operation,what,unit,predicted_min,predicted_max,settled,counts_as,at_least,\
-    state,outcome,counted";
+const COLUMNS: &str = "recorded_at,session,operation,request,unit,predicted_min,predicted_max,settled,counts_as,\
+    at_least,state,outcome,evidence";
 
 #[derive(Debug, Serialize)]
 struct LedgerTotal {
@@ -76,7 +76,7 @@ impl LedgerArgs {
                 let totals = totals(&entries);
                 let shown = json!({
                     "profile": profile.name,
-                    "time": time,
+                    "period": time,
                     "entries": entries,
                     "totals": totals,
                     // Null without readings of the counters before and after.
@@ -129,7 +129,7 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
         "certain": window.certain,
         "unsure": window.unsure,
         "not_compared": others,
-        "words": words,
+        "summary": words,
     });
     Some((shown, last))
 }

@@ -68,11 +68,10 @@ struct ListedSandbox {
     #[serde(skip)]
     is_unicode: bool,
     sandbox: String,
-    when: Option<Timestamp>,
+    ran_at: Option<Timestamp>,
     /// The first verdict, if the report is stored.
     verdict: Option<String>,
     score: Option<u64>,
-    #[serde(skip)]
     labels: Vec<String>,
     tags: Vec<String>,
     /// When the report was stored; it is free from then on.
@@ -309,7 +308,7 @@ impl ListedSandbox {
             self.score.map(|score| score.to_string()).unwrap_or_default(),
             visible(&self.labels.join(" ")),
             visible(&self.tags.join(" ")),
-            self.when.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default(),
+            self.ran_at.map(|time| time.strftime("%F %R").to_string()).unwrap_or_default(),
             if self.stored_at.is_some() { "0, stored".to_owned() } else { price.to_owned() },
             visible(self.id.as_deref().unwrap_or("-")),
         ]
@@ -334,7 +333,7 @@ fn sandbox(
         id: identifier.map(|identifier| identifier.text().unicode()),
         is_unicode: identifier.is_none_or(|identifier| str::from_utf8(identifier.text().as_bytes()).is_ok()),
         sandbox: named.map(|name| name.unicode()).unwrap_or_default(),
-        when: ran.and_then(|ran| Timestamp::from_second(ran).ok()),
+        ran_at: ran.and_then(|ran| Timestamp::from_second(ran).ok()),
         verdict: verdict.map(|verdict| verdict.unicode()),
         score,
         labels: labels.iter().map(Untrusted::unicode).collect(),

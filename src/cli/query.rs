@@ -4,7 +4,7 @@
 use super::output::{print, table};
 use super::setup::{Setup, hint, show_progress, warn};
 use crate::gateway::{Gateway, GatewayError, Received, StoredResponse};
-use crate::quota::{Period, Price, SpentUnits, Unit, Units, in_units};
+use crate::quota::{Period, Price, SpentUnits, Unit, UnitTotal, Units, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
 use crate::store::StoreError;
@@ -139,9 +139,9 @@ pub(super) fn print_cost(setup: &Setup) -> Result<()> {
 }
 
 /// The cost of this run by unit, for scripts: certain, perhaps of lost or refused calls, and whether it may be higher.
-pub(super) fn cost(gateway: &Gateway) -> Result<BTreeMap<Unit, Value>> {
-    let cost = |of: SpentUnits| json!({"charged": of.charged, "perhaps": of.unsure, "is_open": of.is_open});
-    Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| (unit, cost(spent))).collect())
+pub(super) fn cost(gateway: &Gateway) -> Result<Vec<Value>> {
+    let cost = |unit: Unit, of: SpentUnits| json!({"unit": unit, "charged": of.charged, "perhaps": of.unsure, "at_least": of.is_open});
+    Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| cost(unit, spent)).collect())
 }
 
 pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
@@ -163,14 +163,15 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
     let (remark, further) = remark.unzip();
     let further = further.filter(|further| *further != Units::NOTHING).map(|further| (Unit::Request, further));
     let priced = prices().map(|price| (price.verdict.unit, price.verdict.units));
-    let mut total = BTreeMap::new();
+    let mut total = BTreeMap::<_, UnitTotal>::new();
     for (unit, units) in priced.chain(further) {
-        let sum = total.entry(unit).or_insert(Units::NOTHING);
-        *sum = sum.plus(units);
+        let sum = total.entry(unit).or_insert(UnitTotal { unit, units: Units::NOTHING });
+        sum.units = sum.units.plus(units);
     }
-    let call = |call: &(String, Option<Price>)| json!({"what": call.0, "stored": call.1.is_none(), "price": call.1});
+    let totals: Vec<_> = total.into_values().collect();
+    let call = |call: &(String, Option<Price>)| json!({"request": call.0, "stored": call.1.is_none(), "price": call.1});
     // A remark has the costs that no call shows before it is made; a total without a maximum is not known.
-    let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "total": total, "remark": remark});
+    let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "totals": totals, "remark": remark});
     print(setup.spending.json, &shown, || {
         let row = |(what, price): &(String, Option<Price>)| {
             let (words, rule) = match price {
@@ -179,7 +180,7 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
             };
             [words, rule.to_owned(), what.clone()]
         };
-        let sums: Vec<_> = total.iter().map(|(unit, sum)| sum.label(*unit)).collect();
+        let sums: Vec<_> = totals.iter().map(|sum| sum.units.label(sum.unit)).collect();
         let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };
         let remark = remark.iter().map(|remark| format!("{remark}\n")).collect::<String>();
         let calls = table(["price", "rule", "what"], calls.iter().map(row));

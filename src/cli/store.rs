@@ -116,7 +116,7 @@ impl RemoveArgs {
         if self.json {
             let rows = all.iter().map(|item| row(store, item, now)).collect::<Result<Vec<_>, StoreError>>()?;
             let deleted = gone.map(|(deletion, files)| self.deleted(deletion, files));
-            return print_json(&json!({"stored": rows, "bytes": size, "on_disk": on_disk, "deleted": deleted}));
+            return print_json(&json!({"stored": rows, "bytes": size, "bytes_on_disk": on_disk, "deleted": deleted}));
         }
         let heading = ["received (UTC)", ">size", "->on disk", ">notes", "at service", "from", "what", "-id"];
         let cells = rows.iter().map(|item| cells(item, now));
@@ -140,10 +140,10 @@ impl RemoveArgs {
         deletion.things.iter().for_each(|item| *profiles.entry(&item.profile).or_default() += 1);
         let (size, on_disk) = deletion.sizes();
         json!({
-            "is_done": self.yes,
+            "done": self.yes,
             "items": deletion.things.len(),
             "bytes": size,
-            "on_disk": on_disk,
+            "bytes_on_disk": on_disk,
             "notes": deletion.notes,
             // Records of files that were opened, listed or imported, which are deleted too.
             "files": files,
@@ -187,22 +187,23 @@ fn row(store: &Store, item: &StoredItem, now: Timestamp) -> Result<Value, StoreE
             "attribute": item.map(|item| item.attribute.unicode()),
             "item": item.map(|item| item.text.unicode()),
             "text": note.text.unicode(),
-            "written": note.written,
+            "written_at": note.written,
         })
     };
     Ok(json!({
         "id": id(item),
-        "what": what(item),
+        "kind": kind(item),
+        "label": label(item),
         "profile": item.profile,
         "file": item.file.as_ref().map(ToString::to_string),
         "name": item.name.as_ref().map(Untrusted::unicode),
         "sandbox": item.noted().map(|identifier| identifier.parts().sandbox.unicode()),
-        "received": item.received,
+        "received_at": item.received,
         "bytes": item.bytes,
-        "on_disk": item.on_disk,
+        "bytes_on_disk": item.on_disk,
         "notes": notes.iter().map(note).collect::<Vec<_>>(),
-        "is_quarantined": item.is_unread(),
-        "at_service": item.retention(now).map(Retention::label),
+        "quarantined": item.is_unread(),
+        "at_service": item.retention(now),
         "imported_from": item.imported.as_ref().map(|imported| imported.from.unicode()),
         "imported_by": item.imported.as_ref().map(|imported| imported.by.unicode()),
     }))
@@ -216,25 +217,26 @@ fn cells(item: &StoredItem, now: Timestamp) -> [String; 8] {
         if item.notes == 0 { "-".to_owned() } else { item.notes.to_string() },
         item.retention(now).map_or_else(|| "-".to_owned(), Retention::short),
         origin(item),
-        match item.what {
-            Thing::Report(_) | Thing::Notes(_) => format!("{}{}", title(item).cut(40), of_file(item)),
-            Thing::Response { .. } => what(item),
-        },
+        label(item),
         to_visible(id(item)).to_string(),
     ]
 }
 
-fn of_file(item: &StoredItem) -> String {
-    item.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default()
+fn kind(item: &StoredItem) -> &'static str {
+    match item.what {
+        Thing::Report(_) => "report",
+        Thing::Notes(_) => "notes",
+        Thing::Response { .. } => "response",
+    }
 }
 
-fn what(item: &StoredItem) -> String {
+fn label(item: &StoredItem) -> String {
+    let file = item.file.as_ref().map(|file| format!(" of {}", file.short())).unwrap_or_default();
     match &item.what {
-        Thing::Report(_) => "report".to_owned(),
-        Thing::Notes(_) => "notes".to_owned(),
+        Thing::Report(_) | Thing::Notes(_) => format!("{}{file}", title(item).cut(40)),
         Thing::Response { key, .. } => match Request::of_storage_key(key.as_bytes()) {
             // Its reports are separate items, or were deleted.
-            Some(Request::Behaviours { .. }) => format!("{}{}, without reports", title(item), of_file(item)),
+            Some(Request::Behaviours { .. }) => format!("{}{file}, without reports", title(item)),
             _ => title(item).cut(120).to_string(),
         },
     }

@@ -86,7 +86,7 @@ impl SubmitArgs {
         }
         print_json(&json!({
             "file": file.as_str(),
-            "size": submission.size,
+            "bytes": submission.size,
             "scan": scan.text().unicode(),
             "cost": cost(gateway)?,
         }))?;

@@ -93,15 +93,22 @@ pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace:
     print_cost(setup)?;
     let seen = watched.seen.as_ref();
     let is_unlisted = seen.is_some_and(Analysis::is_done) && matches!(result, Ok(false));
-    let sandbox = |run: &SandboxRun| json!({"sandbox": run.sandbox().unicode(), "status": run.label()});
+    let sandbox = |run: &SandboxRun| {
+        json!({
+            "sandbox": run.sandbox().unicode(),
+            "status": run.progress.label(),
+            "percent": run.percent,
+            "message": run.message.as_ref().map(Untrusted::unicode),
+        })
+    };
     print_json(&json!({
         "file": file.to_string(),
         "scan": seen.map(|seen| seen.identifier.text().unicode()),
-        "began": seen.and_then(|seen| seen.began),
+        "began_at": seen.and_then(|seen| seen.began),
         "status": seen.map(|seen| if is_unlisted { "listing".to_owned() } else { seen.progress.label() }),
         "sandboxes": seen.iter().flat_map(|seen| seen.sandboxes.iter().map(sandbox)).collect::<Vec<_>>(),
         "reports": reports.iter().map(|identifier| identifier.text().unicode()).collect::<Vec<_>>(),
-        "calls": watched.made,
+        "calls_made": watched.made,
         "cost": cost(&setup.gateway)?,
         "done": matches!(result, Ok(true)),
     }))?;

@@ -3,19 +3,19 @@
 use super::settings::{SETTINGS, Setting, masked, without_values};
 use super::{Config, ConfigError};
 use crate::environment::Variables;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 /// Where a setting comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
 pub enum SettingOrigin {
     Flag,
-    Variable(String),
-    /// The line of the file.
-    File(usize),
+    Variable { variable: String },
+    File { line: usize },
     Default,
 }
 
@@ -23,8 +23,8 @@ impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag => f.write_str("flag"),
-            Self::Variable(name) => write!(f, "variable {name}"),
-            Self::File(line) => write!(f, "file, line {line}"),
+            Self::Variable { variable } => write!(f, "variable {variable}"),
+            Self::File { line } => write!(f, "file, line {line}"),
             Self::Default => f.write_str("default"),
         }
     }
@@ -34,9 +34,16 @@ impl fmt::Display for SettingOrigin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EffectiveSetting {
     pub name: String,
-    /// As TOML.
+    /// As JSON, which is also TOML; otherwise why it is not shown.
+    #[serde(serialize_with = "as_json")]
     pub value: Option<String>,
-    pub from: String,
+    #[serde(flatten)]
+    pub origin: SettingOrigin,
+}
+
+fn as_json<S: Serializer>(value: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = value.as_deref().unwrap_or("null");
+    serde_json::from_str(text).unwrap_or_else(|_| serde_json::Value::from(text)).serialize(serializer)
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -144,7 +151,7 @@ impl Layers {
                 }
                 (Ok(()), _, _) => {
                     put(&mut self.table, path, alone);
-                    self.origins.insert(path.join("."), SettingOrigin::File(line));
+                    self.origins.insert(path.join("."), SettingOrigin::File { line });
                 }
             }
             path.pop();
@@ -156,7 +163,11 @@ impl Layers {
         let variables = SETTINGS.iter().filter_map(|setting| {
             let (name, is_key) = (setting.variable()?, setting.name == "api_key");
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
-            Some((setting.of_profile().unwrap_or(&setting.name).to_owned(), value, SettingOrigin::Variable(name)))
+            Some((
+                setting.of_profile().unwrap_or(&setting.name).to_owned(),
+                value,
+                SettingOrigin::Variable { variable: name },
+            ))
         });
         let flags = flags.iter().cloned().map(|(name, value)| (name, value, SettingOrigin::Flag));
         let mut all: Vec<_> = variables.chain(flags).collect();
@@ -203,7 +214,7 @@ impl Layers {
     /// The line of the file with the key or the command that prints it.
     pub(super) fn line_of_key(&self) -> Option<usize> {
         ["api_key", "api_key_command"].iter().find_map(|name| match self.origin(name) {
-            SettingOrigin::File(line) => Some(line),
+            SettingOrigin::File { line } => Some(line),
             _ => None,
         })
     }
@@ -231,7 +242,7 @@ impl Layers {
             all.extend(names.into_iter().map(|name| {
                 let default = Some(setting.default).filter(|default| !default.is_empty()).map(str::to_owned);
                 let value = get(&self.table, &name).map(|value| setting.shown(value));
-                EffectiveSetting { value: value.or(default), from: self.origin(&name).to_string(), name }
+                EffectiveSetting { value: value.or(default), origin: self.origin(&name), name }
             }));
         }
         all

@@ -224,7 +224,7 @@ impl Config {
             let named =
                 mistakes.into_iter().map(|(command, message)| (layers.origin(&format!("keys.{command}")), message));
             match named.min().unwrap_or((SettingOrigin::Default, String::new())) {
-                (SettingOrigin::File(line), message) => invalid(ConfigProblem { line, message }),
+                (SettingOrigin::File { line }, message) => invalid(ConfigProblem { line, message }),
                 (origin, message) => ConfigError::Override(origin, message),
             }
         })?;
@@ -236,7 +236,7 @@ impl Config {
         let (mut found, layers) = Layers::of_file(&text(path)?);
         let Ok(config) = layers.read() else { return Ok(found) };
         let mut add = |name: &str, message: String| {
-            let line = if let SettingOrigin::File(line) = layers.origin(name) { line } else { 1 };
+            let line = if let SettingOrigin::File { line } = layers.origin(name) { line } else { 1 };
             found.push(ConfigProblem { line, message });
         };
         if let Err(error) = config.profile() {
@@ -279,11 +279,11 @@ impl Config {
     pub fn effective(&self) -> Vec<EffectiveSetting> {
         let has_key = self.key_finder();
         let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
-        let shown = |EffectiveSetting { name, value, from }: &EffectiveSetting| {
+        let shown = |EffectiveSetting { name, value, origin }: &EffectiveSetting| {
             let name = name.split('.').map(part).collect::<Vec<_>>().join(".");
             let name = if has_key(&name) { "…".to_owned() } else { name };
             let value = value.clone().map(|value| if has_key(&value) { "(the key, not shown)".into() } else { value });
-            EffectiveSetting { name, value, from: from.clone() }
+            EffectiveSetting { name, value, origin: origin.clone() }
         };
         self.effective.iter().map(shown).collect()
     }

@@ -70,7 +70,7 @@ fn template_sets_every_setting_and_is_valid() {
         "the example names a file that is not there"
     );
     for effective in Config::read(&path).unwrap().effective() {
-        assert!(effective.from.starts_with("file, line "), "{effective:?}");
+        assert!(matches!(effective.origin, SettingOrigin::File { .. }), "{effective:?}");
     }
     // A default is the value in an empty config.
     let nothing = Config::default();

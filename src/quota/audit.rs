@@ -31,10 +31,11 @@ pub struct LedgerEntry {
     #[serde(skip)]
     pub number: i64,
     /// When it was recorded, just before it was sent.
-    #[serde(rename = "time")]
+    #[serde(rename = "recorded_at")]
     pub at: Timestamp,
     pub session: String,
     pub operation: String,
+    #[serde(rename = "request")]
     pub what: String,
     pub unit: String,
     pub predicted_min: u64,
@@ -49,6 +50,7 @@ pub struct LedgerEntry {
     pub state: State,
     pub outcome: Option<String>,
     /// Evidence from the service's counters.
+    #[serde(rename = "evidence")]
     pub counted: Option<String>,
     /// For a call of a killed program, the latest time to which a program waits.
     #[serde(skip)]

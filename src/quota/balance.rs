@@ -102,7 +102,7 @@ impl Counter {
 
 /// A part of a response that could not be parsed; the rest is still used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ReservedUnits {
+pub struct UnparsedPart {
     /// Its position: an untrusted string, escaped before it is shown.
     pub name: String,
     pub why: &'static str,
@@ -122,7 +122,7 @@ pub struct Limit {
 pub struct Balances {
     /// Every counter, known and unknown, sorted by name.
     pub counters: Vec<Counter>,
-    pub rejected: Vec<ReservedUnits>,
+    pub unparsed: Vec<UnparsedPart>,
 }
 
 impl Balances {
@@ -143,12 +143,12 @@ impl Balances {
             _ => read.reject("data", "not an object"),
         }
         read.counters.sort_by(|a, b| a.name.cmp(&b.name));
-        read.rejected.sort_by(|a, b| a.name.cmp(&b.name));
+        read.unparsed.sort_by(|a, b| a.name.cmp(&b.name));
         read
     }
 
     fn add_counter(&mut self, name: &str, sides: &Value) {
-        let before = self.rejected.len();
+        let before = self.unparsed.len();
         let nothing = Map::new();
         let sides = sides.as_object().unwrap_or_else(|| {
             self.reject(name, "not an object");
@@ -165,7 +165,7 @@ impl Balances {
             meaning: KNOWN.iter().find(|known| known.0 == name).map(|known| (known.1, known.2)),
             user,
             group,
-            is_incomplete: self.rejected.len() > before,
+            is_incomplete: self.unparsed.len() > before,
         });
     }
 
@@ -181,7 +181,7 @@ impl Balances {
     }
 
     fn reject(&mut self, name: &str, why: &'static str) {
-        self.rejected.push(ReservedUnits { name: name.to_owned(), why });
+        self.unparsed.push(UnparsedPart { name: name.to_owned(), why });
     }
 
     /// Projects counters that were read earlier to `now`: those that were reset since then are set
@@ -272,14 +272,14 @@ pub struct Usage {
     pub daily: BTreeMap<Date, BTreeMap<String, u64>>,
     /// Calls per endpoint over all days, as the service sums them.
     pub(crate) total: BTreeMap<String, u64>,
-    pub rejected: Vec<ReservedUnits>,
+    pub unparsed: Vec<UnparsedPart>,
 }
 
 impl Usage {
     /// Parses a response that has days or a total; days without calls are omitted.
     pub fn parse(body: &[u8]) -> Result<Self, &'static str> {
         let read: Option<Self> = serde_json::from_slice(body).ok().map(|response| Self::read(&response));
-        let is_usage = |read: &Self| read.rejected.len() < 2 || !read.daily.is_empty() || !read.total.is_empty();
+        let is_usage = |read: &Self| read.unparsed.len() < 2 || !read.daily.is_empty() || !read.total.is_empty();
         read.filter(is_usage).ok_or("the response has no usage details")
     }
 
@@ -323,7 +323,7 @@ impl Usage {
     }
 
     fn reject(&mut self, name: String, why: &'static str) {
-        self.rejected.push(ReservedUnits { name, why });
+        self.unparsed.push(UnparsedPart { name, why });
     }
 
     /// Merges two responses; `other` wins for a day in both.
@@ -333,7 +333,7 @@ impl Usage {
             let sum = self.total.entry(endpoint).or_default();
             *sum = sum.saturating_add(count);
         }
-        self.rejected.extend(other.rejected);
+        self.unparsed.extend(other.unparsed);
         self
     }
 

@@ -137,7 +137,7 @@ impl Entitlements {
             Entitlement::read(balances.counter(unit, Period::Monthly).and_then(Counter::allows_anything), source)
         };
         let has_group = balances.has(Holder::Group);
-        let is_silent = balances.counters.is_empty() || !balances.rejected.is_empty();
+        let is_silent = balances.counters.is_empty() || !balances.unparsed.is_empty();
         Self {
             premium_intelligence: allowance(Unit::Search, EntitlementSource::Inferred),
             private_scanning: allowance(Unit::Scan, EntitlementSource::Service),

@@ -36,7 +36,7 @@ mod pool;
 mod price;
 mod rules;
 
-pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, ReservedUnits, Usage};
+pub use balance::{Balance, Balances, Counter, Limit, MINUTE_LIMIT, UnparsedPart, Usage};
 pub use budget::{Budget, BudgetPeriod, CONFIRM_ABOVE, OverBudget, SpentUnits, in_units};
 pub use entitlement::{Entitlement, EntitlementSource, Entitlements, Uploads};
 pub use operation::{Kind, Numbers, Operation};

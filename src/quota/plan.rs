@@ -44,6 +44,7 @@ pub struct ForecastLine {
     pub short: Units,
     pub resets_at: Timestamp,
     /// Whether the time of the reset is a guess.
+    #[serde(rename = "reset_assumed")]
     pub reset_is_assumed: bool,
     /// When the last unit fits within this limit alone, at the lowest price of the plan; `None`
     /// after more than ten years.

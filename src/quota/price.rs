@@ -5,7 +5,7 @@ use super::{Entitlements, Holder, Kind, Operation, Pool, PriceRule, RULES, Unit}
 use crate::text::{moment, names, thousands};
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt;
 
 /// An amount of one unit: of a price, of a sum of prices, or of the cost of a call.
@@ -183,7 +183,6 @@ impl Price {
     }
 }
 
-/// The JSON form. `units` is a number, or an object with `min` and `max`.
 impl Serialize for Price {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         json!({
@@ -191,11 +190,11 @@ impl Serialize for Price {
             "rule": self.rule.number,
             "pool": self.verdict.pool,
             "unit": self.verdict.unit,
-            "units": self.verdict.units.exact().map_or_else(|| json!(self.verdict.units), Value::from),
-            "charged": self.charged,
+            "units": self.verdict.units,
+            "holders": self.charged,
             "basis": self.basis,
             "allowed": self.verdict.refusal.is_none(),
-            "why": self.explanation().join(" "),
+            "explanation": self.explanation().join(" "),
         })
         .serialize(serializer)
     }

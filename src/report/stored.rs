@@ -247,18 +247,19 @@ const DEFAULT_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 const MAX_RETENTION: SignedDuration = SignedDuration::from_hours(28 * 24);
 
 /// Whether the service still has a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(tag = "state", content = "at", rename_all = "snake_case")]
 pub enum Retention {
     /// The identifier does not say when the sandbox ran.
     Unknown,
     /// Deleted by then at the latest.
-    Gone(Timestamp),
+    DeletedBy(Timestamp),
     /// Deleted then, unless a longer retention was chosen.
-    Unless(Timestamp),
+    PerhapsDeleted(Timestamp),
     /// The service still had it then, longer than by default.
     LastSeen(Timestamp),
     /// Available until then at least, unless it is deleted by hand.
-    Until(Timestamp),
+    AvailableUntil(Timestamp),
 }
 
 impl Retention {
@@ -270,23 +271,25 @@ impl Retention {
         let had = |time| sent.is_some_and(|sent| sent >= after(time));
         match now {
             // An installation may store longer.
-            now if now >= after(MAX_RETENTION) && !had(MAX_RETENTION) => Self::Gone(after(MAX_RETENTION)),
+            now if now >= after(MAX_RETENTION) && !had(MAX_RETENTION) => Self::DeletedBy(after(MAX_RETENTION)),
             // A report that was sent later has a longer, unknown retention.
             now if now >= after(DEFAULT_RETENTION) => match sent {
                 Some(sent) if had(DEFAULT_RETENTION) => Self::LastSeen(sent),
-                _ => Self::Unless(after(DEFAULT_RETENTION)),
+                _ => Self::PerhapsDeleted(after(DEFAULT_RETENTION)),
             },
-            _ => Self::Until(after(DEFAULT_RETENTION)),
+            _ => Self::AvailableUntil(after(DEFAULT_RETENTION)),
         }
     }
 
     pub fn label(self) -> String {
         let at = crate::text::moment;
         match self {
-            Self::Gone(when) => format!("the service deleted it by {}: the stored copy is the only one", at(when)),
-            Self::Unless(end) => format!("unless a longer retention was chosen the service deleted it on {}", at(end)),
+            Self::DeletedBy(when) => format!("the service deleted it by {}: the stored copy is the only one", at(when)),
+            Self::PerhapsDeleted(end) => {
+                format!("unless a longer retention was chosen the service deleted it on {}", at(end))
+            }
             Self::LastSeen(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
-            Self::Until(when) => format!("the service has it until {} at least", at(when)),
+            Self::AvailableUntil(when) => format!("the service has it until {} at least", at(when)),
             Self::Unknown => "its retention at the service is not known".to_owned(),
         }
     }
@@ -294,10 +297,10 @@ impl Retention {
     pub fn short(self) -> String {
         let at = |when: Timestamp| when.strftime("%m-%d").to_string();
         match self {
-            Self::Gone(_) => "gone".to_owned(),
-            Self::Unless(when) => format!("gone {}?", at(when)),
+            Self::DeletedBy(_) => "gone".to_owned(),
+            Self::PerhapsDeleted(when) => format!("gone {}?", at(when)),
             Self::LastSeen(when) => format!("seen {}", at(when)),
-            Self::Until(when) => format!("to {}", at(when)),
+            Self::AvailableUntil(when) => format!("to {}", at(when)),
             Self::Unknown => "?".to_owned(),
         }
     }
@@ -316,13 +319,13 @@ mod tests {
         let since =
             |sent: Option<i64>, seconds| Retention::of(&identifier(&format!("Box-{ran}")), sent.map(at), at(seconds));
         let of = |seconds| since(None, seconds);
-        assert_eq!([of(0), of(86_399)], [Retention::Until(at(86_400)); 2]);
-        assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::Unless(at(86_400)); 2]);
-        assert_eq!(since(Some(86_399), 86_400), Retention::Unless(at(86_400)));
+        assert_eq!([of(0), of(86_399)], [Retention::AvailableUntil(at(86_400)); 2]);
+        assert_eq!([of(86_400), of(28 * 86_400 - 1)], [Retention::PerhapsDeleted(at(86_400)); 2]);
+        assert_eq!(since(Some(86_399), 86_400), Retention::PerhapsDeleted(at(86_400)));
         assert_eq!(since(Some(86_400), 86_401), Retention::LastSeen(at(86_400)));
-        assert_eq!(since(Some(86_400), 28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(since(Some(86_400), 28 * 86_400), Retention::DeletedBy(at(28 * 86_400)));
         assert_eq!(since(Some(29 * 86_400), 30 * 86_400), Retention::LastSeen(at(29 * 86_400)));
-        assert_eq!(of(28 * 86_400), Retention::Gone(at(28 * 86_400)));
+        assert_eq!(of(28 * 86_400), Retention::DeletedBy(at(28 * 86_400)));
         assert_eq!(Retention::of(&identifier("Box-7"), None, at(0)), Retention::Unknown);
     }
 }

@@ -67,7 +67,7 @@ pub fn again(things: &[StoredItem], entitlements: &Entitlements, now: Timestamp)
 }
 
 fn fetching(reports: &[&StoredItem], entitlements: &Entitlements, now: Timestamp) -> String {
-    if reports.iter().all(|thing| matches!(thing.retention(now), Some(Retention::Gone(_)))) {
+    if reports.iter().all(|thing| matches!(thing.retention(now), Some(Retention::DeletedBy(_)))) {
         return "The service has deleted all of it: it cannot be fetched again.".to_owned();
     }
     let each = price(&Operation::once(Kind::PrivateBehaviour), entitlements).verdict.units.max.unwrap_or(1);

@@ -77,7 +77,7 @@ fn a_scan_that_is_done_without_a_report_is_no_success() {
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     assert!(errors(&output).contains("the scan is done, and no report of it is listed"), "{output:?}");
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&found["done"], &found["calls"]), (&true.into(), &2.into()));
+    assert_eq!((&found["done"], &found["calls_made"]), (&true.into(), &2.into()));
     let one = ["watch", "--scan", "scan-1", "--max-polls", "1", &main_file(), "--set", &set];
     let output = cli.fails(&one, 12, &["the scan is done, its list is incomplete, and its polls are used up"]);
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -98,7 +98,7 @@ fn concurrent_watchers_share_paid_polls() {
     assert!(ended.iter().all(|output| json(output)["done"] == true), "{ended:?}");
     let calls = |endpoint| cli.demo.seen().iter().filter(|call| call.endpoint == Some(endpoint)).count();
     // A page of the list that one has got since another looked is as good for that one.
-    let told: Vec<_> = ended.iter().map(|output| json(output)["calls"].as_u64().unwrap()).collect();
+    let told: Vec<_> = ended.iter().map(|output| json(output)["calls_made"].as_u64().unwrap()).collect();
     let (looks, pages) = (calls(Endpoint::PrivateAnalysis), calls(Endpoint::List));
     assert_eq!(told.iter().sum::<u64>(), (looks + pages) as u64);
     assert!(looks < 12, "each alone would take four looks: {told:?}, {looks}, {pages}");

@@ -16,7 +16,7 @@ fn stored_reports_are_compared_without_requests() {
     let items = all["items"].as_array().unwrap();
     assert!(items.iter().all(|item| item["pane"] == "registry"));
     let counted = items.iter().filter(|item| item["seen"].as_array().unwrap().contains(&Value::from(1))).count();
-    assert_eq!(columns[0]["items"], counted);
+    assert_eq!(columns[0]["items_seen"], counted);
     let here = json(&cli.run(&["compare", &main_file(), "--json", "--only", "here", "--sandbox", "cape"]));
     let is_its_own = |item: &Value| item["seen"] == Value::from(vec![1]) || item["differs"] == true;
     assert!(here["items"].as_array().unwrap().iter().all(is_its_own));
@@ -40,7 +40,7 @@ fn unstored_reports_are_named_with_their_price() {
     cli.run(&["show", &id]);
     let found = json(&cli.run(&["compare", &main_file(), "--json"]));
     assert_eq!([&found["columns"][0]["stored"], &found["columns"][1]["stored"]], [true, false]);
-    assert_eq!(found["missing"], "3 requests");
+    assert_eq!(found["missing_price"]["units"]["max"], 3);
     let unknown = cli.fails(&["compare", &main_file(), "--only", "not-here", "--sandbox", "2"], 5, &[]);
     let printed = errors(&unknown);
     assert!(printed.contains("behaview show ") && printed.contains("fetches it: 1 request"), "{printed}");
@@ -52,7 +52,7 @@ fn unstored_reports_are_named_with_their_price() {
 fn a_saved_page_is_compared_without_any_service() {
     let page = r#"{"data":[{"id":"a","attributes":{"tags":["X","Y"]}},{"id":"b","attributes":{"tags":["y"]}}]}"#;
     let found = json(&run(&["compare", "-", "--json", "--only", "all"], page));
-    assert_eq!(found["items"][0]["item"], "Y");
+    assert_eq!(found["items"][0]["text"], "Y");
     assert_eq!(found["items"].as_array().unwrap().len(), 1);
     let wrong = run(&["compare", "-", "--pane", "nope"], page);
     assert_eq!(wrong.status.code(), Some(2));
@@ -76,7 +76,7 @@ fn saved_reports_are_compared_with_each_other() {
     let columns = compared["columns"].as_array().unwrap().iter().map(|column| column["document"].as_str().unwrap());
     assert_eq!(columns.collect::<Vec<_>>(), ["one.json", "two.json"]);
     let seen = |item: &str| {
-        let found = compared["items"].as_array().unwrap().iter().find(|found| found["item"] == item);
+        let found = compared["items"].as_array().unwrap().iter().find(|found| found["text"] == item);
         found.unwrap()["seen"].clone()
     };
     assert_eq!([seen("ONE"), seen("TWO"), seen("BOTH")], [serde_json::json!([1]), [2].into(), [1, 2].into()]);
@@ -108,7 +108,7 @@ fn differing_values_are_marked_and_shown_for_each() {
     let (one, two) = (path("one.json", "good.exe", r#""1","2""#), path("two.json", "evil.exe", r#""2","1""#));
     let compare = |more: &[&str]| behaview(home.path()).args(["compare", &one, &two]).args(more).output().unwrap();
     let found = json(&compare(&["--json", "--only", "some"]));
-    let details = serde_json::json!([{"number": 1, "items": [r"HKCU\Run\X = good.exe"]}, {"number": 2, "items": [r"HKCU\Run\X = evil.exe"]}]);
+    let details = serde_json::json!([{"number": 1, "texts": [r"HKCU\Run\X = good.exe"]}, {"number": 2, "texts": [r"HKCU\Run\X = evil.exe"]}]);
     assert_eq!((found["items"].as_array().unwrap().len(), &found["items"][0]["details"]), (1, &details));
     assert_eq!(found["items"][0]["differs"], true);
     let all = json(&compare(&["--json", "--pane", "network"]));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 fn setting(shown: &Value, name: &str) -> Value {
     let found = shown["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name).unwrap();
-    json!([found["value"], found["from"]])
+    json!([found["value"], found["source"], found.get("variable").or(found.get("line"))])
 }
 
 #[test]
@@ -19,19 +19,19 @@ fn settings_are_shown_with_source_and_no_secret() {
     let output = command.env("BEHAVIEW_BUDGET_DAILY", "5").env("BEHAVIEW_TIMEOUT_S", "7").output().unwrap();
     let shown = json(&output);
     for (name, wanted) in [
-        ("budget.session", json!(["3", "flag"])),
-        ("log_level", json!(["\"debug\"", "flag"])),
-        ("budget.daily", json!(["5", "variable BEHAVIEW_BUDGET_DAILY"])),
-        ("profiles.lab.timeout_s", json!(["7", "variable BEHAVIEW_TIMEOUT_S"])),
-        ("profile", json!(["\"lab\"", "file, line 3"])),
-        ("profiles.lab.header", json!(["\"x-apikey\"", "default"])),
-        ("budget.confirm_above", json!(["3", "default"])),
+        ("budget.session", json!([3, "flag", null])),
+        ("log_level", json!(["debug", "flag", null])),
+        ("budget.daily", json!([5, "variable", "BEHAVIEW_BUDGET_DAILY"])),
+        ("profiles.lab.timeout_s", json!([7, "variable", "BEHAVIEW_TIMEOUT_S"])),
+        ("profile", json!(["lab", "file", 3])),
+        ("profiles.lab.header", json!(["x-apikey", "default", null])),
+        ("budget.confirm_above", json!([3, "default", null])),
     ] {
         assert_eq!(setting(&shown, name), wanted, "{name}");
     }
     let set = ["--set", "budget.session=4", "config", "--set=budget.daily=6", "show", "--json", "--set", "profile=lab"];
     let shown = json(&cli.run(&set));
-    assert_eq!(["budget.session", "budget.daily"].map(|name| setting(&shown, name)[0].clone()), ["4", "6"]);
+    assert_eq!(["budget.session", "budget.daily"].map(|name| setting(&shown, name)[0].clone()), [4, 6]);
     let help = text(&cli.run(&["config", "show", "--help"]));
     assert!(help.contains("Options of every command, see behaview --help: --profile"), "{help}");
     let columns = cli.run(&["config", "show"]);
@@ -151,7 +151,7 @@ fn config_errors_show_expectations_but_no_values() {
     }
     let found = cli.run(&["config", "check", "--json"]);
     let found: Value = serde_json::from_slice(&found.stdout).unwrap();
-    assert_eq!(found["found"].as_array().unwrap().len(), printed.lines().count());
+    assert_eq!(found["problems"].as_array().unwrap().len(), printed.lines().count());
     let all = printed + &errors(&output);
     assert!(!all.contains("5ecret") && !all.contains("K3y") && !all.contains("5550"), "{all}");
 }

@@ -21,6 +21,7 @@ fn every_row_of_the_table_has_its_price() {
     for row in include_str!("prices.tsv").lines() {
         let [line, rule, pool, units, basis] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
         let units: Value = serde_json::from_str(units).unwrap();
+        let units = if units.is_number() { json!({"min": units, "max": units}) } else { units };
         let found = price(line);
         let wanted = json!([line.split(' ').next(), rule, pool, units, basis, true]);
         let got = ["operation", "rule", "pool", "units", "basis", "allowed"].map(|key| found[key].clone());
@@ -34,11 +35,11 @@ fn price_json_has_exactly_these_members() {
     let why = "Rule 8.2.1: A v2 file report for a list of hashes takes one request for each hash. It takes 2 requests \
                from the API quota of user and group (8.1.1). This price is documented.";
     let wanted = json!({
-        "operation": "v2-file-report", "rule": "8.2.1", "pool": "api", "unit": "request", "units": 2,
-        "charged": ["user", "group"], "basis": "documented", "allowed": true, "why": why,
+        "operation": "v2-file-report", "rule": "8.2.1", "pool": "api", "unit": "request", "units": {"min": 2, "max": 2},
+        "holders": ["user", "group"], "basis": "documented", "allowed": true, "explanation": why,
     });
     assert_eq!(found, wanted);
-    assert_eq!(price("v3-quotas")["charged"], json!([]));
+    assert_eq!(price("v3-quotas")["holders"], json!([]));
 }
 
 #[test]
@@ -99,7 +100,7 @@ fn operation_without_entitlement_is_refused() {
         let output = cost(&format!("{line} --json"));
         assert_eq!(output.status.code(), Some(4), "{output:?}");
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!((&found["allowed"], &found["units"]), (&json!(false), &json!(0)));
+        assert_eq!((&found["allowed"], &found["units"]), (&json!(false), &json!({"min": 0, "max": 0})));
         assert!(errors(&output).ends_with(&format!("refused: {reason}\n")), "{output:?}");
     }
 }
@@ -109,11 +110,11 @@ fn hashes_from_file_or_stdin_include_repeats() {
     let (one, two) = ("ab".repeat(32), "cd".repeat(16));
     let list = format!("{one}\n{two}, {one}\n");
     let output = run(&["cost", "v2-file-report", "--hashes-from", "-", "--json"], &list);
-    assert_eq!(json(&output)["units"], 3);
+    assert_eq!(json(&output)["units"]["max"], 3);
     assert_eq!(errors(&output), "behaview: 1 of 3 hashes are repeated; each is counted\n");
     let (_folder, path) = file(&list);
     let listed = run(&["cost", "v2-file-report", "--hashes-from", path.to_str().unwrap(), "--json"], "");
-    assert_eq!(json(&listed)["units"], 3);
+    assert_eq!(json(&listed)["units"]["max"], 3);
     let item = format!("v2-file-report --hashes-from '{}'", path.display());
     assert_eq!(json(&run(&["cost", "plan", &item, "--json"], ""))["totals"][0]["min"], 3);
 }
@@ -289,7 +290,7 @@ fn config_entitlements_are_overridden_by_options() {
     assert_eq!(search(&[])["rule"], "8.3.2");
     assert_eq!(search(&["--premium-api", "no"])["rule"], "8.3.1");
     assert!(cli.run(&["api", "v3-user"]).status.success());
-    assert!(search(&[])["why"].as_str().unwrap().contains("The user object was read 20"));
+    assert!(search(&[])["explanation"].as_str().unwrap().contains("The user object was read 20"));
     assert!(text(&cli.run(&["config", "show"])).contains("private scanning: not known. The user object was read 20"));
     // The service says that there is a licence; the hand settles it.
     assert_eq!(cli.run(&["cost", "private-behaviour", "--balances"]).status.code(), Some(4));

@@ -36,7 +36,7 @@ fn quota_json_has_every_counter() {
     let counters = found["counters"].as_array().unwrap();
     let of = |name: &str| counters.iter().find(|counter| counter["name"] == name).unwrap();
     let daily = of("api_requests_daily");
-    let got = ["pool", "unit", "period", "reset_is_assumed"].map(|key| daily[key].clone());
+    let got = ["pool", "unit", "period", "reset_assumed"].map(|key| daily[key].clone());
     assert_eq!(json!(got), json!(["api", "request", "daily", false]));
     let user = json!({"allowed": 500, "used": 0, "remaining": 500, "percent_used": 0, "limits": true});
     assert_eq!(daily["user"], user);

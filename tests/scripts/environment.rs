@@ -176,23 +176,23 @@ fn doctor_finds_faults_and_is_offline_by_default() {
     };
     let well = cli.run(&["doctor", "--json"]);
     assert!(well.status.success(), "{well:?}");
-    assert!(named(&well, "key")["found"].as_str().unwrap().contains("VT_APIKEY"));
+    assert!(named(&well, "key")["text"].as_str().unwrap().contains("VT_APIKEY"));
     assert_eq!(cli.demo.seen().len(), 0);
     let online = cli.run(&["doctor", "--json", "--online"]);
     assert!(online.status.success() && cli.paid() == 0, "{online:?}");
-    assert_eq!(named(&online, "clock")["found"], "as the service's");
+    assert_eq!(named(&online, "clock")["text"], "as the service's");
     let keyless = cli.command(&["doctor", "--json"]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!(keyless.status.code(), Some(3), "{keyless:?}");
     assert!(named(&keyless, "key")["advice"].as_str().unwrap().contains("BEHAVIEW_API_KEY"));
     assert!(errors(&keyless).contains("1 of 5 checks found something wrong, first: key"), "{keyless:?}");
-    assert_eq!(named(&keyless, "key")["health"], "wrong");
+    assert_eq!(named(&keyless, "key")["status"], "error");
     json(&cli.run(&["list", &main_file()]));
     let store = cli.home.path().join(".local/share/behaview/records.db");
-    assert!(named(&cli.run(&["doctor", "--json"]), "store")["found"].as_str().unwrap().contains("sound"));
+    assert!(named(&cli.run(&["doctor", "--json"]), "store")["text"].as_str().unwrap().contains("sound"));
     std::fs::write(&store, vec![b'x'; 8192]).unwrap();
     let broken = cli.run(&["doctor", "--json"]);
     assert_eq!(
-        (broken.status.code(), named(&broken, "store")["health"].as_str()),
+        (broken.status.code(), named(&broken, "store")["status"].as_str()),
         (Some(0), Some("warning")),
         "{broken:?}"
     );
@@ -426,7 +426,7 @@ fn the_table_shows_what_the_config_changes() {
     let row = |name: &str| rows.as_array().unwrap().iter().find(|row| row["command"] == name).unwrap().clone();
     assert_eq!(row("zoom")["keys"], serde_json::json!(["Z", "f11"]));
     assert_eq!(
-        (row("zoom")["usual_keys"][0].as_str(), row("planner")["keys"].as_array().unwrap().len()),
+        (row("zoom")["default_keys"][0].as_str(), row("planner")["keys"].as_array().unwrap().len()),
         (Some("z"), 0)
     );
     assert_eq!((row("open")["sends"].as_bool(), row("zoom")["sends"].as_bool()), (Some(true), Some(false)));

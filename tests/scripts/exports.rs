@@ -220,7 +220,7 @@ fn memory_store_writes_no_artifact_or_export() {
     assert!(exported.status.success() && text(&exported).contains("registry_keys_set"), "{exported:?}");
     assert_eq!((cli.paid(), counted(&cli)), (4, 4), "nothing that was paid for is held");
     let entries = ledger(&cli);
-    let first = entries[0]["what"].as_str().unwrap();
+    let first = entries[0]["request"].as_str().unwrap();
     assert!(entries.len() == 4 && first.starts_with("private-behaviours #"), "{entries:?}");
     assert_eq!(cli.run(&["export", "--offline", id, "--format", "csv"]).status.code(), Some(13));
     let words = ["made-up", "CAPE", "Sandbox", &main_file()[..8], "gate.lumen", "viewer.exe", "RUNTIME_MODULES"];

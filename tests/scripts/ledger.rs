@@ -79,7 +79,7 @@ fn predicted_cost_is_compared_with_the_counters() {
     let found = ledger(&cli, &["--all"]);
     let compared = ["counted", "certain", "unsure"].map(|key| found["compared"][key].clone());
     assert_eq!(json!(compared), json!([2, 2, 0]));
-    assert_eq!(found["entries"][0]["counted"], "the counter rose by 2 for 2 calls together, as predicted");
+    assert_eq!(found["entries"][0]["evidence"], "the counter rose by 2 for 2 calls together, as predicted");
     assert_eq!(
         found["totals"],
         json!([{"unit": "request", "state": "charged", "calls": 2, "counts_as": 2, "at_least": false}])

@@ -32,6 +32,7 @@ mod refusals;
 mod reports;
 mod rules;
 mod search;
+mod shapes;
 mod spending;
 mod store;
 mod store_command;

@@ -18,7 +18,7 @@ fn compared(reports: &[String]) -> Vec<(String, Vec<u64>)> {
     let page = format!(r#"{{"data":[{}]}}"#, reports.join(","));
     let found = json(&run(&["compare", "-", "--json"], &page));
     let seen = |item: &Value| item["seen"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect();
-    found["items"].as_array().unwrap().iter().map(|i| (i["item"].as_str().unwrap().to_owned(), seen(i))).collect()
+    found["items"].as_array().unwrap().iter().map(|i| (i["text"].as_str().unwrap().to_owned(), seen(i))).collect()
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn lists_of_a_round_length_are_perhaps_cut() {
     }
     let page = format!(r#"{{"data":[{},{}]}}"#, opened(0..300), opened(0..301));
     let found = json(&run(&["compare", "-", "--json", "--only", "some"], &page));
-    assert_eq!(found["items"][0]["perhaps_unlisted"], Value::from(vec![1]));
+    assert_eq!(found["items"][0]["unknown"], Value::from(vec![1]));
     let shown = text(&run(&["compare", "-", "--only", "some"], &page));
     assert!(shown.contains("?●  Registry"), "{shown}");
 }

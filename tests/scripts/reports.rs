@@ -290,7 +290,7 @@ fn wrapped_reports_are_read_and_errors_located() {
         assert_eq!(sandboxes.iter().map(|one| one["id"].as_str()).collect::<Vec<_>>(), ids, "{json}");
         for sandbox in sandboxes.iter().filter(|one| one["id"].is_null()) {
             assert_eq!(
-                (&sandbox["sandbox"], &sandbox["when"]),
+                (&sandbox["sandbox"], &sandbox["ran_at"]),
                 (&Value::from("Zenbox"), &Value::from("2022-11-25T20:02:53Z"))
             );
         }

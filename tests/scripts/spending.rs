@@ -28,7 +28,7 @@ fn a_dry_run_prints_prices_and_sends_nothing() {
     let report = format!("{file}_Box-1795168800");
     let other = format!("{report}1");
     let show = json(&run(&["show", "--dry-run", "--json", &report, &other, &report]));
-    assert_eq!((show["calls"].as_array().unwrap().len(), &show["total"]["request"]["max"]), (2, &Value::from(2)));
+    assert_eq!((show["calls"].as_array().unwrap().len(), &show["totals"][0]["max"]), (2, &Value::from(2)));
     let call = run(&["api", "--dry-run", "v2-file-report", &file, &"ab".repeat(16)]);
     assert!(text(&call).contains("2 requests"), "{call:?}");
     let public = run(&["api", "--dry-run", "v3-rescan", &file]);
@@ -97,7 +97,7 @@ fn dry_run_shows_stored_reports_as_free() {
     let id = listed["sandboxes"][0]["id"].as_str().unwrap();
     let dry = json(&cli.run(&["show", "--dry-run", "--json", id]));
     assert_eq!((&dry["calls"][0]["stored"], &dry["calls"][0]["price"]), (&Value::Bool(true), &Value::Null));
-    assert_eq!(json(&cli.run(&["show", "--dry-run", "--json", "--refresh", id]))["total"]["request"]["max"], 1);
+    assert_eq!(json(&cli.run(&["show", "--dry-run", "--json", "--refresh", id]))["totals"][0]["max"], 1);
     assert_eq!(cli.demo.seen().len(), 1);
     let set = ["api", "v2-file-report", &"a".repeat(64), &"b".repeat(64), "--dry-run"];
     assert!(cli.run(&set[..4]).status.success());

@@ -162,7 +162,7 @@ fn a_flipped_bit_costs_no_more_than_one_report() {
         let message = offline(&["ledger", "--all", "--json"]);
         let entries = json(&message)["entries"].as_array().unwrap().clone();
         let count: u64 = entries.iter().map(|entry| entry["counts_as"].as_u64().unwrap()).sum();
-        let is_open = entries.iter().any(|entry| entry["what"].as_str().unwrap().starts_with("calls that may be"));
+        let is_open = entries.iter().any(|entry| entry["request"].as_str().unwrap().starts_with("calls that may be"));
         assert!(count >= paid as u64 || is_open, "{about}: the ledger is too low: {entries:?}");
     }
     assert_eq!(cli.paid(), paid, "nothing was asked");

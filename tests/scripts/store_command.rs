@@ -70,7 +70,7 @@ fn stored_items_are_listed_with_size_and_origin() {
     let note = &first["notes"][0];
     assert_eq!((&note["attribute"], &note["text"]), (&Value::Null, &"why?".into()));
     assert_eq!((&first["file"], &first["profile"]), (&main_file().into(), &"lab".into()));
-    assert!(first["bytes"].as_u64() > first["on_disk"].as_u64());
+    assert!(first["bytes"].as_u64() > first["bytes_on_disk"].as_u64());
     assert_eq!(cli.demo.seen().len(), 1);
 }
 
@@ -147,7 +147,7 @@ fn deletion_plan_names_the_profiles() {
     note(&cli, ids[0], "alone");
     let left = stored(&cli);
     let alone = left.iter().find(|row| row["id"] == ids[0]).unwrap();
-    assert_eq!((&alone["what"], &alone["notes"][0]["text"]), (&"notes".into(), &"alone".into()));
+    assert_eq!((&alone["kind"], &alone["notes"][0]["text"]), (&"notes".into(), &"alone".into()));
     assert!(cli.run(&["store", "remove", ids[0], "--yes"]).status.success());
     assert_eq!(stored(&cli).len(), 1);
 }

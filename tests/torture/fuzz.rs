@@ -220,7 +220,7 @@ fn response(bytes: &[u8], _: &mut Noise) {
     assert!(submitted(bytes).is_none_or(|scan| !scan.as_bytes().is_empty()));
     assert!(upload_address(bytes).is_none_or(|address| !address.is_empty()));
     if let Ok(balances) = Balances::parse(bytes) {
-        let _ = (balances.counters.len(), balances.rejected.len(), Entitlements::from_balances(&balances).label());
+        let _ = (balances.counters.len(), balances.unparsed.len(), Entitlements::from_balances(&balances).label());
     }
     if let Ok(usage) = Usage::parse(bytes) {
         let _ = (usage.daily.len(), usage.by_endpoint(), usage.disagreements().len());

@@ -1,7 +1,7 @@
 //! The service's counters and the usage by day, in rows for commands and the app.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
-use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, ReservedUnits, Unit, Usage};
+use crate::quota::{Balance, Balances, Counter, Holder, MINUTE_LIMIT, Period, Pool, Unit, UnparsedPart, Usage};
 use crate::text::{Untrusted, lasting, thousands};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub struct CountersView<'a> {
     /// Known counters first, by unit and period.
     counters: Vec<CounterView<'a>>,
     /// Parts of the response that could not be parsed.
-    unparsed: &'a [ReservedUnits],
+    unparsed: &'a [UnparsedPart],
 }
 
 #[derive(Serialize)]
@@ -34,6 +34,7 @@ struct CounterView<'a> {
     unit: Option<Unit>,
     period: Option<Period>,
     resets_at: Option<Timestamp>,
+    #[serde(rename = "reset_assumed")]
     reset_is_assumed: Option<bool>,
     user: Option<SideView<'a>>,
     group: Option<SideView<'a>>,
@@ -59,7 +60,7 @@ impl<'a> CountersView<'a> {
         let is_private = |counter: &Counter| counter.name.starts_with("private");
         counters.sort_by_key(|counter| (counter.meaning.is_none(), counter.meaning, !is_private(counter)));
         let counters = counters.into_iter().map(|counter| CounterView::new(counter, now)).collect();
-        Self { counters, unparsed: &balances.rejected }
+        Self { counters, unparsed: &balances.unparsed }
     }
 
     /// The cells of each side of each counter, for [`KNOWN_HEADING`] or [`OTHERS_HEADING`].
@@ -186,8 +187,8 @@ fn safe(name: &str) -> String {
     Untrusted::from(name).visible_cut(60).to_string()
 }
 
-fn unparsed(parts: &[ReservedUnits]) -> impl Iterator<Item = String> {
-    parts.iter().map(|ReservedUnits { name, why }| format!("unparsed: {}: {why}", safe(name)))
+fn unparsed(parts: &[UnparsedPart]) -> impl Iterator<Item = String> {
+    parts.iter().map(|UnparsedPart { name, why }| format!("unparsed: {}: {why}", safe(name)))
 }
 
 /// Usage by day, then in all: the requests of each endpoint, the highest count first, and their sum.
@@ -210,7 +211,7 @@ pub fn usage_remarks(usage: &Usage) -> impl Iterator<Item = String> {
     let differ = usage.disagreements().into_iter().map(|(endpoint, total, sum)| {
         format!("unparsed: {}: the days add up to {sum}, the service's total is {total}", safe(endpoint))
     });
-    differ.chain(unparsed(&usage.rejected))
+    differ.chain(unparsed(&usage.unparsed))
 }
 
 impl TextPage {

@@ -26,7 +26,7 @@ fn both_sides_and_the_inherited_group_are_read() {
     let group = daily.side(Holder::Group).unwrap();
     assert_eq!((group.remaining(), group.inherited_from.as_deref()), (8_960_000, Some("acme")));
     assert_eq!(daily.user.as_ref().unwrap().remaining(), 999_999_983);
-    assert!(balances.rejected.is_empty());
+    assert!(balances.unparsed.is_empty());
     assert!(balances.has(Holder::Group));
 }
 
@@ -80,7 +80,7 @@ fn invalid_counters_are_named_and_the_rest_read() {
         "private_scans_monthly": {"team": {"allowed": 1, "used": 0}, "user": {"allowed": 2, "used": 1}}
     }}"#;
     let balances = Balances::parse(body).unwrap();
-    let names: Vec<_> = balances.rejected.iter().map(|aside| aside.name.as_str()).collect();
+    let names: Vec<_> = balances.unparsed.iter().map(|aside| aside.name.as_str()).collect();
     assert_eq!(
         names,
         [
@@ -158,7 +158,7 @@ fn invalid_usage_is_named_and_the_rest_read() {
         "total": null,
     }}));
     assert_eq!(usage.on(date(2026, 11, 19)), 3);
-    let names: Vec<_> = usage.rejected.iter().map(|aside| aside.name.as_str()).collect();
+    let names: Vec<_> = usage.unparsed.iter().map(|aside| aside.name.as_str()).collect();
     assert_eq!(names, ["2026-11-18", "2026-11-19/graphs", "2026-11-19/urls", "yesterday", "total"]);
 }
 
