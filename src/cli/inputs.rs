@@ -31,7 +31,7 @@ pub(super) struct Spending {
 // Arguments of commands that may need a confirmation.
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct AgreedPrice {
-    /// Send it even where others can see it, it cannot be undone, or it may have arrived before
+    /// Send it even where others can see it, it cannot be undone, or it may have been done before
     #[arg(long)]
     yes: bool,
     #[command(flatten)]

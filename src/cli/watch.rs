@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::scan::watch::{PollPace, ScanWatch};
+use crate::quota::Unit;
 use crate::report::analysis::SandboxRun;
 use crate::report::page::Page;
 use crate::report::{Analysis, PendingScan};
@@ -19,7 +20,7 @@ pub(super) struct WatchArgs {
     #[command(flatten)]
     polls: Polls,
     #[command(flatten)]
-    spending: Spending,
+    agreed: AgreedPrice,
 }
 
 // The interval and number of polls.
@@ -47,7 +48,7 @@ impl WatchArgs {
             Identifier::new(Untrusted::from(text)).ok_or_else(|| FailureKind::Usage.error("not a scan's identifier"))
         };
         let typed = self.scan.map(name).transpose()?;
-        let setup = setup(common, self.spending)?;
+        let setup = setup(common, self.agreed.spending)?;
         let gateway = &setup.gateway;
         let is_typed = typed.is_some();
         // The scan that this machine started saves the call that would find it.
@@ -55,19 +56,27 @@ impl WatchArgs {
         let pending = pending.filter(|scan| scan.is_pending(gateway.now())).and_then(|scan| scan.identifier);
         let scan = typed.or(pending);
         let pace = self.polls.pace(&setup);
-        if self.spending.dry_run {
+        if self.agreed.spending.dry_run {
             let request = match scan {
                 Some(identifier) => Request::PrivateAnalysis { identifier },
                 None => Request::PrivateAnalyses { file },
             };
             return print_dry_run(&setup, vec![request], true, Some(max_cost(pace, 1)));
         }
+        let is_done = scan.is_none() && !gateway.store.reports(&gateway.service, &file)?.is_empty();
+        self.agreed.check(is_done.then(|| done_already(pace)).as_deref())?;
         // A typed identifier may be misspelt, so it is recorded only after the service has confirmed it.
         if !is_typed {
             note(&setup, &file, Some(scan.clone()))?;
         }
         watch(&setup, file, scan, pace)
     }
+}
+
+/// Why a scan that is probably done is not watched without `--yes`.
+fn done_already(pace: PollPace) -> String {
+    let price = Units { min: 1, max: Some(pace.most) }.label(Unit::Request);
+    format!("Reports of this file are stored, and no scan of it is pending; watching it costs {price}.")
 }
 
 /// Records for later runs whether the scan of a file is still pending.

@@ -26,7 +26,7 @@ const RUNS: &str = "dry run: list --dry-run --json --all FILE
     doctor: doctor --json --online
     keys: keys --json
     submit: submit sample.exe
-    watch: watch --interval 1 FILE
+    watch: watch --yes --interval 1 FILE
     delete: delete --yes FILE
     ledger: ledger --json
     config check: config check --json";

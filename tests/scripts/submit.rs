@@ -57,7 +57,8 @@ fn pending_scan_is_stored_until_it_has_ended() {
     assert_eq!(calls(Endpoint::PrivateAnalyses), 0);
     // From then on it is the service's last one; a slip does not change that.
     assert_eq!(cli.run(&["watch", "--scan", "no-such-scan", file]).status.code(), Some(5));
-    json(&cli.run(&["watch", "--interval", "1", file]));
+    cli.fails(&["watch", file], 2, &["watching it costs 1 to 20 requests. --yes sends it"]);
+    json(&cli.run(&["watch", "--yes", "--interval", "1", file]));
     assert_eq!(calls(Endpoint::PrivateAnalyses), 1);
 }
 
