@@ -40,6 +40,8 @@
 //! | document | reports in a file, opened without a service |
 //! | finding | a row that a rule matches, with a severity and perhaps a technique |
 //! | indicator | a value that others can search for: a hash, a host, a URL, a path, a key |
+//! | prevalence | in how many stored files a value was seen; what nearly all files of a sandbox have is its noise |
+//! | pivot | from a value to the other stored files that have it |
 //! | artifact | a file that a sandbox recorded beside its report: a capture, an event log, a memory dump, a page |
 //!
 //! # What calls what
@@ -48,10 +50,11 @@
 //!  │         │                             v                     ^
 //!  │         ├──────> gateway ──> service ──> request ──┬────────┘
 //!  │         │           │                              └──> quota
-//!  │         │           └─────> store ──> request, quota, report
+//!  │         │           └─────> store ──> prevalence, request, quota, report
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
+//! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
 //! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `quota`, `environment`, `files`,
 //! `log`, `state` and `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`,
 //! `files` and `text`; `state` uses `app`, `files` and `text`. Arrows only point down; tests/layers.rs checks
@@ -93,6 +96,7 @@ pub mod export;
 mod files;
 pub mod gateway;
 mod log;
+pub mod prevalence;
 pub mod quota;
 pub mod report;
 pub mod request;

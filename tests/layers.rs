@@ -22,15 +22,16 @@ quota: text
 report: text
 request: quota report text
 service: clock environment files request report text
-store: clock files request report quota text
+prevalence: report text
+store: clock files prevalence request report quota text
 gateway: log service store request report quota text
-app: export quota report request text
-view: app quota report request text
+app: export prevalence quota report request text
+view: app prevalence quota report request text
 export: report text
 config: app environment files log quota service state store text view
 demo:
-runtime: app export files gateway quota report request store text view
-cli: app clock config demo environment export files gateway quota report log request runtime service state store text view";
+runtime: app export files gateway prevalence quota report request store text view
+cli: app clock config demo environment export files gateway prevalence quota report log request runtime service state store text view";
 
 fn may_know() -> impl Iterator<Item = (&'static str, &'static str)> {
     MAY_KNOW.lines().map(|line| line.split_once(": ").unwrap_or((line.trim_end_matches(':'), "")))
@@ -41,7 +42,7 @@ const USED_BY: &[(&str, &[&str])] = &[
     ("ratatui", &["view", "runtime"]),
     ("crossterm", &["runtime"]),
     ("reqwest", &["service"]),
-    ("rusqlite", &["store"]),
+    ("rusqlite", &["prevalence", "store"]),
     ("tokio", &["service", "gateway", "runtime", "cli", "demo"]),
     ("hyper", &["demo"]),
     // The config's table of entitlements is one of options, too.

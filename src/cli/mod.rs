@@ -17,6 +17,7 @@ mod inputs;
 mod ledger;
 mod list;
 mod output;
+mod pivot;
 mod query;
 mod search;
 mod setup;
@@ -188,6 +189,8 @@ commands! {
     Usage(counters::UsageArgs),
     /// Search every stored report, or those named, for words or a regular expression; costs nothing
     Search(search::SearchArgs),
+    /// List the stored files that have a value: a host, a hash, a path, a key, a command, a mutex; costs nothing
+    Pivot(pivot::PivotArgs),
     /// Call any other operation of the service, and print the response as JSON; costs the operation's price
     Api(calls::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing

@@ -102,6 +102,9 @@ impl Store {
         }
         let forgotten = self.forgotten(deletion)?;
         deletion.things.iter().try_for_each(|thing| self.remove(thing))?;
+        if deletion.things.iter().any(|thing| thing.report().is_some()) {
+            self.forget_values()?;
+        }
         let everything = [all.as_slice(), lists.as_slice()].concat();
         let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
         gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;

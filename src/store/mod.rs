@@ -7,6 +7,7 @@
 //!                    a report, a list page with identifiers alone, or any other response
 //! unread/            responses until they are read; those that are damaged or unusable stay
 //! calls/             a lock for each call in flight
+//! values.db          an index of the values of all reports; it can be made again from them
 //! ```
 //! A file is complete or absent. Its name is derived from the request, so no index is needed.
 
@@ -16,6 +17,7 @@ mod ledger;
 mod records;
 mod report_files;
 mod reports;
+mod values;
 mod work;
 
 pub use inventory::EarlierFile;

@@ -4,6 +4,7 @@ use super::ledger::{entries, note_lost};
 use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, lock_folder, sync};
 use super::{Result, StoreError};
 use crate::files;
+use crate::prevalence::ValueIndex;
 use crate::text::count;
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;
@@ -59,6 +60,10 @@ pub struct Store {
     records: Mutex<Connection>,
     pub folder: PathBuf,
     pub(super) report_files: Arc<ReportFiles>,
+    /// The index of values, once it is used.
+    pub(super) values: Mutex<Option<Arc<ValueIndex>>>,
+    /// Locked while the index is filled.
+    pub(super) indexing: Mutex<()>,
     /// Whether responses are stored on disk. Else they are in memory until the program ends; the ledger is on disk.
     pub is_persistent: bool,
     /// A message about damaged records and their replacement, if any.
@@ -85,7 +90,12 @@ impl Store {
         };
         let records = Mutex::new(connection);
         let report_files = Arc::new(report_files);
-        Ok(Self { records, folder: folder.to_owned(), report_files, is_persistent, notice })
+        let (values, indexing) = Default::default();
+        let store = Self { records, folder: folder.to_owned(), report_files, values, indexing, is_persistent, notice };
+        if !is_persistent {
+            store.remove_values();
+        }
+        Ok(store)
     }
 
     pub fn path(&self) -> PathBuf {
@@ -133,7 +143,13 @@ fn prepare(folder: &Path) -> Result<File> {
     }
     let failed = |why| StoreError::File { path: folder.to_owned(), why };
     files::own_folder(folder).map_err(failed)?;
-    for path in [database(folder), copy(folder), folder.join("records.db-journal"), folder.join("records.lock")] {
+    for path in [
+        database(folder),
+        copy(folder),
+        folder.join("records.db-journal"),
+        folder.join("records.lock"),
+        folder.join("values.db"),
+    ] {
         if path.is_symlink() || files::is_special(&path) {
             return Err(StoreError::NoFile(path));
         } else if files::is_open_to_others(&path) {

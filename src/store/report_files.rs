@@ -225,6 +225,18 @@ impl ReportFiles {
         }
     }
 
+    /// A number that differs once the file has other bytes; `None` if it does not exist.
+    pub(super) fn stamp(&self, name: &str) -> Option<i64> {
+        match self {
+            Self::Memory(files) => lock(files).get(name).map(|bytes| bytes.as_ptr() as i64 ^ bytes.len() as i64),
+            Self::Folder(folder) => {
+                let about = fs::metadata(folder.join(name)).ok()?;
+                let written = Timestamp::try_from(about.modified().ok()?).ok()?.as_nanosecond();
+                Some(written as i64 ^ about.len() as i64)
+            }
+        }
+    }
+
     /// The files in a folder and below it. Removes what killed programs left there.
     pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
         let within = format!("{folder}/");

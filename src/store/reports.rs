@@ -346,7 +346,7 @@ pub(super) fn key_of(identifier: &[u8]) -> Vec<u8> {
 }
 
 /// The identifier of the report that is stored under a key.
-fn identifier_of(key: &[u8]) -> Option<Identifier> {
+pub(super) fn identifier_of(key: &[u8]) -> Option<Identifier> {
     key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
 }
 

@@ -27,6 +27,7 @@ mod ledger;
 mod malformed_store;
 mod models;
 mod pages;
+mod pivot;
 mod plain;
 mod refusals;
 mod reports;

@@ -22,14 +22,15 @@ use crate::report::canonical::{fold, put};
 use crate::report::command_line;
 use crate::report::index::{Section, SectionForm};
 use crate::report::json::{Kind, Raw};
-use crate::report::rows::{ValueMember, compact, split_member};
+use crate::report::rows::{RowBytes, ValueMember, compact, split_member};
 use crate::text::{decode_json, last_part};
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher};
 
 /// How the rows of one section are compared.
 pub(super) struct EqualityRule {
     /// A hash of the pane and of the word beside the row.
-    kind: u64,
+    pub(super) kind: u64,
     sameness: Sameness,
     key_groups: &'static [Vec<&'static str>],
     /// The fields that a record's row shows.
@@ -51,7 +52,7 @@ impl EqualityRule {
             section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.key_groups.as_slice()));
         let (label, sameness, key_groups) =
             known.unwrap_or((section.name.as_bytes(), Sameness::of(section.pane()), &[]));
-        let kind = keys.hash_one((section.pane() as u8, label));
+        let kind = keys.hash_one((section.pane().name(), label));
         let fields = match section.attribute.map(|known| &known.shape) {
             Some(ValueShape::Records(fields)) => fields.as_slice(),
             _ => &[],
@@ -71,10 +72,38 @@ impl EqualityRule {
 
     /// The hash of a row's key, and the hash of its other fields (0 if it has none); clears `buffer` first.
     pub(super) fn hash(&self, bytes: &[u8], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
+        let (hash, key) = self.hash_key(bytes, buffer, keys);
+        (hash, key.map_or(0, |key| self.hash_details(Raw::new(bytes), key, buffer, keys)))
+    }
+
+    /// The hash of a row's key, and the key's members if the row is a record; clears `buffer` first.
+    pub(super) fn hash_key(
+        &self,
+        bytes: &[u8],
+        buffer: &mut Vec<u8>,
+        keys: &impl BuildHasher,
+    ) -> (u64, Option<&'static [&'static str]>) {
         buffer.clear();
         let key = self.key(bytes, buffer);
-        let hash = hash(self.kind, buffer, keys);
-        (hash, key.map_or(0, |key| self.hash_details(Raw::new(bytes), key, buffer, keys)))
+        (hash(self.kind, buffer, keys), key)
+    }
+
+    /// The hash of one member of a record, whatever its other members; clears `buffer` first.
+    pub(super) fn hash_member(
+        &self,
+        bytes: &[u8],
+        member: &str,
+        buffer: &mut Vec<u8>,
+        keys: &impl BuildHasher,
+    ) -> Option<u64> {
+        buffer.clear();
+        add(Raw::new(bytes).member(member)?, self.sameness, buffer);
+        (!buffer.is_empty()).then(|| hash(keys.hash_one(member), buffer, keys))
+    }
+
+    /// The bytes that identify a row: of a process those before its children, if they do.
+    pub(super) fn bytes_of<'a>(&self, row: &RowBytes<'a>) -> Cow<'a, [u8]> {
+        if self.is_identified_by(row.bytes) { row.bytes.into() } else { row.own() }
     }
 
     /// The hash of the fields that a record's row shows, without the members of its key.
@@ -101,7 +130,7 @@ impl EqualityRule {
     }
 
     /// Whether the members before a process's children identify it.
-    pub(super) fn is_identified_by(&self, head: &[u8]) -> bool {
+    fn is_identified_by(&self, head: &[u8]) -> bool {
         self.form != SectionForm::Processes || Raw::new(head).member("name").is_some()
     }
 

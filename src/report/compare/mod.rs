@@ -6,6 +6,7 @@
 //! It stores only hashes, four bytes a row and some forty an item; the text of an item is decoded when it is shown.
 
 mod identity;
+pub mod values;
 
 use super::attack;
 use super::attributes::{ATTRIBUTES, Attribute, Pane};
@@ -337,8 +338,7 @@ fn hash(body: &Body, keys: &RandomState) -> HashedReport {
         let Some(way) = way else { continue };
         sections.push((section, hashes.len()));
         for row in report.each_row(section) {
-            let own = if way.is_identified_by(row.bytes) { row.bytes.into() } else { row.own() };
-            hashes.push(way.hash(&own, &mut room, keys));
+            hashes.push(way.hash(&way.bytes_of(&row), &mut room, keys));
         }
     }
     (Column { report, sections, items: Vec::new() }, hashes)

@@ -101,6 +101,11 @@ impl Indicator {
         marked.map(|(_, place)| place)
     }
 
+    /// The hash by which two values are one indicator.
+    pub(super) fn hash(&self, keys: &impl BuildHasher) -> u64 {
+        keys.hash_one(("indicator", self.kind.name(), compared(self.kind, &self.value)))
+    }
+
     /// Why it does not belong in a blocklist, because it is common to networks or files; `None` if it does.
     pub fn why_not_public(&self) -> Option<&'static str> {
         let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is not plain text") };

@@ -346,6 +346,11 @@ impl Report {
         })
     }
 
+    /// The bytes of one row, as [`Self::each_row`] has them.
+    pub(super) fn row_bytes_of(&self, place: RowPlace) -> RowBytes<'_> {
+        RowBytes { report: self, place, bytes: self.row_bytes(place.section, place.row, WHOLE_ROW) }
+    }
+
     /// The item that a row shows, as notes refer to it.
     pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
         Some(Item::new(self.section(section)?.name.clone(), &row.text()))

@@ -1,0 +1,131 @@
+//! How common a value is among all stored reports, which other files have it, and what each sandbox usually brings.
+//!
+//! ```text
+//! report ── values_of ──> hashes ──> ValueIndex (values.db) ──> Prevalence, ValueHolder, Twin, SandboxYield
+//! ```
+//! The index is a cache: [`crate::store::Store::index_values`] fills it from the stored reports, and it is made again
+//! if it is damaged or of another version. It has hashes of values, and no value.
+
+mod figures;
+mod index;
+mod twins;
+
+pub use figures::{ReportFigures, SandboxYield};
+pub use index::{IndexedReport, ValueIndex};
+pub use twins::Twin;
+
+use crate::report::identifier::Sha256;
+use crate::report::{Identifier, RowPlace};
+use crate::text::thousands;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256 as Hash};
+use std::hash::{BuildHasher, Hasher};
+
+/// Hashes to the first 8 bytes of SHA-256: the same in every run, and malware cannot cheaply make two values collide.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StableKeys;
+
+#[derive(Debug, Default)]
+pub struct StableHasher(Hash);
+
+impl BuildHasher for StableKeys {
+    type Hasher = StableHasher;
+
+    fn build_hasher(&self) -> StableHasher {
+        StableHasher::default()
+    }
+}
+
+impl Hasher for StableHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        let hash = self.0.clone().finalize();
+        hash.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+    }
+}
+
+/// From how many stored files of a sandbox on a value counts as its noise or as rare. With fewer, the samples of one
+/// family would make their own behaviour look like noise.
+pub const FEWEST_FILES: usize = 8;
+
+/// The share of a sandbox's stored files, in per cent, that makes a value its noise: all but a few, for which a list was
+/// cut or a run failed.
+pub const NOISE_PERCENT: usize = 80;
+
+/// The share of them up to which a value is rare; one file always is.
+pub const RARE_PERCENT: usize = 10;
+
+/// Where a value was seen: numbers of stored files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Prevalence {
+    /// Files that have it, of all stored ones.
+    pub files: usize,
+    pub of_files: usize,
+    /// The same among the files with a stored report of this sandbox.
+    pub in_sandbox: usize,
+    pub of_sandbox: usize,
+    /// Files whose reports do not list it, but have a list that the service perhaps cut.
+    pub perhaps_unlisted: usize,
+}
+
+/// What the prevalence of a value says about it, the rarest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Rarity {
+    Rare,
+    #[default]
+    Usual,
+    /// Nearly every file has it in this sandbox.
+    Noise,
+}
+
+impl Prevalence {
+    pub fn rarity(&self) -> Rarity {
+        let share = |percent| self.of_sandbox * percent / 100;
+        match self {
+            _ if self.of_sandbox < FEWEST_FILES => Rarity::Usual,
+            _ if self.in_sandbox * 100 >= self.of_sandbox * NOISE_PERCENT => Rarity::Noise,
+            _ if self.perhaps_unlisted == 0 && self.files <= share(RARE_PERCENT).max(1) => Rarity::Rare,
+            _ => Rarity::Usual,
+        }
+    }
+
+    /// The numbers for people; `None` if there is no other file to compare with.
+    pub fn label(&self) -> Option<String> {
+        if self.of_files < 2 {
+            return None;
+        }
+        let of = |files: usize, all: usize| format!("{} of {}", thousands(files as u64), thousands(all as u64));
+        let mut label = format!("in {} stored files", of(self.files, self.of_files));
+        if self.of_sandbox > 1 {
+            label += &format!(" · {} of this sandbox", of(self.in_sandbox, self.of_sandbox));
+        }
+        if self.perhaps_unlisted > 0 {
+            label += &format!(" · {} more perhaps, whose list was cut", thousands(self.perhaps_unlisted as u64));
+        }
+        Some(match self.rarity() {
+            Rarity::Noise => format!("{label}: noise of this sandbox"),
+            Rarity::Rare => format!("{label}: rare"),
+            Rarity::Usual => label,
+        })
+    }
+}
+
+/// A stored report that has a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueHolder {
+    pub file: Option<Sha256>,
+    pub identifier: Identifier,
+    pub received: Timestamp,
+    /// The service that it is of.
+    pub service: String,
+    /// The profile that fetched it.
+    pub profile: String,
+    /// The first row that has the value.
+    pub place: RowPlace,
+}
+
+#[cfg(test)]
+mod tests;

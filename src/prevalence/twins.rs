@@ -1,0 +1,109 @@
+//! Files that did nearly the same, by their stored reports.
+
+use super::ValueHolder;
+use super::index::{ReportTable, ValueIndex, holder, reports_with};
+use crate::report::Identifier;
+use crate::report::compare::values::ReportValue;
+use crate::report::identifier::Sha256;
+use crate::text::thousands;
+use rusqlite::Connection;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The part of a report's values that a twin shares, in per cent. Names that a sample invents differ between twins.
+const TWIN_PERCENT: usize = 60;
+
+/// The number of shared values below which a likeness may be chance.
+const FEWEST_SHARED: usize = 5;
+
+/// The most values of a report that are compared: the likeness of a large one shows in its first ones.
+const MAX_VALUES: usize = 20_000;
+
+/// Another file whose report is nearly the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twin {
+    /// Its report; its row is that with the same `behash`, or the first shared one.
+    pub holder: ValueHolder,
+    /// Values that at most half of the sandbox's files have, in both reports, and in this one.
+    pub shared: usize,
+    pub of: usize,
+    pub has_same_behash: bool,
+}
+
+impl Twin {
+    /// Why it counts as one.
+    pub fn label(&self) -> String {
+        match self.has_same_behash {
+            true => "the same behash".to_owned(),
+            false => {
+                let (shared, of) = (thousands(self.shared as u64), thousands(self.of as u64));
+                format!("{shared} of {of} values that are not usual in this sandbox")
+            }
+        }
+    }
+}
+
+impl ValueIndex {
+    /// Other files with a report of the same `behash`, or with most of the unusual values in the same sandbox; the
+    /// likest first, each file once.
+    pub fn twins(
+        &self,
+        values: &[ReportValue],
+        behash: Option<u64>,
+        (file, identifier): (Option<&Sha256>, &Identifier),
+    ) -> rusqlite::Result<Vec<Twin>> {
+        let connection = self.connection();
+        let table = ReportTable::read(&connection)?;
+        let own = file.map(Sha256::as_str);
+        let mut found = BTreeMap::<i64, (usize, usize, bool)>::new();
+        for id in behash.map(|hash| reports_with(&connection, hash)).transpose()?.unwrap_or_default() {
+            found.insert(id, (0, 0, true));
+        }
+        if let Some((sandbox, files)) = table.sandbox(&identifier.parts().sandbox) {
+            let (shared, of) = shared(&connection, &table, values, (sandbox, files))?;
+            let is_alike = |shared: usize| shared >= FEWEST_SHARED && shared * 100 >= of * TWIN_PERCENT;
+            for (id, shared) in shared.into_iter().filter(|(_, shared)| is_alike(*shared)) {
+                let twin = found.entry(id).or_default();
+                (twin.0, twin.1) = (shared, of);
+            }
+        }
+        let mut twins = Vec::new();
+        let mut select = connection.prepare_cached(
+            "SELECT identifier, file, received, service, profile, 0 FROM report WHERE id = ?1 AND file IS NOT ?2",
+        )?;
+        for (id, (shared, of, has_same_behash)) in found {
+            let mut rows = select.query((id, own))?;
+            let holder = rows.next()?.map(holder).transpose()?.flatten();
+            let other = holder.filter(|holder| holder.identifier != *identifier);
+            twins.extend(other.map(|holder| Twin { holder, shared, of, has_same_behash }));
+        }
+        twins.sort_by_key(|twin| std::cmp::Reverse((twin.has_same_behash, twin.shared, twin.holder.received)));
+        let mut known = HashSet::new();
+        twins.retain(|twin| twin.holder.file.clone().is_some_and(|file| known.insert(file)));
+        Ok(twins)
+    }
+}
+
+/// For each other report of a sandbox, the number of values that it shares, of those that at most half of the sandbox's
+/// files have; and the number of those.
+fn shared(
+    connection: &Connection,
+    table: &ReportTable,
+    values: &[ReportValue],
+    (sandbox, files): (usize, usize),
+) -> rusqlite::Result<(HashMap<i64, usize>, usize)> {
+    let mut shared = HashMap::new();
+    let mut of = 0;
+    // Of two files both may have everything that is usual.
+    let most = if files > 2 { (files / 2).max(2) } else { 0 };
+    let mut known = HashSet::new();
+    for value in values.iter().filter(|value| known.insert(value.hash)).take(MAX_VALUES) {
+        let reports = reports_with(connection, value.hash)?;
+        let here: Vec<_> = reports.iter().filter(|id| table.of.get(id).is_some_and(|of| of.1 == sandbox)).collect();
+        let distinct: HashSet<_> = here.iter().filter_map(|id| table.of.get(id)).map(|of| of.0).collect();
+        if distinct.len() <= most {
+            of += 1;
+            here.into_iter().for_each(|id| *shared.entry(*id).or_default() += 1);
+        }
+    }
+    Ok((shared, of))
+}

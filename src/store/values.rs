@@ -1,0 +1,132 @@
+//! The index of the values of all stored reports: filled from them, and forgotten with them.
+
+use super::records::Store;
+use super::report_files::{REPORTS, moment};
+use super::reports::identifier_of;
+use super::{Result, StoreError};
+use crate::prevalence::{IndexedReport, ValueHolder, ValueIndex};
+use crate::report::rules::Rules;
+use crate::report::work::in_rounds;
+use crate::report::{Body, Cancel, Report, RowPlace};
+use rusqlite::ErrorCode;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// Reports that are added to the index in one transaction.
+const BATCH: usize = 32;
+
+/// Reports that are read concurrently.
+const CONCURRENT_REPORTS: usize = 2;
+
+/// The endings of the files of the index.
+const FILES: [&str; 3] = ["", "-wal", "-shm"];
+
+impl Store {
+    fn value_files(&self) -> [PathBuf; 3] {
+        FILES.map(|ending| self.folder.join(format!("values.db{ending}")))
+    }
+
+    /// Adds every stored report that the index lacks, and forgets those that are no longer stored.
+    pub fn index_values(&self, cancel: &Cancel) -> Result<()> {
+        self.with_values(|index| self.catch_up(index, Some(cancel)))
+    }
+
+    /// Forgets the values of reports that are no longer stored.
+    pub(super) fn forget_values(&self) -> Result<()> {
+        let [path, ..] = self.value_files();
+        if self.lock_values().is_none() && !path.exists() {
+            return Ok(());
+        }
+        self.with_values(|index| self.catch_up(index, None))
+    }
+
+    /// Reads the index; one that is damaged is made again.
+    pub fn with_values<T>(&self, work: impl Fn(&ValueIndex) -> rusqlite::Result<T>) -> Result<T> {
+        let attempt = || work(&*self.open_values()?);
+        let done = attempt().or_else(|why| {
+            if !matches!(why.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
+                return Err(why);
+            }
+            self.remove_values();
+            self.open_values().and_then(|index| self.catch_up(&index, Some(&Cancel::default())))?;
+            attempt()
+        });
+        done.map_err(|why| StoreError::Database { path: self.folder.join("values.db"), why })
+    }
+
+    /// Removes the index from the disk.
+    pub(super) fn remove_values(&self) {
+        *self.lock_values() = None;
+        self.value_files().iter().for_each(|path| drop(fs::remove_file(path)));
+    }
+
+    fn lock_values(&self) -> MutexGuard<'_, Option<Arc<ValueIndex>>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_values(&self) -> rusqlite::Result<Arc<ValueIndex>> {
+        let mut values = self.lock_values();
+        if let Some(index) = &*values {
+            return Ok(Arc::clone(index));
+        }
+        let [path, ..] = self.value_files();
+        if self.is_persistent {
+            // The file has mode 0600 before it has any content.
+            crate::files::append(&path).map_err(|why| rusqlite::Error::ToSqlConversionFailure(Box::new(why)))?;
+        }
+        let index = Arc::new(ValueIndex::open(self.is_persistent.then_some(path.as_path()))?);
+        Ok(Arc::clone(values.insert(index)))
+    }
+
+    /// Compares the index with the names and stamps of the stored reports. Without `cancel` nothing is added.
+    fn catch_up(&self, index: &ValueIndex, cancel: Option<&Cancel>) -> rusqlite::Result<()> {
+        let _one = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = index.indexed()?;
+        let Ok(names) = self.report_files.names(REPORTS) else { return Ok(()) };
+        let reports = names.into_iter().filter(|name| name.contains("/behaviour-"));
+        let stamped = reports.filter_map(|name| Some((self.report_files.stamp(&name)?, name)));
+        let is_new = |(stamp, name): &(i64, String)| {
+            let is_known = known.get(name) == Some(stamp);
+            if is_known {
+                known.remove(name);
+            }
+            !is_known
+        };
+        let new: Vec<_> = stamped.filter(is_new).collect();
+        if !known.is_empty() {
+            index.forget(known.keys())?;
+        }
+        let Some(cancel) = cancel.filter(|_| !new.is_empty()) else { return Ok(()) };
+        let (rules, _) = Rules::read(None);
+        for batch in new.chunks(BATCH) {
+            let mut read = Vec::new();
+            in_rounds(batch, CONCURRENT_REPORTS, |new| self.read_values(new, &rules, cancel), &mut |report| {
+                read.extend(report);
+                if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            index.add(&read)?;
+            if cancel.is_cancelled() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a stored report; `None` if it is gone or damaged, or the work is cancelled.
+    fn read_values(&self, (stamp, name): &(i64, String), rules: &Rules, cancel: &Cancel) -> Option<IndexedReport> {
+        let (header, bytes) = self.report_files.load(name).ok()??;
+        let identifier = identifier_of(&header.key.bytes())?;
+        let holder = ValueHolder {
+            file: header.file().or_else(|| identifier.parts().file),
+            identifier,
+            received: moment(header.received),
+            service: name.split('/').nth(1)?.to_owned(),
+            profile: header.profile,
+            place: RowPlace { section: 0, row: 0 },
+        };
+        let report = Report::open(&Body::in_memory(bytes));
+        IndexedReport::read(holder, (name.clone(), *stamp), &report, rules, cancel).ok()
+    }
+}

@@ -1,0 +1,85 @@
+//! The index of values: what it adds to storing reports, and a lookup among the values of a thousand.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
+
+use behaview::prevalence::StableKeys;
+use behaview::report::identifier::{Identifier, Sha256};
+use behaview::report::{Cancel, ImportOrigin, Report};
+use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
+use behaview::text::Untrusted;
+use jiff::Timestamp;
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// A report with so many rows, half of them the noise of its sandbox.
+fn report(number: usize, rows: usize) -> Vec<u8> {
+    let file = format!("{number:064x}");
+    let own = |n: usize| if n.is_multiple_of(2) { format!("noise{n}") } else { format!("{number}-{n}") };
+    let list = |start: usize, of: &dyn Fn(String) -> serde_json::Value| -> Vec<_> {
+        (start..rows).step_by(5).map(|n| of(own(n))).collect()
+    };
+    let attributes = json!({
+        "sandbox_name": "Box",
+        "files_opened": list(0, &|name| format!(r"C:\Users\me\AppData\Roaming\{name}.dat").into()),
+        "registry_keys_set": list(1, &|name| json!({"key": format!(r"HKCU\Software\{name}"), "value": "1"})),
+        "processes_tree": list(2, &|name| json!({"name": format!(r"C:\Windows\{name}.exe /c x"), "process_id": "4"})),
+        "dns_lookups": list(3, &|name| json!({"hostname": format!("{name}.example"), "resolved_ips": ["203.0.113.7"]})),
+        "command_executions": list(4, &|name| format!("cmd.exe /c start {name}.exe").into()),
+    });
+    json!({"data": {"id": format!("{file}_Box-17"), "type": "private_file_behaviour", "attributes": attributes}})
+        .to_string()
+        .into_bytes()
+}
+
+/// Stores reports, and returns how long that took.
+fn store(store: &Store, count: usize, rows: usize) -> Duration {
+    let reports: Vec<_> = (0..count).map(|n| report(n, rows)).collect();
+    let origin = ImportOrigin { from: Untrusted::from("bench"), by: Untrusted::from("bench") };
+    let began = Instant::now();
+    for (n, bytes) in reports.iter().enumerate() {
+        let file = Sha256::parse(&format!("{n:064x}")).unwrap();
+        let identifier = Identifier::from_input(&format!("{file}_Box-17")).unwrap();
+        let part = ResponsePart::report(&identifier, Some(file), 0..bytes.len());
+        let received = Timestamp::UNIX_EPOCH;
+        let key = &part.key;
+        let new = NewResponse { service: IMPORTED, profile: "bench", key, received, bytes, imported: Some(&origin) };
+        assert!(store.import(&new, std::slice::from_ref(&part), false).unwrap());
+    }
+    began.elapsed()
+}
+
+fn main() {
+    for (count, rows) in [(200, 100), (200, 1_000), (20, 30_000)] {
+        let folder = tempfile::tempdir().unwrap();
+        let all = Store::open(folder.path()).unwrap();
+        let stored = store(&all, count, rows);
+        let began = Instant::now();
+        all.index_values(&Cancel::default()).unwrap();
+        let indexed = began.elapsed();
+        let share = indexed.as_secs_f64() / stored.as_secs_f64() * 100.0;
+        let again = Instant::now();
+        all.index_values(&Cancel::default()).unwrap();
+        println!(
+            "{count} reports of {rows} rows: stored in {stored:.1?}, indexed in {indexed:.1?} ({share:.0} % more), again in {:.1?}",
+            again.elapsed()
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let all = Store::open(folder.path()).unwrap();
+    store(&all, 1_000, 100);
+    all.index_values(&Cancel::default()).unwrap();
+    for (name, value) in
+        [("that all have", "noise0.example"), ("that one has", "7-3.example"), ("that none has", "x.example")]
+    {
+        let probe = Report::of_text(value);
+        let values = probe.values_of(None, &StableKeys, &Cancel::default()).unwrap();
+        let values: Vec<_> = values.iter().map(Into::into).collect();
+        let began = Instant::now();
+        let found = all.with_values(|index| index.prevalence(&values, &Untrusted::from("Box"))).unwrap();
+        let most = found.iter().map(|found| found.files).max();
+        println!(
+            "a value {name} of 1,000 reports, as {} kinds: {:.1?} ({most:?} files)",
+            values.len(),
+            began.elapsed()
+        );
+    }
+}
