@@ -105,4 +105,5 @@ pub mod service;
 mod state;
 pub mod store;
 pub mod text;
+pub mod triage;
 pub mod view;

@@ -25,13 +25,14 @@ service: clock environment files request report text
 prevalence: report text
 store: clock files prevalence request report quota text
 gateway: log service store request report quota text
+triage: quota report request text
 app: export prevalence quota report request text
 view: app prevalence quota report request text
 export: report text
 config: app environment files log quota service state store text view
 demo:
-runtime: app export files gateway prevalence quota report request store text view
-cli: app clock config demo environment export files gateway prevalence quota report log request runtime service state store text view";
+runtime: app export files gateway prevalence quota report request store text triage view
+cli: app clock config demo environment export files gateway prevalence quota report log request runtime service state store text triage view";
 
 fn may_know() -> impl Iterator<Item = (&'static str, &'static str)> {
     MAY_KNOW.lines().map(|line| line.split_once(": ").unwrap_or((line.trim_end_matches(':'), "")))

@@ -24,6 +24,7 @@ mod setup;
 mod show;
 mod store;
 mod submit;
+mod triage;
 mod watch;
 
 use crate::config::{Config, Folders};
@@ -179,6 +180,8 @@ commands! {
     Watch(watch::WatchArgs),
     /// Delete a private file at the service; costs one request
     Delete(calls::DeleteArgs),
+    /// Rank many files by what is stored of them, with the price of what is missing; costs nothing, and with --fetch that price
+    Triage(triage::TriageArgs),
     /// Compare what sandboxes saw, in one file, in two or in documents, from stored reports; costs nothing
     Compare(compare::CompareArgs),
     /// Print the price of operations, its rules, and whether the quota allows them; costs nothing

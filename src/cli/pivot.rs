@@ -26,7 +26,7 @@ struct FoundHolder<'a> {
     file: Option<String>,
     id: String,
     sandbox: String,
-    received: String,
+    received_at: Timestamp,
     /// The other profile whose report this is, if this profile cannot open it.
     stored_for: Option<String>,
     /// Files that have the value as this kind, of all stored ones.
@@ -92,7 +92,7 @@ impl PivotArgs {
                 file: holder.file.as_ref().map(ToString::to_string),
                 id: holder.identifier.text().unicode(),
                 sandbox: holder.identifier.parts().sandbox.unicode(),
-                received: holder.received.to_string(),
+                received_at: holder.received,
                 stored_for: is_other.then(|| holder.profile.clone()),
                 files,
                 of_files,

@@ -1,11 +1,12 @@
 //! Writes one MISP event per file, with indicators as attributes; the same reports give the same identifiers.
 
 use super::opened::{Correlations, MergedReports, OpenedReport};
-use super::verdict::{techniques, verdict};
+use super::verdict::techniques;
 use super::{Export, Summary, list, object, own_literal};
 use crate::report::Note;
 use crate::report::identifier::Sha256;
 use crate::report::indicators::{Kind, MergedIndicator, is_plain_host, same};
+use crate::report::verdict::SampleVerdict;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::collections::{BTreeSet, HashMap};
@@ -64,10 +65,12 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
         [_] => format!("{kind} by {sandboxes}: {names}"),
         _ => format!("{kind} by {sandboxes}: {}", file.map_or("", Sha256::as_str)),
     };
-    let verdicts: Vec<_> = all().map(|opened| verdict(&opened.report)).collect();
     // High, medium, undefined.
-    let threat = [("malicious", "1"), ("suspicious", "2")].iter().find(|(verdict, _)| verdicts.contains(verdict));
-    let threat = threat.map_or("4", |(_, level)| level);
+    let threat = match all().map(|opened| SampleVerdict::of(&opened.report)).min() {
+        Some(SampleVerdict::Malicious) => "1",
+        Some(SampleVerdict::Suspicious) => "2",
+        _ => "4",
+    };
     // MISP's galaxy needs the full names of techniques, but a report has only their numbers.
     let tags: BTreeSet<_> = all().flat_map(techniques).collect();
     let tags = tags.iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));

@@ -7,9 +7,10 @@ use self::objects::{
     property, split_path, timestamp_text, whole_hive,
 };
 use super::opened::{Correlations, MergedReports, OpenedReport};
-use super::verdict::{seen_in, techniques, verdict};
+use super::verdict::{seen_in, techniques};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
 use crate::report::indicators::{Kind, MergedIndicator, kind_in_memory, same};
+use crate::report::verdict::SampleVerdict;
 use crate::report::{Indicator, Note, NoteSubject};
 use crate::text::Untrusted;
 use jiff::Timestamp;
@@ -97,7 +98,7 @@ impl Bundle<'_> {
         let own = [
             ("product", Some(own_literal(sandbox.as_deref().unwrap_or("anonymized")))),
             ("analysis_started", Some(when.clone())),
-            ("result", Some(own_literal(verdict(&opened.report)))),
+            ("result", Some(own_literal(SampleVerdict::of(&opened.report).name()))),
             ("sample_ref", sample.map(|sample| own_literal(&sample))),
             ("analysis_sco_refs", Some(list(observed)).filter(|refs| refs != "[]")),
         ];

@@ -1,38 +1,17 @@
-//! Derives the verdict, the techniques and the reasons to block from a report, in the vocabulary of STIX.
+//! Derives the techniques and the reasons to block from a report, in the vocabulary of STIX.
 
 use super::opened::OpenedReport;
 use crate::report::indicators::{ITSELF, Kind};
 use crate::report::json::Raw;
 use crate::report::rows::records::Record;
 use crate::report::rules::Severity;
+use crate::report::verdict::SampleVerdict;
 use crate::report::{Indicator, Report, RowPlace};
 use crate::text::Untrusted;
 use std::collections::BTreeSet;
 
 /// Maximum number of values of an attribute that are read.
 const MAX_ROWS: usize = 100;
-
-/// Results of STIX, each with the words of verdicts that lead to it, the worst first.
-const VERDICTS: [(&str, &str); 3] = [
-    ("malicious", "MALWARE MALICIOUS RANSOM RANSOMWARE TROJAN STEALER RAT PHISHING BANKER EXPLOIT SPREADER WORM VIRUS"),
-    ("suspicious", "SUSPICIOUS GREYWARE ADWARE EVADER"),
-    ("benign", "CLEAN HARMLESS BENIGN"),
-];
-
-/// The sandbox's verdict on the sample, as a result of STIX.
-pub(super) fn verdict(report: &Report) -> &'static str {
-    let verdicts = report.values("verdicts").take(MAX_ROWS);
-    let verdicts: Vec<_> = verdicts.map(|verdict| String::from_utf8_lossy(verdict.as_bytes()).to_uppercase()).collect();
-    let found = VERDICTS.iter().find(|(_, words)| verdicts.iter().any(|verdict| has_word(verdict, words)));
-    found.map_or("unknown", |(verdict, _)| verdict)
-}
-
-/// Whether a verdict contains one of these words and no negation.
-fn has_word(verdict: &str, wanted: &str) -> bool {
-    let words: Vec<_> = verdict.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
-    !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON"))
-        && words.iter().any(|word| wanted.split(' ').any(|wanted| wanted == *word))
-}
 
 /// The ATT&CK techniques of the written rows, each once; empty if the job selects some of the indicators.
 pub(super) fn techniques(opened: &OpenedReport<'_>) -> BTreeSet<String> {
@@ -85,9 +64,9 @@ pub(super) struct BlockReason {
 /// Values that are common on clean machines are never blocked.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
     let (name, explanation, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
-        let activity = match verdict(&opened.report) {
-            "benign" => return Err("its sandbox found it clean"),
-            "malicious" => 0,
+        let activity = match SampleVerdict::of(&opened.report) {
+            SampleVerdict::Benign => return Err("its sandbox found it clean"),
+            SampleVerdict::Malicious => 0,
             _ => 2,
         };
         ("the file that was run".to_owned(), "The file that was run.".to_owned(), activity)
@@ -112,29 +91,4 @@ pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
     });
     let decoded = if indicator.is_decoded { " (decoded)" } else { "" };
     places.collect::<Vec<_>>().join(", ") + decoded
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_verdict_is_read_word_by_word() {
-        for (printed, wanted) in [
-            ("MALWARE", "malicious"),
-            ("rat", "malicious"),
-            ("Known_Ransomware", "malicious"),
-            ("BANKER", "malicious"),
-            ("ADWARE", "suspicious"),
-            ("CLEAN", "benign"),
-            ("MODERATE", "unknown"),
-            ("UNRATED", "unknown"),
-            ("NOT_MALICIOUS", "unknown"),
-            ("NOT CLEAN", "unknown"),
-            ("UNKNOWN_VERDICT", "unknown"),
-        ] {
-            let report = Report::of_json(&format!(r#"{{"verdicts":["{printed}"]}}"#));
-            assert_eq!(verdict(&report), wanted, "{printed}");
-        }
-    }
 }

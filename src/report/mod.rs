@@ -28,6 +28,7 @@ pub mod rows;
 pub mod rules;
 mod stored;
 pub mod tree;
+pub mod verdict;
 pub(crate) mod work;
 
 pub use analysis::{Analysis, PendingScan};

@@ -39,3 +39,4 @@ mod store;
 mod store_command;
 mod submit;
 mod tls;
+mod triage;

@@ -12,6 +12,8 @@ const RUNS: &str = "dry run: list --dry-run --json --all FILE
     dry run: list --dry-run --json --all FILE
     compare: compare --json FILE
     search: search --json temp
+    pivot: pivot --json cmd.exe
+    triage: triage --json FILE
     price: cost v2-file-report --hashes 600 --json
     cost plan: cost plan v2-file-report~600 --balances --json
     cost rules: cost rules --json

@@ -3,9 +3,11 @@
 mod disk;
 mod report;
 pub mod search;
+mod triage;
 
 pub(crate) use disk::{load_file, load_pages};
 pub(crate) use report::read_rules;
+pub(crate) use triage::triage;
 
 use super::MessageSender;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};

@@ -1,0 +1,267 @@
+//! `behaview triage`: ranks many files by what is stored of them, with the price of what is missing.
+
+use super::document::{self, STANDARD_INPUT};
+use super::query::check_budget;
+use super::*;
+use crate::export::csv;
+use crate::quota::{Plan, UnitTotal};
+use crate::runtime::{read_rules, triage};
+use crate::triage::{TriagedFile, rank};
+
+/// Maximum size of a file with hashes, in bytes.
+const MAX_INPUT_BYTES: u64 = 16 << 20;
+
+/// Maximum number of files in one run: each takes a look into the store.
+const MAX_FILES: usize = 10_000;
+
+#[derive(Debug, Args)]
+#[command(after_help = examples("triage"))]
+pub(super) struct TriageArgs {
+    /// SHA-256 of privately scanned files, or files of any text with hashes; - for standard input
+    #[arg(required = true, value_name = "SHA256")]
+    what: Vec<OsString>,
+    /// Request what is missing: the list of each file without one, or every listed report too
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lists")]
+    fetch: Option<FetchScope>,
+    /// Format of the output
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text", conflicts_with = "json")]
+    format: TriageFormat,
+    #[command(flatten)]
+    spending: Spending,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FetchScope {
+    /// The first page of each list; by default it has the reports too
+    Lists,
+    /// Lists, further pages, and each listed report
+    Reports,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TriageFormat {
+    /// A table for people
+    Text,
+    Json,
+    Csv,
+    /// Markdown
+    Md,
+}
+
+const COLUMNS: [&str; 8] = ["file", "verdict", "labels", "sandboxes", ">high", ">medium", "findings", "missing"];
+
+#[derive(Serialize)]
+struct TriageOutput {
+    files: Vec<FileOutput>,
+    /// The price of everything that is missing.
+    missing_totals: Vec<UnitTotal>,
+    #[serde(skip)]
+    price: Plan,
+}
+
+#[derive(Serialize)]
+struct FileOutput {
+    file: String,
+    verdict: &'static str,
+    labels: Vec<String>,
+    reports_stored: usize,
+    sandboxes_listed: Option<usize>,
+    is_list_complete: bool,
+    findings_high: usize,
+    findings_medium: usize,
+    top_findings: Vec<String>,
+    /// What is not stored, the cheapest answer first.
+    missing: Vec<String>,
+    missing_totals: Vec<UnitTotal>,
+    #[serde(skip)]
+    price: Plan,
+    not_found: Option<String>,
+}
+
+impl TriageArgs {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
+        let files = read_hashes(&self.what)?;
+        let setup = setup(common, self.spending)?;
+        let (rules, problems) = read_rules(super::app::rules_file().as_deref());
+        problems.iter().for_each(warn);
+        let look = |file: &Sha256| {
+            let found = triage(&setup.gateway, file, &rules, &Cancel::default())?;
+            anyhow::Ok(found.with_context(|| format!("{file} could not be read"))?)
+        };
+        let mut found = files.iter().map(look).collect::<Result<Vec<_>>>()?;
+        let requests: Vec<_> = found.iter().flat_map(|file| self.meant(file)).collect();
+        if self.spending.dry_run {
+            return print_dry_run(&setup, requests, false, None);
+        }
+        let mut fetched = Ok(());
+        if self.fetch.is_some() && !requests.is_empty() {
+            check_budget(&setup, &requests)?;
+            let plan = Plan::of(requests.iter().map(Request::operation), &setup.entitled);
+            hint(format!("sends {}, for {plan}", text::count(requests.len() as u64, "request")));
+            let runtime = runtime()?;
+            fetched =
+                each(common, requests, |request| Ok(runtime.block_on(fetch(&setup, &request, false)).map(drop)?));
+            found = files.iter().map(look).collect::<Result<_>>()?;
+        }
+        rank(&mut found);
+        let printed = self.print(&setup, &found);
+        print_cost(&setup)?;
+        fetched.and(printed)
+    }
+
+    /// The requests that `--fetch` sends for a file; without it, those of the lists.
+    fn meant(&self, file: &TriagedFile) -> Vec<Request> {
+        let is_first = |request: &&Request| matches!(request, Request::Behaviours { cursor: None, .. });
+        let is_meant = |request: &&Request| self.fetch == Some(FetchScope::Reports) || is_first(request);
+        file.missing.iter().filter(is_meant).cloned().collect()
+    }
+
+    fn print(&self, setup: &Setup, found: &[TriagedFile]) -> Result<()> {
+        let missing = found.iter().flat_map(|file| &file.missing).map(Request::operation);
+        let price = Plan::of(missing, &setup.entitled);
+        let output = TriageOutput {
+            missing_totals: price.totals(),
+            price,
+            files: found.iter().map(|file| FileOutput::new(file, &setup.entitled)).collect(),
+        };
+        let format = if self.spending.json { TriageFormat::Json } else { self.format };
+        match format {
+            TriageFormat::Json => print_json(&output),
+            TriageFormat::Csv => output.print_csv(),
+            TriageFormat::Md => print_text(&output.markdown()),
+            TriageFormat::Text => output.print_table(),
+        }
+    }
+}
+
+/// Every SHA-256 in the arguments, in files that they name and on standard input, each once, in their order.
+fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
+    let (mut found, mut known, mut others) = (Vec::new(), HashSet::new(), 0);
+    for argument in arguments {
+        let text = match argument.to_str().and_then(Sha256::parse) {
+            Some(hash) => hash.to_string(),
+            None if argument == STANDARD_INPUT || Path::new(argument).exists() => {
+                document::read_text(argument.as_ref(), MAX_INPUT_BYTES)?
+            }
+            None => parse_sha256(&argument.to_string_lossy())?.to_string(),
+        };
+        for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
+            match Sha256::parse(word) {
+                Some(hash) if known.insert(hash.clone()) => found.push(hash),
+                Some(_) => {}
+                None => others += u64::from(is_other_hash(word)),
+            }
+        }
+    }
+    if others > 0 {
+        let words = text::count(others, "MD5 or SHA-1");
+        warn(format!("left out {words}: private files are known by their SHA-256 alone"));
+    }
+    match found.len() {
+        0 => fail!(Usage, "no SHA-256 is named, 64 hexadecimal digits: the only hash of private files"),
+        all if all > MAX_FILES => {
+            fail!(Usage, "{} files are more than {}", thousands(all as u64), thousands(MAX_FILES as u64))
+        }
+        _ => Ok(found),
+    }
+}
+
+fn is_other_hash(word: &str) -> bool {
+    matches!(word.len(), 32 | 40) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+impl FileOutput {
+    fn new(file: &TriagedFile, entitled: &Entitlements) -> Self {
+        let price = file.missing_price(entitled);
+        Self {
+            file: file.file.to_string(),
+            verdict: file.verdict.name(),
+            labels: file.labels.iter().map(Untrusted::unicode).collect(),
+            reports_stored: file.stored,
+            sandboxes_listed: file.listed,
+            is_list_complete: file.is_list_complete,
+            findings_high: file.high,
+            findings_medium: file.medium,
+            top_findings: file.top.clone(),
+            missing: file.missing.iter().map(Request::label).collect(),
+            missing_totals: price.totals(),
+            price,
+            not_found: file.not_found.clone(),
+        }
+    }
+
+    /// The cells of [`COLUMNS`], unescaped.
+    fn cells(&self) -> [String; 8] {
+        let more = if self.is_list_complete || self.sandboxes_listed.is_none() { "" } else { "+" };
+        let sandboxes = match self.sandboxes_listed {
+            Some(listed) => format!("{} of {listed}{more}", self.reports_stored),
+            None if self.not_found.is_some() => "not found".to_owned(),
+            None => format!("{} of ?", self.reports_stored),
+        };
+        let number = |count: usize| if self.reports_stored > 0 { count.to_string() } else { String::new() };
+        [
+            self.file.clone(),
+            if self.reports_stored > 0 { self.verdict.to_owned() } else { String::new() },
+            self.labels.join(", "),
+            sandboxes,
+            number(self.findings_high),
+            number(self.findings_medium),
+            self.top_findings.join("; "),
+            self.price.to_string(),
+        ]
+    }
+}
+
+impl TriageOutput {
+    fn print_table(&self) -> Result<()> {
+        let short = |file: &FileOutput| {
+            let [hash, verdict, labels, sandboxes, high, medium, top, missing] = file.cells();
+            let hash = Sha256::parse(&hash).map(|hash| hash.short()).unwrap_or(hash);
+            [hash, verdict, visible(&labels), sandboxes, high, medium, visible(&top), missing]
+        };
+        let [file, verdict, _, sandboxes, high, medium, findings, missing] = COLUMNS;
+        let heading = [file, verdict, "-labels", sandboxes, high, medium, findings, missing];
+        let shown = table(heading, self.files.iter().map(short));
+        print_text(&wrapped(&format!("{shown}\n{}\n", self.total())))
+    }
+
+    /// The sum below the table, and the option that requests the cheapest of what is missing.
+    fn total(&self) -> String {
+        let files = text::count(self.files.len() as u64, "file");
+        let lists =
+            self.files.iter().filter(|file| file.sandboxes_listed.is_none() && file.not_found.is_none()).count();
+        let next = match lists {
+            0 => "--fetch=reports requests it".to_owned(),
+            lists => format!("--fetch requests {} first", text::count(lists as u64, "list")),
+        };
+        match self.price.prices.is_empty() {
+            true => format!("{files}; all that their lists name is stored."),
+            false => format!("{files}; what is missing costs {} in all: {next}.", self.price),
+        }
+    }
+
+    fn print_csv(&self) -> Result<()> {
+        let mut out = Vec::new();
+        csv::line(&mut out, COLUMNS.map(|name| name.trim_start_matches('>')))?;
+        for file in &self.files {
+            csv::line(&mut out, file.cells().map(|cell| csv::safe(&Untrusted::from(cell).legible())))?;
+        }
+        print_text(&String::from_utf8_lossy(&out))
+    }
+
+    /// A table whose text from outside is in code spans, so that none of it becomes markup or a link.
+    fn markdown(&self) -> String {
+        let row = |cells: [String; 8]| format!("| {} |\n", cells.join(" | "));
+        let code = |text: &str| match text {
+            "" => String::new(),
+            text => format!("`{}`", visible(text).replace('`', "'").replace('|', "\\|")),
+        };
+        let files = self.files.iter().map(|file| {
+            let [hash, verdict, labels, sandboxes, high, medium, top, missing] = file.cells();
+            row([code(&hash), verdict, code(&labels), sandboxes, high, medium, code(&top), missing])
+        });
+        let heading = row(COLUMNS.map(|name| name.trim_start_matches('>').to_owned()));
+        let line = "|---|---|---|---|--:|--:|---|---|\n";
+        format!("{heading}{line}{}\n{}\n", files.collect::<String>(), self.total())
+    }
+}

@@ -1,0 +1,118 @@
+//! Triage of many files: what is stored of each, the worst first, and the price of what is missing.
+//!
+//! ```text
+//! hashes ── stored list pages and reports, rules ──> TriagedFile (one a file) ── sorted ──> a table, scripts
+//!                                                        └── missing: the cheapest question first
+//! ```
+//! Nothing is sent to find this out.
+
+use crate::quota::{Entitlements, Plan};
+use crate::report::identifier::Sha256;
+use crate::report::page::{Page, ReportSummary};
+use crate::report::rules::{Rules, Severity};
+use crate::report::verdict::SampleVerdict;
+use crate::report::{Cancel, Cancelled, Identifier, Report};
+use crate::request::{Listing, Request};
+use crate::text::Untrusted;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Maximum number of findings that a file names; all are counted.
+const MAX_TOP: usize = 3;
+
+/// The subject of rules that repeat the verdict.
+const VERDICT: &str = "verdict";
+
+/// What is known of a file from what is stored, and what is missing.
+#[derive(Debug, Clone)]
+pub struct TriagedFile {
+    pub file: Sha256,
+    /// The worst verdict among its stored reports.
+    pub verdict: SampleVerdict,
+    /// The labels of its stored reports, each once.
+    pub labels: BTreeSet<Untrusted>,
+    /// Number of stored reports.
+    pub stored: usize,
+    /// Number of sandboxes that stored list pages name; `None` if no page is stored.
+    pub listed: Option<usize>,
+    /// Whether the stored pages are all of its list.
+    pub is_list_complete: bool,
+    /// Number of rules that match, by severity.
+    pub high: usize,
+    pub medium: usize,
+    /// The names of the most severe of them, those that most sandboxes saw first.
+    pub top: Vec<String>,
+    /// Requests for what is not stored, the cheapest answer first.
+    pub missing: Vec<Request>,
+    /// Why the list is not among them: the service did not have the file a while ago.
+    pub not_found: Option<String>,
+}
+
+impl TriagedFile {
+    /// A file of which only these list pages are known so far.
+    pub fn new(file: Sha256, listing: Listing, pages: &[Page], is_stored: impl Fn(&Identifier) -> bool) -> Self {
+        let listed: BTreeSet<_> = pages.iter().flat_map(|page| &page.entries).map(|entry| &entry.identifier).collect();
+        let cursor = pages.last().and_then(|page| page.cursor.clone());
+        let is_list_complete = pages.last().is_some_and(|page| page.cursor.is_none() && !page.is_lost);
+        let needs_page = pages.is_empty() || cursor.is_some();
+        let page = needs_page.then(|| Request::Behaviours { file: file.clone(), listing, cursor });
+        let reports = listed.iter().filter(|identifier| !is_stored(identifier));
+        let reports = reports.map(|identifier| Request::Behaviour { identifier: (*identifier).clone() });
+        Self {
+            missing: page.into_iter().chain(reports).collect(),
+            file,
+            verdict: SampleVerdict::Unknown,
+            labels: BTreeSet::new(),
+            stored: 0,
+            listed: (!pages.is_empty()).then_some(listed.len()),
+            is_list_complete,
+            high: 0,
+            medium: 0,
+            top: Vec::new(),
+            not_found: None,
+        }
+    }
+
+    /// Adds what the stored reports say.
+    ///
+    /// # Errors
+    ///
+    /// The work was cancelled.
+    pub fn with_reports(
+        mut self,
+        reports: impl Iterator<Item = Report>,
+        rules: &Rules,
+        cancel: &Cancel,
+    ) -> Result<Self, Cancelled> {
+        let mut found = BTreeMap::<(Severity, &str), usize>::new();
+        let mut worst = None;
+        for report in reports {
+            self.stored += 1;
+            self.labels.extend(ReportSummary::of(&report).labels);
+            worst = worst.into_iter().chain([SampleVerdict::of(&report)]).min();
+            let marks = rules.evaluate(&report, cancel)?;
+            let numbers: BTreeSet<_> = marks.notable().map(|(_, _, rule)| rule).collect();
+            let matching = numbers.into_iter().filter_map(|number| rules.rule(number));
+            for rule in matching.filter(|rule| rule.subject_name() != VERDICT) {
+                *found.entry((rule.severity, rule.name.as_str())).or_default() += 1;
+            }
+        }
+        let count = |wanted| found.keys().filter(|(severity, _)| *severity == wanted).count();
+        (self.high, self.medium) = (count(Severity::High), count(Severity::Medium));
+        let mut top: Vec<_> = found.iter().collect();
+        top.sort_by_key(|((severity, _), sandboxes)| (*severity, Reverse(**sandboxes)));
+        self.top = top.into_iter().take(MAX_TOP).map(|((_, name), _)| (*name).to_owned()).collect();
+        self.verdict = worst.unwrap_or(SampleVerdict::Unknown);
+        Ok(self)
+    }
+
+    /// The plan to request everything that is missing.
+    pub fn missing_price(&self, entitled: &Entitlements) -> Plan {
+        Plan::of(self.missing.iter().map(Request::operation), entitled)
+    }
+}
+
+/// Sorts files by what deserves attention: the worst verdict, then the most severe findings, in the given order else.
+pub fn rank(files: &mut [TriagedFile]) {
+    files.sort_by_key(|file| (file.verdict, Reverse(file.high), Reverse(file.medium)));
+}
