@@ -2,9 +2,11 @@
 
 use super::attributes::PROCESS_LIST;
 use super::body::Body;
+use super::command_line;
 use super::index::{Index, SectionForm};
 use super::json::{Kind, Raw};
-use crate::text::Untrusted;
+use super::rows::{Report, RowPlace};
+use crate::text::{Untrusted, last_part};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,6 +14,9 @@ use std::sync::Arc;
 /// Maximum length of a process list that becomes a tree, and of the body that is copied for it, in bytes.
 const MAX_PROCESSES: usize = 100_000;
 const MAX_BODY: usize = 64 * 1024 * 1024;
+
+/// Maximum characters of the arguments in a process's label.
+const MAX_ARGUMENT_CHARS: usize = 40;
 
 /// The depth of each row of a tree, parents before their children.
 #[derive(Debug, Clone, Default)]
@@ -333,6 +338,44 @@ fn ordered(parents: &[Option<usize>]) -> Vec<(usize, u16)> {
         }
     }
     order
+}
+
+/// A process and its start, by the sandbox's offset from the start of the analysis.
+#[derive(Debug)]
+pub(crate) struct ProcessStart {
+    pub(crate) place: RowPlace,
+    pub(crate) offset: f64,
+    pub(crate) name: Untrusted,
+    pub(crate) depth: u16,
+}
+
+impl Report {
+    /// The processes with a known start among the first `most`, in tree order.
+    pub(crate) fn starts(&self, most: usize) -> Vec<ProcessStart> {
+        let Some((section, tree)) = self.tree() else { return Vec::new() };
+        let start = |row: usize| {
+            let place = RowPlace { section, row };
+            let record = self.record(place);
+            let member = |name| Raw::new(&record.value).member(name).map(Raw::text);
+            let offset = std::str::from_utf8(member("time_offset")?.as_bytes()).ok()?.parse::<f64>().ok()?;
+            let name = process_label(&member("name")?, member("process_id").as_ref());
+            let is_sane = offset.is_finite() && offset >= 0.0;
+            is_sane.then(|| ProcessStart { place, offset, name, depth: tree.depths().get(row).unwrap_or(0) })
+        };
+        (0..tree.len().min(most)).filter_map(start).collect()
+    }
+}
+
+/// The program without folder, arguments as far as they fit, the process number.
+fn process_label(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
+    let (program, arguments) = command_line::split(name.as_bytes());
+    let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());
+    let part = |before: &str, text: &str| if text.is_empty() { String::new() } else { format!("{before}{text}") };
+    let arguments = String::from_utf8_lossy(arguments);
+    let shown: String = arguments.chars().take(MAX_ARGUMENT_CHARS).collect();
+    let more = if shown.len() < arguments.len() { "…" } else { "" };
+    let number = number.map(|number| [b"  ", number.as_bytes()].concat()).unwrap_or_default();
+    Untrusted::from([program, part(" ", &shown).as_bytes(), more.as_bytes(), &number].concat())
 }
 
 #[cfg(test)]

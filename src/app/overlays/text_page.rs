@@ -7,9 +7,9 @@ use crate::app::spending::Obstacle;
 use crate::app::spending::price::RemainingQuota;
 use crate::app::{Command, Key, KeyContext, Model, Size};
 use crate::quota::{Holder, Price, RULES, Unit};
-use crate::report::json::Raw;
-use crate::report::{self, command_line};
-use crate::text::{Untrusted, count, last_part, thousands, wrap};
+use crate::report::Report;
+use crate::report::tree::ProcessStart;
+use crate::text::{count, thousands, wrap};
 
 /// Columns of a paragraph's heading, including the gap.
 pub const HEAD: usize = 14;
@@ -184,21 +184,15 @@ impl TextRow {
 
 pub(crate) const TIMELINE: &str = "When processes started";
 
-/// Maximum indent levels, argument characters and listed processes.
+/// Maximum indent levels and listed processes.
 const MAX_INDENT: u16 = 8;
-const MAX_ARGUMENT_CHARS: usize = 40;
 const MAX_PROCESSES: usize = 500;
-
-/// A process and its start, by the sandbox's offset from the start of the analysis.
-struct ProcessStart {
-    offset: f64,
-    name: Untrusted,
-    depth: u16,
-}
 
 impl TextPage {
     pub(crate) fn timeline(model: &Model, columns: usize) -> Self {
-        let (mut starts, all) = starts(model);
+        let report = model.open().map(|open| &open.report);
+        let mut starts = report.map(|report| report.starts(MAX_PROCESSES)).unwrap_or_default();
+        let all = report.and_then(Report::tree).map_or(0, |(_, tree)| tree.len());
         starts.sort_by(|one, other| one.offset.total_cmp(&other.offset));
         let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);
         let rows: Vec<_> = starts.iter().map(|start| row(start, last, columns)).collect();
@@ -208,33 +202,6 @@ impl TextPage {
         let rows = if rows.is_empty() { vec![none] } else { rows };
         Self::new(&format!("{TIMELINE} · {known}{}", count(all as u64, "process")), rows, columns)
     }
-}
-
-/// The processes with a known start, in tree order, and the number of processes.
-fn starts(model: &Model) -> (Vec<ProcessStart>, usize) {
-    let Some(open) = model.open() else { return (Vec::new(), 0) };
-    let Some((number, tree)) = open.report.tree() else { return (Vec::new(), 0) };
-    let start = |row: usize| {
-        let record = open.report.record(report::RowPlace { section: number, row });
-        let member = |name| Raw::new(&record.value).member(name).map(Raw::text);
-        let offset = std::str::from_utf8(member("time_offset")?.as_bytes()).ok()?.parse::<f64>().ok()?;
-        let name = process_label(&member("name")?, member("process_id").as_ref());
-        let is_sane = offset.is_finite() && offset >= 0.0;
-        is_sane.then(|| ProcessStart { offset, name, depth: tree.depths().get(row).unwrap_or(0) })
-    };
-    ((0..tree.len().min(MAX_PROCESSES)).filter_map(start).collect(), tree.len())
-}
-
-/// The program without folder, arguments as far as they fit, the process number.
-fn process_label(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
-    let (program, arguments) = command_line::split(name.as_bytes());
-    let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());
-    let part = |before: &str, text: &str| if text.is_empty() { String::new() } else { format!("{before}{text}") };
-    let arguments = String::from_utf8_lossy(arguments);
-    let shown: String = arguments.chars().take(MAX_ARGUMENT_CHARS).collect();
-    let more = if shown.len() < arguments.len() { "…" } else { "" };
-    let number = number.map(|number| [b"  ", number.as_bytes()].concat()).unwrap_or_default();
-    Untrusted::from([program, part(" ", &shown).as_bytes(), more.as_bytes(), &number].concat())
 }
 
 fn row(start: &ProcessStart, last: f64, columns: usize) -> TextRow {
