@@ -7,7 +7,7 @@ use crate::export::file::{self, FileError};
 use crate::export::{Export, ExportSource, FORMATS, Format, Part};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
-use crate::runtime::{BlockedSignals, read_rules};
+use crate::runtime::{BlockedSignals, paid_calls, read_rules};
 use std::io::{self, BufWriter, Write};
 
 #[derive(Debug, Args)]
@@ -84,7 +84,7 @@ impl ExportArgs {
                 (ExportInput::Of(_), None) => return Ok(()),
             };
             match file {
-                Some(file) => self.write(format, &[source], Some(&file)),
+                Some(file) => self.write(format, &[source], Some(&file), setup.as_ref()),
                 None => {
                     sources.push(source);
                     Ok(())
@@ -92,7 +92,11 @@ impl ExportArgs {
             }
         });
         setup.as_ref().map_or(Ok(()), print_cost)?;
-        let written = if sources.is_empty() { Ok(()) } else { self.write(format, &sources, self.output.as_deref()) };
+        let written = if sources.is_empty() {
+            Ok(())
+        } else {
+            self.write(format, &sources, self.output.as_deref(), setup.as_ref())
+        };
         fetched.and(written).and(unread)
     }
 
@@ -157,10 +161,17 @@ impl ExportArgs {
         Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received: Some(got.received), notes })
     }
 
-    fn write(&self, format: &Format, sources: &[ExportSource], path: Option<&Path>) -> Result<()> {
+    fn write(
+        &self,
+        format: &Format,
+        sources: &[ExportSource],
+        path: Option<&Path>,
+        setup: Option<&Setup>,
+    ) -> Result<()> {
+        let paid = setup.map(|setup| paid_calls(&setup.gateway, sources)).transpose()?.unwrap_or_default();
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.iter().for_each(warn);
-        let job = |cancel| Export { sources, what: self.what(), rules: &rules, cancel };
+        let job = |cancel| Export { sources, what: self.what(), rules: &rules, paid: &paid, cancel };
         let summary = match path {
             Some(path) => {
                 // After a signal no part of the report remains.

@@ -1,4 +1,4 @@
-//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, plain text, STIX 2.1 or MISP. Each file is
+//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, plain text, HTML, STIX 2.1 or MISP. Each file is
 //! valid by its standard and safe to open.
 //!
 //! ```text
@@ -9,6 +9,7 @@
 
 pub(crate) mod csv;
 pub mod file;
+mod html;
 mod json;
 mod markdown;
 mod misp;
@@ -41,6 +42,19 @@ pub struct ExportSource {
     /// Time of receipt; `None` for a document.
     pub received: Option<Timestamp>,
     pub notes: Notes,
+}
+
+/// A call that was sent about a file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PaidCall {
+    pub sent: Timestamp,
+    /// The request, safe to show.
+    pub what: String,
+    /// What it counts as, in units with this name.
+    pub units: u64,
+    pub unit: String,
+    /// Whether that is known; otherwise it is the maximum.
+    pub is_certain: bool,
 }
 
 /// The part of a report that is written.
@@ -149,6 +163,8 @@ formats! {
     "md", "md", Indicators, markdown::write, "Markdown, for people", ["passwords and live addresses", "live addresses"];
     "txt", "txt", Indicators, plain::write, "plain text, defanged, one line a row as it is copied, or an indicator",
         ["fields that no pane shows", "where each was seen, findings and notes"];
+    "html", "html", Indicators, html::write, "one HTML page for a ticket or a mail",
+        ["rows past the first 500 of a list, passwords, live addresses", "indicators past the first 500 of a kind, live addresses"];
     "stix", "stix.json", Shared, stix::write, "a STIX 2.1 bundle of indicators",
         ["rows without an indicator, devices and pipes", "strings from memory, devices and pipes"];
     "misp", "misp.json", Shared, misp::write, "a MISP event of indicators",
@@ -162,6 +178,8 @@ pub struct Export<'a> {
     pub what: Part,
     /// The rules that mark rows.
     pub rules: &'a Rules,
+    /// The calls about the files, as the ledger has them; of a document it has none.
+    pub paid: &'a [PaidCall],
     pub cancel: &'a Cancel,
 }
 

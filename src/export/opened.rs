@@ -26,9 +26,9 @@ pub(super) struct OpenedReport<'a> {
     pub(super) report: Report,
     /// The identifier of the request, or else the one in the report.
     pub(super) identifier: Option<Identifier>,
-    marks: Marks,
+    pub(super) marks: Marks,
     rows: RowSet,
-    notes: BTreeMap<RowPlace, &'a Note>,
+    pub(super) notes: BTreeMap<RowPlace, &'a Note>,
     /// The note on the whole report, then those on items that the report no longer has.
     pub(super) loose: Vec<&'a Note>,
 }
@@ -54,10 +54,15 @@ pub(super) struct ExportRow<'a> {
 impl ExportRow<'_> {
     /// The texts decoded from the command lines among its values.
     pub(super) fn decoded(&self) -> Vec<Untrusted> {
-        let mut found = Vec::new();
-        leaves(&self.record.value, &mut |_, value| found.extend(command_line::decoded(value.text().as_bytes())));
-        found
+        decoded(&self.record)
     }
+}
+
+/// The texts decoded from the command lines among a row's values.
+pub(super) fn decoded(row: &Record<'_>) -> Vec<Untrusted> {
+    let mut found = Vec::new();
+    leaves(&row.value, &mut |_, value| found.extend(command_line::decoded(value.text().as_bytes())));
+    found
 }
 
 impl<'a> OpenedReport<'a> {
@@ -225,8 +230,14 @@ impl<'a> OpenedReport<'a> {
         self.rows.len() as u64
     }
 
+    /// Every written row that rules mark, with each of these rules and its number.
+    pub(super) fn findings(&self) -> impl Iterator<Item = (RowPlace, u16, &'a Rule)> {
+        let written = self.marks.notable().filter(|(section, row, _)| self.rows.contains(*section, *row));
+        written.filter_map(|(section, row, rule)| Some((RowPlace { section, row }, rule, self.job.rules.rule(rule)?)))
+    }
+
     /// The rule that makes a row a finding.
-    fn rule(&self, place: RowPlace) -> Option<&'a Rule> {
+    pub(super) fn rule(&self, place: RowPlace) -> Option<&'a Rule> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// A technique or sub-technique, or a tactic in its place.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Technique {
-    name: &'static str,
+    pub(crate) name: &'static str,
     /// Its tactics, the most important one first.
     tactics: &'static str,
 }
@@ -48,7 +48,7 @@ impl Technique {
     }
 
     /// Its most important tactic.
-    fn tactic(&self) -> &'static str {
+    pub(crate) fn tactic(&self) -> &'static str {
         self.tactics.split(',').next().unwrap_or_default()
     }
 
@@ -76,7 +76,7 @@ pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
 }
 
 /// The position of a technique's tactic in the matrix; unknown techniques come last.
-pub(super) fn rank(id: &Untrusted) -> usize {
+pub(crate) fn rank(id: &Untrusted) -> usize {
     Technique::of(id.as_bytes()).and_then(Technique::place).unwrap_or(usize::MAX)
 }
 

@@ -60,6 +60,12 @@ impl Store {
         Ok(found)
     }
 
+    /// The calls of a profile about a file or a report: those whose key contains its hash or identifier.
+    pub fn calls_about(&self, payer: Account<'_>, subject: &[u8]) -> Result<Vec<LedgerEntry>> {
+        let which = format!("WHERE {OF_PROFILE} AND instr(key, ?3) > 0 ORDER BY id");
+        self.read(|connection| entries(connection, &which, params![payer.profile, payer.service, subject]))
+    }
+
     /// Predicted and counted costs in the times between readings of the request counters.
     pub fn windows(&self, payer: Account<'_>) -> Result<Vec<Window>> {
         let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;

@@ -120,7 +120,8 @@ mod growth {
             ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::read(None).0);
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
-            let job = Export { sources: &sources, what: Part::All, rules: &rules, cancel: &Cancel::default() };
+            let job =
+                Export { sources: &sources, what: Part::All, rules: &rules, paid: &[], cancel: &Cancel::default() };
             format.write(&job, &mut std::io::sink()).unwrap()
         });
     }

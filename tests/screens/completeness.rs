@@ -188,8 +188,13 @@ fn every_leaf_stands_in_what_is_exported() {
         let body = Body::in_memory(bytes);
         let notes = Default::default();
         let sources = [ExportSource { body, identifier: None, origin: String::new(), received: None, notes }];
-        let job =
-            Export { sources: &sources, what: Part::All, rules: &Rules::read(None).0, cancel: &Cancel::default() };
+        let job = Export {
+            sources: &sources,
+            what: Part::All,
+            rules: &Rules::read(None).0,
+            paid: &[],
+            cancel: &Cancel::default(),
+        };
         for name in ["raw", "json", "jsonl"] {
             let mut out = Vec::new();
             Format::named(name).unwrap().write(&job, &mut out).unwrap();

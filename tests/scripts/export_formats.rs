@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 /// Paths of the demo's embedded reports, by a word of their names.
-fn fixture(name: &str) -> String {
+pub fn fixture(name: &str) -> String {
     format!("{}/assets/demo/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
-const FIXTURES: [&str; 5] =
+pub const FIXTURES: [&str; 5] =
     ["dropper/1-cape", "parcel/1-lantern-mobile", "hostile/1-strings", "hostile/2-wrong-types", "blank/1-nothing"];
 
-fn export(name: &str, more: &[&str]) -> String {
+pub fn export(name: &str, more: &[&str]) -> String {
     let path = fixture(name);
     let output = run(&[&["export", &path], more].concat(), "");
     assert!(output.status.success(), "{output:?}");

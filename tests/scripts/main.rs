@@ -22,9 +22,12 @@ mod exports;
 #[path = "../faults/mod.rs"]
 mod faults;
 mod harness;
+mod html;
 mod imports;
 mod ledger;
 mod malformed_store;
+#[path = "../torture/markup.rs"]
+mod markup;
 mod models;
 mod pages;
 mod pivot;

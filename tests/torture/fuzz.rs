@@ -2,6 +2,7 @@
 //!
 //! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
 
+use super::markup;
 use super::wire::{Stage, now, shown};
 use behaview::export::{Export, ExportSource, FORMATS, Part};
 use behaview::quota::{Balances, Entitlements, Usage};
@@ -138,7 +139,8 @@ fn export(bytes: &[u8], _: &mut Noise) {
         for what in [Part::All, Part::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();
             // What is no JSON is said to be none.
-            let job = Export { sources: &sources, what: what.clone(), rules: &RULES, cancel: &Cancel::default() };
+            let job =
+                Export { sources: &sources, what: what.clone(), rules: &RULES, paid: &[], cancel: &Cancel::default() };
             if format.write(&job, &mut out).is_err() {
                 continue;
             }
@@ -157,6 +159,11 @@ fn export(bytes: &[u8], _: &mut Noise) {
                     let is_formula =
                         |line: &String| line.split("\",\"").any(|cell| cell.starts_with(['=', '+', '-', '@']));
                     assert!(format.name != "csv" || !lines.iter().any(is_formula), "{}", about());
+                }
+                "html" => {
+                    let page = String::from_utf8(out).unwrap();
+                    markup::elements(&page).unwrap_or_else(|foreign| panic!("{}: {foreign}", about()));
+                    page.lines().for_each(|line| drop(shown(line.as_bytes()).unwrap()));
                 }
                 new => panic!("say what {new} must be, as its standard demands"),
             }

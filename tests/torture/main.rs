@@ -21,6 +21,7 @@ mod json;
 mod key;
 #[cfg(target_os = "linux")]
 mod kills;
+mod markup;
 mod network;
 mod parrot;
 #[cfg(unix)]

@@ -213,7 +213,7 @@ pub struct FoundTechnique {
     pub severity: Severity,
     /// The names of the rules that mark rows, the most severe first, and the rows, each by a hash of its text.
     rules: Vec<String>,
-    rows: HashSet<u64>,
+    pub(crate) rows: HashSet<u64>,
     /// Whether the sandbox names it as well.
     pub is_named: bool,
 }

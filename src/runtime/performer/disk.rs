@@ -6,12 +6,12 @@ use crate::app::overlays::stored::describe_deletion;
 use crate::app::spending::ledger::{LedgerPage, MAX_ENTRIES};
 use crate::app::{FileEvent, FileJob, LoadedFile, LoadedReport, Message, StoreEvent, StoreJob};
 use crate::export::file::{self, FileError};
-use crate::export::{Export, Summary};
+use crate::export::{Export, ExportSource, PaidCall, Summary};
 use crate::files;
 use crate::gateway::{Gateway, GatewayError, hash_file};
-use crate::quota::Period;
+use crate::quota::{Period, State};
 use crate::report::body::BodyFiller;
-use crate::report::identifier::{Hashes, Sha256};
+use crate::report::identifier::{Hashes, Identifier, Sha256};
 use crate::report::note::Note;
 use crate::report::page::Page;
 use crate::report::{Cancel, Deletion, StoredItem};
@@ -19,7 +19,7 @@ use crate::request::{Listing, Request, ScanOptions, Submission};
 use crate::store::{StoreError, StoredReport};
 use crate::text::{self, Untrusted, bytes, count};
 use jiff::Timestamp;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -274,13 +274,30 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     work.send(FileEvent::Inspected(path, result, sent, before));
 }
 
+/// The calls about the files of reports, or about reports of unknown files, in the ledger.
+pub fn paid_calls(gateway: &Gateway, sources: &[ExportSource]) -> Result<Vec<PaidCall>, StoreError> {
+    let fetched =
+        sources.iter().filter(|source| source.received.is_some()).filter_map(|source| source.identifier.as_ref());
+    let subject =
+        |of: &Identifier| of.parts().file.map_or(of.as_bytes().into(), |file| file.as_str().as_bytes().to_vec());
+    let mut calls = BTreeSet::new();
+    for subject in fetched.map(subject).collect::<BTreeSet<_>>() {
+        calls.extend(gateway.store.calls_about(gateway.payer(), &subject)?.into_iter().map(|entry| {
+            let is_certain = matches!(entry.state, State::Charged | State::Free | State::Unsent);
+            PaidCall { sent: entry.at, what: entry.what, units: entry.counts_as, unit: entry.unit, is_certain }
+        }));
+    }
+    Ok(calls.into_iter().collect())
+}
+
 /// Writes a file; returns its path and size.
 fn write(save: SaveJob, gateway: Option<&Gateway>, cancel: &Cancel) -> Result<String, SaveError> {
     let path = file::from_input(&save.path);
     let written = file::write(&path, save.may_replace, |out| match &save.what {
         SaveContent::Report { sources, what, format, rules } => {
             let rules = rules.clone().unwrap_or_else(|own| read_rules(own.as_deref()).0);
-            format.write(&Export { sources, what: what.clone(), rules: &rules, cancel }, out).map(Some)
+            let paid = gateway.and_then(|gateway| paid_calls(gateway, sources).ok()).unwrap_or_default();
+            format.write(&Export { sources, what: what.clone(), rules: &rules, paid: &paid, cancel }, out).map(Some)
         }
         SaveContent::Value { text, is_raw: true } => out.write_all(text.as_bytes()).map(|()| None),
         SaveContent::Value { text, is_raw: false } => writeln!(out, "{}", text.visible().disarmed()).map(|()| None),

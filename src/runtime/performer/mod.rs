@@ -5,7 +5,7 @@ mod report;
 pub mod search;
 mod triage;
 
-pub(crate) use disk::{load_file, load_pages};
+pub(crate) use disk::{load_file, load_pages, paid_calls};
 pub(crate) use report::read_rules;
 pub(crate) use triage::triage;
 

@@ -38,7 +38,7 @@ fn run(work: &Task, job: ReportJob) {
         ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
             let (rules, what) = (loaded(work, rules), Part::Indicators);
             // The same data as in exports.
-            let result = Export { sources: &sources, what, rules: &rules, cancel: &cancel }.merged();
+            let result = Export { sources: &sources, what, rules: &rules, paid: &[], cancel: &cancel }.merged();
             work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
         }
         ReportJob::CheckDocument(body, received) => {

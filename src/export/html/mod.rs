@@ -1,0 +1,280 @@
+//! Writes one HTML page for a ticket or a mail: readable in any browser, without a network and without script.
+//!
+//! ```text
+//! reports ── MergedReports ──> sections (bounded, findings first) ──> page ──> the rows of one pane after the other
+//! ```
+//! Text from outside reaches the page as [`Inert`] only. The page's policy allows its own style and script by their
+//! hashes, and nothing else: no request, no frame, no form. Identifiers of elements are numbers of this program.
+
+mod findings;
+mod indicators;
+mod inert;
+mod matrix;
+mod processes;
+mod rows;
+
+use self::inert::Inert;
+use super::opened::{MergedReports, OpenedReport};
+use super::verdict::verdict;
+use super::{Export, Part, Summary};
+use crate::report::attributes::PERHAPS_CUT;
+use crate::report::identifier::Sha256;
+use crate::report::page::ReportSummary;
+use crate::report::rules::{Rule, Severity};
+use crate::report::{Note, RowPlace, command_line};
+use crate::text::{Untrusted, count, last_part, moment, thousands};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::Digest;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+const STYLE: &str = include_str!("../../../assets/html/report.css");
+const SCRIPT: &str = include_str!("../../../assets/html/report.js");
+
+/// Where the rows follow in a page that is not written yet; no text from outside contains `<`.
+const ROWS: &str = "<!--rows-->";
+
+/// Maximum items of a list: a browser opens a page of a hundred thousand rows slowly, of a million not at all.
+const MAX_LISTED: usize = 500;
+
+struct HtmlReport<'a> {
+    merged: MergedReports<'a>,
+    what: &'a Part,
+    /// Number of rows or indicators that the page only counts.
+    unlisted: Cell<u64>,
+}
+
+/// A section of the page: identifier, title, size and content.
+type HtmlSection = (&'static str, &'static str, String, Markup);
+
+pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
+    let page = HtmlReport { merged: MergedReports::of(job.opened())?, what: &job.what, unlisted: Cell::default() };
+    let text = page.markup()?.into_string();
+    let mut all = page.merged.found.len() as u64;
+    if let Some((before, after)) = text.split_once(ROWS) {
+        page.unlisted.set(0);
+        all = page.merged.opened.iter().map(OpenedReport::count).sum();
+        out.write_all(before.as_bytes())?;
+        page.write_rows(out)?;
+        out.write_all(after.as_bytes())?;
+    } else {
+        out.write_all(text.as_bytes())?;
+    }
+    let left_out = page.unlisted.get();
+    let mut summary = Summary { rows: all.saturating_sub(left_out), left_out, ..Summary::default() };
+    page.merged.opened.iter().for_each(|opened| summary.add_report(&opened.report));
+    Ok(summary)
+}
+
+/// The page's head, whose policy allows our style and script alone.
+fn head(title: &str) -> Markup {
+    let [style, script] = [STYLE, SCRIPT].map(|own| STANDARD.encode(sha2::Sha256::digest(own)));
+    let sources = format!("default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'");
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content={ (sources) "; base-uri 'none'; form-action 'none'" };
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="referrer" content="no-referrer";
+            title { (Inert::words(title)) }
+            style { (PreEscaped(STYLE)) }
+        }
+    }
+}
+
+/// A button that copies the text before it, as it is shown; only the script shows it.
+fn copy_button() -> Markup {
+    html! { button.copy type="button" hidden { "Copy" } }
+}
+
+fn badge(severity: Severity) -> Markup {
+    html! { span class={ "severity " (severity.name()) } { (severity.name()) } }
+}
+
+/// A link of a row or an indicator to itself.
+fn anchor(id: &str, words: &str) -> Markup {
+    html! { a.anchor href={ "#" (id) } { (words) } }
+}
+
+/// A note, behind what it is about.
+fn note_mark(note: Option<&Note>) -> Markup {
+    html! { @if let Some(note) = note { " " span.note { "note: " (Inert::of(&note.text)) } } }
+}
+
+/// The rule that marks a row, behind it.
+fn rule_mark(rule: Option<&Rule>) -> Markup {
+    html! { @if let Some(rule) = rule { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } } }
+}
+
+/// The identifier of a row's element.
+fn row_id(report: usize, place: RowPlace) -> String {
+    format!("r{report}.{}.{}", place.section, place.row)
+}
+
+impl HtmlReport<'_> {
+    /// The page with a mark where the rows follow. A page of indicators has no other section.
+    fn markup(&self) -> io::Result<Markup> {
+        let mut sections: Vec<_> = self.indicators()?.into_iter().collect();
+        if !self.what.is_indicators() {
+            sections.insert(0, self.findings()?);
+            sections.extend(self.processes()?);
+            sections.extend(self.techniques()?);
+            sections.extend(self.sandboxes()?);
+            sections.extend(self.paid());
+            sections.push(("rows", "Rows", String::new(), PreEscaped(ROWS.to_owned())));
+        }
+        let files = self.files();
+        let named = files.iter().map(Sha256::short).collect::<Vec<_>>().join(", ");
+        Ok(html! {
+            (DOCTYPE) "\n"
+            html lang="en" {
+                (head(&format!("{named} · {} · behaviour report", self.verdict().0))) "\n"
+                body {
+                    header { (self.header(&files)) } "\n"
+                    nav {
+                        @for (id, title, ..) in &sections { a href={ "#" (id) } { (title) } " " }
+                        input #filter type="search" placeholder="Filter" aria-label="Show only rows with this text" hidden;
+                    } "\n"
+                    main { @for (id, title, size, body) in &sections {
+                        section id=(id) { h2 { (title) " " small { (size) } } "\n" (body) } "\n"
+                    } }
+                    footer {
+                        "Written by behaview " (env!("CARGO_PKG_VERSION")) ". Text from the reports is shown, never run: "
+                        "control characters are escaped, addresses defanged. The page loads nothing."
+                    } "\n"
+                    script { (PreEscaped(SCRIPT)) } "\n"
+                }
+            } "\n"
+        })
+    }
+
+    /// The files that were run, each once.
+    fn files(&self) -> Vec<Sha256> {
+        let mut files: Vec<_> = self.merged.opened.iter().filter_map(OpenedReport::sample).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+
+    /// The result of the worst verdict, and how many reports have it.
+    fn verdict(&self) -> (&'static str, usize) {
+        let verdicts: Vec<_> = self.merged.opened.iter().map(|opened| verdict(&opened.report)).collect();
+        let worst = ["malicious", "suspicious", "benign"].into_iter().find(|word| verdicts.contains(word));
+        let worst = worst.unwrap_or("unknown");
+        (worst, verdicts.iter().filter(|verdict| **verdict == worst).count())
+    }
+
+    /// The programs that the sandboxes started first, those of most reports first.
+    fn names(&self) -> Vec<Untrusted> {
+        let first = |opened: &OpenedReport<'_>| opened.report.row(opened.report.tree()?.0, 0).name().cloned();
+        let mut names = BTreeMap::<Untrusted, usize>::new();
+        for name in self.merged.opened.iter().filter_map(first) {
+            *names.entry(last_part(command_line::split(name.as_bytes()).0).into()).or_default() += 1;
+        }
+        let mut names: Vec<_> = names.into_iter().filter(|(name, _)| !name.is_empty()).collect();
+        names.sort_by_key(|(_, reports)| std::cmp::Reverse(*reports));
+        names.into_iter().map(|(name, _)| name).take(5).collect()
+    }
+
+    fn header(&self, files: &[Sha256]) -> Markup {
+        let (names, opened, (verdict, by)) = (self.names(), &self.merged.opened, self.verdict());
+        let is_private = opened.iter().all(OpenedReport::is_private);
+        html! {
+            p.kind {
+                (if is_private { "Private behaviour report" } else { "Behaviour report of unknown origin" })
+                " " span.tlp { "TLP:AMBER+STRICT" }
+            }
+            h1 { @if let Some(name) = names.first() { (Inert::of(name)) } @else { "Behaviour report" } }
+            @for file in files { p.hash { "SHA-256 " code { (file) } (copy_button()) } }
+            @if names.len() > 1 { p.why { "Also started first: " @for name in names.iter().skip(1) { code { (Inert::of(name)) } " " } } }
+            p.verdict {
+                strong class={ "word " (verdict) } { (verdict) }
+                " by " (by) " of " (count(opened.len() as u64, "sandbox report"))
+            }
+            div.wide { table.reports {
+                thead { tr {
+                    @for title in ["#", "Sandbox", "Verdict", "Labels", "Ran"] { th { (title) } }
+                    @for title in ["High", "Medium", "Low", "Rows"] { th.number { (title) } }
+                    th { "From" }
+                } }
+                tbody { @for (number, opened) in opened.iter().enumerate() { (report_row(number, opened)) } }
+            } }
+            @for opened in opened { (remarks(opened)) }
+        }
+    }
+
+    /// Says how many items of a list the page only counts, and which command writes all; empty if it has all.
+    fn rest(&self, shown: usize, all: usize, noun: &str, command: &str) -> Markup {
+        let left = all.saturating_sub(shown) as u64;
+        self.unlisted.update(|unlisted| unlisted + left);
+        html! { @if left > 0 { p.rest { (count(left, noun)) " more: " code { (Inert::words(command)) } } } }
+    }
+
+    /// A command that exports all of these reports, or one, with these options.
+    fn command(&self, of: Option<&OpenedReport<'_>>, options: &str) -> String {
+        let (files, opened) = (self.files(), &self.merged.opened);
+        let is_stored = files.len() == 1 && opened.len() > 1 && opened.iter().all(|one| one.source.received.is_some());
+        let subjects: Vec<_> = match (of, files.first().filter(|_| is_stored)) {
+            (Some(one), _) => vec![argument(one)],
+            (None, Some(file)) => vec![file.to_string()],
+            (None, None) => opened.iter().map(argument).collect(),
+        };
+        format!("behaview export {} {options}", subjects.join(" "))
+    }
+}
+
+/// A report among the others: verdict, time, findings by severity, origin.
+fn report_row(number: usize, opened: &OpenedReport<'_>) -> Markup {
+    let summary = ReportSummary::of(&opened.report);
+    let marked = |severity| opened.findings().filter(|(.., rule)| rule.severity == severity).count() as u64;
+    html! {
+        tr {
+            td.number { (number + 1) }
+            td { (Inert::words(opened.sandbox())) }
+            td { @if let Some(verdict) = summary.label() { b { (Inert::of(&verdict)) } } }
+            td { @for label in summary.labels.iter().take(5) { (Inert::of(label)) " " } }
+            td.time { @if let Some(ran) = opened.ran() { (moment(ran)) } }
+            @for severity in [Severity::High, Severity::Medium, Severity::Low] {
+                td.number { (thousands(marked(severity))) }
+            }
+            td.number { (thousands(opened.count())) }
+            td {
+                (Inert::of(&Untrusted::from(opened.source.origin.as_str())))
+                @if let Some(received) = opened.source.received { ", " (moment(received)) }
+            }
+        } "\n"
+    }
+}
+
+/// What a report lacks, and the notes on it as a whole.
+fn remarks(opened: &OpenedReport<'_>) -> Markup {
+    let (index, sandbox) = (&opened.report.index, Inert::words(opened.sandbox()));
+    html! {
+        @if index.is_cut { p.warning { (sandbox) ": the report stops in the middle; its beginning is here" } }
+        @if opened.report.is_unread() { p.warning { (sandbox) ": the report could not be read" } }
+        @for list in index.sections.iter().filter(|section| section.is_perhaps_cut()) {
+            p.warning { (sandbox) ": " (Inert::of(&list.name)) " " (list.len()) (PERHAPS_CUT) }
+        }
+        @for note in &opened.loose {
+            p { (sandbox) (note_mark(Some(note))) @if let Some(item) = &note.about.item {
+                " on " (Inert::of(&item.attribute)) " " (Inert::of(&item.text)) ", which is no longer in this report"
+            } }
+        }
+    }
+}
+
+/// A report as an argument of a command, quoted for a shell; a placeholder if it cannot be quoted as it is shown.
+fn argument(opened: &OpenedReport<'_>) -> String {
+    let stored = opened.identifier.as_ref().filter(|_| opened.source.received.is_some());
+    let text = stored.map_or_else(|| opened.source.origin.as_str().into(), |identifier| identifier.text().clone());
+    let shown = text.visible().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/ ".contains(c);
+    match shown.as_bytes() == text.as_bytes() && shown.chars().all(is_plain) && !shown.starts_with('-') {
+        true if shown.contains(' ') => format!("'{shown}'"),
+        true => shown,
+        false => "REPORT".to_owned(),
+    }
+}
