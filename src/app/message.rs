@@ -9,6 +9,7 @@ use crate::app::overlays::findings::FindingTotals;
 use crate::app::overlays::indicators::MergedIndicators;
 use crate::app::overlays::{FindingRow, ReportToEvaluate};
 use crate::app::panes::facts::ProcessRef;
+use crate::app::prevalence::{ValueEvent, ValueJob};
 use crate::app::spending::ledger::LedgerPage;
 use crate::export::ExportSource;
 use crate::quota::{Balances, Entitlements, Settlement, SpentUnits, Unit, Uploads, Usage};
@@ -163,6 +164,7 @@ pub enum StoreEvent {
     /// Nothing was deleted: the store differs from what the user confirmed.
     DeleteConflict(Vec<DeletionTarget>, Vec<StoredItem>),
     Uploads(Uploads),
+    Values(ValueEvent),
 }
 
 #[derive(Debug)]
@@ -357,6 +359,7 @@ pub enum StoreJob {
     Delete(Deletion),
     ReadLedger,
     ReadUploads,
+    Values(ValueJob),
 }
 
 impl StoreJob {

@@ -20,6 +20,7 @@ pub mod model;
 pub mod mouse;
 pub mod overlays;
 pub mod panes;
+pub mod prevalence;
 mod responses;
 pub mod scan;
 pub mod spending;

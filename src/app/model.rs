@@ -9,6 +9,7 @@ use crate::app::message::{DocumentReports, RulesOrFile};
 use crate::app::mouse::Mouse;
 use crate::app::overlays::{AllNotes, OverlayStack, Target};
 use crate::app::panes::PaneState;
+use crate::app::prevalence::StoredValues;
 use crate::app::scan::watch::{PollPace, ScanWatches};
 use crate::app::spending::price::{QuotaState, ShownPrices};
 use crate::app::spending::{Calls, Obstacle};
@@ -40,6 +41,7 @@ pub struct Model {
     pub files: OpenFiles,
     pub(crate) notes: AllNotes,
     pub follows: ScanWatches,
+    pub values: StoredValues,
     pub(crate) copies_raw: bool,
     pub calls: Calls,
     pub quota_state: QuotaState,

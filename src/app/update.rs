@@ -8,10 +8,12 @@ use crate::app::keys::{CONFIRM, ENTER};
 use crate::app::overlays::TextPage;
 use crate::app::overlays::text_page::TIMELINE;
 use crate::app::panes::Scroll;
+use crate::app::prevalence::{self, ValueJob};
 use crate::app::spending::{Confirmation, Prompt};
 use crate::app::{
-    Command, Effect, FileEvent, Key, KeyContext, Message, Model, OpenReport, Overlay, ReportEvent, ResponseSource,
-    Screen, SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction, TerminalEvent,
+    Command, Effect, FileEvent, Key, KeyContext, Message, Model, OpenReport, Overlay, ReportEvent, Response,
+    ResponseSource, Screen, SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
+    TerminalEvent,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -82,6 +84,7 @@ impl Model {
             self.refresh_palette();
         }
         self.clamp_cursors();
+        prevalence::follow(self);
         self.take_effects()
     }
 
@@ -125,7 +128,10 @@ impl Model {
             TerminalEvent::KeyInput(key, frame) => self.press_if_price_was_shown(key, frame),
             TerminalEvent::Mouse(pointer) => self.point(pointer),
             TerminalEvent::Paste(text) => self.paste(&text),
-            TerminalEvent::FrameDrawn(frame) => self.on_frame(frame),
+            TerminalEvent::FrameDrawn(frame) => {
+                self.on_frame(frame);
+                self.emit_all((frame == 1).then_some(StoreJob::Values(ValueJob::Index)));
+            }
             TerminalEvent::Resize(size) => {
                 self.size = size;
                 if self.overlays.shows_page(TIMELINE) {
@@ -148,7 +154,11 @@ impl Model {
         match event {
             ServiceEvent::Progress(request, bytes, total) => self.calls.receive(&request, bytes, total),
             ServiceEvent::ReportBegun(request, body) => self.on_report_begun(&request, &body),
-            ServiceEvent::Ended(request, result) => self.call_ended(&request, result),
+            ServiceEvent::Ended(request, result) => {
+                let is_new = matches!(result, Ok(Response::Report(_) | Response::Page(..)));
+                self.call_ended(&request, result);
+                self.emit_all(is_new.then_some(StoreJob::Values(ValueJob::Index)));
+            }
             ServiceEvent::Spent(spent, today) => {
                 let before = std::mem::replace(&mut self.quota_state.spent, spent).into_values().sum();
                 self.quota_state.allowance = self.quota_state.allowance.as_of(self.now, before);
@@ -185,9 +195,13 @@ impl Model {
                 self.show_figures(TextPage::ledger(&page, self.now, columns), !self.key_context().has_line());
             }
             StoreEvent::Inventory(lines) => self.show_stored(lines),
-            StoreEvent::Deleted(words, lines) => self.on_deleted(words, lines),
+            StoreEvent::Deleted(words, lines) => {
+                self.on_deleted(words, lines);
+                self.emit(StoreJob::Values(ValueJob::Index));
+            }
             StoreEvent::DeleteConflict(what, lines) => self.on_delete_conflict(what, lines),
             StoreEvent::Uploads(uploads) => self.quota_state.entitlements.uploads = uploads,
+            StoreEvent::Values(event) => prevalence::on_event(self, event),
         }
     }
 
@@ -258,6 +272,7 @@ impl Model {
         }
         // A key press cancels the jump.
         self.bound_for = None;
+        self.values.pivot = None;
         if self.type_key(key) || self.refuses_stray_letter(key) {
             return;
         }

@@ -16,7 +16,7 @@ pub use twins::Twin;
 
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, RowPlace};
-use crate::text::thousands;
+use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
 use std::hash::{BuildHasher, Hasher};
@@ -57,6 +57,9 @@ pub const NOISE_PERCENT: usize = 80;
 
 /// The share of them up to which a value is rare; one file always is.
 pub const RARE_PERCENT: usize = 10;
+
+/// A value by its hash and that of its list, and the sandbox that saw it.
+pub type SandboxValue = (Untrusted, (u64, u64));
 
 /// Where a value was seen: numbers of stored files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,6 @@ use super::*;
 use crate::report::compare::values::{ReportValue, ValueKind};
 use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Report};
-use crate::text::Untrusted;
 use serde_json::{Value, json};
 
 fn report(attributes: Value) -> Report {

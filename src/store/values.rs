@@ -12,13 +12,16 @@ use rusqlite::ErrorCode;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, MutexGuard, PoisonError};
 
 /// Reports that are added to the index in one transaction.
 const BATCH: usize = 32;
 
 /// Reports that are read concurrently.
 const CONCURRENT_REPORTS: usize = 2;
+
+/// Findings are counted by these alone, so that the user's own rules do not make the index again.
+static SHIPPED_RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Rules::read(None).0);
 
 /// The endings of the files of the index.
 const FILES: [&str; 3] = ["", "-wal", "-shm"];
@@ -99,10 +102,9 @@ impl Store {
             index.forget(known.keys())?;
         }
         let Some(cancel) = cancel.filter(|_| !new.is_empty()) else { return Ok(()) };
-        let (rules, _) = Rules::read(None);
         for batch in new.chunks(BATCH) {
             let mut read = Vec::new();
-            in_rounds(batch, CONCURRENT_REPORTS, |new| self.read_values(new, &rules, cancel), &mut |report| {
+            in_rounds(batch, CONCURRENT_REPORTS, |new| self.read_values(new, &SHIPPED_RULES, cancel), &mut |report| {
                 read.extend(report);
                 if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });

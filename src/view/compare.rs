@@ -68,7 +68,7 @@ impl DrawList for Comparison {
             line.own(matrix.sign(item, n), if item.seen >> n & 1 == 1 { Role::Strong } else { Role::Faint });
         }
         at.text(&mut line, 1, item.pane.short(), Role::Detail);
-        at.row(&mut line, 2, &matrix.row(item));
+        at.row(&mut line, 2, &matrix.row(item), Role::Text);
     }
 }
 

@@ -7,6 +7,7 @@ use super::theme::Role;
 use crate::app::Model;
 use crate::app::overlays::Scope;
 use crate::app::overlays::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
+use crate::prevalence::Rarity;
 use crate::report::rules::Rule;
 use crate::text::{ColumnWidth, Untrusted, count, thousands, to_visible};
 use std::collections::HashSet;
@@ -94,7 +95,8 @@ impl DrawList for Findings {
             FindingRow::Rule(of) => rule(of.number, model)?.label(),
             FindingRow::Row(finding) => {
                 let name = &rule(finding.rule, model)?.name;
-                format!("{}: {name}: {}", finding.seen_by, Untrusted::from(finding.row.text()).visible())
+                let common = finding.prevalence.label().map(|label| format!(" · {label}")).unwrap_or_default();
+                format!("{}: {name}: {}{common}", finding.seen_by, Untrusted::from(finding.row.text()).visible())
             }
             FindingRow::Subject(_) | FindingRow::More(..) => return None,
         };
@@ -133,5 +135,6 @@ fn draw_finding(list: &FindingList, mut line: LineWriter<'_>, at: &ListTable, fi
     let at = ListTable::of([indent, seen_by, pane, room], at.labels);
     at.cell(&mut line, 1, |line, _| line.visible(&finding.seen_by, Role::Detail));
     at.text(&mut line, 2, finding.pane.short(), Role::Faint);
-    at.row(&mut line, 3, &finding.row);
+    let value = if finding.prevalence.rarity() == Rarity::Noise { Role::Faint } else { Role::Text };
+    at.row(&mut line, 3, &finding.row, value);
 }

@@ -8,6 +8,7 @@ use crate::app::commands::Command;
 use crate::app::list::{List, ListEntry, Next};
 use crate::app::overlays::TextRow;
 use crate::app::overlays::stored::MARK;
+use crate::app::prevalence::why_next;
 use crate::app::spending::InFlightCall;
 use crate::app::{Area, Failure, Model, ResponseSource};
 use crate::report::identifier::IdentifierParts;
@@ -67,7 +68,10 @@ pub(super) fn chosen_text(list: &List, model: &Model) -> String {
     let identifier = entry.identifier.as_ref().map(|identifier| identifier.text().visible_cut(200).to_string());
     let document = entry.document.as_ref().map(|document| document.visible_cut(200).to_string());
     let state = Some(state(entry, model)).filter(|state| !state.is_empty());
-    let words = [sandbox, verdict, ran, state, document, identifier];
+    let next = entry.identifier.as_ref().filter(|_| entry.report().is_none() && entry.document.is_none());
+    let next = next.and_then(|identifier| why_next(model, identifier));
+    let twins = entry.report().and_then(|_| model.values.twins_label(&model.key_label("pivot")));
+    let words = [sandbox, verdict, ran, state, next, twins, document, identifier];
     words.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
@@ -143,6 +147,12 @@ fn draw_entry(buffer: &mut Canvas<'_>, area: Area, entry: &ListEntry, model: &Mo
         line.own(" · ", Role::Faint);
     }
     let when = entry.parts.as_ref().and_then(when).filter(|_| area.height > 1).unwrap_or_default();
+    if let Some(usual) = entry.identifier.as_ref().filter(|_| entry.report().is_none() && entry.failure.is_none()) {
+        let usual = model.values.usual(usual).map(|usual| format!("{state} · {}", usual.label()));
+        if let Some(words) = usual.filter(|words| words.columns() <= line.room()) {
+            return line.own(&words, Role::Faint);
+        }
+    }
     // The whole time, or without year or verb: as much as fits.
     let short = when.get(5..).unwrap_or_default();
     let forms = [format!("{state} · ran {when}"), format!("{state} · ran {short}"), format!("{state} · {short}")];

@@ -15,6 +15,7 @@ use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker};
 use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin};
 use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
+use crate::prevalence::Rarity;
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
 use crate::report::{Retention, StoredItem};
@@ -107,7 +108,7 @@ impl DrawList for PickerRows {
         let meaning = if picker_row.target.is_some() { Role::Strong } else { Role::Faint };
         at.text(&mut line, 0, &picker_row.head, meaning);
         at.text(&mut line, 1, &picker_row.text, Role::Faint);
-        picker_row.row.iter().for_each(|row| at.row(&mut line, 1, row));
+        picker_row.row.iter().for_each(|row| at.row(&mut line, 1, row, Role::Text));
     }
 }
 
@@ -164,7 +165,8 @@ impl DrawList for FoundIndicators {
         let names = line.room() / NAMES_DIVISOR;
         line.own(mark.map_or(" ", Severity::sign), mark.map_or(Role::Faint, severity_tint));
         line.own(&format!(" {} ", found.kind().name()), Role::Faint);
-        let meaning = if mark == Some(Severity::Noise) { Role::Faint } else { Role::Text };
+        let is_noise = mark == Some(Severity::Noise) || list.source.prevalence(found).rarity() == Rarity::Noise;
+        let meaning = if is_noise { Role::Faint } else { Role::Text };
         at.cell(&mut line, 1, |line, _| line.visible(&found.defanged(), meaning));
         at.text(&mut line, 2, if found.is_to_block() { TO_BLOCK } else { "" }, Role::Strong);
         at.text(&mut line, 3, &seen(list, found, names), Role::Detail);
@@ -186,7 +188,8 @@ impl DrawList for FoundIndicators {
             }
             _ => first_place(list, sighting),
         });
-        Some((format!("{why} · {} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Role::Detail))
+        let common = list.source.prevalence(found).label().map(|label| format!("{label} · ")).unwrap_or_default();
+        Some((format!("{why} · {common}{} · {}", found.defanged(), seen.collect::<Vec<_>>().join(", ")), Role::Detail))
     }
 }
 

@@ -236,10 +236,10 @@ impl ListTable {
     }
 
     /// Draws a row of a report, its label as wide as those around it.
-    pub(super) fn row(&self, line: &mut LineWriter<'_>, number: usize, row: &Row) {
+    pub(super) fn row(&self, line: &mut LineWriter<'_>, number: usize, row: &Row, value: Role) {
         self.cell(line, number, |line, start| {
             draw_labelled(line, start, self.labels, &row.label);
-            draw_pieces(line, &row.pieces, Role::Text, None, None);
+            draw_pieces(line, &row.pieces, value, None, None);
         });
     }
 }

@@ -92,7 +92,8 @@ pub(super) fn row_text(pane: Pane, open: &OpenReport, model: &Model, columns: us
     let rule = rule.map(|rule| format!(": {}", rule.name)).unwrap_or_default();
     let severity = state.own_row(place).map(|(severity, _)| *severity).or_else(|| open.mark(rules?, place));
     let mark = severity.map(|severity| format!("{} {}{rule} · ", severity.sign(), severity.name()));
-    Some(format!("{}{label}{gap}{text}", mark.unwrap_or_default()))
+    let common = model.values.label(place, &model.key_label("pivot")).map(|common| format!(" · {common}"));
+    Some(format!("{}{label}{gap}{text}{}", mark.unwrap_or_default(), common.unwrap_or_default()))
 }
 
 struct PaneRows<'a> {

@@ -2,6 +2,7 @@
 
 use crate::app::compare::{Comparison, ComparisonList, OtherFileList};
 use crate::app::overlays::pieces_in_rows;
+use crate::app::prevalence::other_file;
 use crate::app::{JobNumber, List, LoadedFile, Model, ReportJob, StoreJob};
 use crate::report::compare::Matrix;
 use crate::report::identifier::Sha256;
@@ -82,6 +83,17 @@ impl Model {
         let Some(other) = self.overlays.top_as::<OtherFileList>() else { return };
         let Some(file) = other.chosen().map(|recent| recent.file.clone()) else { return };
         self.overlays.close();
+        self.compare_with(file);
+    }
+
+    /// Compares the file with that of the chosen row of a pivot.
+    pub(super) fn compare_with_other(&mut self) {
+        let Some(file) = other_file(self) else { return };
+        self.list().map(ComparisonList::of).into_iter().for_each(|compare| self.overlays.put(compare));
+        self.compare_with(file);
+    }
+
+    fn compare_with(&mut self, file: Sha256) {
         self.change_comparison(|compare| {
             (compare.other, compare.matrix) = (Some(file.clone()), None);
             compare.has_more_pages[1] = false;

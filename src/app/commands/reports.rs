@@ -17,6 +17,7 @@ use crate::app::overlays::{
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
+use crate::app::prevalence;
 use crate::app::spending::Planner;
 use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, Screen, StoreJob};
 use crate::quota::{Kind, Operation};
@@ -153,6 +154,12 @@ commands! {
     "compare" [key('c')] "compare", 6, FILE_OR_ROW,
         "Compare the sandboxes: which of them saw what; stored reports only, so it costs nothing; processes are the same by name, and by a folder that says more"
         if A_STORED_REPORT => Local(Model::compare);
+    "pivot" [key('V')] "pivot", 0, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::Detail, KeyContext::Rows]),
+        "List the other stored files that have the row, the finding or the indicator; of a sandbox the files that did nearly the same; costs nothing"
+        if Availability::Has("a row of a stored report, a finding or an indicator", prevalence::can_pivot) => Local(prevalence::pivot);
+    "compare-files" [key('c')] "compare", 5, ROWS,
+        "Compare the file with the chosen other one; costs nothing"
+        if Availability::Has("a row of another file", |m| prevalence::other_file(m).is_some()) => Local(Model::compare_with_other);
     "compare-where" [ENTER] "where", 2, COMPARE,
         "Show where the item was seen, to go there" => Local(|m| {
             let picker_rows = m.overlays.find::<ComparisonList>().and_then(ComparisonList::picker_rows);

@@ -253,7 +253,8 @@ impl Model {
         let name = section.map(|section| section.name.visible_cut(60).to_string()).unwrap_or_default();
         let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
         let lines = open.report.lines(place.section, place.row);
-        let remarks = self.reasons(place).into_iter().chain(lines.iter().filter_map(blanks)).collect();
+        let remarks = self.reasons(place).into_iter().chain(self.values.remarks(place));
+        let remarks = remarks.chain(lines.iter().filter_map(blanks)).collect();
         let lines = lines.into_iter().chain(facts::facts(&open.report, place)).flat_map(explained);
         let lines = lines.chain(self.note_line()).collect();
         self.overlays.put(Detail::new(title, lines, remarks, columns));

@@ -4,6 +4,7 @@ use crate::app::overlays::{ListSource, ListView, Scope, Target, text_of};
 use crate::app::panes::{FoldStep, Scroll};
 use crate::app::{Effect, Job, JobNumber, KeyContext, ListEntry, Model, OpenReport, ReportJob, Size};
 use crate::export::Part;
+use crate::prevalence::{Prevalence, SandboxValue, StableKeys};
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Pane, Report, Row, RowPlace, RowSet};
@@ -88,6 +89,10 @@ pub struct MarkedRow {
     pub(crate) target: Target,
     /// The row in other reports, by their indices in the list.
     also: Vec<(usize, RowPlace)>,
+    /// The hash of what it is about, and that of its list.
+    pub value: Option<(u64, u64)>,
+    /// How common it is among stored files, once counted.
+    pub prevalence: Prevalence,
     filter_text: Arc<str>,
 }
 
@@ -100,7 +105,8 @@ impl MarkedRow {
     pub(crate) fn summary(&self, rules: Option<&Rules>) -> String {
         let rule = rules.and_then(|rules| rules.rule(self.rule));
         let rule = rule.map(|rule| format!("{} · {} · ", rule.severity.name(), rule.name)).unwrap_or_default();
-        format!("{rule}seen by {}", self.seen_by)
+        let common = self.prevalence.label().map(|label| format!(" · {label}")).unwrap_or_default();
+        format!("{rule}seen by {}{common}", self.seen_by)
     }
 }
 
@@ -115,6 +121,20 @@ impl FindingRow {
 
     pub fn finding(&self) -> Option<&MarkedRow> {
         if let Self::Row(finding) = self { Some(finding) } else { None }
+    }
+
+    /// Counts rows among stored files: `count` takes a sandbox and values. The rarest rows of a rule come first.
+    pub fn count_all(rows: &mut [Self], count: &dyn Fn(&[SandboxValue]) -> Vec<Prevalence>) {
+        let mut listed: Vec<_> =
+            rows.iter_mut().filter_map(|row| if let Self::Row(of) = row { Some(of) } else { None }).collect();
+        let sandbox = |row: &MarkedRow| row.target.identifier.as_ref().map(|id| id.parts().sandbox).unwrap_or_default();
+        let values: Vec<_> = listed.iter().map(|row| (sandbox(row), row.value.unwrap_or_default())).collect();
+        for (row, counted) in listed.iter_mut().zip(count(&values)) {
+            row.prevalence = counted;
+        }
+        for alike in rows.chunk_by_mut(|one, other| one.finding().is_some() && other.finding().is_some()) {
+            alike.sort_by_key(|row| row.finding().map(|row| row.prevalence.rarity()));
+        }
     }
 
     /// The matches of rules in several reports, by subject; the most severe rules first, then the rarest.
@@ -208,7 +228,21 @@ impl FoundByRule<'_> {
             let rule = self.of.number;
             let seen_by = input.name.visible_cut(NAME_WIDTH);
             let filter_text = Arc::clone(&self.of.filter_text);
-            self.listed.push(MarkedRow { rule, number, pane, row, seen_by, target, also: Vec::new(), filter_text });
+            let values = report.values_of(Some(place), &StableKeys, &Cancel::default()).unwrap_or_default();
+            let value = values.first().map(|value| (value.hash, value.list));
+            let (also, prevalence) = (Vec::new(), Prevalence::default());
+            self.listed.push(MarkedRow {
+                rule,
+                number,
+                pane,
+                row,
+                seen_by,
+                target,
+                also,
+                value,
+                prevalence,
+                filter_text,
+            });
         }
     }
 }

@@ -7,12 +7,14 @@ use crate::app::panes::Scroll;
 use crate::app::{Failure, Job, JobNumber, KeyContext, ListEntry, Model, Overlay, ReportJob, Size};
 pub use crate::export::Part;
 use crate::export::file;
+use crate::prevalence::{Prevalence, StableKeys};
 use crate::report::identifier::Identifier;
 use crate::report::indicators::MergedIndicator;
 use crate::report::{Report, RowPlace, Section};
 use crate::request::{Artifact, Request};
 use crate::text::{Untrusted, count, wrap};
 use jiff::Timestamp;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 pub const TO_BLOCK: &str = "to block";
@@ -20,8 +22,8 @@ pub const TO_BLOCK: &str = "to block";
 /// Columns of a sandbox's name.
 const NAME_COLUMNS: usize = 16;
 
-/// The indicators of several reports without duplicates, and the reports.
-pub(crate) type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>);
+/// The indicators of several reports without duplicates, the reports, and how common each is by its hash.
+pub(crate) type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>, HashMap<u64, Prevalence>);
 
 pub type IndicatorList = ListView<FoundIndicators>;
 
@@ -38,6 +40,7 @@ pub struct FoundIndicators {
     pub sandboxes: Vec<(Untrusted, Target)>,
     /// The same reports, once all of them have been searched.
     reports: Vec<Report>,
+    prevalence: HashMap<u64, Prevalence>,
     job: Job,
 }
 
@@ -52,6 +55,13 @@ impl FoundIndicators {
     /// The number of reports that could not be read completely.
     pub fn unread(&self) -> usize {
         self.reports.iter().filter(|report| !report.is_sound()).count()
+    }
+
+    /// How common an indicator is among stored files.
+    pub fn prevalence(&self, found: &MergedIndicator) -> Prevalence {
+        let is_counted = !self.prevalence.is_empty();
+        let hash = is_counted.then(|| found.first.indicator.hashes(&StableKeys).0);
+        hash.and_then(|hash| self.prevalence.get(&hash)).copied().unwrap_or_default()
     }
 
     pub fn section(&self, report: usize, place: RowPlace) -> Option<&Section> {
@@ -172,12 +182,12 @@ impl Model {
             return;
         };
         match result {
-            Ok((found, reports)) => list.change(|source| {
+            Ok((found, reports, prevalence)) => list.change(|source| {
                 source.choices = choices(&found);
                 if !source.choices.iter().any(|(what, _)| *what == source.what) {
                     source.what = Part::Indicators;
                 }
-                (source.found, source.reports) = (found, reports);
+                (source.found, source.reports, source.prevalence) = (found, reports, prevalence);
             }),
             Err(why) => {
                 self.overlays.close();

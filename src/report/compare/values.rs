@@ -4,7 +4,7 @@
 
 use super::identity::EqualityRule;
 use crate::report::attributes::{Attribute, IndicatorSource, PROCESS_LIST, Sameness, ValueMeaning, ValueShape};
-use crate::report::indicators::{Indicators, Kind};
+use crate::report::indicators::{Indicator, Indicators, Kind};
 use crate::report::rows::{RowBytes, ValueMember};
 use crate::report::work::Cancel;
 use crate::report::{ATTRIBUTES, Body, Report, RowPlace, Section};
@@ -48,6 +48,13 @@ impl ReportValue {
     }
 }
 
+impl Indicator {
+    /// The hash by which it is known among stored ones, and that of the lists that name its kind.
+    pub fn hashes(&self, keys: &impl BuildHasher) -> (u64, u64) {
+        (self.hash(keys), hash_of_list(self.kind, keys))
+    }
+}
+
 impl Report {
     /// The values of all rows, or of one; a value that several rows have is of the first.
     pub fn values_of(
@@ -60,7 +67,9 @@ impl Report {
         let mut room = Vec::new();
         for (number, section) in self.index.sections.iter().enumerate() {
             cancel.check()?;
-            let Some(rule) = EqualityRule::of(section, self.registry, keys) else { continue };
+            let is_meant = only.is_none_or(|place| place.section == number);
+            let rule = is_meant.then(|| EqualityRule::of(section, self.registry, keys)).flatten();
+            let Some(rule) = rule else { continue };
             let data = member_of_data(section).filter(|_| self.registry != ValueMember::Name);
             let mut add = |row: RowBytes<'_>| {
                 let bytes = rule.bytes_of(&row);
@@ -70,8 +79,7 @@ impl Report {
                 data.into_iter().for_each(|hash| push(ValueKind::Data, hash));
             };
             match only {
-                Some(place) if place.section == number => add(self.row_bytes_of(place)),
-                Some(_) => {}
+                Some(place) => add(self.row_bytes_of(place)),
                 None => self.each_row(number).for_each(add),
             }
         }
@@ -82,7 +90,7 @@ impl Report {
         };
         let indicators = Indicators::among(self, &rows, &|_| None, cancel)?;
         found.extend(Kind::ALL.into_iter().flat_map(|kind| indicators.of_kind(kind)).filter_map(|indicator| {
-            let (hash, list) = (indicator.hash(keys), hash_of_list(indicator.kind, keys));
+            let (hash, list) = indicator.hashes(keys);
             Some(ReportValue {
                 hash,
                 place: *indicator.places.first()?,

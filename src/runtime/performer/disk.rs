@@ -1,6 +1,6 @@
 //! Store jobs, and reading and writing the user's files.
 
-use super::{Performer, Task, read_rules, sentence, visible_text};
+use super::{Performer, Task, read_rules, sentence, values, visible_text};
 use crate::app::export_form::{SaveContent, SaveError, SaveJob};
 use crate::app::overlays::stored::describe_deletion;
 use crate::app::spending::ledger::{LedgerPage, MAX_ENTRIES};
@@ -121,6 +121,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
             work.send(StoreEvent::Notes(store.notes()?));
         }
         StoreJob::ReadLedger => work.send(StoreEvent::Ledger(ledger(gateway)?)),
+        StoreJob::Values(job) => values::run(gateway, work, job)?,
         StoreJob::ReadUploads => {
             work.send(StoreEvent::Uploads(store.uploads(gateway.payer()).unwrap_or_default()));
         }

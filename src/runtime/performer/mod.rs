@@ -4,6 +4,7 @@ mod disk;
 mod report;
 pub mod search;
 mod triage;
+mod values;
 
 pub(crate) use disk::{load_file, load_pages, paid_calls};
 pub(crate) use report::read_rules;

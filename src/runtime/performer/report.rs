@@ -1,14 +1,20 @@
 //! Jobs on reports: indexing, indicators, rules and comparison.
 
+use super::values::count_all;
 use super::{Performer, SendPace, Task};
 use crate::app::overlays::FindingRow;
+use crate::app::overlays::indicators::MergedIndicators;
 use crate::app::{LoadedReport, ReportEvent, ReportJob, RulesOrFile, Ticket};
 use crate::export::{Export, Part};
 use crate::files;
+use crate::gateway::Gateway;
+use crate::prevalence::StableKeys;
 use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
+use crate::report::indicators::MergedIndicator;
 use crate::report::rules::Rules;
-use crate::report::{Body, Indexer, body};
+use crate::report::{Body, Indexer, Report, body};
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,11 +24,12 @@ const MAX_RULES_BYTES: u64 = 16 << 20;
 
 impl Performer {
     pub(super) fn read_report(&self, job: ReportJob) {
-        self.spawn(move |work| run(work, job));
+        let gateway = self.gateway.clone();
+        self.spawn(move |work| run(work, gateway.as_deref(), job));
     }
 }
 
-fn run(work: &Task, job: ReportJob) {
+fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
     match job {
         ReportJob::Index(ticket, body) => index(work, &ticket, body),
         ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules) => {
@@ -31,7 +38,8 @@ fn run(work: &Task, job: ReportJob) {
             }
         }
         ReportJob::EvaluateAll(Ticket { number: job, cancel }, reports, rules) => {
-            if let Ok(found) = FindingRow::find_all(&reports, &loaded(work, rules), &cancel) {
+            if let Ok(mut found) = FindingRow::find_all(&reports, &loaded(work, rules), &cancel) {
+                FindingRow::count_all(&mut found.0, &|values| count_all(gateway, values));
                 work.send(ReportEvent::AllEvaluated(job, found));
             }
         }
@@ -39,6 +47,7 @@ fn run(work: &Task, job: ReportJob) {
             let (rules, what) = (loaded(work, rules), Part::Indicators);
             // The same data as in exports.
             let result = Export { sources: &sources, what, rules: &rules, paid: &[], cancel: &cancel }.merged();
+            let result = result.map(|(found, reports)| counted(gateway, found, reports));
             work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
         }
         ReportJob::CheckDocument(body, received) => {
@@ -56,6 +65,20 @@ fn run(work: &Task, job: ReportJob) {
             }
         }
     }
+}
+
+/// Counts indicators among stored files; the rarest come first among those that are alike.
+fn counted(gateway: Option<&Gateway>, mut found: Vec<MergedIndicator>, reports: Vec<Report>) -> MergedIndicators {
+    let sandbox = |found: &MergedIndicator| reports.get(found.first.report)?.identifier().map(|id| id.parts().sandbox);
+    let hashes = |found: &MergedIndicator| found.first.indicator.hashes(&StableKeys);
+    let values: Vec<_> = found.iter().map(|found| (sandbox(found).unwrap_or_default(), hashes(found))).collect();
+    let counted = values.iter().map(|(_, (hash, _))| *hash).zip(count_all(gateway, &values));
+    let counted: HashMap<_, _> = counted.filter(|(_, counted)| counted.of_files > 0).collect();
+    if !counted.is_empty() {
+        let rarity = |found: &MergedIndicator| counted.get(&hashes(found).0).copied().unwrap_or_default().rarity();
+        found.sort_by_cached_key(|found| (found.kind(), !found.is_to_block(), rarity(found)));
+    }
+    (found, reports, counted)
 }
 
 /// The rules, read unless they are loaded.

@@ -1,0 +1,237 @@
+//! What other stored reports tell about the chosen one: how common its rows are, which files have them, its twins, and
+//! which sandbox usually brings most.
+
+use crate::app::overlays::{FindingRow, PickerRow, PickerRows, RowPicker, Target, TextRow};
+use crate::app::{Job, JobNumber, Model, Overlay, StoreJob, Ticket};
+use crate::prevalence::{Prevalence, SandboxYield, StableKeys, Twin, ValueHolder};
+use crate::report::identifier::Sha256;
+use crate::report::{Identifier, Report, RowPlace};
+use crate::text::{count, plural, thousands};
+
+/// Work on the index of values, beside the loop.
+#[derive(Debug)]
+pub enum ValueJob {
+    /// Indexes stored reports that are new, and forgets deleted ones.
+    Index,
+    Count(Ticket, Report, RowPlace, ReportOrigin),
+    FindTwins(Ticket, Report, ReportOrigin),
+    FindHolders(Ticket, PivotSubject, ReportOrigin),
+}
+
+#[derive(Debug)]
+pub enum ValueEvent {
+    Indexed(Vec<SandboxYield>),
+    Counted(JobNumber, Vec<CountedValue>),
+    TwinsFound(JobNumber, Vec<Twin>),
+    HoldersFound(JobNumber, Vec<HolderGroup>),
+}
+
+/// The file and the sandbox from which others are looked for.
+#[derive(Debug, Clone)]
+pub struct ReportOrigin {
+    pub file: Option<Sha256>,
+    pub identifier: Identifier,
+}
+
+/// What other stored files may have as well.
+#[derive(Debug)]
+pub enum PivotSubject {
+    Row(Report, RowPlace),
+    /// A value by its kind, its hash and that of its list.
+    Value(String, (u64, u64)),
+    /// The report as a whole: files that did nearly the same.
+    Twins(Report),
+}
+
+/// A value of a row with its kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedValue {
+    pub kind: String,
+    pub prevalence: Prevalence,
+}
+
+/// The other reports that have a value, each with what is told of it; `None` for one of another profile.
+#[derive(Debug)]
+pub struct HolderGroup {
+    pub head: String,
+    pub label: String,
+    pub holders: Vec<(ValueHolder, String, bool)>,
+}
+
+/// What the model knows from other stored reports.
+#[derive(Debug, Default)]
+pub struct StoredValues {
+    /// The chosen row, and the job that counts it.
+    row: Option<(JobNumber, RowPlace)>,
+    counting: Job,
+    counted: Vec<CountedValue>,
+    /// The open report whose twins these are.
+    twins_of: Option<JobNumber>,
+    finding: Job,
+    twins: Vec<Twin>,
+    yields: Vec<SandboxYield>,
+    /// The pivot that was asked for last, until the next key.
+    pub(super) pivot: Option<Job>,
+}
+
+impl StoredValues {
+    /// How common the chosen row is; `None` for any other row.
+    pub fn label(&self, place: RowPlace, key: &str) -> Option<String> {
+        let counted = self.counted.first().filter(|_| self.row.is_some_and(|(_, row)| row == place))?;
+        let label = counted.prevalence.label()?;
+        Some(if counted.prevalence.files > 1 { format!("{label} ({key} lists them)") } else { label })
+    }
+
+    /// The same for each value of the row.
+    pub(super) fn remarks(&self, place: RowPlace) -> Vec<TextRow> {
+        let counted = self.counted.iter().filter(|_| self.row.is_some_and(|(_, row)| row == place));
+        let remark = |value: &CountedValue| Some(TextRow { head: value.kind.clone(), text: value.prevalence.label()? });
+        counted.filter_map(remark).collect()
+    }
+
+    /// The files that did nearly what the open report tells; `None` if there is none.
+    pub fn twins_label(&self, key: &str) -> Option<String> {
+        let last = self.twins.iter().map(|twin| twin.holder.received).max()?;
+        let files = count(self.twins.len() as u64, "file");
+        Some(format!("did nearly the same: {files}, {} ({key} lists them)", last.strftime("%-d %B")))
+    }
+
+    /// What the sandbox of an entry usually brings.
+    pub fn usual(&self, entry: &Identifier) -> Option<&SandboxYield> {
+        let sandbox = entry.parts().sandbox;
+        self.yields.iter().find(|usual| usual.sandbox == sandbox)
+    }
+}
+
+/// The sandbox of the shown list that is not stored and usually brings most.
+pub fn best_next(model: &Model) -> Option<(&Identifier, &SandboxYield)> {
+    let entries = model.list()?.entries.iter().filter(|entry| entry.report().is_none());
+    let usual =
+        entries.filter_map(|entry| entry.identifier.as_ref()).filter_map(|id| Some((id, model.values.usual(id)?)));
+    // Of equal ones, the first of the list.
+    usual.rev().max_by_key(|(_, usual)| usual.rank())
+}
+
+/// Why a sandbox that is not stored is the best to open next, or what it usually brings.
+pub fn why_next(model: &Model, entry: &Identifier) -> Option<String> {
+    let usual = model.values.usual(entry)?;
+    let best = best_next(model).filter(|(best, _)| *best == entry);
+    let best = best.map_or("", |_| "best to open next: of the sandboxes that are not stored it usually brings most · ");
+    Some(format!("{best}{} (median of {})", usual.label(), count(usual.reports as u64, "stored report")))
+}
+
+/// Counts the chosen row, and finds the twins of the open report, once each.
+pub(super) fn follow(model: &mut Model) {
+    let Some(open) = model.open().filter(|open| open.report.index.is_complete && !model.is_document()) else { return };
+    let (number, report) = (open.job.number(), open.report.clone());
+    let Some(origin) = origin(model) else { return };
+    let row = model.files.current_row().map(|(_, place)| (number, place));
+    if row.is_some() && row != model.values.row {
+        let values = &mut model.values;
+        (values.row, values.counting) = (row, Job::default());
+        values.counted.clear();
+        let ticket = values.counting.ticket();
+        let job = row.map(|(_, place)| ValueJob::Count(ticket, report.clone(), place, origin.clone()));
+        model.emit_all(job.map(StoreJob::Values));
+    }
+    if model.values.twins_of != Some(number) {
+        let values = &mut model.values;
+        (values.twins_of, values.finding) = (Some(number), Job::default());
+        values.twins.clear();
+        let ticket = values.finding.ticket();
+        model.emit(StoreJob::Values(ValueJob::FindTwins(ticket, report, origin)));
+    }
+}
+
+fn origin(model: &Model) -> Option<ReportOrigin> {
+    let identifier = model.chosen()?.identifier.clone()?;
+    Some(ReportOrigin { file: model.file().cloned(), identifier })
+}
+
+pub(super) fn on_event(model: &mut Model, event: ValueEvent) {
+    match event {
+        ValueEvent::Indexed(yields) => {
+            // The chosen row and the twins are counted again.
+            (model.values.row, model.values.twins_of) = (None, None);
+            model.values.yields = yields;
+        }
+        ValueEvent::Counted(job, counted) if model.values.counting.is(job) => model.values.counted = counted,
+        ValueEvent::TwinsFound(job, twins) if model.values.finding.is(job) => model.values.twins = twins,
+        ValueEvent::HoldersFound(job, groups) if model.values.pivot.as_ref().is_some_and(|pivot| pivot.is(job)) => {
+            model.values.pivot = None;
+            show_holders(model, groups);
+        }
+        ValueEvent::Counted(..) | ValueEvent::TwinsFound(..) | ValueEvent::HoldersFound(..) => {}
+    }
+}
+
+/// What a pivot would start from: the chosen row, finding or indicator, or the report chosen in the list.
+fn subject(model: &Model) -> Option<(PivotSubject, ReportOrigin)> {
+    let origin = origin(model).filter(|_| !model.is_document())?;
+    let subject = match model.overlays.top() {
+        Some(Overlay::Findings(list)) => {
+            let finding = list.chosen().and_then(FindingRow::finding)?;
+            PivotSubject::Value(finding.pane.short().to_owned(), finding.value?)
+        }
+        Some(Overlay::Indicators(list)) => {
+            let found = &list.chosen()?.first.indicator;
+            PivotSubject::Value(found.kind.name().to_owned(), found.hashes(&StableKeys))
+        }
+        None | Some(Overlay::Detail(_)) => {
+            let open = model.open().filter(|open| open.report.index.is_complete)?;
+            match (model.focused(), model.files.current_row()) {
+                (None, _) => PivotSubject::Twins(open.report.clone()),
+                (Some(_), row) => PivotSubject::Row(open.report.clone(), row?.1),
+            }
+        }
+        _ => return None,
+    };
+    Some((subject, origin))
+}
+
+pub(super) fn can_pivot(model: &Model) -> bool {
+    subject(model).is_some()
+}
+
+pub(super) fn pivot(model: &mut Model) {
+    let Some((subject, origin)) = subject(model) else { return };
+    let job = Job::default();
+    let ticket = job.ticket();
+    model.values.pivot = Some(job);
+    model.emit(StoreJob::Values(ValueJob::FindHolders(ticket, subject, origin)));
+}
+
+/// Lists the other stored reports that have a value.
+fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
+    if groups.iter().all(|group| group.holders.is_empty()) {
+        let counted = groups.first().map(|group| format!(" ({})", group.label)).unwrap_or_default();
+        return model.say(format!("No other stored file has it{counted}."));
+    }
+    let mut rows = Vec::new();
+    for group in groups.into_iter().filter(|group| !group.holders.is_empty()) {
+        rows.push(PickerRow::text(group.head, group.label));
+        rows.extend(group.holders.into_iter().map(|(holder, about, is_open)| {
+            let file = holder.file.as_ref().map_or_else(|| "?".to_owned(), Sha256::short);
+            let name = holder.file.as_ref().and_then(|file| model.start.name_of(file));
+            let name = name.map(|name| format!("{} · ", name.visible_cut(40))).unwrap_or_default();
+            let place = Some(holder.place).filter(|_| about.is_empty());
+            let target = Target { file: holder.file, identifier: Some(holder.identifier.clone()), entry: 0, place };
+            let sandbox = holder.identifier.parts().sandbox.visible_cut(40);
+            let about = if about.is_empty() { about } else { format!(" · {about}") };
+            let when = crate::text::moment(holder.received);
+            PickerRow {
+                target: Some(target).filter(|_| is_open),
+                ..PickerRow::text(format!("  {file}"), format!("{name}{sandbox} · stored {when}{about}"))
+            }
+        }));
+    }
+    let reports = rows.iter().filter(|row| row.target.is_some()).count();
+    let title = format!("Pivot: {} other stored {}", thousands(reports as u64), plural("report"));
+    model.overlays.put(RowPicker::new(PickerRows::new(title, rows)));
+}
+
+/// The other file of the chosen row of a pivot.
+pub(super) fn other_file(model: &Model) -> Option<Sha256> {
+    let target = model.overlays.top_as::<RowPicker>()?.chosen()?.target.as_ref()?;
+    target.file.clone().filter(|file| model.file().is_some_and(|own| own != file))
+}

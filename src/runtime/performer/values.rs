@@ -1,0 +1,118 @@
+//! Jobs on the index of values: filling it, counting values, finding the reports that have them.
+
+use super::Task;
+use crate::app::prevalence::{CountedValue, HolderGroup, PivotSubject, ReportOrigin, ValueEvent, ValueJob};
+use crate::app::{StoreEvent, Ticket};
+use crate::gateway::Gateway;
+use crate::prevalence::{Prevalence, SandboxValue, StableKeys, Twin, ValueHolder};
+use crate::report::compare::values::{ReportValue, ValueKind};
+use crate::report::{Cancel, Report, RowPlace};
+use crate::store::{IMPORTED, StoreError};
+use crate::text::{Untrusted, count};
+use std::collections::{BTreeMap, HashSet};
+
+/// The most reports that a pivot lists of a value, and values of one list that are counted.
+const MAX_HOLDERS: usize = 1_000;
+const MAX_COUNTED: usize = 2_000;
+
+pub(super) fn run(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), StoreError> {
+    let store = &gateway.store;
+    work.send(StoreEvent::Values(match job {
+        ValueJob::Index => {
+            store.index_values(&Cancel::default())?;
+            ValueEvent::Indexed(store.with_values(|index| index.yields())?)
+        }
+        ValueJob::Count(Ticket { number, cancel }, report, place, origin) => {
+            let counted = values(&report, Some(place), &cancel).into_iter().map(|(kind, value)| {
+                let prevalence = counts(gateway, &[(value.hash, value.list)], &origin.identifier.parts().sandbox)?;
+                Ok(CountedValue { kind, prevalence: prevalence.first().copied().unwrap_or_default() })
+            });
+            ValueEvent::Counted(number, counted.collect::<Result<_, StoreError>>()?)
+        }
+        ValueJob::FindTwins(Ticket { number, cancel }, report, origin) => {
+            ValueEvent::TwinsFound(number, twins(gateway, &report, &origin, &cancel)?)
+        }
+        ValueJob::FindHolders(Ticket { number, cancel }, subject, origin) => {
+            let groups = match subject {
+                PivotSubject::Twins(report) => vec![twin_group(gateway, twins(gateway, &report, &origin, &cancel)?)],
+                PivotSubject::Value(kind, value) => vec![group(gateway, kind, value, &origin)?],
+                PivotSubject::Row(report, place) => {
+                    let values = values(&report, Some(place), &cancel).into_iter();
+                    let groups = values.map(|(kind, value)| group(gateway, kind, (value.hash, value.list), &origin));
+                    groups.collect::<Result<_, StoreError>>()?
+                }
+            };
+            ValueEvent::HoldersFound(number, groups)
+        }
+    }));
+    Ok(())
+}
+
+/// The values of a row or of a report, each once, with their kinds.
+fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<(String, ReportValue)> {
+    let mut known = HashSet::new();
+    let found = report.values_of(place, &StableKeys, cancel).unwrap_or_default();
+    let found = found.into_iter().filter(|value| known.insert(value.hash));
+    found.map(|value| (value.label(report), value)).collect()
+}
+
+fn counts(gateway: &Gateway, values: &[(u64, u64)], sandbox: &Untrusted) -> Result<Vec<Prevalence>, StoreError> {
+    gateway.store.with_values(|index| index.prevalence(values, sandbox))
+}
+
+/// Counts values, each as its sandbox sees it; the first ones, if there are too many. None without a store.
+pub(super) fn count_all(gateway: Option<&Gateway>, values: &[SandboxValue]) -> Vec<Prevalence> {
+    let Some(gateway) = gateway else { return Vec::new() };
+    let mut by_sandbox = BTreeMap::<&[u8], (&Untrusted, Vec<(usize, (u64, u64))>)>::new();
+    for (at, (sandbox, value)) in values.iter().take(MAX_COUNTED).enumerate() {
+        by_sandbox.entry(sandbox.as_bytes()).or_insert((sandbox, Vec::new())).1.push((at, *value));
+    }
+    let mut all = vec![Prevalence::default(); values.len()];
+    for (sandbox, values) in by_sandbox.into_values() {
+        let hashes: Vec<_> = values.iter().map(|(_, value)| *value).collect();
+        let counted = counts(gateway, &hashes, sandbox).unwrap_or_default();
+        for ((at, _), counted) in values.into_iter().zip(counted) {
+            all.get_mut(at).into_iter().for_each(|slot| *slot = counted);
+        }
+    }
+    all
+}
+
+fn twins(
+    gateway: &Gateway,
+    report: &Report,
+    ReportOrigin { file, identifier }: &ReportOrigin,
+    cancel: &Cancel,
+) -> Result<Vec<Twin>, StoreError> {
+    let values: Vec<_> = values(report, None, cancel).into_iter().map(|(_, value)| value).collect();
+    let is_behash = |value: &&ReportValue| {
+        let section = report.section(value.place.section).and_then(|section| section.attribute);
+        value.kind == ValueKind::Row && section.is_some_and(|known| known.name == "behash")
+    };
+    let behash = values.iter().find(is_behash).map(|value| value.hash);
+    gateway.store.with_values(|index| index.twins(&values, behash, (file.as_ref(), identifier)))
+}
+
+/// The other reports with a value.
+fn group(gateway: &Gateway, head: String, value: (u64, u64), origin: &ReportOrigin) -> Result<HolderGroup, StoreError> {
+    let counted = counts(gateway, &[value], &origin.identifier.parts().sandbox)?;
+    let holders = gateway.store.with_values(|index| index.holders(value.0, MAX_HOLDERS))?;
+    let others = holders.into_iter().filter(|holder| holder.identifier != origin.identifier);
+    let label = counted.first().and_then(Prevalence::label).unwrap_or_default();
+    Ok(HolderGroup { head, label, holders: others.map(|other| opened(gateway, other, String::new())).collect() })
+}
+
+fn twin_group(gateway: &Gateway, twins: Vec<Twin>) -> HolderGroup {
+    let label = count(twins.len() as u64, "file");
+    let holders = twins.into_iter().map(|twin| (twin.label(), twin.holder));
+    let holders = holders.map(|(label, holder)| opened(gateway, holder, label)).collect();
+    HolderGroup { head: "did nearly the same".to_owned(), label, holders }
+}
+
+/// A report with what is told of it, and whether this profile can open it.
+fn opened(gateway: &Gateway, holder: ValueHolder, about: String) -> (ValueHolder, String, bool) {
+    let is_open = holder.service == gateway.service || holder.service == IMPORTED;
+    let other = Untrusted::from(holder.profile.as_str()).visible_cut(40);
+    let about = if is_open { about } else { format!("stored for profile {other}") };
+    (holder, about, is_open)
+}
