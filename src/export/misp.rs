@@ -44,6 +44,15 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     Ok(summary)
 }
 
+/// High, medium or undefined, by the worst verdict.
+fn threat_level(reports: &[OpenedReport<'_>]) -> &'static str {
+    match reports.iter().map(|opened| SampleVerdict::of(&opened.report)).min() {
+        Some(SampleVerdict::Malicious) => "1",
+        Some(SampleVerdict::Suspicious) => "2",
+        _ => "4",
+    }
+}
+
 fn tag(name: &str) -> String {
     object([("name", Some(own_literal(name))), ("local", Some("0".to_owned()))])
 }
@@ -65,12 +74,6 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
         [_] => format!("{kind} by {sandboxes}: {names}"),
         _ => format!("{kind} by {sandboxes}: {}", file.map_or("", Sha256::as_str)),
     };
-    // High, medium, undefined.
-    let threat = match all().map(|opened| SampleVerdict::of(&opened.report)).min() {
-        Some(SampleVerdict::Malicious) => "1",
-        Some(SampleVerdict::Suspicious) => "2",
-        _ => "4",
-    };
     // MISP's galaxy needs the full names of techniques, but a report has only their numbers.
     let tags: BTreeSet<_> = all().flat_map(techniques).collect();
     let tags = tags.iter().map(|id| tag(&format!("mitre-attack:technique=\"{id}\"")));
@@ -80,7 +83,7 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
         ("date", Some(own_literal(&when.strftime("%Y-%m-%d").to_string()))),
         ("timestamp", Some(seconds(when))),
         // Finished analysis, for the own organisation only: the report is, or may be, private.
-        ("threat_level_id", Some(own_literal(threat))),
+        ("threat_level_id", Some(own_literal(threat_level(&merged.opened)))),
         ("analysis", Some(own_literal("2"))),
         ("distribution", Some(own_literal("0"))),
         ("published", Some("false".to_owned())),

@@ -15,12 +15,12 @@ mod rows;
 
 use self::inert::Inert;
 use super::opened::{MergedReports, OpenedReport};
-use super::verdict::verdict;
 use super::{Export, Part, Summary};
 use crate::report::attributes::PERHAPS_CUT;
 use crate::report::identifier::Sha256;
 use crate::report::page::ReportSummary;
 use crate::report::rules::{Rule, Severity};
+use crate::report::verdict::SampleVerdict;
 use crate::report::{Note, RowPlace, command_line};
 use crate::text::{Untrusted, count, last_part, moment, thousands};
 use base64::Engine;
@@ -161,10 +161,9 @@ impl HtmlReport<'_> {
 
     /// The result of the worst verdict, and how many reports have it.
     fn verdict(&self) -> (&'static str, usize) {
-        let verdicts: Vec<_> = self.merged.opened.iter().map(|opened| verdict(&opened.report)).collect();
-        let worst = ["malicious", "suspicious", "benign"].into_iter().find(|word| verdicts.contains(word));
-        let worst = worst.unwrap_or("unknown");
-        (worst, verdicts.iter().filter(|verdict| **verdict == worst).count())
+        let all = || self.merged.opened.iter().map(|opened| SampleVerdict::of(&opened.report));
+        let worst = all().min().unwrap_or(SampleVerdict::Unknown);
+        (worst.name(), all().filter(|verdict| *verdict == worst).count())
     }
 
     /// The programs that the sandboxes started first, those of most reports first.
