@@ -14,7 +14,7 @@
 //! ╰────────────────────┺━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┹──────────────────────────────╯
 //!  viewer.exe  4012  +0                                                                           detail, message
 //!  1 request: enter next page  R relist │ +3 in ? │ free: ? help  ! findings                      bar    view::bar, app::spending
-//!  left today: you 499 (239 this hour runs out first) · group 17,519 │ spent 1
+//!  left: you 239 this hour, 499 today · group 17,519 today │ spent 1 (demo)
 //! ```
 //!
 //! # Glossary

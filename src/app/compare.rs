@@ -79,6 +79,7 @@ impl ListSource for OtherFiles {
 }
 
 impl MatrixColumn {
+    /// A column for each sandbox of a file's list.
     pub fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &ListEntry)| Self {
             name: found.name().unwrap_or_else(|| Untrusted::from("(no identifier)")),
@@ -91,6 +92,7 @@ impl MatrixColumn {
         list.entries.iter().enumerate().map(column).collect()
     }
 
+    /// Whether its report is stored, and so compared.
     pub fn is_compared(&self) -> bool {
         self.body.is_some()
     }

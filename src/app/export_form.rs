@@ -70,15 +70,11 @@ pub struct ExportTarget {
 /// All options of the form, and the chosen ones.
 #[derive(Debug, Default)]
 pub(crate) struct ExportChoice {
-    /// The file of the reports.
     pub(crate) file: Option<Sha256>,
-    /// The report of the chosen sandbox.
     pub(crate) here: Option<ExportSource>,
-    /// Every stored report of the file.
     pub(crate) all: Vec<ExportSource>,
     /// The parts, each with its size where the list below shows that number.
     pub(crate) parts: Vec<(ExportPart, Option<String>)>,
-    /// The chosen part.
     pub(crate) part: usize,
     /// The reports that the lists cover: listed indicators and findings are exported from these.
     pub(crate) covered: Scope,
@@ -205,7 +201,6 @@ impl ExportChoice {
         }
     }
 
-    /// The options, line by line.
     fn lines(&self) -> Vec<ChoiceLine> {
         let Some((part, format)) = self.part().zip(self.format()) else { return Vec::new() };
         let sandbox = self.here.as_ref().and_then(|here| here.identifier.as_ref()).map(Identifier::parts);

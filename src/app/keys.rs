@@ -190,6 +190,7 @@ impl KeyContext {
         }
     }
 
+    /// Whether letters are typed here into a line.
     pub fn has_line(self) -> bool {
         self.letters() != LetterInput::Bound
     }
@@ -269,6 +270,7 @@ pub struct KeyChangeError {
 }
 
 impl Keymap {
+    /// Applies the config's changes; names every unknown command, unknown key and clash.
     pub fn read(changes: &[KeyChange<'_>]) -> Result<Self, Vec<KeyChangeError>> {
         let mut map = Self::default();
         let mut mistakes = Vec::new();

@@ -54,12 +54,10 @@ pub(crate) struct View {
     pub(crate) has_report: bool,
     /// The focused pane; `None` while the list has the focus.
     pub(crate) pane: Option<Pane>,
-    /// The panes that share the screen.
     pub(crate) group: Vec<PaneNeed>,
     pub(crate) is_zoomed: bool,
     /// Whether plain mode shows one pane at a time.
     pub(crate) is_plain: bool,
-    /// Entries of the list.
     pub(crate) listed: usize,
     /// Rows of the message, which covers other rows.
     pub(crate) message: u16,
@@ -212,7 +210,6 @@ impl Size {
         self.width >= WIDE_COLUMNS && self.height >= LOW_ROWS
     }
 
-    /// Rows of a list entry.
     pub(crate) fn entry_rows(self) -> u16 {
         if self.is_wide() && self.height >= HIGH_ROWS { 2 } else { 1 }
     }

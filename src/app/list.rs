@@ -73,6 +73,7 @@ impl Next {
 }
 
 impl List {
+    /// The list of a file before its first page.
     pub fn not_requested(file: Sha256) -> Self {
         Self { origin: ListOrigin::Service(file), next: Next::Page(None), ..Self::default() }
     }
@@ -107,7 +108,6 @@ impl List {
         }
     }
 
-    /// Whether it is a document with one report.
     pub(crate) fn is_single(&self) -> bool {
         self.file().is_none() && self.entries.len() == 1
     }
@@ -161,6 +161,7 @@ impl List {
         matches!(self.next, Next::Page(_) | Next::Lost)
     }
 
+    /// The request for the page after the last loaded one; `None` at the end.
     pub fn next_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         match &self.next {
@@ -339,6 +340,7 @@ impl OpenReport {
         row
     }
 
+    /// The severity by which rules mark a row of the report.
     pub fn mark(&self, rules: &Rules, place: RowPlace) -> Option<Severity> {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
@@ -425,7 +427,6 @@ impl ListEntry {
         self.report.as_ref()
     }
 
-    /// The name of its sandbox.
     pub(crate) fn name(&self) -> Option<Untrusted> {
         self.parts.as_ref().map(|parts| parts.sandbox.clone())
     }

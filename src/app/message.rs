@@ -309,7 +309,6 @@ impl Failure {
 pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
     Stored,
-    /// The store, or else the service.
     StoredOrService,
     /// The service, whatever is stored.
     Service,

@@ -61,7 +61,6 @@ pub struct Model {
     pub(super) mouse: Mouse,
     /// The last search of all stored reports, left for a hit.
     pub(super) finder: Option<HitList>,
-    /// The text of the last search in a report.
     pub(super) pattern: SearchQuery,
     /// The job of files being written: the end of the program cancels it.
     pub(super) writing: Job,
@@ -90,6 +89,7 @@ pub struct Service {
 }
 
 impl Service {
+    /// Why nothing can be sent: offline, or without a key.
     pub fn barred(&self) -> Option<Obstacle> {
         match self {
             Self { is_offline: true, .. } => Some(Obstacle::Offline),
@@ -273,6 +273,7 @@ impl Model {
         effects.into_iter().for_each(|effect| self.emit(effect));
     }
 
+    /// The effects of the messages so far, for the runtime to perform.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
@@ -377,7 +378,11 @@ pub struct Settings {
     /// Why the store ends with the run, if it does.
     pub forgets: Option<&'static str>,
     pub has_shell: bool,
-    /// Whether the first file without stored reports is listed at once, as in the demo.
+    /// Names of settings, each with a text of its value and origin.
+    pub in_effect: Vec<(String, String)>,
+    /// Whether the service is the demo: its costs are make-believe.
+    pub is_demo: bool,
+    /// Whether the first file without stored reports is listed at once.
     pub lists_at_once: bool,
 }
 

@@ -148,6 +148,7 @@ impl Model {
         self.remembered = remembered;
     }
 
+    /// The state of the screen, to be saved for the next run.
     pub fn remember(&mut self) -> SavedScreen {
         self.record_folds();
         self.remembered.sizes = self.sizes;

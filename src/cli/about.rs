@@ -3,6 +3,7 @@
 use super::cost::known;
 use super::output::page_text;
 use super::*;
+use crate::app::manual::{TOPICS, Topic, lay_out};
 use crate::app::{Command, Key, KeyContext, Keymap};
 use crate::config::{ConfigProblem, EffectiveSetting, TEMPLATE};
 use clap::Subcommand;
@@ -180,23 +181,17 @@ fn keys_markdown(rows: &[KeyRow]) -> String {
     std::iter::once(heading.to_owned()).chain(rows).collect()
 }
 
-/// Declares the topics of the manual, in Markdown that is readable as plain text.
-macro_rules! topics {
-    ($($name:literal)+) => {
-        const TOPICS: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../assets/help/", $name, ".md")))),+];
-        const LIST: &str = concat!(
-            "Topics:\n ", $(" ", $name),+,
-            "\n\nExamples:\n  behaview help\n  behaview help pricing\n  behaview help list"
-        );
-    };
+fn names() -> Vec<&'static str> {
+    TOPICS.iter().map(|topic| topic.name).collect()
 }
 
-topics! {
-    "keys" "config" "pricing" "store" "export" "findings" "scripts" "json" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
+fn topics() -> String {
+    let topics = text::wrap(&names().join(" "), 78).join("\n  ");
+    format!("Topics:\n  {topics}\n\nExamples:\n  behaview help\n  behaview help pricing\n  behaview help list")
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = LIST)]
+#[command(after_help = topics())]
 pub(super) struct HelpArgs {
     /// A topic of the manual, or a command, such as store import
     topic: Vec<String>,
@@ -205,46 +200,21 @@ pub(super) struct HelpArgs {
 impl HelpArgs {
     pub(super) fn run(&self, common: &Common) -> Result<()> {
         let [name, ..] = self.topic.as_slice() else {
-            return print_text(&format!("{}\n{LIST}\n", grammar_with_files().render_help()));
+            return print_text(&format!("{}\n{}\n", grammar_with_files().render_help(), topics()));
         };
         // Topics take precedence; a command with the same name still has --help.
-        match TOPICS.iter().find(|(topic, _)| topic == name) {
-            Some((_, text)) if self.topic.len() == 1 => {
-                let shown = room().map(|room| for_terminal(text, room.min(100)));
+        match TOPICS.iter().find(|topic| topic.name == name) {
+            Some(Topic { text, .. }) if self.topic.len() == 1 => {
+                let shown = room().map(|room| lay_out(text, room.min(100)));
                 page_text(shown.as_deref().unwrap_or(text), common.plain)
             }
             _ => Err(help_of(&self.topic).downcast().map_or_else(std::convert::identity, |mut error: clap::Error| {
-                let tip = format!("topics of the manual: {}", LIST.lines().nth(1).unwrap_or_default().trim());
+                let tip = format!("topics of the manual: {}", names().join(" "));
                 error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
                 error.into()
             })),
         }
     }
-}
-
-/// A topic for a terminal: without comments and fences, its prose wrapped.
-fn for_terminal(topic: &str, columns: usize) -> String {
-    let mut shown = String::new();
-    let mut prose = String::new();
-    let mut is_code = false;
-    let is_item = |line: &str| line.starts_with("- ") || line.get(1..3) == Some(". ");
-    for line in topic.lines().chain([""]) {
-        let is_fence = line.starts_with("```");
-        is_code ^= is_fence;
-        let is_indented = line.starts_with("  ") && !is_item(&prose);
-        let is_fixed = is_code || is_fence || is_indented || line.is_empty() || line.starts_with(['#', '|', '<']);
-        if (is_fixed || is_item(line)) && !prose.is_empty() {
-            let indent = prose.find(' ').filter(|_| is_item(&prose)).map_or(0, |at| at + 1);
-            let rows = text::wrap(&std::mem::take(&mut prose), columns.saturating_sub(indent).max(1));
-            shown += &(rows.join(&format!("\n{:indent$}", "")) + "\n");
-        }
-        if !is_fixed {
-            prose = [&prose, line.trim()].join(" ").trim_start().to_owned();
-        } else if !is_fence && !line.starts_with("<!--") {
-            shown += &format!("{line}\n");
-        }
-    }
-    shown.trim_end().to_owned() + "\n"
 }
 
 #[derive(Debug, Args)]
@@ -260,7 +230,7 @@ impl CompletionsArgs {
         let mut grammar = Cli::command();
         grammar.build();
         let commands = grammar.get_subcommands().map(|command| command.get_name().to_owned());
-        let names: Vec<_> = TOPICS.iter().map(|(topic, _)| (*topic).to_owned()).chain(commands).collect();
+        let names: Vec<_> = names().into_iter().map(str::to_owned).chain(commands).collect();
         let topic = |topic: Arg| topic.value_parser(PossibleValuesParser::new(names));
         let mut grammar = grammar.mut_subcommand("help", |help| help.mut_arg("topic", topic));
         clap_complete::generate(self.shell, &mut grammar, NAME, &mut text);
@@ -295,7 +265,7 @@ fn help_of(words: &[String]) -> anyhow::Error {
     let mut command = Cli::command();
     command.build();
     let find = |word: &&String| command.find_subcommand(word).cloned().map(|below| command = below).is_some();
-    let is_topic = TOPICS.iter().any(|(topic, _)| words.first().is_some_and(|first| first == topic));
+    let is_topic = words.first().is_some_and(|first| names().contains(&first.as_str()));
     let depth = words.iter().take_while(find).count().max(usize::from(is_topic));
     // For an unknown first word, clap suggests a similar command.
     if let Some(word) = words.get(depth).filter(|_| depth > 0) {

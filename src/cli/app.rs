@@ -6,6 +6,7 @@ use super::*;
 use crate::app::message::DocumentReports;
 use crate::app::model::{Service, Settings};
 use crate::app::{LoadedReport, Model};
+use crate::config::EffectiveSetting;
 use crate::demo::{Demo, ListContent, Options};
 use crate::quota::{CONFIRM_ABOVE, Period, SpentUnits};
 use crate::request::UploadLimit;
@@ -106,6 +107,7 @@ fn settings(config: &Config) -> Settings {
         pace: config.pace(),
         forgets: (!config.is_persistent()).then_some("store.persist is false"),
         rules_file: rules_file(),
+        in_effect: config.effective().iter().map(EffectiveSetting::label).collect(),
         ..Settings::default()
     }
 }
@@ -275,7 +277,8 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     }
     let gateway = Gateway::new(store, client, session(), crate::clock::now).with_budget(config.budget());
     let mut model = model(&gateway);
-    model.settings = Settings { forgets: Some("This is the demo"), lists_at_once: true, ..settings(config) };
+    model.settings =
+        Settings { forgets: Some("This is the demo"), is_demo: true, lists_at_once: true, ..settings(config) };
     model.open_files(files.get(..1).unwrap_or_default());
     // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };

@@ -216,8 +216,7 @@ fn argument(choice: &'static Choice) -> Arg {
 fn rule_label(rule: &PriceRule) -> String {
     let names: Vec<_> = rule.operations.iter().map(|kind| kind.name()).collect();
     let operations = if rule.operations == Kind::ALL { "every operation".to_owned() } else { names.join(", ") };
-    let PriceRule { number, text, pool, .. } = rule;
-    format!("{number:<7}{text}\n       {} · documented · {operations}\n", pool.label())
+    format!("{:<7}{}\n       {} · documented · {operations}\n", rule.number, rule.text, rule.pool_label())
 }
 
 /// The prices of operations and, if the balances are known, the quota left.

@@ -8,7 +8,6 @@ use anyhow::Result;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::process::{Command, Stdio};
-use unicode_width::UnicodeWidthChar;
 
 /// Prints a command's result: JSON for programs, or text for people.
 pub(super) fn print(as_json: bool, value: &impl Serialize, text: impl FnOnce() -> String) -> Result<()> {
@@ -148,56 +147,10 @@ pub(super) fn wrapped(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Minimum width of a wide cell, as long as other columns can be left out.
-const READABLE: usize = 20;
-
-/// Formats a table as text, and wraps wide cells if the terminal is too narrow. Columns whose heading begins with `>`
-/// are aligned to the right. Empty columns are left out; so are those with `-` if they do not fit, the last first,
-/// and named below the table. Cells are escaped already.
+/// Formats a table as text, as wide as the terminal; [`text::table`] has the signs of the heading.
 pub(super) fn table<const N: usize>(heading: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
-    let [is_right, is_spare] = ['>', '-'].map(|sign| heading.map(|cell| cell.contains(sign)));
-    let heading = heading.map(|cell| cell.trim_start_matches(['-', '>']).to_owned());
-    let rows: Vec<_> = std::iter::once(heading.clone()).chain(rows).collect();
-    let width = |text: &str| text.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
-    let widest = |part: &dyn Fn(&str) -> usize| -> [usize; N] {
-        std::array::from_fn(|column| rows.iter().filter_map(|row| Some(part(row.get(column)?))).max().unwrap_or(0))
-    };
-    let (all, words) = (widest(&width), widest(&|cell| cell.split(' ').map(width).max().unwrap_or(0)));
-    let room = room().unwrap_or(usize::MAX).saturating_add(2);
-    let taken = |widths: &[usize]| widths.iter().filter(|wide| **wide > 0).map(|wide| wide + 2).sum::<usize>();
-    let shrunk = |mut widths: [usize; N], least: [usize; N]| {
-        while taken(&widths) > room {
-            let shrinking = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > *least);
-            *shrinking.max_by_key(|(wide, least)| **wide - least)?.0 -= 1;
-        }
-        Some(widths)
-    };
-    let readable = words.map(|word| word.max(READABLE));
-    let mut widths = all;
-    let mut left_out = Vec::new();
-    while shrunk(widths, readable).is_none() {
-        let mut columns = widths.iter_mut().zip(&heading).zip(is_spare);
-        let Some(((wide, name), _)) = columns.rfind(|((wide, _), is_spare)| **wide > 0 && *is_spare) else { break };
-        *wide = 0;
-        left_out.insert(0, name.as_str());
-    }
-    // Breaks words if nothing else is enough.
-    let broken = words.map(|word| word.min(READABLE));
-    let widths = [readable, words, broken].into_iter().find_map(|least| shrunk(widths, least)).unwrap_or(widths);
-    let line = |row: &[String; N]| {
-        let cells = row.iter().zip(widths).zip(is_right).filter(|((_, wide), _)| *wide > 0);
-        let wrap = |cell: &String, wide| if width(cell) > wide { wrap(cell, wide) } else { vec![cell.clone()] };
-        let cells: Vec<_> = cells.map(|((cell, wide), is_right)| (wrap(cell, wide), wide, is_right)).collect();
-        let line = |at: usize| {
-            let padded = cells.iter().map(|(rows, wide, is_right)| {
-                let cell = rows.get(at).map_or("", String::as_str);
-                let blanks = " ".repeat(wide.saturating_sub(width(cell)));
-                if *is_right { blanks + cell } else { cell.to_owned() + &blanks }
-            });
-            format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
-        };
-        (0..cells.iter().map(|(rows, ..)| rows.len()).max().unwrap_or(1)).map(line).collect::<String>()
-    };
+    let rows = rows.into_iter().map(Vec::from).collect();
+    let (table, left_out) = text::table(&heading, rows, room().unwrap_or(usize::MAX));
     let left_out = (!left_out.is_empty()).then(|| format!("(no room for: {}; --json has it)\n", left_out.join(", ")));
-    rows.iter().map(line).chain(left_out).collect()
+    table + &left_out.unwrap_or_default()
 }

@@ -76,15 +76,15 @@ impl Setup {
 
     /// Deletes by the limits of the config; returns remarks for the user.
     pub(super) fn apply_retention(&self) -> Result<Vec<String>, StoreError> {
-        let StoreTable { max_age_days, max_size_mb, .. } = self.limits;
+        let StoreTable { max_age_days, max_size_mib, .. } = self.limits;
         let store = &self.gateway.store;
         let mut limits = Vec::new();
         let mut remarks = Vec::new();
-        if max_age_days.is_none() && max_size_mb.is_none() {
+        if max_age_days.is_none() && max_size_mib.is_none() {
             return Ok(remarks);
         }
         let stored = store.inventory()?;
-        limits.extend(max_size_mb.map(|most| DeletionTarget::DownTo(1_000_000 * u64::from(most.get()))));
+        limits.extend(max_size_mib.map(|most| DeletionTarget::DownTo(u64::from(most.get()) << 20)));
         if let Some(days) = max_age_days
             && let Ok(before) = crate::clock::now().checked_sub(SignedDuration::from_hours(24 * i64::from(days.get())))
         {

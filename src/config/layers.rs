@@ -3,6 +3,7 @@
 use super::settings::{SETTINGS, Setting, masked, without_values};
 use super::{Config, ConfigError};
 use crate::environment::Variables;
+use crate::text::to_visible;
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,6 +40,15 @@ pub struct EffectiveSetting {
     pub value: Option<String>,
     #[serde(flatten)]
     pub origin: SettingOrigin,
+}
+
+impl EffectiveSetting {
+    /// Its name, and a text for the screen: `budget.session = 5 (flag)`.
+    pub fn label(&self) -> (String, String) {
+        let name = to_visible(&self.name);
+        let value = self.value.as_ref().map(|value| format!("{name} = {} ({})", to_visible(value), self.origin));
+        (self.name.clone(), value.unwrap_or_else(|| format!("{name}: not set")))
+    }
 }
 
 fn as_json<S: Serializer>(value: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -201,7 +211,6 @@ impl Layers {
         Ok(())
     }
 
-    /// The name of the profile in use.
     pub(super) fn chosen(&self) -> String {
         let chosen = get(&self.table, "profile").and_then(Value::as_str);
         chosen.unwrap_or("virustotal").to_owned()

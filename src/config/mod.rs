@@ -48,7 +48,6 @@ pub struct Config {
     /// Name of the profile to use; `virustotal` unless set.
     profile: Option<String>,
     api_key: Option<SecretString>,
-    /// A command that prints the key.
     api_key_command: Option<String>,
     profiles: BTreeMap<String, Profile>,
     pub entitlements: EntitlementTable,
@@ -79,7 +78,7 @@ pub struct StoreTable {
     /// Older responses are deleted at the start of the app, and after a command that was charged.
     pub max_age_days: Option<NonZeroU32>,
     /// The oldest responses are deleted then, down to this size.
-    pub max_size_mb: Option<NonZeroU32>,
+    pub max_size_mib: Option<NonZeroU32>,
 }
 
 /// Limits of spending, in units.
@@ -151,7 +150,6 @@ fn theme<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Theme>, D::Error> 
     Ok(theme)
 }
 
-/// A key's name, or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "a key such as \"ctrl-x\", several of them in brackets, or \"none\"")]
 enum KeyNames {
@@ -305,6 +303,7 @@ impl Config {
         self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
     }
 
+    /// The profile in use, by name; an error if the config has none of that name, or the name is the key.
     pub fn profile(&self) -> Result<Profile, ConfigError> {
         let builtin = Profile::default();
         let name = self.profile.as_ref().unwrap_or(&builtin.name).clone();
@@ -380,6 +379,7 @@ pub struct Folders {
 }
 
 impl Folders {
+    /// The folders of the platform, or of the variables; an error without a home.
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());

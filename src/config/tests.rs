@@ -111,12 +111,12 @@ fn every_mistake_is_named_by_its_line() {
 fn the_store_is_persistent_by_default() {
     let limits = |text: &str| {
         read(text)
-            .map(|c| (!c.is_persistent(), c.store.max_age_days.map(u32::from), c.store.max_size_mb.map(u32::from)))
+            .map(|c| (!c.is_persistent(), c.store.max_age_days.map(u32::from), c.store.max_size_mib.map(u32::from)))
     };
     assert_eq!(limits("").unwrap(), (false, None, None));
     assert_eq!(limits("[store]\npersist = false\n").unwrap(), (true, None, None));
-    assert_eq!(limits("[store]\nmax_age_days = 30\nmax_size_mb = 2\n").unwrap(), (false, Some(30), Some(2)));
-    for zero in ["max_age_days", "max_size_mb"] {
+    assert_eq!(limits("[store]\nmax_age_days = 30\nmax_size_mib = 2\n").unwrap(), (false, Some(30), Some(2)));
+    for zero in ["max_age_days", "max_size_mib"] {
         let message = limits(&format!("[store]\n{zero} = 0\n")).unwrap_err().to_string();
         assert!(message.contains("line 2") && message.contains("above zero"), "{message}");
     }

@@ -52,7 +52,6 @@ pub(super) struct DemoClock {
 }
 
 impl DemoClock {
-    /// The time in Unix seconds.
     pub(crate) fn seconds(&self) -> i64 {
         self.still.unwrap_or_else(|| Timestamp::now().as_second()).saturating_add(self.ahead)
     }
@@ -83,7 +82,6 @@ fn starts(now: DateTime) -> [DateTime; 4] {
 pub(super) struct SpendingAccount {
     allowed: PeriodAmounts,
     pub(crate) used: PeriodAmounts,
-    /// A time in the current periods.
     now: DateTime,
 }
 
@@ -92,7 +90,6 @@ impl SpendingAccount {
         self.used.each().into_iter().for_each(|used| *used = used.saturating_add(amount));
     }
 
-    /// Resets the periods that have ended.
     fn turn(&mut self, now: DateTime) {
         let periods = starts(now).into_iter().zip(starts(self.now));
         for (used, (start, before)) in self.used.each().into_iter().zip(periods) {
@@ -123,10 +120,8 @@ const FIXED: [FixedQuotas; 8] = [
     ("collections_creation_monthly", (100, 2), None),
 ];
 
-/// The group of every demo user.
 pub(super) const GROUP: &str = "demo_response_team";
 
-/// All counters of the service.
 #[derive(Debug)]
 pub(super) struct Counters {
     pub(crate) user: SpendingAccount,

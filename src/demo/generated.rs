@@ -2,10 +2,8 @@
 
 use std::fmt::{Result, Write};
 
-/// The sandbox of the generated report.
 pub(super) const SANDBOX: &str = "Observatory 11";
 
-/// Depth of the process tree.
 const DEPTH: u64 = 8;
 
 /// The lists of the report, each with its share of all rows in percent.

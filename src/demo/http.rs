@@ -97,12 +97,10 @@ impl DemoCall {
         self.target = target;
     }
 
-    /// The first value of a parameter.
     pub(crate) fn value(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(each, _)| each == name).map(|(_, value)| value.as_str())
     }
 
-    /// The file in the request.
     pub(crate) fn upload(&self) -> Result<&SubmittedFile, DemoResponse> {
         self.upload.as_ref().ok_or_else(|| DemoResponse::error(400, "BadRequestError", "no file in the request"))
     }
@@ -132,12 +130,10 @@ impl DemoCall {
     }
 }
 
-/// A quoted parameter of a header, as sent.
 fn quoted(head: &str, opening: &str) -> Option<String> {
     head.split_once(opening)?.1.split_once('"').map(|(value, _)| value.to_owned())
 }
 
-/// Sets a member of a JSON object.
 pub(super) fn set(object: &mut Value, name: &str, value: impl Into<Value>) {
     if let Some(object) = object.as_object_mut() {
         object.insert(name.to_owned(), value.into());

@@ -131,7 +131,6 @@ fn analysis_attributes(file: &PrivateFile) -> Value {
     json!({ "date": 1_794_474_845, "status": status, "sandbox_status": sandboxes })
 }
 
-/// The identifier of a private file's analysis.
 fn analysis_id(file: &PrivateFile) -> String {
     format!("{}-private", file.sha256.get(..32).unwrap_or_default())
 }
@@ -288,7 +287,6 @@ struct DemoAnalysis {
     reports: Vec<DemoReport>,
 }
 
-/// The state of submitted files.
 #[derive(Default)]
 pub(super) struct Scans {
     pub(crate) submitted: Vec<SubmittedFile>,

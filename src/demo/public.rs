@@ -15,10 +15,8 @@ const FIRST_SUBMISSION: i64 = 1_793_606_400;
 /// The seconds between two submissions of the same embedded file.
 const BETWEEN_SUBMISSIONS: i64 = 90_000;
 
-/// Number of engines that scan a file.
 const ENGINES: u64 = 70;
 
-/// One file of the public operations.
 #[derive(Debug)]
 pub(super) struct PublicFile {
     pub(crate) sha256: String,
@@ -26,14 +24,12 @@ pub(super) struct PublicFile {
     pub(crate) size: u64,
     /// Times of submission in Unix seconds, ascending; never empty.
     pub(crate) submissions: Vec<i64>,
-    /// Number of engines that detect it.
     pub(crate) detections: u64,
     /// Whether its first upload was to this service, after its start (§8.3).
     pub(crate) was_new: bool,
 }
 
 impl PublicFile {
-    /// The identifier of its analysis.
     pub(crate) fn analysis(&self) -> String {
         let start = self.sha256.get(..32).unwrap_or_default();
         format!("{start}-{}", self.first_submitted())
@@ -59,7 +55,6 @@ pub(super) fn embedded() -> Vec<DemoFile> {
     EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
 }
 
-/// All files of the public operations.
 #[derive(Debug)]
 pub(super) struct Corpus {
     files: Vec<PublicFile>,
@@ -188,7 +183,6 @@ pub(super) fn v2_report(_: &str, context: &mut Context) -> DemoResult {
     })
 }
 
-/// The submissions of each file.
 pub(super) fn v2_submissions(_: &str, context: &mut Context) -> DemoResult {
     each(context, |file| {
         let entry = |at: &i64| json!({ "date": date(*at), "name": file.name, "interface": "api", "country": "ZZ" });

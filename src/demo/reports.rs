@@ -56,7 +56,6 @@ pub(super) fn private_files() -> Vec<DemoFile> {
     EMBEDDED.iter().map(|(title, about, ..)| DemoFile { sha256: digest(title), title, about }).collect()
 }
 
-/// The SHA-256 of some bytes, in hexadecimal.
 pub(super) fn digest(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -70,7 +69,6 @@ pub(super) struct DemoReport {
     pub(crate) attributes: Box<RawValue>,
 }
 
-/// A private file with its reports.
 #[derive(Clone)]
 pub(super) struct PrivateFile {
     pub(crate) sha256: String,
@@ -78,12 +76,10 @@ pub(super) struct PrivateFile {
     pub(crate) reports: Vec<DemoReport>,
 }
 
-/// The file with this hash.
 pub(super) fn find_file<'a>(files: &'a [PrivateFile], sha256: &str) -> Option<&'a PrivateFile> {
     files.iter().find(|file| file.sha256 == sha256)
 }
 
-/// The report with this identifier, and its file.
 pub(super) fn find_report<'a>(files: &'a [PrivateFile], id: &str) -> Option<(&'a PrivateFile, &'a DemoReport)> {
     let mut reports = files.iter().flat_map(|file| file.reports.iter().map(move |report| (file, report)));
     reports.find(|(_, report)| report.id == id)

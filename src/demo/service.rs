@@ -20,7 +20,6 @@ use super::reports::{self, PrivateFile, digest};
 use super::routes::{self, Context, Route};
 use super::{Endpoint, Hook, Interference, Options, ReceivedCall, SeenCall, Writer};
 
-/// The mutable state of the service.
 pub(super) struct ServerState {
     pub(crate) clock: DemoClock,
     pub(crate) counters: Counters,
@@ -30,12 +29,10 @@ pub(super) struct ServerState {
     pub(crate) seen: Vec<SeenCall>,
 }
 
-/// The service behind the socket.
 pub(super) struct DemoService {
     pub(crate) root: String,
     pub(crate) key: String,
     pub(crate) options: Options,
-    /// The embedded files.
     pub(crate) archive: Vec<PrivateFile>,
     /// Time of the start, in Unix seconds.
     pub(crate) started: i64,
@@ -179,7 +176,6 @@ impl DemoService {
     }
 }
 
-/// The charge of a call.
 #[derive(Clone, Copy, Default)]
 struct CallCharge {
     requests: u64,

@@ -115,7 +115,6 @@ fn marked(rule: Option<&Rule>) -> [String; 2] {
     [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
 }
 
-/// A cell with text from outside.
 fn cell(text: &Untrusted) -> String {
     safe(&text.legible())
 }

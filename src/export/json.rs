@@ -112,7 +112,6 @@ fn write_sections(
     Ok(())
 }
 
-/// Writes selected rows of an attribute one by one.
 fn write_rows(
     report: &Report,
     section: usize,
@@ -219,7 +218,6 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
     writeln!(out, "{}", object(own.into_iter().chain(marked(merged.rule_of(found))).chain(end)))
 }
 
-/// Members with the severity and label of a rule.
 fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
     let severity = rule.map(|rule| own_literal(rule.severity.name()));
     [("severity", severity), ("rule", rule.map(|rule| own_literal(&rule.label())))]

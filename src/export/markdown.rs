@@ -133,13 +133,11 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
     writeln!(out, "- {}{to_block} {often}{rule}{notes}", code(found.defanged().as_str()))
 }
 
-/// The rule, as a suffix of the item that it marks.
 fn marked(rule: Option<&Rule>) -> String {
     let words = |rule: &Rule| text(&Untrusted::from(rule.label()));
     rule.map(|rule| format!(" - {} {}", rule.severity.name(), words(rule))).unwrap_or_default()
 }
 
-/// A note, as a suffix of its item.
 fn note(note: &Note) -> String {
     format!(" - note {}", text(&note.text))
 }
@@ -172,7 +170,6 @@ fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Resul
     lines.iter().try_for_each(|line| writeln!(out, "{indent}{line}"))?;
     writeln!(out, "{indent}{fence}")
 }
-/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }

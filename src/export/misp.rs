@@ -120,7 +120,6 @@ struct MispEvent<'a> {
     event: &'a Uuid,
     when: Timestamp,
     joined: Correlations,
-    /// The notes that were written with an attribute.
     noted: Vec<&'a Note>,
 }
 
@@ -184,7 +183,6 @@ impl<'a> MispEvent<'a> {
         ])
     }
 
-    /// An indicator as an attribute, alone or of an object.
     fn attribute(&mut self, found: &MergedIndicator, within: Within<'_>) -> String {
         let notes = self.merged.notes_about(found);
         let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
@@ -201,7 +199,6 @@ impl<'a> MispEvent<'a> {
     }
 }
 
-/// A note as an attribute of its own.
 fn comment(event: &Uuid, note: &Note) -> String {
     let on = note.about.item.as_ref().map(|item| format!("{}: {}", item.attribute.visible(), item.text.visible()));
     let comment = format!("note on {}", on.unwrap_or_else(|| "the report".to_owned()));

@@ -63,17 +63,14 @@ pub enum Part {
     #[default]
     All,
     Pane(Pane),
-    /// The rows that a filtered pane shows.
     Shown(Pane, Arc<RowSet>),
     Row(RowPlace),
     /// The findings: all, or these rows of each report, in the order of the reports.
     Findings(Option<Arc<Vec<RowSet>>>),
-    /// All indicators, with the rows that name them.
     Indicators,
     /// The indicators to block, as STIX and MISP share them.
     ToBlock,
     OfKind(Kind),
-    /// The indicators that a filtered list shows.
     Listed(Arc<HashSet<(Kind, Untrusted)>>),
 }
 
@@ -130,13 +127,10 @@ pub struct Format {
     write: fn(&Export<'_>, &mut dyn Write) -> io::Result<Summary>,
 }
 
-/// The parts of a report that a format can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum FormatReach {
-    /// The bytes as received.
     Bytes,
     Rows,
-    /// Rows and indicators.
     Indicators,
     /// Only indicators, to share with other programs.
     Shared,
@@ -269,6 +263,7 @@ impl Format {
         self.reach == FormatReach::Bytes
     }
 
+    /// Writes a job; an error of kind `InvalidData` means a damaged report.
     pub fn write(&self, job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
         (self.write)(job, out)
     }

@@ -19,7 +19,6 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 
-/// A report of a job, with its findings and notes.
 pub(super) struct OpenedReport<'a> {
     pub(super) job: &'a Export<'a>,
     pub(super) source: &'a ExportSource,
@@ -211,7 +210,6 @@ impl<'a> OpenedReport<'a> {
         }
     }
 
-    /// The rows of a section that are written.
     pub(super) fn rows(&self, section: usize) -> &[u32] {
         self.rows.rows(section)
     }
@@ -225,7 +223,6 @@ impl<'a> OpenedReport<'a> {
         }
     }
 
-    /// The number of rows that are written.
     pub(super) fn count(&self) -> u64 {
         self.rows.len() as u64
     }
@@ -236,7 +233,6 @@ impl<'a> OpenedReport<'a> {
         written.filter_map(|(section, row, rule)| Some((RowPlace { section, row }, rule, self.job.rules.rule(rule)?)))
     }
 
-    /// The rule that makes a row a finding.
     pub(super) fn rule(&self, place: RowPlace) -> Option<&'a Rule> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
@@ -246,7 +242,6 @@ impl<'a> OpenedReport<'a> {
         self.rule(indicator.marked()?)
     }
 
-    /// The indicators in the rows, and the file itself.
     fn indicators(&self) -> io::Result<Indicators> {
         let rows = |section| self.rows(section).iter().map(|row| *row as usize);
         let mark = |place| self.rule(place).map(|rule| rule.severity);
@@ -311,10 +306,8 @@ impl<'a> OpenedReport<'a> {
     }
 }
 
-/// Reports, and the indicators that they name, each once.
 pub(super) struct MergedReports<'a> {
     pub(super) opened: Vec<OpenedReport<'a>>,
-    /// The indicators that the job selects.
     pub(super) found: Vec<MergedIndicator>,
     /// Number of rows that STIX and MISP cannot represent.
     pub(super) left_out: u64,

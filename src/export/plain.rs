@@ -73,7 +73,6 @@ fn heading(opened: &OpenedReport<'_>) -> String {
     format!("# {}{ran}{file}", parts.sandbox.visible().disarmed())
 }
 
-/// The rule, as a suffix of the row that it marks.
 fn marked(rule: &Rule) -> String {
     let words = Untrusted::from(rule.label()).visible().disarmed();
     format!("  ({}: {words})", rule.severity.name())

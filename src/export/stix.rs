@@ -54,13 +54,11 @@ const ACTIVITIES: [&str; 3] = ["malicious-activity", "anomalous-activity", "unkn
 /// The paths and folders of a report, and the values that belong together.
 struct SeenThings<'a> {
     joined: Correlations,
-    /// The paths, by their form for comparison.
     paths: HashMap<Untrusted, &'a Untrusted>,
     /// The paths that contain other paths, in their form for comparison.
     folders: HashSet<Untrusted>,
 }
 
-/// The objects that an analysis refers to.
 #[derive(Default)]
 struct References<'n> {
     /// The observables, each once, as literals.
@@ -125,7 +123,6 @@ impl Bundle<'_> {
         self.write(id.to_owned(), &object(begun(id).into_iter().chain(dates).chain(own))).map(drop)
     }
 
-    /// Writes the observables of a report.
     fn observe<'n>(
         &mut self,
         opened: &OpenedReport<'n>,

@@ -50,10 +50,8 @@ fn is_technique(id: &str) -> bool {
     whole.strip_prefix('T').is_some_and(|whole| digits(whole, 4)) && digits(part, 3)
 }
 
-/// Why an indicator is to be blocked.
 pub(super) struct BlockReason {
     pub(super) name: String,
-    /// The explanation, as a sentence.
     pub(super) explanation: String,
     /// How certain the reason is; 0 is the most certain.
     pub(super) activity: usize,

@@ -32,12 +32,7 @@ pub enum GatewayError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("{error}{}", if cost.state == State::Reserved { "; the ledger could not be written" } else { "" })]
-    Service {
-        error: ServiceError,
-        cost: Settlement,
-        /// The log line with the details.
-        line: Option<String>,
-    },
+    Service { error: ServiceError, cost: Settlement, line: Option<String> },
     #[error("internal error: {0}")]
     Internal(String),
 }

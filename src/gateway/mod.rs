@@ -64,10 +64,8 @@ pub struct Gateway {
     state: Mutex<RunState>,
 }
 
-/// The state of one run of the program.
 #[derive(Default)]
 struct RunState {
-    /// The entitlements that the counters show.
     entitled: Option<Entitlements>,
     /// How far this machine's clock was behind the service's at the last response, and its time then.
     clocks: Option<(SignedDuration, Timestamp)>,

@@ -15,7 +15,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// How often progress is reported.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(60);
 
 /// Progress of a response.
@@ -79,7 +78,6 @@ struct Gatherer<'a> {
     arrived: Mutex<Arrived>,
 }
 
-/// The received part of a response.
 #[derive(Default)]
 struct Arrived {
     bytes: Vec<u8>,

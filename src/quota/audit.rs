@@ -366,7 +366,6 @@ impl QuotaSnapshot {
     }
 }
 
-/// A reading and its position among the calls.
 struct SnapshotPosition<'a> {
     reading: &'a QuotaSnapshot,
     /// How many calls ended before it.

@@ -347,6 +347,7 @@ impl Usage {
         pairs.filter(|(_, (total, sum))| total != sum).map(|(endpoint, (total, sum))| (endpoint, total, sum)).collect()
     }
 
+    /// Requests of a day, over all endpoints.
     pub fn on(&self, day: Date) -> u64 {
         self.daily.get(&day).map_or(0, sum)
     }

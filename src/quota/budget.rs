@@ -20,7 +20,6 @@ pub struct Budget {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetPeriod {
-    /// One run of the program.
     Session,
     Day,
 }
@@ -45,6 +44,7 @@ impl SpentUnits {
         }
     }
 
+    /// The difference, at least zero.
     pub fn without(self, part: Self) -> Self {
         Self {
             charged: self.charged.saturating_sub(part.charged),
@@ -111,7 +111,6 @@ pub struct OverBudget {
     pub spent: Option<u64>,
     /// The maximum cost of the call; `None` if unknown.
     pub(crate) worst: Option<u64>,
-    /// The unit of `worst`.
     pub(crate) unit: Unit,
 }
 

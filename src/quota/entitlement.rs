@@ -21,8 +21,10 @@ pub enum EntitlementSource {
 pub enum Entitlement {
     #[default]
     Unknown,
-    /// Whether the user has it, and how that is known.
-    Known { is_granted: bool, source: EntitlementSource },
+    Known {
+        is_granted: bool,
+        source: EntitlementSource,
+    },
 }
 
 impl Entitlement {

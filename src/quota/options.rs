@@ -18,7 +18,6 @@ pub struct Choice {
     value: Value,
 }
 
-/// The value of an option, and its effect on the numbers.
 #[derive(Debug)]
 enum Value {
     Count(fn(&mut Numbers, u64)),

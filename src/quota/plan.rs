@@ -33,7 +33,6 @@ names! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ForecastLine {
     pub unit: Unit,
-    /// The units that the plan takes of this limit.
     pub(crate) needed: Units,
     /// The limit: its holder, its period and the units left now.
     #[serde(flatten)]

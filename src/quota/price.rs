@@ -250,7 +250,6 @@ impl Settlement {
     pub const UNKNOWN: Self = Self { state: State::Unknown, units: Units { min: 0, max: None }, ..Self::UNSENT };
 }
 
-/// The cost, as a sentence.
 impl fmt::Display for Settlement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.state, self.units.max) {
@@ -266,7 +265,6 @@ impl fmt::Display for Settlement {
     }
 }
 
-/// The assumptions behind a price, as sentences.
 fn assumptions(kind: Kind, entitled: &Entitlements) -> Vec<&'static str> {
     let mut notes = Vec::new();
     match (kind, entitled.premium_intelligence.is_granted()) {

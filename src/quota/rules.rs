@@ -22,6 +22,13 @@ pub struct PriceRule {
     price: fn(Kind, &Numbers, &Entitlements) -> Option<Verdict>,
 }
 
+impl PriceRule {
+    pub fn pool_label(&self) -> &'static str {
+        let is_general = self.pool == Pool::None && self.operations == Kind::ALL;
+        if is_general { "every quota" } else { self.pool.label() }
+    }
+}
+
 /// The decision of a rule on an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict {
@@ -153,7 +160,6 @@ fn search_by_intelligence(_: Kind, numbers: &Numbers, entitled: &Entitlements) -
     (paying_pool(entitled) == PayingPool::Intelligence).then(|| takes(Unit::Search, numbers.calls))
 }
 
-/// The rule for everything without an exception.
 pub(super) static GENERAL: &PriceRule = &RULES[1];
 
 /// Why an operation under `/private` is refused (§4.1).

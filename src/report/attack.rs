@@ -13,7 +13,6 @@ use std::sync::LazyLock;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Technique {
     pub(crate) name: &'static str,
-    /// Its tactics, the most important one first.
     tactics: &'static str,
 }
 
@@ -52,7 +51,6 @@ impl Technique {
         self.tactics.split(',').next().unwrap_or_default()
     }
 
-    /// The position of its tactic in the matrix.
     fn place(&self) -> Option<usize> {
         TABLE.tactics.iter().position(|(tactic, _)| *tactic == self.tactic())
     }

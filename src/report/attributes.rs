@@ -8,7 +8,6 @@ use std::sync::LazyLock;
 /// The techniques in the response to `behaviour_mitre_trees`; reports have no member of this name.
 pub(crate) const TREE_TECHNIQUES: &str = "behaviour_mitre_trees";
 
-/// Label of a technique with an unknown tactic.
 const TECHNIQUE: &str = "technique";
 
 /// The flat list of processes, which becomes a tree if a report has none.
@@ -200,16 +199,13 @@ pub struct RecordField {
     pub(crate) role: FieldRole,
 }
 
-/// The role of a field in its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldRole {
-    /// A detail of the item.
     Plain,
     /// The subject of the row. If no present field has this role, the first shown value is the subject.
     About,
     /// Its severity, which orders the rows.
     Severity,
-    /// The evidence: values at any depth, joined.
     Evidence,
 }
 

@@ -54,6 +54,7 @@ impl Body {
         self.longer.is_some()
     }
 
+    /// Whether all of it has arrived.
     pub fn is_whole(&self) -> bool {
         self.wait_for(0).longer.is_none()
     }

@@ -42,7 +42,6 @@ pub(crate) const SAMPLE: &str = "<PATH_SAMPLE.EXE>";
 const OF_SYSTEM_VOLUME: [&str; 4] = [r"Windows\", r"Users\", "Program Files", "ProgramData"];
 
 struct Notation {
-    /// Its text in lower case.
     text: String,
     meaning: Cow<'static, str>,
     /// Whether it matches only at the start of a path or key.
@@ -51,7 +50,6 @@ struct Notation {
     ends: bool,
 }
 
-/// Every notation, and the automaton that finds them.
 struct Notations {
     all: Vec<Notation>,
     finder: Option<AhoCorasick>,
@@ -181,7 +179,6 @@ fn hide_user(out: &mut Vec<u8>, start: usize) {
     out.extend_from_slice(rest);
 }
 
-/// Replaces a range of bytes by others.
 pub(crate) fn put(out: &mut Vec<u8>, place: Range<usize>, other: &[u8]) {
     drop(out.splice(place, other.iter().copied()));
 }

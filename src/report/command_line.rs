@@ -8,7 +8,6 @@ use memchr::memmem::{self, Finder};
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// Extensions of program files.
 pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".bat", b".cmd"];
 
 /// The program of a command line, without quotation marks.

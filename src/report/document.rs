@@ -148,7 +148,6 @@ pub fn begins_as_report(first: &[u8]) -> Option<Identifier> {
     report.identifier().filter(|_| report.is_behaviour() && !report.index.is_page)
 }
 
-/// The byte range of a value.
 struct ValueSpan {
     range: Range<usize>,
     is_cut: bool,
@@ -243,7 +242,6 @@ impl DocumentValue {
         (search.found, search.errors)
     }
 
-    /// The fault of the value as a whole.
     fn problem(&self) -> Option<DocumentError> {
         if self.is_cut {
             return Some(DocumentError::Cut);
@@ -287,7 +285,6 @@ fn read_until(body: &Body, is_enough: impl Fn(&Report) -> bool) -> Report {
     report
 }
 
-/// A search for reports inside of a value.
 struct Search<'a> {
     value: &'a DocumentValue,
     found: Vec<FoundReport>,

@@ -121,7 +121,6 @@ fn reason(error: &regex::Error) -> String {
 const FIRST_BATCH_BYTES: usize = 128 * 1024;
 const BATCH_BYTES: usize = 2 * 1024 * 1024;
 
-/// Number of first batches.
 const FIRST_BATCHES: usize = 8;
 
 /// The part of a report that is searched.

@@ -128,7 +128,6 @@ pub struct Batch {
     found: Index,
 }
 
-/// A process that continues after its children.
 #[derive(Debug, Clone, Copy)]
 struct ResumedProcess {
     section: usize,
@@ -179,7 +178,6 @@ impl Index {
 /// Maximum number of sections: a report has about a hundred. Each further attribute becomes a row, shown raw.
 const MAX_SECTIONS: usize = 1_024;
 
-/// The role of an open container in the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ContainerRole {
     Root,
@@ -221,6 +219,7 @@ struct SectionBuilder {
 }
 
 impl Indexer {
+    /// Indexes the next bytes of the body.
     pub fn feed(&mut self, bytes: &[u8]) {
         let layout = &mut self.layout;
         self.scanner.feed(bytes, &mut |at, event| layout.on(offset(at), event));
@@ -230,10 +229,12 @@ impl Indexer {
         self.scanner.position()
     }
 
+    /// The sections and rows that were found since the last call.
     pub fn take(&mut self) -> Batch {
         self.layout.take()
     }
 
+    /// The rest; marks the report as cut if its end is missing.
     pub fn finish(mut self) -> Batch {
         self.layout.found.is_complete = true;
         self.layout.found.is_cut = !self.scanner.is_balanced();

@@ -15,8 +15,9 @@ const MAX_NAME: usize = 4096;
 pub enum Event<'a> {
     /// A member's name, as written between its quotes.
     Name(&'a [u8]),
-    /// An object or array opens.
-    Open { object: bool },
+    Open {
+        object: bool,
+    },
     /// The innermost object or array closes; the offset is the one after the bracket.
     Close,
     /// A string starts; the offset is that of its opening quote.

@@ -99,6 +99,7 @@ pub struct ReportSummary {
 }
 
 impl ReportSummary {
+    /// The verdict, score, labels and tags of a report.
     pub fn of(report: &Report) -> Self {
         let first = |attribute| report.values(attribute).next();
         let number = |attribute| first(attribute)?.unicode().parse::<i64>().ok();
@@ -166,6 +167,7 @@ pub enum PageError {
 }
 
 impl Page {
+    /// Parses a list page; an error if it is none.
     pub fn of(body: &Body) -> Result<Self, PageError> {
         let document = Raw::new(body);
         let list = match document.kind() {

@@ -70,9 +70,7 @@ pub enum StoredContent {
     Response {
         /// A short name, to delete it by.
         id: String,
-        /// Its file in the store.
         place: String,
-        /// The key under which it is stored.
         key: Untrusted,
         /// Whether it does not count as stored: it is damaged, does not match its request, or was just received.
         is_unread: bool,

@@ -32,6 +32,7 @@ impl Depths {
         self.0.get(row..).unwrap_or_default()
     }
 
+    /// The depth of a row, 0 at the root.
     pub fn get(&self, row: usize) -> Option<u16> {
         self.0.get(row).copied()
     }
@@ -81,7 +82,6 @@ fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
 /// Finds the parents of rows in order, and reads each row of the tree only once.
 #[derive(Debug, Default)]
 pub(crate) struct Parents {
-    /// The next row to read.
     next: usize,
     /// The last row read, below its ancestors: depth and row of each.
     open: Vec<(u16, usize)>,
@@ -187,6 +187,7 @@ impl Folds {
         self.refresh(depths);
     }
 
+    /// Whether any row is folded.
     pub fn any(&self) -> bool {
         self.is_all || !self.turned.is_empty()
     }
@@ -409,7 +410,6 @@ mod fold_tests {
         (0..folds.len(depths)).map(|n| folds.row(n)).collect()
     }
 
-    /// What is done to the folds of a tree.
     #[derive(Debug, Clone)]
     enum Step {
         Fold(usize),

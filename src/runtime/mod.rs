@@ -136,6 +136,7 @@ where
         (ending.signal().map_or(exit, RunExit::Signal), self.model.remember())
     }
 
+    /// Performs the effects of the start, as if a message had come.
     pub fn begin(&mut self) {
         self.model.start();
         self.perform_pending();

@@ -4,18 +4,17 @@
 //! a command that costs something asks for confirmation with its price.
 
 use super::signals::Signals;
-use super::{Clipboard, EventLoop, RunExit};
+use super::{Clipboard, EventLoop, RunExit, terminal_size};
 use crate::app::commands::Command;
 use crate::app::{Key, KeyContext, Message, Model, SavedScreen, Size, TerminalEvent};
 use crate::gateway::{Clock, Gateway};
-use crate::text::{self, Untrusted};
+use crate::text::{self, ColumnWidth, Untrusted};
 use crate::view;
 use ratatui::backend::CrosstermBackend;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, StdinLock, StdoutLock, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The size of a page, printed at once.
 const PAGE_SIZE: Size = Size { width: 400, height: 26 };
 
 /// How long the program waits without a line of output.
@@ -28,7 +27,6 @@ struct Dialogue {
     session: EventLoop<CrosstermBackend<io::Sink>>,
     input: BufReader<StdinLock<'static>>,
     output: StdoutLock<'static>,
-    /// The last printed balances.
     balances: String,
 }
 
@@ -114,8 +112,12 @@ impl Dialogue {
         lines.iter().try_for_each(|line| self.print(line))
     }
 
+    /// Prints a line; on a terminal that is narrower, in rows that break between words.
     fn print(&mut self, line: &str) -> io::Result<()> {
-        writeln!(self.output, "{}", text::own(line.trim_end()))
+        let columns = terminal_size().map_or(usize::MAX, |(columns, _)| columns.max(20).into());
+        let is_long = line.trim_end().columns() > columns;
+        let rows = if is_long { text::wrap(line.trim_end(), columns) } else { vec![line.trim_end().to_owned()] };
+        rows.iter().try_for_each(|row| writeln!(self.output, "{}", text::own(row)))
     }
 
     /// Drops lines typed before the price was printed and flushed: they confirm nothing. The prompt follows.

@@ -170,7 +170,6 @@ impl ShutdownState {
         std::process::exit(self.signal().map_or(1, |signal| 128 + i32::from(signal)));
     }
 
-    /// The signal that asked for the end, if any.
     pub(super) fn signal(&self) -> Option<u8> {
         Some(self.signal.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }

@@ -65,6 +65,7 @@ impl Client {
         RequestContext { user, page_size: *page_size, fields: fields.clone() }
     }
 
+    /// The key of each request; `None` if none was found.
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }

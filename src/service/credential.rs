@@ -84,6 +84,7 @@ impl fmt::Display for KeySource {
 }
 
 impl Credential {
+    /// Checks that a key can be the value of a header.
     pub fn new(key: &str, source: KeySource) -> Result<Self, CredentialError> {
         let key = key.trim();
         if key.is_empty() || key.len() > MAX_KEY_BYTES || !key.bytes().all(|byte| byte.is_ascii_graphic()) {

@@ -108,7 +108,6 @@ pub(super) async fn until_silent<T>(seconds: u64, next: impl Future<Output = T>)
 /// The first byte of gzip data.
 const GZIP: u8 = 0x1f;
 
-/// Decompresses the bytes of a response.
 pub(super) enum ContentDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),

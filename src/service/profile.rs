@@ -116,6 +116,7 @@ impl Profile {
         self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
     }
 
+    /// Every invalid setting.
     pub fn mistakes(&self) -> Vec<ProfileError> {
         let holds_certificate = |path: &PathBuf| {
             let start = b"-----BEGIN CERTIFICATE-----";
@@ -160,6 +161,7 @@ impl Profile {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
     }
 
+    /// The size of the largest file that is uploaded, in bytes.
     pub fn largest_upload(&self) -> u64 {
         self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }

@@ -49,7 +49,6 @@ impl Redactor {
         [stream.take(text), stream.end()].concat()
     }
 
-    /// Redacts a body from its beginning.
     pub(super) fn stream(&self) -> RedactedStream<'_> {
         RedactedStream { redactor: self, pending: Vec::new() }
     }

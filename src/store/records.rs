@@ -76,6 +76,7 @@ impl Store {
         Self::open_with(folder, true)
     }
 
+    /// Opens or creates a store. If not persistent, responses stay in memory; an error if some are on disk.
     pub fn open_with(folder: &Path, is_persistent: bool) -> Result<Self> {
         let _lock = prepare(folder)?;
         let (connection, notice) = restored(folder)?;
@@ -314,7 +315,6 @@ fn has_sound_rows(connection: &Connection, table: &str) -> rusqlite::Result<bool
     rows.try_fold(true, |is_sound, row| row.map(|(sum, written)| is_sound && written == Some(sum)))
 }
 
-/// The computed checksum of a row, and the stored one.
 fn checksums(row: &Row<'_>) -> rusqlite::Result<(i64, Option<i64>)> {
     let last = row.as_ref().column_count().saturating_sub(1);
     let mut hash = Sha256::new();

@@ -42,7 +42,6 @@ pub(super) enum ReportFiles {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct EscapedBytes(String);
 
-/// Metadata of a response.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct ResponseHeader {
     pub(super) key: EscapedBytes,
@@ -51,7 +50,6 @@ pub(super) struct ResponseHeader {
     pub(super) file: Option<String>,
     /// Milliseconds since 1970.
     pub(super) received: i64,
-    /// Number of bytes, uncompressed.
     pub(super) length: u64,
     /// The file that it was imported from, and the user.
     pub(super) imported: Option<[EscapedBytes; 2]>,
@@ -83,7 +81,6 @@ pub(super) fn place(service: &str, key: &[u8]) -> String {
     format!("{folder}/{word}-{}{ENDING}", digest(&[key]))
 }
 
-/// The folder of the responses about a file.
 pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
     format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
 }
@@ -376,7 +373,6 @@ fn present(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Syncs the entries of a folder to disk.
 pub(super) fn sync(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     fs::File::open(folder)?.sync_all()?;

@@ -86,6 +86,7 @@ impl StoredReport {
         self.bytes().map(Body::in_memory)
     }
 
+    /// The unpacked bytes; an error if they are damaged or were deleted.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         self.report_files.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(deleted_error)
     }

@@ -157,12 +157,10 @@ fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
     about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
 }
 
-/// Text from an analyst, or from a report.
 fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<Untrusted> {
     row.get::<_, Vec<u8>>(column).map(Untrusted::from)
 }
 
-/// The scan in two columns of a row.
 fn pending(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PendingScan>> {
     let identifier = row.get::<_, Option<Vec<u8>>>(column)?.map(Untrusted::from).and_then(Identifier::new);
     let since: Option<i64> = row.get(column + 1)?;

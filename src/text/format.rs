@@ -162,6 +162,60 @@ pub fn wrap_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
     rows
 }
 
+/// Minimum width of a wide cell, as long as other columns can be left out.
+const READABLE: usize = 20;
+
+/// Formats a table in at most `columns` columns, and wraps wide cells. Columns whose heading begins with `>` are
+/// aligned to the right. Empty columns are left out; so are those with `-` if they do not fit, the last first, and
+/// returned. Cells are escaped already.
+pub fn table(heading: &[&str], rows: Vec<Vec<String>>, columns: usize) -> (String, Vec<String>) {
+    let [is_right, is_spare] =
+        ['>', '-'].map(|sign| heading.iter().map(|cell| cell.contains(sign)).collect::<Vec<_>>());
+    let heading: Vec<_> = heading.iter().map(|cell| cell.trim_start_matches(['-', '>']).to_owned()).collect();
+    let rows: Vec<_> = std::iter::once(heading.clone()).chain(rows).collect();
+    let width = |text: &str| text.chars().filter_map(UnicodeWidthChar::width).sum::<usize>();
+    let widest = |part: &dyn Fn(&String) -> usize| -> Vec<usize> {
+        (0..heading.len()).map(|at| rows.iter().filter_map(|row| row.get(at)).map(part).max().unwrap_or(0)).collect()
+    };
+    let words = widest(&|cell| cell.split(' ').map(width).max().unwrap_or(0));
+    let taken = |widths: &[usize]| widths.iter().filter(|wide| **wide > 0).map(|wide| wide + 2).sum::<usize>();
+    let shrunk = |mut widths: Vec<usize>, least: &[usize]| {
+        while taken(&widths) > columns.saturating_add(2) {
+            let shrinking = widths.iter_mut().zip(least).filter(|(wide, least)| **wide > **least);
+            *shrinking.max_by_key(|(wide, least)| **wide - **least)?.0 -= 1;
+        }
+        Some(widths)
+    };
+    let readable: Vec<_> = words.iter().map(|word| READABLE.max(*word)).collect();
+    let mut widths = widest(&|cell| width(cell));
+    let mut left_out = Vec::new();
+    while shrunk(widths.clone(), &readable).is_none() {
+        let mut columns = widths.iter_mut().zip(&heading).zip(&is_spare);
+        let Some(((wide, name), _)) = columns.rfind(|((wide, _), is_spare)| **wide > 0 && **is_spare) else { break };
+        *wide = 0;
+        left_out.insert(0, name.clone());
+    }
+    // Breaks words if nothing else is enough.
+    let broken: Vec<_> = words.iter().map(|word| READABLE.min(*word)).collect();
+    let widths =
+        [&readable, &words, &broken].into_iter().find_map(|least| shrunk(widths.clone(), least)).unwrap_or(widths);
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).zip(&is_right).filter(|((_, wide), _)| **wide > 0);
+        let wrap = |cell: &String, wide| if width(cell) > wide { wrap(cell, wide) } else { vec![cell.clone()] };
+        let cells: Vec<_> = cells.map(|((cell, wide), is_right)| (wrap(cell, *wide), *wide, *is_right)).collect();
+        let line = |at: usize| {
+            let padded = cells.iter().map(|(rows, wide, is_right)| {
+                let cell = rows.get(at).map_or("", String::as_str);
+                let blanks = " ".repeat(wide.saturating_sub(width(cell)));
+                if *is_right { blanks + cell } else { cell.to_owned() + &blanks }
+            });
+            format!("{}\n", padded.collect::<Vec<_>>().join("  ").trim_end())
+        };
+        (0..cells.iter().map(|(rows, ..)| rows.len()).max().unwrap_or(1)).map(line).collect::<String>()
+    };
+    (rows.iter().map(line).collect(), left_out)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{bytes, lasting, thousands};

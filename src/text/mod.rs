@@ -35,7 +35,7 @@ mod untrusted;
 
 pub use escape::{is_ascii, is_shown, own, show_ascii_alone};
 pub(crate) use format::{ColumnWidth, names};
-pub use format::{bytes, count, hex, last_part, lasting, moment, nearest, plural, thousands, wrap, wrap_cut};
+pub use format::{bytes, count, hex, last_part, lasting, moment, nearest, plural, table, thousands, wrap, wrap_cut};
 pub(crate) use json::decode_json;
 pub use json::escaped_json;
 pub use untrusted::{Untrusted, Visible, path, to_visible};

@@ -11,7 +11,6 @@ use crate::app::{Area, Key, KeyContext, Model};
 use crate::quota::{Holder, Period, SpentUnits, Unit, in_units};
 use crate::text::{ColumnWidth, thousands};
 
-/// The bar as one line of text.
 pub(super) fn text(pieces: &[StyledText]) -> String {
     let text: String = pieces.iter().map(|(text, _)| text.as_str()).collect();
     text.trim().replace('│', ";")
@@ -20,7 +19,6 @@ pub(super) fn text(pieces: &[StyledText]) -> String {
 /// The last rank and the maximum number of main free keys: prices do not displace them.
 const MAIN_KEYS: (u8, usize) = (4, 6);
 
-/// The length of the second row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verbosity {
     Full,
@@ -219,7 +217,7 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<StyledText
     pieces
 }
 
-/// The quota left in one period, the limit that runs out first, and the session's costs.
+/// The quota left, and the session's costs.
 pub(super) fn left(model: &Model, room: usize) -> Vec<StyledText> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Role::Free)];
@@ -246,57 +244,43 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
     pieces
 }
 
-/// The limits of the most common period, and the one that runs out first.
+/// What each holder has left in the most common period, and in the period that runs out first.
 fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<StyledText> {
-    let scans = if unit == Unit::Scan { " scans" } else { "" };
-    let period = first.limit.period.current();
-    if verbosity == Verbosity::Scarcest {
-        return vec![(format!("{scans} left: {} {period}", limit(first, verbosity)), tint(first))];
-    }
-    let of = |period| all.iter().filter(move |left| left.limit.period == period);
+    let of = |period| all.iter().filter(move |left| left.limit.period == period).count();
     // The last of equals: users plan by the day.
-    let known = [Period::Hourly, Period::Monthly, Period::Daily].into_iter().filter(|period| of(*period).count() > 0);
-    let common = known.max_by_key(|period| of(*period).count()).unwrap_or(first.limit.period);
-    let mut pieces = vec![(format!("{scans} left {}:", common.current()), Role::Faint)];
-    let is_other = first.limit.period != common;
-    let is_short = verbosity == Verbosity::Figures;
-    let figure = if is_other { format!("{} {period}", remains(first)) } else { String::new() };
-    let words = if is_short || !is_other && of(common).count() < 2 { "" } else { " runs out first" };
-    let note = format!(" ({})", format!("{figure}{words}").trim_start()).replace(" ()", "");
-    let gap = if is_short { ", " } else { " · " };
-    let is_holder = |left: &RemainingQuota| is_other && left.limit.holder == first.limit.holder;
-    let is_first = |left: &&RemainingQuota| left.limit == first.limit || is_holder(left);
-    for (at, left) in of(common).enumerate() {
-        let (note, tint) = if is_first(&left) { (&*note, tint(first)) } else { ("", tint(left)) };
-        pieces.push((format!("{}{}{note}", if at == 0 { " " } else { gap }, limit(left, verbosity)), tint));
+    let common =
+        [first.limit.period, Period::Hourly, Period::Monthly, Period::Daily].into_iter().max_by_key(|it| of(*it));
+    let is_shown = |left: &&RemainingQuota| match verbosity {
+        Verbosity::Scarcest => left.limit == first.limit,
+        Verbosity::Figures if left.limit.holder != first.limit.holder => false,
+        _ => left.limit == first.limit || Some(left.limit.period) == common,
+    };
+    let lead = if unit == Unit::Scan { " scans left:" } else { " left:" };
+    let mut pieces = vec![(lead.to_owned(), Role::Faint)];
+    for (holder, name) in [(Holder::User, "you"), (Holder::Group, "group")] {
+        for (at, left) in all.iter().filter(|left| left.limit.holder == holder).filter(is_shown).enumerate() {
+            let gap = if pieces.len() > 1 { " ·" } else { "" };
+            let lead = if at == 0 { format!("{gap} {name}") } else { ",".to_owned() };
+            let tint = if left.limit.remaining == 0 { Role::Problem } else { Role::Text };
+            pieces.push((format!("{lead} {}", limit(left, verbosity)), tint));
+        }
     }
-    pieces.extend(of(common).find(is_first).is_none().then(|| (format!("{gap}{}{note}", name(first)), tint(first))));
     pieces
 }
 
-fn name(left: &RemainingQuota) -> &'static str {
-    if left.limit.holder == Holder::User { "you" } else { "group" }
-}
-
-fn tint(left: &RemainingQuota) -> Role {
-    if left.limit.remaining == 0 { Role::Problem } else { Role::Text }
-}
-
-fn limit(left: &RemainingQuota, verbosity: Verbosity) -> String {
-    let of =
-        if verbosity == Verbosity::Full { format!(" of {}", thousands(left.limit.allowed)) } else { String::new() };
-    format!("{} {}{of}", name(left), remains(left))
-}
-
-fn remains(left: &RemainingQuota) -> String {
-    format!("{}{}", if left.is_at_most { "≤" } else { "" }, thousands(left.limit.remaining))
+fn limit(RemainingQuota { limit, is_at_most }: &RemainingQuota, verbosity: Verbosity) -> String {
+    let is_full = verbosity == Verbosity::Full;
+    let of = if is_full { format!(" of {}", thousands(limit.allowed)) } else { String::new() };
+    let most = if *is_at_most { "≤" } else { "" };
+    format!("{most}{}{of} {}", thousands(limit.remaining), limit.period.current())
 }
 
 fn spent(model: &Model, verbosity: Verbosity) -> StyledText {
     let spent = model.quota_state.spent_with(&model.calls);
     let all: SpentUnits = spent.values().copied().sum();
     let lead = if verbosity == Verbosity::Full { "spent this session:" } else { "spent" };
-    (format!(" │ {lead} {}", in_units(&spent)), if all.total() == 0 { Role::Free } else { Role::Price })
+    let demo = if model.settings.is_demo { " (demo)" } else { "" };
+    (format!(" │ {lead} {}{demo}", in_units(&spent)), if all.total() == 0 { Role::Free } else { Role::Price })
 }
 
 fn unknown(model: &Model) -> String {

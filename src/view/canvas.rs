@@ -93,7 +93,6 @@ pub(super) fn rect(area: Area) -> Rect {
     Rect { x: area.x, y: area.y, width: area.width, height: area.height }
 }
 
-/// A style that replaces the one of a cell.
 fn opaque(style: Style) -> Style {
     Style::reset().patch(style)
 }
@@ -110,7 +109,6 @@ impl Role {
     }
 }
 
-/// Wraps each text to this width.
 pub(super) fn wrapped(words: Vec<StyledText>, columns: usize) -> Vec<StyledText> {
     let rows = words.into_iter().map(|(text, meaning)| (wrap(&text, columns.max(10)), meaning));
     rows.flat_map(|(rows, meaning)| rows.into_iter().map(move |row| (row, meaning))).collect()
@@ -124,7 +122,6 @@ pub(super) fn fitting(mut rows: Vec<StyledText>, height: u16) -> Vec<StyledText>
     rows
 }
 
-/// A writer for one row.
 pub(super) struct LineWriter<'a> {
     buffer: &'a mut Buffer,
     look: Appearance,
@@ -137,7 +134,6 @@ pub(super) struct LineWriter<'a> {
     base: Option<Role>,
     /// The pattern whose matches are marked in outside text.
     pub(super) pattern: Option<&'a Pattern>,
-    /// Whether a match is visible.
     pub(super) shows_sought: bool,
 }
 

@@ -13,12 +13,10 @@ use crate::request::{Request, ScanOption, UploadLimit};
 use crate::text::bytes;
 
 pub(super) trait DrawForm: FormSource {
-    /// Columns of the labels.
     const LABEL: usize = 14;
 
     fn title(form: &InputForm<Self>, model: &Model) -> String;
 
-    /// Labels of the fields, if any.
     const FIELDS: &'static [ScanField] = &[];
 
     fn text(_: &InputForm<Self>, _: &Model) -> Vec<StyledText> {

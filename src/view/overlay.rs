@@ -8,7 +8,7 @@ use super::theme::Role;
 use crate::app::overlays::detail::{Detail, ResponseTree};
 use crate::app::overlays::generic::{ListSource, ListView};
 use crate::app::overlays::stored::{AgeForm, AgeInDays, NoteForm, TypedNote};
-use crate::app::overlays::text_page::{HEAD, TextPage};
+use crate::app::overlays::text_page::TextPage;
 use crate::app::spending::Confirmation;
 use crate::app::spending::ad_hoc::{AdHocPrompt, PlannedOperations, Planner, Prompt};
 use crate::app::{Area, Layout, List, Model, Overlay, ResponseSource};
@@ -182,7 +182,7 @@ fn draw_rows(buffer: &mut Canvas<'_>, inside: Area, text_page: &TextPage) {
     for (row, shown) in (0..inside.height).zip(text_page.rows()) {
         let mut line = LineWriter::new(buffer, inside, row);
         line.own(&shown.head, Role::Key);
-        line.tab(HEAD);
+        line.tab(text_page.indent());
         line.own(&shown.text, Role::Text);
     }
 }
@@ -245,7 +245,6 @@ impl ListTable {
 }
 
 pub(super) trait DrawList: ListSource + Sized {
-    /// The names of its columns.
     const HEADS: &'static [&'static str] = &[];
 
     /// Whether the frame shows the range of visible rows.
@@ -271,7 +270,6 @@ pub(super) trait DrawList: ListSource + Sized {
         "no match".to_owned()
     }
 
-    /// Its columns, for the visible rows.
     fn columns(_: &ListView<Self>, _: &[&Self::Row], _: usize, _: &Model) -> ListTable {
         ListTable::default()
     }

@@ -10,11 +10,8 @@ pub(crate) enum Role {
     Text,
     Detail,
     Faint,
-    /// Frames without focus.
     Frame,
-    /// Borders and titles with focus.
     Focus,
-    /// The chosen row with focus.
     Cursor,
     Price,
     Free,

@@ -20,6 +20,8 @@ fn palette_finds_commands_and_requests() {
     screen!("palette", tui);
     tui.keys("v 2 space s u b");
     screen!("palette_typed", tui);
+    tui.keys("esc : p r i c i n g enter");
+    tui.assert_shows("8.1.2  One API call takes one request");
     // The bar's word for it.
     tui.keys("esc : r e l i s t enter");
     assert_eq!(tui.calls(Endpoint::List), 2);

@@ -104,7 +104,11 @@ fn unknown_counters_do_not_stop_work() {
 #[test]
 fn refused_quota_is_shown_until_a_call_succeeds() {
     let mut tui = listing("list:429-quota*1");
-    assert!(tui.screen().contains("refused as spent (b rereads) left today: you 500"), "{}", tui.screen());
+    assert!(
+        tui.screen().contains("refused as spent (b rereads) left: you 240 this hour, 500 today"),
+        "{}",
+        tui.screen()
+    );
     tui.keys("b esc");
     tui.assert_shows("refused as spent");
     tui.keys("enter");

@@ -200,7 +200,7 @@ fn opening_all_can_be_stopped() {
     let done = "All 3 reports are here.";
     assert!(!tui.screen().contains(done), "{}", tui.screen());
     tui.until(done);
-    assert!(tui.session.model.calls.is_empty() && tui.screen().contains("you 495"), "{}", tui.screen());
+    assert!(tui.session.model.calls.is_empty() && tui.screen().contains(", 495 of 500 today"), "{}", tui.screen());
 }
 
 #[test]

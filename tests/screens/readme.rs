@@ -98,9 +98,9 @@ fn keys() -> String {
 }
 
 fn prices() -> String {
-    let mut table = "| rule | | pool | |\n|---|---|---|---|\n".to_owned();
+    let mut table = "| rule | what it says | pool | basis |\n|---|---|---|---|\n".to_owned();
     for rule in &RULES {
-        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.text, rule.pool.label());
+        table += &format!("| {} | {} | {} | documented |\n", rule.number, rule.text, rule.pool_label());
     }
     table
 }

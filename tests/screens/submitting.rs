@@ -43,7 +43,7 @@ fn form_shows_its_cost_before_sending() {
     insta::assert_snapshot!("submit_form", shown);
     // What is left of what it takes, and of nothing else.
     let bar = tui.screen().lines().last().unwrap().to_owned();
-    assert!(bar.starts_with(" scans left this month: you ") && !bar.contains("this hour"), "{bar}");
+    assert!(bar.starts_with(" scans left: you 47 ") && !bar.contains("this hour"), "{bar}");
     assert_eq!(tui.calls(Endpoint::Scan), 0);
     tui.size(80, 24);
     insta::assert_snapshot!("submit_form_80x24", screen_of(&tui));
@@ -86,7 +86,7 @@ fn submitted_file_is_opened_and_can_be_watched() {
     let mut tui = looked_at(&[]);
     tui.keys("enter");
     assert_eq!(tui.demo.as_ref().unwrap().submitted().len(), 1);
-    assert!(tui.screen().contains("spent 1 request, 1 scan"), "{}", tui.screen());
+    assert!(tui.screen().contains(": 1 request, 1 scan"), "{}", tui.screen());
     screen!("submit_done", tui);
     let shown = tui.screen();
     assert!(shown.lines().next().unwrap().contains("sample.bin"), "its name stands in the title: {shown}");

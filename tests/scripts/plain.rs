@@ -48,7 +48,9 @@ fn input_before_a_price_confirms_nothing() {
 
 #[test]
 fn over_budget_command_is_refused_unconfirmed() {
-    let text = says(&["demo", "--plain", "--set", "budget.session=1"], "5\n\nrow-details\nW\ny\nquit\n");
+    let text =
+        says(&["demo", "--plain", "--set", "budget.session=1"], "settings\nback\n5\n\nrow-details\nW\ny\nquit\n");
+    assert!(text.contains("budget.session = 1 (flag). Maximum cost of one run"), "{text}");
     assert!(text.contains("Nothing was sent: 1 request, over budget."), "{text}");
     assert!(
         !text.contains("yes, watch") && text.contains("Nothing was sent: 1 to 20 requests, over budget."),

@@ -102,7 +102,7 @@ fn memory_mode_is_refused_while_items_are_stored() {
 fn limits_of_the_config_delete_after_a_charged_run_alone() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
-    cli.configure("[store]\nmax_size_mb = 1\n");
+    cli.configure("[store]\nmax_size_mib = 1\n");
     // More than that came last, of which nothing can be packed.
     let mut state = 1_u64;
     let noise = std::iter::repeat_with(|| {

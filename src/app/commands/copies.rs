@@ -15,7 +15,6 @@ use crate::report::{Pane, Piece, Report, Row, RowPlace, RowSet};
 use crate::text::{Untrusted, count, thousands};
 use std::sync::Arc;
 
-/// Separates rows that are copied together.
 const ROW_SEPARATOR: &str = " · ";
 
 impl Model {

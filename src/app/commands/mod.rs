@@ -132,7 +132,6 @@ pub struct Command {
     pub act: Action,
 }
 
-/// When a command can be used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Availability {
     Always,
@@ -207,6 +206,7 @@ impl Command {
         self.contexts.contains(model.key_context()) && self.when.missing(model).is_none()
     }
 
+    /// Why it is disabled now; `None` if it is enabled.
     pub fn off(&self, model: &Model) -> Option<String> {
         if !self.contexts.contains(model.key_context()) {
             return Some(format!("it works {}", self.contexts.label()));
@@ -308,7 +308,6 @@ pub(super) fn in_tree(model: &Model) -> bool {
         || model.overlays.is_empty() && has_report(model) && model.focused() == Some(Pane::Processes)
 }
 
-/// Whether the top overlay is of this kind.
 pub(super) fn is_over<T: OverlayKind>(model: &Model) -> bool {
     model.overlays.top_as::<T>().is_some()
 }

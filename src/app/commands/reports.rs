@@ -289,7 +289,7 @@ commands! {
         "Show the keys that apply here with their prices; / finds one, enter does it" => Local(|m| palette::open(m, true));
     "settings" [key(',')] "settings", 0, OPEN,
         "Show every setting, and what it is set with: theme, keys, budget, mouse and others"
-        => Local(|m| m.overlays.put(TextPage::settings(m.overlay_room().width.into())));
+        => Local(|m| m.overlays.put(TextPage::settings(&m.settings.in_effect, m.overlay_room().width.into())));
     "store" [key('H')] "stored reports", 8, OPEN,
         "Show everything stored: size, age, expiry at the service, notes, where it came from; and delete it"
         if A_SERVICE => Local(|m| m.emit(StoreJob::LoadInventory));

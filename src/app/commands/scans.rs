@@ -29,6 +29,7 @@ impl Model {
         self.follows.of(self.file()?)
     }
 
+    /// The price of watching the chosen file's scan to the end, at most.
     pub fn follow_price(&self) -> Plan {
         let mut plan = self.quota_state.plan([polls(self.settings.pace.most)]);
         // Watching ends as soon as the scan does.

@@ -111,7 +111,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The same filter without results.
     pub(crate) fn restarted(self) -> Self {
         let (pattern, is_typing) = (self.query.pattern.clone(), self.query.is_typing);
         Self { query: SearchQuery { pattern, is_typing, ..self.query.without_results() }, ..Self::default() }

@@ -72,7 +72,6 @@ pub struct RuleFindings {
     pub count: usize,
     /// All rows, by index of the report in the list and by pane.
     pub places: BTreeMap<usize, BTreeMap<Pane, RowSet>>,
-    /// The text that the filter matches.
     filter_text: Arc<str>,
 }
 
@@ -200,7 +199,6 @@ impl FindingRow {
     }
 }
 
-/// The matches of one rule, while they are counted.
 struct FoundByRule<'a> {
     subject: &'a str,
     of: RuleFindings,
@@ -249,10 +247,8 @@ impl FoundByRule<'_> {
 
 #[derive(Debug)]
 pub struct ReportToEvaluate {
-    /// Its index in the list.
     entry: usize,
     identifier: Option<Identifier>,
-    /// Its sandbox.
     name: Untrusted,
     body: Body,
     /// The report with its matches, if the rules were applied before.

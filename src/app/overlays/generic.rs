@@ -30,7 +30,6 @@ pub trait ListSource: Sized {
         true
     }
 
-    /// The text that the filter matches.
     fn text(_: &Self::Row) -> String {
         String::new()
     }
@@ -73,7 +72,6 @@ pub struct ListView<S> {
     pub filter: SearchQuery,
     /// The pane whose rows are shown; `None` for all.
     pub pane: Option<Pane>,
-    /// The indices of the visible rows.
     shown: Vec<u32>,
     /// Each row's text for the filter, built at the first typed key: building it for each key takes too long.
     texts: Vec<String>,

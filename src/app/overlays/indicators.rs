@@ -19,7 +19,6 @@ use std::sync::Arc;
 
 pub const TO_BLOCK: &str = "to block";
 
-/// Columns of a sandbox's name.
 const NAME_COLUMNS: usize = 16;
 
 /// The indicators of several reports without duplicates, the reports, and how common each is by its hash.
@@ -131,7 +130,6 @@ impl ListSource for FoundIndicators {
 }
 
 impl IndicatorList {
-    /// The visible part, for an export.
     pub(crate) fn listed(&self) -> Part {
         if !self.is_filtered() {
             return self.source.what.clone();
@@ -176,7 +174,6 @@ impl Model {
         self.emit(ReportJob::FindIndicators(ticket, sources, rules));
     }
 
-    /// Shows the indicators in the list that waits for them.
     pub(crate) fn on_indicators_found(&mut self, job: JobNumber, result: Result<MergedIndicators, String>) {
         let Some(list) = self.overlays.find_mut::<IndicatorList>().filter(|list| list.source.job.is(job)) else {
             return;

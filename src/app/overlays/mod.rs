@@ -68,7 +68,6 @@ impl OverlayStack {
         self.top_as::<TextPage>().is_some_and(|text_page| text_page.title.starts_with(title))
     }
 
-    /// Changes the top overlay if it is of this kind.
     pub(super) fn change_top<T: OverlayKind>(&mut self, change: impl FnOnce(&mut T)) {
         self.top_as_mut().map(change);
     }
@@ -82,7 +81,6 @@ impl OverlayStack {
         matches!(self.all.as_slice(), [] | [Overlay::Detail(_)])
     }
 
-    /// The topmost overlay of this kind.
     pub(super) fn find<T: OverlayKind>(&self) -> Option<&T> {
         self.all.iter().rev().find_map(T::of)
     }
@@ -192,7 +190,6 @@ pub(crate) trait OverlayScreen {
         }
     }
 
-    /// Wraps its text to a width.
     fn lay_out(&mut self, _: usize) {}
 
     /// Clamps the cursor and the window after the rows or the room have changed.
@@ -211,7 +208,6 @@ pub(crate) trait OverlayScreen {
         is_filter && self.filter().is_some_and(|filter| std::mem::take(filter).rows() > 0)
     }
 
-    /// The focused text field, if any.
     fn field(&mut self) -> Option<&mut TextField> {
         self.filter().filter(|filter| filter.is_typing).map(|filter| &mut filter.typed)
     }
@@ -288,6 +284,7 @@ pub(crate) fn pieces_in_rows(pieces: &[String], columns: usize) -> Vec<String> {
 }
 
 impl Model {
+    /// Columns and rows inside an overlay's frame.
     pub fn overlay_room(&self) -> Size {
         let area = self.layout().overlay;
         Size { width: area.width.saturating_sub(4), height: area.height.saturating_sub(2) }

@@ -1,8 +1,10 @@
-//! Help and palette, one list: all commands by subject, with keys, prices and reasons; typed text filters it.
+//! Help and palette, one list: all commands by subject, with keys, prices and reasons, then the topics of the manual;
+//! typed text filters it.
 
 use crate::app::find::SearchQuery;
 use crate::app::keys::CHOSEN;
-use crate::app::overlays::{ListSource, ListView};
+use crate::app::manual::{TOPICS, Topic};
+use crate::app::overlays::{ListSource, ListView, TextPage};
 use crate::app::spending::{AD_HOC_REQUESTS, AdHocRequest, KeyPrice, Prompt};
 use crate::app::{Command, KeyContext, Model, Overlay, Size};
 use crate::request::Request;
@@ -38,6 +40,7 @@ const MAIN_KEYS: usize = 10;
 
 const MAIN: &str = "this screen";
 const REQUESTS: &str = "requests";
+const MANUAL: &str = "manual";
 const OFF: &str = "off here";
 
 /// The subjects in order, each with prefixes of its commands' names; the first takes all others.
@@ -52,6 +55,7 @@ const SYNONYMS: &str = include_str!("../../../assets/synonyms.tsv");
 pub(crate) enum PaletteAction {
     Command(&'static Command),
     Send(&'static AdHocRequest),
+    Read(&'static Topic),
 }
 
 /// Opens the list, in place of an open one.
@@ -73,26 +77,21 @@ fn items(model: &Model) -> Vec<PaletteItem> {
         let request = (ask.make)("", model.now).ok().filter(|_| ask.input.is_empty());
         let tag = request.map(|request| model.price_of_plan(model.quota_state.plan([request.operation()])));
         PaletteItem {
-            does: PaletteAction::Send(ask),
-            keys: String::new(),
-            name: ask.name,
-            label: ask.name,
-            help: ask.help,
             tag: tag.map(|tag| KeyPrice { is_deferred: true, ..tag }).unwrap_or_default(),
-            requests: Vec::new(),
             off: off.clone(),
-            subject: if off.is_some() { OFF } else { REQUESTS },
-            is_head: false,
+            ..bare(PaletteAction::Send(ask), ask.name, ask.help, if off.is_some() { OFF } else { REQUESTS })
         }
     });
-    let mut items: Vec<_> = commands.chain(questions).collect();
+    let topics = TOPICS.iter().map(|topic| bare(PaletteAction::Read(topic), topic.label, topic.title(), MANUAL));
+    let mut items: Vec<_> = commands.chain(questions).chain(topics).collect();
     let rank = |item: &PaletteItem| main.iter().position(|command| command.name == item.name);
     items.iter_mut().filter(|item| rank(item).is_some()).for_each(|item| item.subject = MAIN);
     let subject = |item: &PaletteItem| SUBJECTS.iter().position(|(subject, _)| *subject == item.subject);
     items.sort_by_key(|item| match item.subject {
         MAIN => (0, rank(item)),
         REQUESTS => (2, None),
-        OFF => (3, None),
+        MANUAL => (3, None),
+        OFF => (4, None),
         _ => (1, subject(item)),
     });
     let mut before = "";
@@ -100,6 +99,12 @@ fn items(model: &Model) -> Vec<PaletteItem> {
         item.is_head = std::mem::replace(&mut before, item.subject) != item.subject;
     }
     items
+}
+
+/// A free item without a key.
+fn bare(does: PaletteAction, name: &'static str, help: &'static str, subject: &'static str) -> PaletteItem {
+    let (keys, tag, requests) = (String::new(), KeyPrice::default(), Vec::new());
+    PaletteItem { does, keys, name, label: name, help, tag, requests, off: None, subject, is_head: false }
 }
 
 fn subject(name: &str) -> &'static str {
@@ -125,7 +130,11 @@ impl ListSource for CommandList {
     /// The matching items, the best first and disabled ones last; without typed text, all by subject.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
-            let later = if matches!(item.does, PaletteAction::Send(_)) { REQUEST_RATING } else { 0 };
+            let later = match item.does {
+                PaletteAction::Command(_) => 0,
+                PaletteAction::Read(_) => TOPIC_RATING,
+                PaletteAction::Send(_) => REQUEST_RATING,
+            };
             let rate = rate(typed, item)? + later;
             // Disabled items are last unless the name matches.
             let is_last = item.off.is_some() && !(1..40).contains(&rate);
@@ -145,6 +154,9 @@ impl ListSource for CommandList {
 /// Rates a request below a match in help text, above one of single words.
 const REQUEST_RATING: usize = 550;
 
+/// Rates a topic below a match in names, above one in help text.
+const TOPIC_RATING: usize = 150;
+
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);
     let keys = model.settings.keys.of(command).iter();
@@ -152,21 +164,19 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let keys = keys.filter(|key| off.is_some() || Command::of(**key, model).is_none_or(|of| of.name == command.name));
     let of_comparison = || command.help.split("; ").find(|clause| clause.starts_with("in a comparison"));
     let is_comparison = model.key_context() == KeyContext::Compare;
+    let help = of_comparison().filter(|_| is_comparison).unwrap_or(command.help);
     PaletteItem {
-        does: PaletteAction::Command(command),
         keys: keys.map(ToString::to_string).collect::<Vec<_>>().join(" "),
-        name: command.name,
         label: command.label,
-        help: of_comparison().filter(|_| is_comparison).unwrap_or(command.help),
         tag: if off.is_none() { model.key_price(command) } else { KeyPrice::default() },
         requests: if off.is_none() { command.requests(model) } else { Vec::new() },
-        subject: if off.is_none() { subject(command.name) } else { OFF },
-        is_head: false,
-        off,
+        off: off.clone(),
+        ..bare(PaletteAction::Command(command), command.name, help, off.map_or(subject(command.name), |_| OFF))
     }
 }
 
 impl PaletteItem {
+    /// Its price in at most `room` columns, if it can cost anything.
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
             PaletteAction::Send(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
@@ -175,7 +185,7 @@ impl PaletteItem {
                 let words = self.tag.label();
                 Some(if words.columns() > room { self.tag.short() } else { words })
             }
-            PaletteAction::Command(_) => None,
+            PaletteAction::Command(_) | PaletteAction::Read(_) => None,
         }
     }
 }
@@ -189,6 +199,9 @@ impl Model {
         self.overlays.close();
         match item.does {
             PaletteAction::Command(command) => self.run(command),
+            PaletteAction::Read(topic) => {
+                self.overlays.put(TextPage::manual(topic, self.overlay_room().width.into()));
+            }
             PaletteAction::Send(ask) => {
                 self.overlays.put(Prompt::of(ask));
                 self.check_store()

@@ -184,7 +184,6 @@ fn entry_of(list: &List, target: &Target) -> Option<usize> {
 }
 
 impl OpenReport {
-    /// The rules with a technique that match its rows.
     pub(super) fn reasons(&self, rules: Option<&Rules>, technique: &str) -> Vec<TextRow> {
         let marks = self.marks.iter().flat_map(|it| it.notable());
         let marks = marks.filter_map(|(.., rule)| Some((rules?.rule(rule)?.severity, rule))).collect::<BTreeSet<_>>();

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     Sandbox,
-    /// Every stored report of the file.
     #[default]
     File,
 }

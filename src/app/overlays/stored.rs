@@ -18,7 +18,6 @@ const DAY_SECONDS: i64 = 86_400;
 /// An order of the list: its name, and its sort function at a given time.
 type StoredOrder = (&'static str, fn(&mut [StoredItem], Timestamp));
 
-/// The orders, in the sequence of the sort key.
 const ORDERS: [StoredOrder; 5] = [
     ("newest first", |lines, _| lines.sort_by_key(|line| Reverse(line.received))),
     ("oldest first", |lines, _| lines.sort_by_key(|line| line.received)),

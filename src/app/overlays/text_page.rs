@@ -1,5 +1,6 @@
-//! Pages of text: prices, ledger, counters, process timeline.
+//! Pages of text: prices, ledger, counters, process timeline, settings, the manual.
 
+use crate::app::manual::{self, Topic};
 use crate::app::overlays::{OverlayScreen, RowWindow};
 use crate::app::panes::Move;
 use crate::app::panes::moving::scrolled;
@@ -12,13 +13,15 @@ use crate::report::tree::ProcessStart;
 use crate::text::{count, thousands, wrap};
 
 /// Columns of a paragraph's heading, including the gap.
-pub const HEAD: usize = 14;
+const HEAD: usize = 14;
 
 #[derive(Debug)]
 pub struct TextPage {
     pub title: String,
     pub top: usize,
     paragraphs: Vec<TextRow>,
+    /// In place of paragraphs.
+    topic: Option<&'static Topic>,
     columns: usize,
     rows: Vec<TextRow>,
 }
@@ -32,9 +35,22 @@ pub struct TextRow {
 
 impl TextPage {
     pub fn new(title: &str, paragraphs: Vec<TextRow>, columns: usize) -> Self {
-        let mut text_page = Self { title: title.to_owned(), top: 0, paragraphs, columns: 0, rows: Vec::new() };
-        text_page.lay_out(columns);
-        text_page
+        Self { title: title.to_owned(), top: 0, paragraphs, topic: None, columns: 0, rows: Vec::new() }
+            .laid_out(columns)
+    }
+
+    pub(crate) fn manual(topic: &'static Topic, columns: usize) -> Self {
+        Self { topic: Some(topic), ..Self::new(topic.label, Vec::new(), 0) }.laid_out(columns)
+    }
+
+    fn laid_out(mut self, columns: usize) -> Self {
+        self.lay_out(columns);
+        self
+    }
+
+    /// Columns before the text of each row.
+    pub fn indent(&self) -> usize {
+        if self.paragraphs.iter().all(|paragraph| paragraph.head.is_empty()) { 0 } else { HEAD }
     }
 
     pub(crate) fn refresh(&mut self, newer: Self) {
@@ -87,17 +103,32 @@ impl TextPage {
         Self::new("Prices of the keys here", paragraphs, columns)
     }
 
-    /// All settings with their descriptions from the config file.
-    pub(crate) fn settings(columns: usize) -> Self {
+    /// All settings: value and origin in effect, and the description of the config file.
+    pub(crate) fn settings(settings: &[(String, String)], columns: usize) -> Self {
         let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect.";
         let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
-        let mut words = String::new();
+        let (mut words, mut section) = (String::new(), "");
         let lines = include_str!("../../../assets/config.toml").lines().skip_while(|line| !line.is_empty());
         for line in lines.filter_map(|line| line.strip_prefix('#')) {
             match (line.strip_prefix(' '), line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))) {
                 (Some(text), _) => words.push_str(text),
-                (None, Some(name)) => paragraphs.extend([paragraph("", ""), paragraph("", format!("[{name}]"))]),
-                (None, None) => paragraphs.push(paragraph("", format!("{line}: {}", std::mem::take(&mut words)))),
+                (None, Some(name)) => {
+                    section = name;
+                    paragraphs.push(paragraph("", ""));
+                }
+                (None, None) => {
+                    let key = line.split(' ').next().unwrap_or_default();
+                    let full = if section.is_empty() { key.to_owned() } else { format!("{section}.{key}") };
+                    let own = section.strip_prefix("profiles.lab").map(|inner| format!("{inner}.{key}"));
+                    let in_effect = settings.iter().filter(|(name, _)| match &own {
+                        Some(own) => name.starts_with("profiles.") && name.ends_with(own),
+                        None => *name == full || section == "keys" && name.starts_with("keys."),
+                    });
+                    let mut shown: Vec<_> = in_effect.map(|(_, shown)| shown.clone()).collect();
+                    shown.extend(shown.is_empty().then(|| format!("{full}: not set")));
+                    let words = std::mem::take(&mut words);
+                    paragraphs.extend(shown.into_iter().map(|shown| paragraph("", format!("{shown}. {words}"))));
+                }
             }
         }
         Self::new("Settings", paragraphs, columns)
@@ -116,13 +147,22 @@ impl OverlayScreen for TextPage {
     fn lay_out(&mut self, columns: usize) {
         if columns != self.columns {
             self.columns = columns;
-            self.rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(columns)).collect();
+            let room = columns.saturating_sub(self.indent());
+            self.rows = match self.topic {
+                Some(topic) => manual::lay_out(topic.text, columns).lines().map(manual_row).collect(),
+                None => self.paragraphs.iter().flat_map(|paragraph| paragraph.rows(room)).collect(),
+            };
         }
     }
 
     fn go(&mut self, movement: Move, room: Size, _: Option<RowWindow>) {
         self.top = scrolled(self.top, movement, self.count(), room.height.into());
     }
+}
+
+/// A row of the manual; headings stand out.
+fn manual_row(line: &str) -> TextRow {
+    if line.starts_with('#') { paragraph(line.trim_start_matches(['#', ' ']), "") } else { paragraph("", line) }
 }
 
 pub(crate) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
@@ -176,7 +216,7 @@ pub fn remaining_label(RemainingQuota { limit, is_at_most }: &RemainingQuota) ->
 
 impl TextRow {
     fn rows(&self, columns: usize) -> Vec<Self> {
-        let rows = wrap(&self.text, columns.saturating_sub(HEAD).max(16)).into_iter();
+        let rows = wrap(&self.text, columns.max(16)).into_iter();
         let head = std::iter::once(self.head.as_str()).chain(std::iter::repeat(""));
         rows.zip(head).map(|(text, head)| Self { head: head.to_owned(), text }).collect()
     }

@@ -15,7 +15,6 @@ const MAX_CANDIDATES: usize = 50;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessRef {
-    /// Its number, as written.
     id: Vec<u8>,
     /// Its name in lower case, without folder and extension.
     name: Vec<u8>,
@@ -23,7 +22,6 @@ pub struct ProcessRef {
 }
 
 impl ProcessRef {
-    /// The process in these members of a record, if any.
     fn of(record: Raw<'_>, names: &[&str]) -> Option<Self> {
         let id = record.member("process_id").map(Raw::text).unwrap_or_default();
         let name = names.iter().find_map(|name| record.member(name)).map(Raw::text).unwrap_or_default();

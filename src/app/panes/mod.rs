@@ -17,10 +17,8 @@ const GROUP_PANES: usize = 4;
 /// The panes in display order: those with rows first, so that no area is empty.
 #[derive(Debug, Clone)]
 pub(crate) struct PaneOrder {
-    /// All panes except the overview.
     panes: Vec<Pane>,
     filled: usize,
-    /// The number of panes in the first group.
     first: usize,
 }
 
@@ -61,7 +59,6 @@ impl PaneOrder {
         self.group(number).first().copied()
     }
 
-    /// The number of groups for all panes with rows.
     pub(crate) fn groups(&self) -> usize {
         1 + self.filled.saturating_sub(self.first).div_ceil(GROUP_PANES)
     }

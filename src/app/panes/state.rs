@@ -53,7 +53,6 @@ pub enum FoldStep {
     Left,
     Right,
     Toggle,
-    /// Folds or unfolds all rows.
     All(bool),
 }
 
@@ -117,7 +116,6 @@ impl PaneState {
         self.filter_rows(report, pane, |row_filter| row_filter.found.iter_mut().for_each(|rows| rows.extend(&found)));
     }
 
-    /// Its own rows that match the filter.
     fn own_found(&self) -> RowSet {
         let pattern = self.filter.as_ref().and_then(|filter| filter.query.pattern.as_deref());
         let is_found = |row: &Row| pattern.is_some_and(|pattern| pattern.is_match(&row.text()));
@@ -181,6 +179,7 @@ impl PaneState {
         }
     }
 
+    /// The row at a visible position.
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<RowPlace> {
         self.places(report, pane, position..position.saturating_add(1)).next()
     }
@@ -245,6 +244,7 @@ impl PaneState {
         ends
     }
 
+    /// The lines of the tree before a process; `None` for other rows.
     pub fn branch(&self, report: &Report, place: RowPlace) -> Option<TreeBranch> {
         let tree = report.section(place.section).filter(|section| section.form == SectionForm::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
@@ -339,7 +339,6 @@ impl PaneState {
         });
     }
 
-    /// Whether its filter runs this search.
     pub(crate) fn runs(&self, job: JobNumber) -> bool {
         self.filter.as_ref().is_some_and(|filter| filter.query.runs(job))
     }

@@ -35,7 +35,6 @@ pub struct ScanWatch {
     step: WatchStep,
     /// Sandboxes that were done at the last listing of reports.
     listed: usize,
-    /// Reports in that listing.
     reports: usize,
 }
 
@@ -55,6 +54,7 @@ impl ScanWatch {
         Self { file, seen: None, made: 0, pace, next: now, scan, step, listed: 0, reports: 0 }
     }
 
+    /// Calls that it may still make.
     pub fn left(&self) -> u64 {
         self.pace.most.saturating_sub(self.made)
     }
@@ -70,6 +70,7 @@ impl ScanWatch {
         }
     }
 
+    /// Counts a call that was sent, and schedules the next one.
     pub fn count(&mut self, now: SignedDuration) {
         self.made += 1;
         self.defer(now);
@@ -109,7 +110,6 @@ impl ScanWatch {
         is_over && !has_next_page
     }
 
-    /// Whether it waits for a page of the list.
     pub(crate) fn awaits_page(&self) -> bool {
         matches!(self.step, WatchStep::List | WatchStep::NextPage)
     }
@@ -134,6 +134,7 @@ impl ScanWatch {
         format!("at most {} more, for {longest} at most", thousands(self.left()))
     }
 
+    /// Seconds until the next call, rounded up; 0 if it is due.
     pub fn seconds(&self, now: SignedDuration) -> i64 {
         let left = self.next.saturating_sub(now).max(SignedDuration::ZERO);
         left.as_secs().saturating_add(i64::from(left.subsec_nanos() > 0))
@@ -211,7 +212,6 @@ impl ScanWatches {
         StoreJob::RecordScan(file.clone(), Some(PendingScan { identifier: self.scans.get(file).cloned(), since }))
     }
 
-    /// The watch whose next call is due.
     pub(crate) fn due(&self, now: SignedDuration) -> Option<&ScanWatch> {
         self.all.iter().find(|follow| follow.next <= now)
     }

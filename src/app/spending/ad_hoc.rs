@@ -133,6 +133,7 @@ impl Prompt {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
+    /// When the response to the typed request was stored.
     pub fn stored_at(&self, now: Timestamp) -> Option<Timestamp> {
         let request = self.request(now).ok()?;
         self.source.stored.as_ref().filter(|(stored, _)| *stored == request).map(|(_, since)| *since)

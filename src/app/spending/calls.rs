@@ -65,6 +65,7 @@ impl Calls {
         self.paid().next().is_some()
     }
 
+    /// The calls in flight that may cost something.
     pub fn paid(&self) -> impl Iterator<Item = &InFlightCall> {
         self.iter().filter(|call| call.is_paid)
     }

@@ -8,7 +8,6 @@ use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns of a bar of usage.
 const BAR_WIDTH: usize = 20;
 
 /// The heading of the [rows](CountersView::rows) of known counters.
@@ -22,7 +21,6 @@ pub const OTHERS_HEADING: [&str; 7] = ["other counters", "", "holder", ">used", 
 pub struct CountersView<'a> {
     /// Known counters first, by unit and period.
     counters: Vec<CounterView<'a>>,
-    /// Parts of the response that could not be parsed.
     unparsed: &'a [UnparsedPart],
 }
 
@@ -157,7 +155,6 @@ impl<'a> CounterView<'a> {
 }
 
 impl SideView<'_> {
-    /// Used, allowed and left.
     fn quota_state(&self) -> [String; 3] {
         [self.balance.used, self.balance.allowed, self.remaining].map(thousands)
     }

@@ -25,11 +25,9 @@ use std::sync::Arc;
 /// A confirmation before something becomes public, costs more than the limit, or does harm.
 #[derive(Debug)]
 pub struct Confirmation {
-    /// The unique number of the confirmation.
     pub(super) number: u64,
     pub details: String,
     pub(crate) choices: Vec<KeyChoice>,
-    /// The key that declines.
     pub(crate) back: String,
 }
 

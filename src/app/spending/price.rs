@@ -106,7 +106,6 @@ struct ShownPrice {
     since: u64,
 }
 
-/// What pressing a key would spend.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct KeyOffer {
     pub(crate) command: &'static str,
@@ -168,6 +167,7 @@ pub struct QuotaState {
 }
 
 impl QuotaState {
+    /// The price of a request for the known entitlements.
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.entitlements)
     }
@@ -181,12 +181,10 @@ impl QuotaState {
         }
     }
 
-    /// The price of these operations together.
     pub(crate) fn plan(&self, operations: impl IntoIterator<Item = Operation>) -> Plan {
         Plan::of(operations, &self.entitlements)
     }
 
-    /// The price of this number of reports.
     pub(crate) fn price_of_reports(&self, count: usize) -> Plan {
         Plan::of_reports(count, &self.entitlements)
     }

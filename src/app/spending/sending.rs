@@ -98,7 +98,6 @@ impl Model {
         }
     }
 
-    /// Opens a confirmation whose answers each have a key.
     pub(crate) fn confirm_first(&mut self, details: String, choices: impl IntoIterator<Item = KeyChoice>) {
         self.questions += 1;
         let (number, choices) = (self.questions, choices.into_iter().collect());
@@ -225,7 +224,6 @@ impl Model {
         if self.calls.has(request) { KeyPrice { obstacle: Some(Obstacle::InFlight), ..tag } } else { tag }
     }
 
-    /// The cost of a plan, and its obstacle.
     pub(crate) fn price_of_plan(&self, plan: Plan) -> KeyPrice {
         let obstacle = || self.quota_state.obstacle(&plan, &self.calls, self.now);
         let obstacle = self.service.barred().or_else(obstacle);

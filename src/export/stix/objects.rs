@@ -17,7 +17,6 @@ const OBSERVABLES: Uuid = Uuid::from_u128(0x00ab_edb4_aa42_466c_9c01_fed2_3315_a
 /// TLP:AMBER+STRICT as defined by OASIS: a private report is for the own organisation.
 pub(super) const MARKING: &str = "marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003";
 
-/// The object of the marking.
 pub(super) const MARKING_OBJECT: &str = concat!(
     r#"{"type":"marking-definition","spec_version":"2.1","id":"marking-definition--939a9414-2ddd-4d32-a0cd-375ea402b003","#,
     r#""created":"2022-10-01T00:00:00.000Z","name":"TLP:AMBER+STRICT","extensions":"#,
@@ -46,7 +45,6 @@ pub(super) fn observable_id(kind: &str, properties: &str) -> String {
     format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, properties.as_bytes()))
 }
 
-/// A time in the format of STIX.
 pub(super) fn timestamp_text(when: Timestamp) -> String {
     when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
@@ -98,7 +96,6 @@ pub(super) fn product(name: &Untrusted) -> String {
 /// The devices of Windows that contain files.
 const VOLUMES: [&str; 4] = ["harddiskvolume", "cdrom", "mup", "lanmanredirector"];
 
-/// Whether a path is that of a device or pipe.
 pub(super) fn is_device(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     if matches!(path.as_str(), "nul" | "con" | "aux" | "prn" | "conin$" | "conout$") {
@@ -196,7 +193,6 @@ pub(super) fn property(kind: Kind, text: &str) -> Option<(&'static str, &'static
     }
 }
 
-/// The pattern that matches an indicator.
 pub(super) fn pattern(kind: Kind, text: &str) -> Option<String> {
     let (path, value) = match kind {
         Kind::Hash => (format!("file:hashes.'{}'", algorithm(text)), text.to_owned()),

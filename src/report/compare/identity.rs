@@ -42,7 +42,6 @@ pub(super) struct EqualityRule {
     has_techniques: bool,
 }
 
-/// Fields that are specific to a sandbox.
 const SANDBOX_FIELDS: &[&str] = &["process_id", "stage", "file_name"];
 
 impl EqualityRule {
@@ -200,7 +199,6 @@ fn hash(kind: u64, text: &[u8], keys: &impl BuildHasher) -> u64 {
     hasher.finish()
 }
 
-/// Appends a value in the form in which it is compared.
 fn add(value: Raw<'_>, sameness: Sameness, out: &mut Vec<u8>) {
     if value.kind() == Kind::Text {
         return add_text(value.content(), sameness, out);

@@ -232,6 +232,7 @@ impl Matrix {
         rows.take(most).filter_map(place).collect()
     }
 
+    /// For each column the number of items that it saw.
     pub fn counts(&self, pane: Option<Pane>) -> Vec<usize> {
         let mut counts = vec![0; self.columns.len()];
         for item in self.items.iter().filter(|item| pane.is_none_or(|pane| pane == item.pane)) {
@@ -344,7 +345,6 @@ fn hash(body: &Body, keys: &RandomState) -> HashedReport {
     (Column { report, sections, items: Vec::new() }, hashes)
 }
 
-/// The joined reports, whose rows have items.
 #[derive(Default)]
 struct JoinedReports {
     matrix: Matrix,
@@ -417,7 +417,6 @@ fn order(section: &Section) -> u16 {
     u16::try_from(section.pane() as usize * (ATTRIBUTES.len() + 1) + section.rank).unwrap_or(u16::MAX)
 }
 
-/// The identifier of a technique's row.
 fn id_of(row: &Row) -> Option<Untrusted> {
     let id = row.pieces.iter().find_map(Piece::value)?;
     Some(Untrusted::from(id.as_bytes().trim_ascii()))

@@ -7,7 +7,6 @@ use std::ops::Range;
 /// Schemes of downloads; letters before one do not belong to it.
 const SCHEMES: [&str; 8] = ["https", "http", "hxxps", "hxxp", "ftps", "ftp", "wss", "ws"];
 
-/// The indicators in a text, in order.
 pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
     let mut found = Vec::new();
     for (number, part) in text.split('"').enumerate() {
@@ -200,7 +199,6 @@ fn address_in(word: &str) -> Option<&str> {
     [server, behind].into_iter().find(|found| is_address(found))
 }
 
-/// Whether a word is an absolute path.
 pub(super) fn is_path(word: &str) -> bool {
     has_root(unprefixed(word)) || word.starts_with(r"\\") && word.len() > 4 || word.starts_with(r"\??\UNC\")
 }

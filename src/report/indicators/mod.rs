@@ -84,7 +84,6 @@ pub struct Indicator {
 }
 
 impl Indicator {
-    /// An indicator without rows.
     fn new(kind: Kind, value: Untrusted) -> Self {
         let places = Vec::new();
         let own = Vec::new();
@@ -264,7 +263,6 @@ fn is_of_no_file(hash: &str) -> bool {
     EMPTY.contains(&hash) || hash.bytes().all(|byte| Some(byte) == first)
 }
 
-/// One row that names an indicator.
 #[derive(Clone, Copy)]
 struct IndicatorRow {
     place: RowPlace,
@@ -277,7 +275,6 @@ struct IndicatorRow {
     is_decoded: bool,
 }
 
-/// The indicators found so far.
 #[derive(Default)]
 struct Collector {
     found: Vec<Indicator>,
@@ -398,7 +395,6 @@ impl Collector {
         }
     }
 
-    /// Adds the indicators of any kind in a text.
     fn add_from_text(&mut self, text: &Untrusted, seen: IndicatorRow, meaning: ValueMeaning) {
         let Ok(plain) = std::str::from_utf8(text.as_bytes()) else { return };
         // Placeholders in angle brackets would split the path that contains them.
@@ -450,7 +446,6 @@ impl Collector {
         }
     }
 
-    /// The number of an indicator; adds it if it is new.
     fn number_of(&mut self, kind: Kind, value: Untrusted) -> usize {
         let next = self.found.len();
         let new = Indicator::new(kind, value);
@@ -481,7 +476,6 @@ impl Collector {
     }
 }
 
-/// Whether both are the same indicator.
 fn is_same(one: &Indicator, other: &Indicator) -> bool {
     one.kind == other.kind && compared(one.kind, &one.value) == compared(other.kind, &other.value)
 }

@@ -42,7 +42,6 @@ fn is_local(address: Ipv6Addr) -> bool {
     address.is_unique_local() || address.is_unicast_link_local() || is_site_local || is_translated
 }
 
-/// Public name servers.
 const RESOLVERS: &str = "8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 149.112.112.112 208.67.222.222 \
     208.67.220.220 4.2.2.1 4.2.2.2 77.88.8.8 94.140.14.14 114.114.114.114 223.5.5.5 \
     2001:4860:4860::8888 2001:4860:4860::8844 2606:4700:4700::1111 2620:fe::fe";

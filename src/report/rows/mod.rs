@@ -89,7 +89,6 @@ pub struct Row {
 /// The label beside a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Label {
-    /// From the table of attributes.
     Known(&'static str),
     /// The attribute's name, if the table has no label.
     Named(Untrusted),
@@ -111,7 +110,6 @@ impl Default for Label {
 }
 
 impl Section {
-    /// The label beside each of its rows.
     pub(super) fn label(&self) -> Label {
         self.attribute.map_or_else(|| Label::Named(self.name.clone()), |known| Label::Known(known.label))
     }
@@ -183,6 +181,7 @@ impl Row {
 }
 
 impl Report {
+    /// A report whose index has no rows yet.
     pub fn unread(body: Body) -> Self {
         Self::new(body, Index::default())
     }

@@ -21,7 +21,6 @@ pub enum ValueMember {
 }
 
 impl ValueMember {
-    /// Its meaning in the reports of a sandbox.
     pub(super) fn of(sandbox: &Untrusted) -> Self {
         let sandbox = String::from_utf8_lossy(sandbox.as_bytes()).to_lowercase();
         let gives_name = ["lastline", "sndbox", "orcas"].iter().any(|name| sandbox.contains(name));
@@ -36,10 +35,8 @@ impl ValueMember {
 /// Maximum of values of evidence in a line; further ones are counted.
 const MAX_EVIDENCE: usize = 8;
 
-/// Separator between fields.
 const SEPARATOR: &str = " · ";
 
-/// How much of a row is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RowLength {
     /// As much as fits in a line; the rest is counted.
@@ -53,7 +50,6 @@ impl RowLength {
     }
 }
 
-/// Adds a member with its name.
 pub(super) fn push_member(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'_>) {
     let is_secret = name.as_bytes() == PASSWORD.as_bytes();
     let value = if is_secret { Piece::Own(HIDDEN.into()) } else { Piece::Detail(RowLength::Whole.value(value)) };
@@ -173,7 +169,6 @@ const PREFIX: &[u8] = b"IMPACT_SEVERITY_";
 const SEVERITIES: [&[&str]; 5] =
     [&["critical"], &["high"], &["medium", "moderate"], &["low"], &["info", "informational", "information"]];
 
-/// Removes the prefix of a severity.
 fn severity_word(text: Untrusted) -> Untrusted {
     text.as_bytes().strip_prefix(PREFIX).map(Untrusted::from).unwrap_or(text)
 }

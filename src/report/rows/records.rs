@@ -19,7 +19,6 @@ pub struct Record<'a> {
 /// One step from a value to a part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// To a member of an object.
     Member(Untrusted),
     /// To an element of an array, counted from 0.
     Element(usize),

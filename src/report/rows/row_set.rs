@@ -87,7 +87,6 @@ impl Report {
 /// Sections with sorted rows: techniques by tactic, then the most severe first, then in the order of the report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
-    /// For each section the position of each row.
     sections: BTreeMap<usize, Vec<u32>>,
 }
 

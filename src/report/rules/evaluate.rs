@@ -49,7 +49,6 @@ impl Marks {
 /// A rule that marks a row, by severity and number; the least is the most severe.
 pub(super) type Mark = (Severity, u16);
 
-/// The values of one row that rules are evaluated on.
 struct RowValues<'a> {
     /// The row's text, as [`spell`] writes it.
     text: &'a [u8],

@@ -24,7 +24,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum of listed recent files.
 const MAX_RECENT_FILES: u32 = 50;
 
 /// The maximum size of a list of hashes in bytes: about a million hashes.
@@ -154,7 +153,6 @@ fn ledger(gateway: &Gateway) -> Result<LedgerPage, StoreError> {
     })
 }
 
-/// All stored items, as the screen shows them.
 fn inventory(gateway: &Gateway) -> Result<Vec<StoredItem>, StoreError> {
     let mut things = gateway.store.inventory()?;
     if !gateway.store.is_persistent {

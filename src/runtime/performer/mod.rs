@@ -146,7 +146,6 @@ impl Drop for Performer {
     }
 }
 
-/// An error's text, made visible.
 fn visible_text(error: &dyn std::fmt::Display) -> String {
     to_visible(error.to_string()).cut(400).to_string()
 }

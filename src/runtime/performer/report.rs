@@ -81,7 +81,6 @@ fn counted(gateway: Option<&Gateway>, mut found: Vec<MergedIndicator>, reports: 
     (found, reports, counted)
 }
 
-/// The rules, read unless they are loaded.
 fn loaded(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
     rules.unwrap_or_else(|own| {
         let (rules, problems) = read_rules(own.as_deref());

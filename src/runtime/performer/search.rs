@@ -15,10 +15,8 @@ use std::collections::BTreeMap;
 use std::mem::take;
 use std::ops::ControlFlow;
 
-/// Threads that search one report.
 const SEARCH_THREADS: usize = 2;
 
-/// Reports that are searched concurrently.
 const CONCURRENT_REPORTS: usize = 2;
 
 impl Performer {
