@@ -22,11 +22,11 @@ pub fn read(path: &Path) -> (SavedScreen, Option<String>) {
         return (remembered, None);
     }
     let aside = path.with_extension("damaged");
-    let words = match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
+    let problem = match files::set_mode(path, 0o600).and_then(|()| std::fs::rename(path, &aside)) {
         Ok(()) => format!("The state file was damaged; it was renamed to {}.", text::path(&aside)),
         Err(error) => format!("{} is damaged, and cannot be renamed: {error}", text::path(path)),
     };
-    (SavedScreen::default(), Some(words))
+    (SavedScreen::default(), Some(problem))
 }
 
 /// Writes the state to a file that only its owner can read.

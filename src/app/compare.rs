@@ -285,7 +285,7 @@ impl Comparison {
     }
 
     pub(super) fn legend(&self) -> Vec<String> {
-        let words = |(n, column): (usize, &MatrixColumn)| {
+        let title = |(n, column): (usize, &MatrixColumn)| {
             let chosen = if n == self.here { "▸" } else { "" };
             let file = match (&self.other, column.side) {
                 (None, _) => "",
@@ -297,7 +297,7 @@ impl Comparison {
             let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
             format!("{chosen}{} {file}{name} {state}", column_letter(n))
         };
-        self.columns.iter().enumerate().map(words).collect()
+        self.columns.iter().enumerate().map(title).collect()
     }
 
     /// Remarks below the legend; `brings_back` is the key that shows hidden columns.
@@ -374,15 +374,15 @@ impl ComparisonList {
         let mut picker_rows = Vec::new();
         for (n, column) in self.source.columns.iter().enumerate() {
             let head = format!("{} {} {}", matrix.sign(item, n), column_letter(n), column.label());
-            let words = match (column.is_compared(), item.seen >> n & 1 == 1) {
+            let state = match (column.is_compared(), item.seen >> n & 1 == 1) {
                 (false, _) => "not stored",
                 (true, true) => "",
                 (true, false) if matrix.is_perhaps_unlisted(item, n) => "not listed, perhaps cut by the service",
                 (true, false) => "not seen",
             };
             let row = matrix.technique(item, Some(n)).cloned();
-            if row.is_some() || !words.is_empty() {
-                picker_rows.push(PickerRow { row, ..PickerRow::text(head.clone(), words) });
+            if row.is_some() || !state.is_empty() {
+                picker_rows.push(PickerRow { row, ..PickerRow::text(head.clone(), state) });
             }
             for (section, row) in matrix.places(number, n, MAX_TIMES) {
                 let file = self.source.other.clone().filter(|_| column.side == 1);

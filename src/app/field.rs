@@ -69,8 +69,8 @@ impl TextField {
     }
 
     fn take_word(&mut self) {
-        let words = self.text.trim_end();
-        let blank = words.char_indices().rfind(|(_, c)| c.is_whitespace());
+        let text = self.text.trim_end();
+        let blank = text.char_indices().rfind(|(_, c)| c.is_whitespace());
         self.text.truncate(blank.map_or(0, |(at, blank)| at + blank.len_utf8()));
     }
 }

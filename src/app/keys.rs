@@ -226,10 +226,10 @@ impl KeyContexts {
             OPEN => return "where no overlay is open".to_owned(),
             _ => {}
         }
-        let words: Vec<_> = self.each().map(KeyContext::label).collect();
-        match words.split_last() {
+        let labels: Vec<_> = self.each().map(KeyContext::label).collect();
+        match labels.split_last() {
             Some((last, before)) if !before.is_empty() => format!("{} and {last}", before.join(", ")),
-            _ => words.concat(),
+            _ => labels.concat(),
         }
     }
 }

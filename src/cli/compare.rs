@@ -255,7 +255,7 @@ impl CompareOutput {
             column.items_seen = items.iter().filter(|item| item.seen >> n & 1 == 1).count();
         }
         self.items.extend(items.iter().map(|item| {
-            let (label, text) = matrix.row(item).words(converted);
+            let (label, text) = matrix.row(item).label_and_text(converted);
             ItemOutput {
                 pane: item.pane.name(),
                 label,
@@ -272,7 +272,7 @@ impl CompareOutput {
         }));
         matrix.each_of_differing(&mut |item, column, row| {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
-            let (number, text) = (column + 1, row.words(converted).1);
+            let (number, text) = (column + 1, row.label_and_text(converted).1);
             match item.details.last_mut().filter(|details| details.number == number) {
                 Some(details) if details.texts.len() >= MAX_VALUES || details.texts.contains(&text) => {}
                 Some(details) => details.texts.push(text),

@@ -76,12 +76,12 @@ impl CostArgs {
             _ => print(self.json, &forecast, text)?,
         }
         // The text output includes the reason already; JSON gets it here.
-        let words = |short| if self.json { forecast.summary.as_str() } else { short };
+        let message = |short| if self.json { forecast.summary.as_str() } else { short };
         if forecast.fit == Fit::Refused {
-            fail!(Refused, "{}", words("it is refused"));
+            fail!(Refused, "{}", message("it is refused"));
         }
         if is_balanced && !forecast.fits {
-            fail!(DoesNotFit, "{}", words("it does not fit now, or not for certain"));
+            fail!(DoesNotFit, "{}", message("it does not fit now, or not for certain"));
         }
         Ok(())
     }

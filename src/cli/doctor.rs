@@ -57,8 +57,9 @@ impl DoctorArgs {
         print(self.json, &checks, || text(&checks))?;
         let wrong: Vec<_> = checks.iter().filter(|check| check.status == Health::Error).collect();
         let Some(first) = wrong.first() else { return Ok(()) };
-        let words = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
-        Err(first.kind.error(words).into())
+        let message =
+            format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
+        Err(first.kind.error(message).into())
     }
 
     fn checks(&self, common: &Common) -> Vec<Check> {

@@ -36,8 +36,8 @@ impl Document {
     pub(super) fn refuse_if_other(&self, advice: &str) -> Result<()> {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         let Some(kind) = kinds.and_then(|kinds| kinds.into_iter().next()) else { return Ok(()) };
-        let words = format!("{} is not a behaviour report{kind}: {advice}", text::to_visible(&self.name));
-        fail!(Malformed, "{}", text::own(&words))
+        let message = format!("{} is not a behaviour report{kind}: {advice}", text::to_visible(&self.name));
+        fail!(Malformed, "{}", text::own(&message))
     }
 
     /// The name, followed by the kind or the place of the first report where they are unusual.
@@ -71,12 +71,12 @@ impl Document {
     /// Prints how a document that is not a behaviour report can be used nevertheless.
     pub(super) fn warn_if_other(&self) {
         if let Some(kind) = self.reports.iter().find_map(|(_, here)| other_kind(&here.body)) {
-            let words = format!(
+            let message = format!(
                 "{} is not a behaviour report{kind}: show prints it as it is, export writes it as the pane other and finds no \
                  indicator in it, and open shows it",
                 text::to_visible(&self.name)
             );
-            super::warn(text::own(&words));
+            super::warn(text::own(&message));
         }
     }
 }
@@ -85,8 +85,8 @@ impl Document {
 fn other_kind(body: &Body) -> Option<String> {
     let report = document::read_until_known(body);
     let kind = report.kind().filter(|kind| !kind.is_empty());
-    let words = kind.map(|kind| format!(", but of type \"{}\"", kind.visible_cut(40))).unwrap_or_default();
-    (!report.is_behaviour()).then_some(words)
+    let label = kind.map(|kind| format!(", but of type \"{}\"", kind.visible_cut(40))).unwrap_or_default();
+    (!report.is_behaviour()).then_some(label)
 }
 
 /// Parses a path and expands a quoted `~`, which the shell has not expanded.

@@ -113,7 +113,7 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
     let window = audit::around(windows, entries.first()?.at, entries.last()?.at)?;
     let (since, until) = (window.since, window.until);
     let others = entries.iter().filter(|entry| entry.at < since || entry.at > until).count();
-    let words = match others {
+    let summary = match others {
         0 => window.label(),
         _ => {
             let compared = entries.len() - others;
@@ -121,7 +121,7 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
             format!("{compared} of {all}: {}. The rest once behaview quota reads the counters", window.label())
         }
     };
-    let last = format!("from {} to {}: {words}", text::moment(since), text::moment(until));
+    let last = format!("from {} to {}: {summary}", text::moment(since), text::moment(until));
     let shown = json!({
         "since": since,
         "until": until,
@@ -129,7 +129,7 @@ fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String
         "certain": window.certain,
         "unsure": window.unsure,
         "not_compared": others,
-        "summary": words,
+        "summary": summary,
     });
     Some((shown, last))
 }

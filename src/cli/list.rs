@@ -172,8 +172,8 @@ impl ListArgs {
             listed.more = cursor.is_some() || page.is_lost;
             let is_enough = self.all && fetched >= MAX_PAGES;
             if is_enough && listed.more {
-                let words = "pages were fetched, and there are more: --all once more continues behind the stored ones";
-                warn(format!("{}: {fetched} {words}", file.short()));
+                let remark = "pages were fetched, and there are more: --all once more continues behind the stored ones";
+                warn(format!("{}: {fetched} {remark}", file.short()));
             }
             if page.is_lost && self.all {
                 fail!(Partial, "the list has another page, but its cursor cannot be requested");

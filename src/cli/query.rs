@@ -174,11 +174,11 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
     let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "totals": totals, "remark": remark});
     print(setup.spending.json, &shown, || {
         let row = |(what, price): &(String, Option<Price>)| {
-            let (words, rule) = match price {
+            let (price_label, rule) = match price {
                 Some(price) => (price.short(), price.rule.number),
                 None => ("0, stored".to_owned(), ""),
             };
-            [words, rule.to_owned(), what.clone()]
+            [price_label, rule.to_owned(), what.clone()]
         };
         let sums: Vec<_> = totals.iter().map(|sum| sum.units.label(sum.unit)).collect();
         let sums = if sums.is_empty() { "nothing".to_owned() } else { sums.join(", ") };

@@ -155,7 +155,7 @@ fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit:
         HitSource::Notes(file, identifier) => (file.as_ref(), Some(identifier), None),
         HitSource::Pane(_) => (None, document.and_then(|(_, identifier)| identifier), None),
     };
-    let (label, text) = hit.row.words(Untrusted::unicode);
+    let (label, text) = hit.row.label_and_text(Untrusted::unicode);
     FoundRow {
         file: file.map(ToString::to_string).or_else(|| document.map(|(name, _)| name.to_owned())),
         id: identifier.map(|identifier| identifier.text().unicode()),

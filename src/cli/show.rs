@@ -87,8 +87,8 @@ pub(super) fn stored(identifier: &Identifier, common: &Common) -> Result<Option<
 /// The error of commands that open only stored reports.
 pub(super) fn not_stored(identifier: &Identifier) -> anyhow::Error {
     let report = Request::Behaviour { identifier: identifier.clone() }.label();
-    let words = format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");
-    FailureKind::NotFound.error(words).into()
+    let message = format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");
+    FailureKind::NotFound.error(message).into()
 }
 
 /// Parses an identifier as listed, whatever its shape.

@@ -88,11 +88,11 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 /// The maximum cost of watching, in addition to the `named` calls of a dry run.
 pub(super) fn max_cost(pace: PollPace, named: u64) -> OpenCost {
     let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
-    let words = format!(
+    let remark = format!(
         "Watching makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
     );
-    (words, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
+    (remark, Units { min: 1_u64.saturating_sub(named), max: Some(pace.most.saturating_sub(named)) })
 }
 
 pub(super) fn watch(setup: &Setup, file: Sha256, scan: Option<Identifier>, pace: PollPace) -> Result<()> {

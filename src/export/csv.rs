@@ -111,8 +111,8 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 
 /// Severity and label of a rule; empty without one.
 fn marked(rule: Option<&Rule>) -> [String; 2] {
-    let words = rule.map(|rule| cell(&Untrusted::from(rule.label())));
-    [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), words.unwrap_or_default()]
+    let label = rule.map(|rule| cell(&Untrusted::from(rule.label())));
+    [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), label.unwrap_or_default()]
 }
 
 fn cell(text: &Untrusted) -> String {

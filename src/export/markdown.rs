@@ -134,8 +134,8 @@ fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mu
 }
 
 fn marked(rule: Option<&Rule>) -> String {
-    let words = |rule: &Rule| text(&Untrusted::from(rule.label()));
-    rule.map(|rule| format!(" - {} {}", rule.severity.name(), words(rule))).unwrap_or_default()
+    let label = |rule: &Rule| text(&Untrusted::from(rule.label()));
+    rule.map(|rule| format!(" - {} {}", rule.severity.name(), label(rule))).unwrap_or_default()
 }
 
 fn note(note: &Note) -> String {

@@ -185,7 +185,7 @@ impl<'a> MispEvent<'a> {
 
     fn attribute(&mut self, found: &MergedIndicator, within: Within<'_>) -> String {
         let notes = self.merged.notes_about(found);
-        let words: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
+        let remarks: String = notes.iter().map(|note| format!("; note: {}", note.text.visible())).collect();
         let reason = self.merged.reason(found);
         let to_ids = reason.is_some();
         let why = match reason {
@@ -195,7 +195,7 @@ impl<'a> MispEvent<'a> {
         self.noted.extend(notes);
         let (kind, category) = standing(self.merged, found);
         let value = found.value().legible();
-        attribute(self.event, self.when, (kind, category, to_ids), &value, &(why + &words), within)
+        attribute(self.event, self.when, (kind, category, to_ids), &value, &(why + &remarks), within)
     }
 }
 

@@ -302,9 +302,9 @@ impl Summary {
         let left_out = format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
         let unread = format!("{} that could not be read", count(self.unread, "report"));
         let cut = format!("{} of exactly 300 or 500 rows, perhaps cut by the service", count(self.cut_lists, "list"));
-        let words = [(self.left_out, left_out), (self.unread, unread), (self.cut_lists, cut)];
-        let words: Vec<_> = words.into_iter().filter(|(n, _)| *n > 0).map(|(_, words)| words).collect();
-        (!words.is_empty()).then(|| words.join("; "))
+        let remarks = [(self.left_out, left_out), (self.unread, unread), (self.cut_lists, cut)];
+        let remarks: Vec<_> = remarks.into_iter().filter(|(n, _)| *n > 0).map(|(_, remark)| remark).collect();
+        (!remarks.is_empty()).then(|| remarks.join("; "))
     }
 
     fn add_report(&mut self, report: &Report) {

@@ -381,10 +381,10 @@ impl<'a> MergedReports<'a> {
 
     /// The values of `word` for the reports that name an indicator, each once.
     pub(super) fn each_word(&self, found: &MergedIndicator, word: impl Fn(&OpenedReport<'a>) -> String) -> String {
-        let mut words: Vec<_> = self.reports_of(found).map(|(report, _)| word(report)).collect();
+        let mut names: Vec<_> = self.reports_of(found).map(|(report, _)| word(report)).collect();
         let mut known = BTreeSet::new();
-        words.retain(|word| known.insert(word.clone()));
-        words.join("; ")
+        names.retain(|name| known.insert(name.clone()));
+        names.join("; ")
     }
 }
 

@@ -16,7 +16,7 @@ pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
 
 /// A row as its pane shows it, in one defanged line.
 pub fn line(pane: Pane, row: &Row) -> String {
-    let (label, text) = row.words(|text| harmless(pane, text).into());
+    let (label, text) = row.label_and_text(|text| harmless(pane, text).into());
     let gap = if label.is_empty() { "" } else { " " };
     format!("{label}{gap}{text}")
 }
@@ -74,8 +74,8 @@ fn heading(opened: &OpenedReport<'_>) -> String {
 }
 
 fn marked(rule: &Rule) -> String {
-    let words = Untrusted::from(rule.label()).visible().disarmed();
-    format!("  ({}: {words})", rule.severity.name())
+    let label = Untrusted::from(rule.label()).visible().disarmed();
+    format!("  ({}: {label})", rule.severity.name())
 }
 
 fn note_text(note: &Note) -> String {

@@ -72,8 +72,8 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
         indicator.why_not_public().map_or(Ok(()), Err)?;
         let rule = opened.rule_of(indicator).filter(|rule| rule.severity <= Severity::Medium);
         let rule = rule.ok_or("no finding of high or medium severity is about it")?;
-        let words = format!("{}: {}", rule.severity.name(), rule.label());
-        (rule.name.clone(), words, usize::from(rule.severity != Severity::High))
+        let label = format!("{}: {}", rule.severity.name(), rule.label());
+        (rule.name.clone(), label, usize::from(rule.severity != Severity::High))
     };
     Ok(BlockReason { name, explanation, activity })
 }

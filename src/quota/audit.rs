@@ -240,11 +240,11 @@ pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) 
     windows.extend(self::windows(snapshots, calls, unit));
     // The map keeps the last finding of a call.
     windows.sort_by_key(|window| window.finding() != Finding::Unclear);
-    let words = |window: &Window| {
-        let words = window.label();
-        window.calls.iter().map(move |call| (call.number, words.clone())).collect::<Vec<_>>()
+    let evidence = |window: &Window| {
+        let label = window.label();
+        window.calls.iter().map(move |call| (call.number, label.clone())).collect::<Vec<_>>()
     };
-    windows.iter().flat_map(words).collect()
+    windows.iter().flat_map(evidence).collect()
 }
 
 /// Whether the last reading, long after the calls of a window, still shows fewer units than they
@@ -336,8 +336,9 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
         let window = window(first, second, calls, unit)?;
         let rest = window.rose.checked_sub(window.certain.checked_add(window.unsure?)?).filter(|rest| *rest > 0)?;
         let (rose, certain) = (window.rose, window.certain);
-        let words = format!("the counter rose by {rose}, this program accounted for {certain}: it counts as charged");
-        Some((call.number, settled.saturating_add(rest).min(call.max_charge), words))
+        let evidence =
+            format!("the counter rose by {rose}, this program accounted for {certain}: it counts as charged");
+        Some((call.number, settled.saturating_add(rest).min(call.max_charge), evidence))
     })
 }
 

@@ -221,8 +221,8 @@ impl Forecast {
                 format!("fits; {} {}", line.unit.count(line.at_worst.unwrap_or(line.at_best)), line.left_label())
             }
             _ => {
-                let words: Vec<_> = self.totals.iter().filter_map(|total| self.short_label(*total, now)).collect();
-                if words.is_empty() { "the remaining quota is not known".to_owned() } else { words.join("; ") }
+                let parts: Vec<_> = self.totals.iter().filter_map(|total| self.short_label(*total, now)).collect();
+                if parts.is_empty() { "the remaining quota is not known".to_owned() } else { parts.join("; ") }
             }
         }
     }
@@ -234,13 +234,13 @@ impl Forecast {
         if lines().next().is_none() {
             return Some(format!("the remaining {} are not known", unit.plural()));
         }
-        let words = short().map(|line| format!("{} more than are {}", line.short.label(unit), line.left_label()));
-        let words = Some(words.collect::<Vec<_>>().join(", ")).filter(|words| !words.is_empty())?;
+        let parts = short().map(|line| format!("{} more than are {}", line.short.label(unit), line.left_label()));
+        let parts = Some(parts.collect::<Vec<_>>().join(", ")).filter(|parts| !parts.is_empty())?;
         let ready = ready_at(lines().map(|line| &line.limit), needed.max.unwrap_or(needed.min), now);
         let about = if short().all(|line| line.reset_is_assumed) { "about " } else { "" };
         Some(match ready {
-            Some(at) => format!("{words}; complete after {about}{}", crate::text::moment(at)),
-            None => format!("{words}; not complete within 10 years"),
+            Some(at) => format!("{parts}; complete after {about}{}", crate::text::moment(at)),
+            None => format!("{parts}; not complete within 10 years"),
         })
     }
 }

@@ -112,8 +112,8 @@ fn reason(error: &regex::Error) -> String {
     if matches!(error, regex::Error::CompiledTooBig(_)) {
         return "the expression takes too much memory".to_owned();
     }
-    let words = error.to_string();
-    let last = words.lines().last().unwrap_or_default();
+    let message = error.to_string();
+    let last = message.lines().last().unwrap_or_default();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 

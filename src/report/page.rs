@@ -78,8 +78,8 @@ impl<'a> Envelope<'a> {
     /// The service's error as text: an object of `code` and `message`.
     pub(super) fn error_text(&self) -> Option<String> {
         let word = |name| Some(self.error?.member(name)?.text().visible_cut(200).to_string());
-        let words: Vec<_> = ["code", "message"].into_iter().filter_map(word).collect();
-        (!words.is_empty()).then(|| words.join(": "))
+        let parts: Vec<_> = ["code", "message"].into_iter().filter_map(word).collect();
+        (!parts.is_empty()).then(|| parts.join(": "))
     }
 }
 

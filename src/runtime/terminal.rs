@@ -206,8 +206,8 @@ pub fn install_panic_hook() {
     std::panic::set_hook(Box::new(move |panic| {
         if std::thread::current().id() == main {
             restore_terminal();
-            let words = Untrusted::from(panic.to_string()).visible();
-            let _ = writeln!(io::stderr(), "behaview has a bug and had to end. Stored reports are safe. {words}");
+            let message = Untrusted::from(panic.to_string()).visible();
+            let _ = writeln!(io::stderr(), "behaview has a bug and had to end. Stored reports are safe. {message}");
         }
     }));
 }

@@ -85,7 +85,7 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
 pub(super) fn row_text(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
     let place = state.place(&open.report, pane, state.scroll.cursor)?;
-    let (label, text) = open.row(state, place).words(|text| text.visible_cut(columns).into());
+    let (label, text) = open.row(state, place).label_and_text(|text| text.visible_cut(columns).into());
     let gap = if label.is_empty() { "" } else { "  " };
     let rules = model.rules.as_ref();
     let rule = rules.and_then(|rules| rules.rule(open.marks.as_ref()?.rule(place.section, place.row)?));
@@ -170,7 +170,7 @@ const CONTEXT_COLUMNS: usize = 12;
 
 /// The offset of a row that shows its match; `None` if the row's line has no match.
 fn shift_to(pattern: &Pattern, row: &Row) -> Option<usize> {
-    let (_, text) = row.words(|text| text.visible().into());
+    let (_, text) = row.label_and_text(|text| text.visible().into());
     let found = pattern.spans(&text).into_iter().next()?;
     text.get(..found.start).map(|before| before.columns().saturating_sub(CONTEXT_COLUMNS))
 }

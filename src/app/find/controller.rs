@@ -79,8 +79,8 @@ impl Model {
     /// Opens the list of hits, with the text of the last search.
     pub(crate) fn begin_finding(&mut self, is_stored: bool) {
         let earlier = self.stored_search(is_stored).and_then(Option::take);
-        let words = if is_stored { SearchQuery::default() } else { self.pattern.without_results() };
-        let mut finder = earlier.unwrap_or_else(|| HitList::of(words, is_stored));
+        let query = if is_stored { SearchQuery::default() } else { self.pattern.without_results() };
+        let mut finder = earlier.unwrap_or_else(|| HitList::of(query, is_stored));
         finder.filter.begin_typing();
         self.overlays.put(finder);
         self.search_hits()

@@ -156,7 +156,7 @@ fn explained(line: Line) -> impl Iterator<Item = Line> {
 /// A remark on what a value does not show: that it is empty, or has blanks at its ends.
 fn blanks(line: &Line) -> Option<TextRow> {
     let value = line.value.as_ref()?.as_bytes();
-    let words = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
+    let remark = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {
         (true, _, _) => "is empty",
         (_, true, true) => "begins and ends with a blank",
         (_, true, false) => "begins with a blank",
@@ -164,19 +164,19 @@ fn blanks(line: &Line) -> Option<TextRow> {
         _ => return None,
     };
     let head = line.name.as_ref().map_or_else(|| "value".to_owned(), |name| name.visible_cut(40).to_string());
-    Some(TextRow { head, text: words.to_owned() })
+    Some(TextRow { head, text: remark.to_owned() })
 }
 
 fn remark_rows(remark: &TextRow, columns: usize) -> Vec<DetailRow> {
     let head = Untrusted::from(remark.head.as_str()).visible();
     let hanging = (head.width() + 2).min(columns / 3);
-    let words = wrap(&remark.text, columns.saturating_sub(hanging).max(8)).into_iter();
-    let row = |(n, words): (usize, String)| DetailRow {
+    let rows = wrap(&remark.text, columns.saturating_sub(hanging).max(8)).into_iter();
+    let row = |(n, text): (usize, String)| DetailRow {
         indent: if n == 0 { 0 } else { hanging },
         name: (n == 0).then(|| head.clone()),
-        value: Untrusted::from(words).visible(),
+        value: Untrusted::from(text).visible(),
     };
-    words.enumerate().map(row).collect()
+    rows.enumerate().map(row).collect()
 }
 
 /// A stored response as a tree of its members.

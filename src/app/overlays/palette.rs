@@ -182,8 +182,8 @@ impl PaletteItem {
             PaletteAction::Send(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
             PaletteAction::Send(_) => self.off.is_none().then(|| self.tag.plan.to_string()),
             PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
-                let words = self.tag.label();
-                Some(if words.columns() > room { self.tag.short() } else { words })
+                let label = self.tag.label();
+                Some(if label.columns() > room { self.tag.short() } else { label })
             }
             PaletteAction::Command(_) | PaletteAction::Read(_) => None,
         }
@@ -231,7 +231,7 @@ fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
     }
     let typed = typed.to_lowercase();
     let help = item.help.to_lowercase();
-    let words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
+    let all_words = || typed.split_whitespace().all(|word| help.contains(word)).then_some(1_000);
     let at_once = item.name.find(&typed).map(|at| 1 + at);
     let synonyms = SYNONYMS.lines().find_map(|line| line.strip_prefix(item.name)?.strip_prefix('\t'));
     let is_synonym = synonyms.is_some_and(|words| words.split(' ').any(|word| word.starts_with(&typed)));
@@ -240,5 +240,5 @@ fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
         .or_else(|| item.label.to_lowercase().find(&typed).map(|at| 50 + at))
         .or_else(|| typed.split_whitespace().all(|word| item.name.contains(word)).then_some(100))
         .or_else(|| help.contains(&typed).then_some(500))
-        .or_else(words)
+        .or_else(all_words)
 }

@@ -56,7 +56,7 @@ impl PickerRow {
 }
 
 pub(crate) fn text_of(row: &Row) -> String {
-    let (label, text) = row.words(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
+    let (label, text) = row.label_and_text(|text| String::from_utf8_lossy(text.as_bytes()).into_owned());
     format!("{label} {text}")
 }
 

@@ -58,7 +58,7 @@ pub fn describe_deletion(deletion: &Deletion) -> String {
     let things = &deletion.things;
     let reports = things.iter().filter(|thing| thing.report().is_some()).count() as u64;
     let others = things.iter().filter(|thing| matches!(thing.what, StoredContent::Response { .. })).count() as u64;
-    let words = match (things.as_slice(), reports, others) {
+    let items = match (things.as_slice(), reports, others) {
         ([], ..) => return "nothing".to_owned(),
         (_, 0, 0) => "notes on reports that are not stored".to_owned(),
         ([one], 1, _) => format!("the report by {}", title(one).cut(40)),
@@ -68,7 +68,7 @@ pub fn describe_deletion(deletion: &Deletion) -> String {
     };
     let (size, on_disk) = deletion.sizes();
     let notes = if deletion.notes > 0 { format!(", with {}", count(deletion.notes, "note")) } else { String::new() };
-    format!("{words} {}: {}, {} on disk{notes}", label_owners(things), bytes(size), bytes(on_disk))
+    format!("{items} {}: {}, {} on disk{notes}", label_owners(things), bytes(size), bytes(on_disk))
 }
 
 impl StoreContents {
@@ -235,9 +235,9 @@ impl Model {
             hidden => format!("{} of them hidden by the filter. ", thousands(hidden as u64)),
         };
         let file = file.unwrap_or_default();
-        let words = describe_deletion(deletion);
+        let description = describe_deletion(deletion);
         let again = again(&deletion.things, &self.quota_state.entitlements, self.now);
-        format!("{lead}{file}: {words}. {hidden}{again}").trim_end().to_owned()
+        format!("{lead}{file}: {description}. {hidden}{again}").trim_end().to_owned()
     }
 
     /// Removes deleted items from lists, open files and search results.

@@ -171,13 +171,13 @@ pub(crate) fn paragraph(head: &str, text: impl Into<String>) -> TextRow {
 
 fn price_of(model: &Model, key: Key, command: &Command) -> TextRow {
     let tag = model.key_price(command);
-    let words = match &tag.obstacle {
+    let price = match &tag.obstacle {
         Some(Obstacle::InFlight) => "0, the same request is in flight".to_owned(),
         // An obstacle to a later call does not disable the key that leads to it.
         Some(obstacle) if tag.is_deferred && !tag.is_over_budget() => format!("0; what it leads to: {obstacle}"),
         _ => tag.label(),
     };
-    paragraph(&key.to_string(), format!("{} · {words}", command.label))
+    paragraph(&key.to_string(), format!("{} · {price}", command.label))
 }
 
 struct PriceReason {

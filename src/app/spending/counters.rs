@@ -144,11 +144,11 @@ impl<'a> CounterView<'a> {
                 let full = percent.min(100) as usize * BAR_WIDTH / 100;
                 "█".repeat(full) + &"░".repeat(BAR_WIDTH - full)
             };
-            let words = side.percent_used.map_or_else(
+            let share = side.percent_used.map_or_else(
                 || format!("{used} used"),
                 |percent| format!("{} {percent:>3} % · {used} of {allowed} · {left} left", bar(percent)),
             );
-            paragraph(holder.name(), [words, side.remarks()].join(" · ").trim_end_matches(" · "))
+            paragraph(holder.name(), [share, side.remarks()].join(" · ").trim_end_matches(" · "))
         });
         [paragraph("", title)].into_iter().chain(sides).chain([paragraph("", "")]).collect()
     }

@@ -34,11 +34,11 @@ impl LedgerEntry {
     fn paragraph(&self, now: Timestamp) -> TextRow {
         let [_, _, what, predicted, settled, state, outcome, counters] = self.cells();
         let settled = format!("{state} {settled}").trim_end().to_owned();
-        let words = [what, format!("predicted {predicted}"), settled, outcome, counters];
-        let words: Vec<_> = words.into_iter().filter(|words| !words.is_empty()).collect();
+        let parts = [what, format!("predicted {predicted}"), settled, outcome, counters];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let is_today = Period::Daily.meets(now, self.at, self.at);
         let time = self.at.strftime(if is_today { "%H:%M:%S" } else { "%m-%d %H:%M" });
-        paragraph(&time.to_string(), words.join(" · "))
+        paragraph(&time.to_string(), parts.join(" · "))
     }
 }
 

@@ -85,8 +85,8 @@ impl KeyPrice {
 
     /// The label for little room, without a refusal's reason or the reset time; for a later request, its price there.
     pub fn short(&self) -> String {
-        let words = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
-        words.split(" until ").next().and_then(|words| words.split(':').next()).unwrap_or_default().to_owned()
+        let label = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
+        label.split(" until ").next().and_then(|label| label.split(':').next()).unwrap_or_default().to_owned()
     }
 }
 
@@ -321,13 +321,13 @@ impl BudgetState {
     pub(crate) fn text(&self, session: SpentUnits) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
-        let words = limits.into_iter().filter_map(|(who, limit, spent)| {
+        let sentences = limits.into_iter().filter_map(|(who, limit, spent)| {
             let at_least = if spent.is_open { "at least " } else { "" };
             let (limit, spent) = (thousands(limit?), thousands(spent.total()));
             Some(format!("{who} may spend {limit}: {at_least}{spent} spent, or may be."))
         });
-        let words: Vec<_> = words.collect();
-        (!words.is_empty()).then(|| words.join(" "))
+        let sentences: Vec<_> = sentences.collect();
+        (!sentences.is_empty()).then(|| sentences.join(" "))
     }
 }
 

@@ -18,8 +18,8 @@ impl Model {
         }
         let request = quote.request();
         let price = self.quota_state.price_from(request, source, self.overlays.missing(request));
-        let words = || format!("{} costs {}.", request.label(), price.short());
-        let dear = || self.settings.must_confirm(price.verdict.units.max).then(words);
+        let message = || format!("{} costs {}.", request.label(), price.short());
+        let dear = || self.settings.must_confirm(price.verdict.units.max).then(message);
         if let Some(why) = request.warning().or_else(dear) {
             let tag = self.price_of_request(request, source);
             // The budget refuses at once, not after confirmation.

@@ -13,7 +13,7 @@ fn matrix(reports: &[Value]) -> Matrix {
 }
 
 fn text(row: &Row) -> String {
-    row.words(|text| text.visible().into()).1
+    row.label_and_text(|text| text.visible().into()).1
 }
 
 /// Items with the numbers of the reports that saw them.

@@ -152,16 +152,16 @@ impl Row {
     }
 
     /// Its label and its text, with outside text converted by `shown`.
-    pub fn words(&self, shown: impl Fn(&Untrusted) -> String) -> (String, String) {
+    pub fn label_and_text(&self, shown: impl Fn(&Untrusted) -> String) -> (String, String) {
         let label = match &self.label {
             Label::Known(word) => (*word).to_owned(),
             Label::Named(name) => shown(name),
         };
-        let words = |piece: &Piece| match piece {
+        let text = |piece: &Piece| match piece {
             Piece::Value(text) | Piece::Detail(text) => shown(text),
-            Piece::Own(words) | Piece::Known(words) => words.to_string(),
+            Piece::Own(text) | Piece::Known(text) => text.to_string(),
         };
-        (label, self.pieces.iter().map(words).collect())
+        (label, self.pieces.iter().map(text).collect())
     }
 
     pub(crate) fn push_text(&self, out: &mut Vec<u8>) {

@@ -17,7 +17,7 @@ fn pane(json: &str, pane: Pane) -> Vec<String> {
 }
 
 fn text(row: &Row) -> String {
-    let (label, text) = row.words(|text| text.visible().into());
+    let (label, text) = row.label_and_text(|text| text.visible().into());
     format!("{label}|{text}")
 }
 

@@ -232,9 +232,9 @@ impl FoundTechnique {
         let is_it = |piece: &Piece| matches!(piece, Piece::Value(id) if id.as_bytes() == self.id.as_bytes());
         let Some(at) = row.pieces.iter().position(is_it) else { return };
         // After the technique's name.
-        let words =
+        let label =
             if row.pieces.len() > at + 2 { format!(" {} ·", self.label()) } else { format!(" · {}", self.label()) };
-        row.pieces.insert(row.pieces.len().min(at + 2), Piece::Own(words.into()));
+        row.pieces.insert(row.pieces.len().min(at + 2), Piece::Own(label.into()));
     }
 
     fn label(&self) -> String {

@@ -170,8 +170,8 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
             return Ok(Message::Notice(format!("Not all of it was deleted, and maybe none: {}", visible_text(&error))));
         }
     }
-    let words = format!("Deleted: {}. The ledger stays.", describe_deletion(&deletion));
-    Ok(StoreEvent::Deleted(words, inventory(gateway)?).into())
+    let message = format!("Deleted: {}. The ledger stays.", describe_deletion(&deletion));
+    Ok(StoreEvent::Deleted(message, inventory(gateway)?).into())
 }
 
 /// Loads a file's stored list pages and reports; sends no request.
@@ -216,8 +216,8 @@ fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFill
         work.send(match body {
             Ok(body) => StoreEvent::ReportRead(identifier, LoadedReport::new(received, body, None).verdict),
             Err(why) => {
-                let words = format!("{} cannot be read: {why}", identifier.text().visible_cut(100));
-                StoreEvent::Deleted(words, inventory(gateway)?)
+                let message = format!("{} cannot be read: {why}", identifier.text().visible_cut(100));
+                StoreEvent::Deleted(message, inventory(gateway)?)
             }
         });
     }
