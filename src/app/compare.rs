@@ -338,7 +338,7 @@ impl ComparisonList {
     pub(super) fn find_items(&mut self) -> Option<SearchJob> {
         let pattern = self.filter.typed.text.clone();
         let Some(matrix) = self.source.matrix.clone().filter(|_| !pattern.is_empty()) else {
-            self.filter.run = None;
+            self.filter.search = None;
             self.change(|compare| compare.found = None);
             return None;
         };

@@ -360,7 +360,7 @@ impl OpenReport {
         let state = self.panes.get_mut(&pane)?;
         let filter = state.filter.as_mut()?;
         if filter.query.update_pattern() {
-            filter.covered = 0;
+            filter.searched_bytes = 0;
             return self.start_search(pane);
         }
         if filter.query.typed.is_empty() {
@@ -369,23 +369,24 @@ impl OpenReport {
         None
     }
 
-    /// Starts the search of those rows that a pane's filter has not covered.
+    /// Starts the search of those rows that a pane's filter has not reached.
     fn start_search(&mut self, pane: Pane) -> Option<SearchJob> {
         let report = self.report.clone();
         let filter = self.panes.get_mut(&pane)?.filter.as_mut()?;
         let pattern = filter.query.pattern.clone()?;
-        let scope = SearchScope { pane: Some(pane), from: filter.covered };
-        filter.covered = report.searchable();
+        let scope = SearchScope { pane: Some(pane), from: filter.searched_bytes };
+        filter.searched_bytes = report.searchable();
         let ticket = filter.query.begin();
-        filter.query.run.iter_mut().for_each(|run| run.is_new = scope.from == 0);
+        filter.query.search.iter_mut().for_each(|run| run.is_new = scope.from == 0);
         Some(SearchJob::Filter(ticket, report, pattern, scope))
     }
 
     /// Continues the filters after more of the report was indexed.
     pub(super) fn continue_search(&mut self) -> Vec<SearchJob> {
         let reaches = self.report.searchable();
-        let is_behind =
-            |filter: &Filter| !filter.query.is_running() && filter.query.pattern.is_some() && filter.covered < reaches;
+        let is_behind = |filter: &Filter| {
+            !filter.query.is_running() && filter.query.pattern.is_some() && filter.searched_bytes < reaches
+        };
         let panes = self.panes.iter().filter(|(_, state)| state.filter.as_ref().is_some_and(is_behind));
         let behind: Vec<_> = panes.map(|(pane, _)| *pane).collect();
         behind.into_iter().filter_map(|pane| self.start_search(pane)).collect()
@@ -397,7 +398,7 @@ impl OpenReport {
             state.take_found(&self.report, *pane, job, rows);
             let query = state.filter.as_mut().map(|filter| &mut filter.query);
             if let Some((query, end)) = query.zip(ended) {
-                query.run = None;
+                query.search = None;
                 query.problem = end.err().or(query.problem.take());
             }
         }
@@ -471,7 +472,7 @@ impl ListEntry {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {
             let state = open.panes.entry(pane).or_default();
-            state.filter = Some(Filter { before: state.before(&open.report, pane), ..filter });
+            state.filter = Some(Filter { unfiltered: state.before(&open.report, pane), ..filter });
         }
         let ticket = self.open.insert(open).job.ticket();
         ReportJob::Index(ticket, body)

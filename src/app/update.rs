@@ -401,7 +401,7 @@ impl Model {
 
     pub(super) fn close_overlay(&mut self) {
         if let Some(Overlay::HitList(mut finder)) = self.overlays.close() {
-            finder.filter.run = None;
+            finder.filter.search = None;
             self.save_search(finder);
         }
         self.check_store()

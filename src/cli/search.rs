@@ -51,7 +51,7 @@ impl SearchArgs {
             let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
             group.hits.iter().filter(is_meant).try_for_each(|hit| {
                 hits += 1;
-                self.print(&found_row(&group.of, document, hit), hit)
+                self.print(&found_row(&group.source, document, hit), hit)
             })
         };
         let mut names = Vec::new();

@@ -93,7 +93,7 @@ impl DrawList for SearchHits {
     const COUNTS_ROWS: bool = false;
 
     fn title(list: &HitList, _: &Model) -> String {
-        let title = if list.source.is_stored { "Search all stored reports" } else { "Find in all panes" };
+        let title = if list.source.is_of_store { "Search all stored reports" } else { "Find in all panes" };
         let hits = Some(list.source.count()).filter(|hits| *hits > 0).map(|hits| format!(" · {}", count(hits, "hit")));
         let (done, all) = list.source.searched;
         let reports = (all > 0).then(|| format!(" · {} of {} reports", thousands(done), thousands(all)));
@@ -105,9 +105,9 @@ impl DrawList for SearchHits {
     }
 
     fn prompt(list: &HitList) -> String {
-        let how = list.filter.how;
-        let case = if how.is_case_sensitive { " Aa" } else { "" };
-        format!("{}{case}", if how.is_regex { "regex" } else { "find" })
+        let options = list.filter.options;
+        let case = if options.is_case_sensitive { " Aa" } else { "" };
+        format!("{}{case}", if options.is_regex { "regex" } else { "find" })
     }
 
     fn absent(list: &HitList, _: &Model) -> String {
@@ -139,30 +139,30 @@ impl DrawList for SearchHits {
             return line.own(&format!("  and {} more", thousands(more)), Role::Faint);
         };
         line.own("  ", Role::Text);
-        if let (Some(pane), HitSource::Report(..)) = (hit.pane(), &group.of) {
+        if let (Some(pane), HitSource::Report(..)) = (hit.pane(), &group.source) {
             line.own(&format!("{} ", pane.short()), Role::Key);
         }
         draw_label(&mut line, &hit.row.label);
-        line.tab(if list.source.is_stored { LABELS } else { LABELS - 6 });
+        line.tab(if list.source.is_of_store { LABELS } else { LABELS - 6 });
         draw_pieces(&mut line, &hit.row.pieces, Role::Text, None, list.filter.pattern.as_deref());
     }
 }
 
 fn draw_group(line: &mut LineWriter<'_>, group: &HitGroup, model: &Model) {
-    match &group.of {
+    match &group.source {
         HitSource::Pane(pane) => {
             line.own(&key(*pane, model), Role::Key);
             line.own(" ", Role::Key);
             line.own(pane.title(), Role::Strong);
         }
         HitSource::Report(file, identifier, _) | HitSource::Notes(file, identifier) => {
-            if matches!(group.of, HitSource::Notes(..)) {
+            if matches!(group.source, HitSource::Notes(..)) {
                 line.own(&format!("{MARK} "), Role::Key);
             }
             line.own(&file.as_ref().map_or("of no known file".to_owned(), |file| file.short()), Role::Strong);
             line.own(" · ", Role::Faint);
             line.visible(&identifier.parts().sandbox.visible_cut(40), Role::Strong);
-            if let HitSource::Report(.., Some(profile)) = &group.of {
+            if let HitSource::Report(.., Some(profile)) = &group.source {
                 line.own(" · stored for profile ", Role::Faint);
                 line.visible(&Untrusted::from(profile.as_str()).visible_cut(40), Role::Strong);
             }

@@ -49,7 +49,7 @@ impl Model {
 
     pub(crate) fn comparison_filtered(&mut self, job: JobNumber, found: Vec<u32>) {
         if let Some(compare) = self.overlays.find_mut::<ComparisonList>().filter(|compare| compare.filter.runs(job)) {
-            compare.filter.run = None;
+            compare.filter.search = None;
             self.change_comparison(|compare| compare.found = Some(found));
         }
     }

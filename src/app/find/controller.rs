@@ -20,7 +20,7 @@ impl Model {
         if let Some((pane, open)) = self.focused().zip(self.files.open_mut()) {
             let state = open.panes.entry(pane).or_default();
             let before = state.before(&open.report, pane);
-            let filter = state.filter.get_or_insert_with(|| Filter { before, ..Filter::default() });
+            let filter = state.filter.get_or_insert_with(|| Filter { unfiltered: before, ..Filter::default() });
             (filter.query.is_typing, filter.substitute) = (true, None);
         }
     }
@@ -62,7 +62,7 @@ impl Model {
 
     pub(crate) fn change_how(&mut self, change: fn(&mut MatchOptions)) {
         if let Some(query) = self.query_mut() {
-            change(&mut query.how);
+            change(&mut query.options);
             self.start_search()
         }
     }
@@ -103,7 +103,7 @@ impl Model {
             finder.change(|hits| hits.add(found));
             finder.source.searched = searched;
             if let Some(end) = end {
-                finder.filter.run = None;
+                finder.filter.search = None;
                 finder.filter.problem = end.err();
             }
             break;
@@ -112,7 +112,7 @@ impl Model {
 
     pub(crate) fn go_to_hit(&mut self) {
         let chosen = self.overlays.top_as::<HitList>().and_then(|finder| finder.hit());
-        let Some(why_unreachable) = chosen.map(|(group, _)| group.of.why_unreachable()) else { return };
+        let Some(why_unreachable) = chosen.map(|(group, _)| group.source.why_unreachable()) else { return };
         if let Some(why) = why_unreachable {
             return self.warn(why);
         }
@@ -123,11 +123,11 @@ impl Model {
 
     pub(super) fn go_to_found(&mut self) {
         let Some((group, hit)) = self.search().and_then(HitList::hit) else { return };
-        if let Some(why) = group.of.why_unreachable() {
+        if let Some(why) = group.source.why_unreachable() {
             return self.warn(why);
         }
         let place = hit.at.map(|(_, place)| place);
-        match group.of.clone() {
+        match group.source.clone() {
             HitSource::Pane(_) => {
                 let entry = self.list().map_or(0, |list| list.scroll.cursor);
                 self.go_to(Target { file: None, identifier: None, entry, place })
@@ -223,7 +223,7 @@ impl Model {
     pub(crate) fn return_to_list(&mut self) {
         match self.files.shown_mut().and_then(|file| file.left.take()) {
             Some(ReturnPoint::Finder) => {
-                let is_stored = self.search().is_some_and(|finder| finder.source.is_stored);
+                let is_stored = self.search().is_some_and(|finder| finder.source.is_of_store);
                 let finder = self.stored_search(is_stored).and_then(Option::take);
                 // The next key after the return is a command, not text.
                 if let Some(mut finder) = finder {
@@ -244,7 +244,9 @@ impl Model {
     pub(super) fn search(&self) -> Option<&HitList> {
         let file = self.files.shown();
         let here = file.and_then(OpenFile::open).map(|open| open.job.number());
-        file.and_then(|file| file.finder.as_ref()).filter(|finder| finder.source.of == here).or(self.finder.as_ref())
+        file.and_then(|file| file.finder.as_ref())
+            .filter(|finder| finder.source.report == here)
+            .or(self.finder.as_ref())
     }
 
     pub(super) fn stored_search(&mut self, is_stored: bool) -> Option<&mut Option<HitList>> {
@@ -256,12 +258,12 @@ impl Model {
         if finder.hit().is_none() {
             return;
         }
-        if finder.source.is_stored {
+        if finder.source.is_of_store {
             self.prefer_stored_search();
         } else {
             self.pattern = finder.filter.without_results();
         }
-        if let Some(kept) = self.stored_search(finder.source.is_stored) {
+        if let Some(kept) = self.stored_search(finder.source.is_of_store) {
             *kept = Some(finder);
         }
     }
@@ -276,7 +278,7 @@ impl Model {
         if self.filter().is_some() {
             return self.step_passing(forward);
         }
-        let is_stored = self.search().is_some_and(|finder| finder.source.is_stored);
+        let is_stored = self.search().is_some_and(|finder| finder.source.is_of_store);
         let finder = self.stored_search(is_stored).and_then(Option::as_mut);
         finder.into_iter().for_each(|finder| finder.step(forward));
         self.go_to_found();

@@ -23,10 +23,10 @@ pub const MAX_HITS: usize = 50;
 pub struct SearchQuery {
     pub typed: TextField,
     pub is_typing: bool,
-    pub how: MatchOptions,
+    pub options: MatchOptions,
     pub pattern: Option<Arc<Pattern>>,
     pub problem: Option<String>,
-    pub(crate) run: Option<RunningSearch>,
+    pub(crate) search: Option<RunningSearch>,
 }
 
 #[derive(Debug)]
@@ -39,14 +39,14 @@ pub(crate) struct RunningSearch {
 impl SearchQuery {
     /// Compiles the typed pattern; keeps the last one if invalid. Returns whether a new search is needed.
     pub(crate) fn update_pattern(&mut self) -> bool {
-        match Pattern::new(&self.typed.text, self.how) {
+        match Pattern::new(&self.typed.text, self.options) {
             Ok(pattern) => {
                 self.problem = None;
                 self.pattern = Some(Arc::new(pattern));
                 true
             }
             Err(_) if self.typed.is_empty() => {
-                (self.problem, self.pattern, self.run) = (None, None, None);
+                (self.problem, self.pattern, self.search) = (None, None, None);
                 false
             }
             Err(bad) => {
@@ -73,29 +73,29 @@ impl SearchQuery {
 
     /// Starts a search; cancels a running one.
     pub(crate) fn begin(&mut self) -> Ticket {
-        let run = self.run.insert(RunningSearch { job: Job::default(), is_new: true });
+        let run = self.search.insert(RunningSearch { job: Job::default(), is_new: true });
         run.job.ticket()
     }
 
     pub(crate) fn run_mut(&mut self, job: JobNumber) -> Option<&mut RunningSearch> {
-        self.run.as_mut().filter(|run| run.job.is(job))
+        self.search.as_mut().filter(|run| run.job.is(job))
     }
 
     pub(crate) fn runs(&self, job: JobNumber) -> bool {
-        self.run.as_ref().is_some_and(|run| run.job.is(job))
+        self.search.as_ref().is_some_and(|run| run.job.is(job))
     }
 
     pub fn is_running(&self) -> bool {
-        self.run.is_some()
+        self.search.is_some()
     }
 
     pub(super) fn without_results(&self) -> Self {
-        Self { typed: self.typed.clone(), how: self.how, ..Self::default() }
+        Self { typed: self.typed.clone(), options: self.options, ..Self::default() }
     }
 
     pub fn label(&self) -> String {
-        let close = if self.how.is_regex { "/" } else { "" };
-        let case = if self.how.is_case_sensitive { " Aa" } else { "" };
+        let close = if self.options.is_regex { "/" } else { "" };
+        let case = if self.options.is_case_sensitive { " Aa" } else { "" };
         format!("/{}{close}{case}", self.typed.text)
     }
 }
@@ -103,11 +103,11 @@ impl SearchQuery {
 #[derive(Debug, Default)]
 pub struct Filter {
     pub query: SearchQuery,
-    pub(crate) before: Before,
+    pub(crate) unfiltered: Before,
     /// The row chosen at the last change; the row that replaces it until the cursor moves.
     pub(crate) substitute: Option<(RowPlace, Option<RowPlace>)>,
     /// The offset in the body up to which rows have been searched.
-    pub(crate) covered: usize,
+    pub(crate) searched_bytes: usize,
 }
 
 impl Filter {
@@ -122,13 +122,13 @@ pub type HitList = ListView<SearchHits>;
 /// Hits in all panes of a report, or in all stored reports.
 #[derive(Debug, Default)]
 pub struct SearchHits {
-    pub is_stored: bool,
+    pub is_of_store: bool,
     pub groups: Vec<HitGroup>,
     rows: Vec<HitRow>,
     /// The numbers of searched reports and of all; zero for a search of one report.
     pub searched: (u64, u64),
     /// The report that is searched, if only one.
-    pub(crate) of: Option<JobNumber>,
+    pub(crate) report: Option<JobNumber>,
     /// The process to which hits are limited, if others have its name.
     pub process: Option<ProcessRef>,
 }
@@ -144,7 +144,7 @@ pub struct HitRow {
 /// The hits of one pane or one report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HitGroup {
-    pub of: HitSource,
+    pub source: HitSource,
     pub count: u64,
     pub hits: Vec<Hit>,
 }
@@ -202,7 +202,7 @@ impl HitGroup {
         let places = sections.flat_map(|(pane, n)| found.rows(n).iter().map(move |row| (pane, n, *row)));
         let hits =
             places.map(|(pane, section, row)| Hit::new(report, pane, section, row, pattern)).take(max_hits).collect();
-        (!found.is_empty()).then_some(Self { of, count: found.len() as u64, hits })
+        (!found.is_empty()).then_some(Self { source: of, count: found.len() as u64, hits })
     }
 }
 
@@ -257,7 +257,7 @@ impl ListSource for SearchHits {
     fn is_in(&self, row: &HitRow, pane: Pane) -> bool {
         let Some(group) = self.groups.get(row.group) else { return false };
         let is_in = |hit: &Hit| hit.pane() == Some(pane);
-        match (&group.of, row.at) {
+        match (&group.source, row.at) {
             (HitSource::Pane(of), _) => *of == pane,
             (_, 0) => group.hits.iter().any(is_in),
             (_, at) => group.hits.get(at - 1).is_some_and(is_in),
@@ -279,7 +279,7 @@ impl SearchHits {
     /// Adds hits to their groups; panes are in their order, reports in order of arrival.
     pub(super) fn add(&mut self, more: Vec<HitGroup>) {
         for group in more {
-            match self.groups.iter_mut().find(|known| known.of == group.of) {
+            match self.groups.iter_mut().find(|known| known.source == group.source) {
                 Some(known) => {
                     known.count += group.count;
                     known.hits.extend(group.hits.into_iter().take(MAX_HITS.saturating_sub(known.hits.len())));
@@ -287,11 +287,11 @@ impl SearchHits {
                 None => self.groups.push(group),
             }
         }
-        for group in self.groups.iter_mut().filter(|group| matches!(group.of, HitSource::Pane(_))) {
+        for group in self.groups.iter_mut().filter(|group| matches!(group.source, HitSource::Pane(_))) {
             // Sorts in the order of the pane, not of the bytes.
             group.hits.sort_by_key(|hit| hit.rank);
         }
-        self.groups.sort_by_key(|group| match group.of {
+        self.groups.sort_by_key(|group| match group.source {
             HitSource::Pane(pane) => Some(pane),
             HitSource::Report(..) | HitSource::Notes(..) => None,
         });
@@ -312,16 +312,16 @@ impl SearchHits {
 }
 
 impl HitList {
-    pub(crate) fn of(query: SearchQuery, is_stored: bool) -> Self {
-        Self::typing(SearchHits { is_stored, ..SearchHits::default() }, query)
+    pub(crate) fn of(query: SearchQuery, is_of_store: bool) -> Self {
+        Self::typing(SearchHits { is_of_store, ..SearchHits::default() }, query)
     }
 
     pub(super) fn search(&mut self, open: Option<&OpenReport>) -> Option<SearchJob> {
-        let open = open.filter(|_| !self.source.is_stored);
-        self.source.of = open.map(|open| open.job.number());
+        let open = open.filter(|_| !self.source.is_of_store);
+        self.source.report = open.map(|open| open.job.number());
         if !self.filter.update_pattern() {
             // Hits of the previous text do not belong to this one.
-            self.filter.run = None;
+            self.filter.search = None;
             self.forget_hits();
             return None;
         }
@@ -330,7 +330,7 @@ impl HitList {
         let (process, report) = (self.source.process.clone(), open.map(|open| open.report.clone()));
         match report {
             Some(report) => Some(SearchJob::Panes(ticket, report, pattern, process)),
-            None => self.source.is_stored.then_some(SearchJob::Stored(ticket, pattern)),
+            None => self.source.is_of_store.then_some(SearchJob::Stored(ticket, pattern)),
         }
     }
 

@@ -356,7 +356,7 @@ impl PaneState {
 
     /// Restores the view from before the filter; the cursor stays on its row, unfolded.
     pub(crate) fn restore_rows(&mut self, report: &Report, pane: Pane) {
-        let Some(before) = self.filter.as_ref().map(|filter| filter.before.clone()) else { return };
+        let Some(before) = self.filter.as_ref().map(|filter| filter.unfiltered.clone()) else { return };
         self.update_view(report, pane, |state| {
             state.folds = before.folds.clone();
             state.row_filter.found = None;

@@ -74,7 +74,7 @@ fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, k
                 kept.by_ref().take(room).map(|row| Hit::new(report, pane, section, *row, pattern)).collect();
             *known += hits.len();
             let count = (hits.len() + kept.count()) as u64;
-            found.extend((count > 0).then_some(HitGroup { of: HitSource::Pane(pane), count, hits }));
+            found.extend((count > 0).then_some(HitGroup { source: HitSource::Pane(pane), count, hits }));
         }
         if !found.is_empty() && pace.is_due() {
             send_hits(work, ticket, take(&mut found), (0, 0), None);
@@ -121,9 +121,9 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
         pieces.extend(item.into_iter().flat_map(|item| [Piece::Own("  on ".into()), Piece::Detail(item.text)]));
         let hit = Hit { at, rank: 0, row: Row { label: Label::Known("note"), pieces } };
         let of = HitSource::Notes(note.file.or_else(|| identifier.parts().file), identifier);
-        match groups.iter_mut().find(|group| group.of == of) {
+        match groups.iter_mut().find(|group| group.source == of) {
             Some(group) => group.hits.push(hit),
-            None => groups.push(HitGroup { of, count: 0, hits: vec![hit] }),
+            None => groups.push(HitGroup { source: of, count: 0, hits: vec![hit] }),
         }
     }
     groups.iter_mut().for_each(|group| group.count = group.hits.len() as u64);
