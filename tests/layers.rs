@@ -1,4 +1,4 @@
-//! Arrows between rooms only point down, each big library has one room, and words that are gone stay gone.
+//! Arrows between modules only point down, each big library has one module, and words that are gone stay gone.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Each room with the rooms it may name.
+/// Each module with the modules it may name.
 const MAY_KNOW: &str = "\
 text:
 clock:
@@ -38,7 +38,7 @@ fn may_know() -> impl Iterator<Item = (&'static str, &'static str)> {
     MAY_KNOW.lines().map(|line| line.split_once(": ").unwrap_or((line.trim_end_matches(':'), "")))
 }
 
-/// Each library with the rooms that may use it.
+/// Each library with the modules that may use it.
 const USED_BY: &[(&str, &[&str])] = &[
     ("ratatui", &["view", "runtime"]),
     ("crossterm", &["runtime"]),
@@ -65,16 +65,20 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every source file with the name of its room.
-fn rooms() -> Vec<(String, PathBuf)> {
+/// Every source file with the name of its module.
+fn source_files() -> Vec<(String, PathBuf)> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
     files(&source, &mut found);
-    let room = |path: &PathBuf| {
+    let module = |path: &PathBuf| {
         let first = path.strip_prefix(&source).unwrap().components().next().unwrap();
         Path::new(first.as_os_str()).file_stem().unwrap().to_str().unwrap().to_owned()
     };
-    found.into_iter().map(|path| (room(&path), path)).filter(|(room, _)| room != "lib" && room != "main").collect()
+    found
+        .into_iter()
+        .map(|path| (module(&path), path))
+        .filter(|(module, _)| module != "lib" && module != "main")
+        .collect()
 }
 
 /// A file's code without comments and without its tests: an item of theirs ends with its line, or with the brace below its beginning.
@@ -112,19 +116,19 @@ fn names(code: &str, before: &str, word: &str) -> bool {
 
 #[test]
 fn every_module_is_listed() {
-    for (room, path) in rooms() {
-        assert!(may_know().any(|(listed, _)| listed == room), "{} belongs to no listed room", path.display());
+    for (module, path) in source_files() {
+        assert!(may_know().any(|(listed, _)| listed == module), "{} belongs to no listed module", path.display());
     }
 }
 
 #[test]
 fn no_module_uses_a_module_above_it() {
     let mut wrong = Vec::new();
-    for (room, path) in rooms() {
-        let (_, may) = may_know().find(|(listed, _)| *listed == room).unwrap();
+    for (module, path) in source_files() {
+        let (_, may) = may_know().find(|(listed, _)| *listed == module).unwrap();
         let code = code(&path);
         assert!(!code.contains("crate::{"), "what {} brings in by a group is not seen here", path.display());
-        for (other, _) in may_know().filter(|(other, _)| *other != room && !may.split(' ').any(|room| room == *other)) {
+        for (other, _) in may_know().filter(|(other, _)| *other != module && !may.split(' ').any(|may| may == *other)) {
             if names(&code, "crate::", other) {
                 wrong.push(format!("{} names {other}", path.display()));
             }
@@ -136,9 +140,9 @@ fn no_module_uses_a_module_above_it() {
 #[test]
 fn each_library_is_used_by_its_modules_only() {
     let mut wrong = Vec::new();
-    for (room, path) in rooms() {
+    for (module, path) in source_files() {
         let code = code(&path);
-        for (library, _) in USED_BY.iter().filter(|(_, rooms)| !rooms.contains(&room.as_str())) {
+        for (library, _) in USED_BY.iter().filter(|(_, modules)| !modules.contains(&module.as_str())) {
             if names(&code, "", library) {
                 wrong.push(format!("{} uses {library}", path.display()));
             }
@@ -155,7 +159,7 @@ fn model_methods_and_module_cycles_are_few() {
         let inside = path.strip_prefix(&app).unwrap().with_extension("");
         inside.to_str().unwrap().replace('/', "::").trim_end_matches("::mod").to_owned()
     };
-    let files = rooms().into_iter().filter(|(_, path)| path.starts_with(&app) && !path.ends_with("tests.rs"));
+    let files = source_files().into_iter().filter(|(_, path)| path.starts_with(&app) && !path.ends_with("tests.rs"));
     let files: BTreeMap<_, _> = files.map(|(_, path)| (module(&path), code(&path))).collect();
     let blocks =
         files.values().flat_map(|code| code.split("\nimpl Model {").skip(1)).map(|rest| rest.split("\n}").next());
@@ -239,14 +243,14 @@ fn retired_words_do_not_return() {
 
 #[test]
 fn visibility_has_three_forms() {
-    let paths = rooms().into_iter().map(|(_, path)| path).filter(|path| code(path).contains("pub(in "));
+    let paths = source_files().into_iter().map(|(_, path)| path).filter(|path| code(path).contains("pub(in "));
     assert_eq!(paths.collect::<Vec<_>>(), Vec::<PathBuf>::new(), "say pub, pub(crate) or pub(super)");
 }
 
 #[test]
 fn type_names_are_unique() {
     let mut known = BTreeMap::<String, PathBuf>::new();
-    for (_, path) in rooms().into_iter().filter(|(_, path)| !path.to_str().unwrap().contains("test")) {
+    for (_, path) in source_files().into_iter().filter(|(_, path)| !path.to_str().unwrap().contains("test")) {
         for line in code(&path).lines() {
             let item =
                 line.trim_start_matches("pub ").trim_start_matches("pub(super) ").trim_start_matches("pub(crate) ");

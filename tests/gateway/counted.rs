@@ -283,14 +283,14 @@ async fn a_charge_that_the_counters_do_not_show_is_lowered() {
 #[tokio::test]
 async fn snapshots_are_thinned_and_expire_after_100_days() {
     let scene = Scene::begin().await;
-    let looks = || scene.harness.count("SELECT COUNT(DISTINCT look) FROM counters");
-    let before = looks();
+    let polls = || scene.harness.count("SELECT COUNT(DISTINCT look) FROM counters");
+    let before = polls();
     for _ in 0..11 {
         pass(&scene.harness.demo, 1);
         harness::fetch(&scene.gateway, &Request::Quotas).await.unwrap();
     }
-    assert!((3..=4).contains(&(looks() - before)), "one in five minutes, and the last: {}", looks());
+    assert!((3..=4).contains(&(polls() - before)), "one in five minutes, and the last: {}", polls());
     pass(&scene.harness.demo, 101 * 24 * 60);
     harness::fetch(&scene.gateway, &Request::Quotas).await.unwrap();
-    assert_eq!(looks(), 1);
+    assert_eq!(polls(), 1);
 }

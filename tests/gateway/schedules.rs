@@ -57,8 +57,8 @@ enum Step {
 }
 
 impl Step {
-    /// Looks at the counters that go before calls without a known limit.
-    fn looks(&self) -> usize {
+    /// Readings of the counters before calls without a known limit.
+    fn readings(&self) -> usize {
         match self {
             Self::Twice { what: OPEN, .. } | Self::Both { what: OPEN } => 2 * calls(OPEN),
             Self::Ask { what: OPEN, .. } | Self::Killed { what: OPEN, .. } | Self::AskAndLook { what: OPEN, .. } => {
@@ -317,7 +317,7 @@ async fn play(steps: &[Step], budget: Budget, sum: &Sum) {
     let mut unsure = 0;
     for step in steps {
         let (calls, charged) = (scene.harness.priced_calls(), scene.charged());
-        let confirmed = scene.perform(step).await + step.looks();
+        let confirmed = scene.perform(step).await + step.readings();
         if matches!(step, Step::Killed { .. }) {
             scene.settle().await;
         }

@@ -33,7 +33,7 @@ fn what_did_not_come_whole_is_not_stored() {
     let mut tui = stalled_after(9_000);
     tui.until("setup.tmp");
     tui.keys("ctrl-x");
-    above_bar!("arriving_given_up", tui);
+    above_bar!("arriving_cancelled", tui);
     let mut tui = tui.restart_without_service();
     tui.open(&main_file());
     assert!(!tui.screen().contains("setup.tmp"), "{}", tui.screen());

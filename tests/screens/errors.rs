@@ -145,14 +145,14 @@ fn stalled_call_is_cancelled_by_key() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     tui.keys("ctrl-x");
-    insta::assert_snapshot!("given_up", tui.screen());
+    insta::assert_snapshot!("cancelled", tui.screen());
     assert_eq!(tui.paid_calls(), 1);
 }
 
 #[test]
 fn a_service_that_repeats_the_key_shows_asterisks() {
     let key = "c0ffee11".repeat(8);
-    let mut tui = TuiHarness::with_key(crate::parrot::begin(&key), &key);
+    let mut tui = TuiHarness::with_key(crate::key_echo::begin(&key), &key);
     let masked = |tui: &TuiHarness, wanted: &str| {
         let screen = tui.screen();
         assert!(!screen.to_ascii_lowercase().contains("c0ffee11"), "{screen}");

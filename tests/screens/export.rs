@@ -32,7 +32,7 @@ fn copied_text_is_one_defanged_line() {
     tui.keys("ctrl-y");
     assert_eq!(tui.copied(), crate::harness::main_file().to_string());
     tui.keys("enter 5 y");
-    screen!("away_copied", tui);
+    screen!("copied", tui);
     assert_eq!(tui.copied(), "gate[.]lumen[.]example");
     tui.keys("3 ctrl-y");
     let row = tui.copied();
@@ -44,7 +44,7 @@ fn copied_text_is_one_defanged_line() {
     let all = tui.copied();
     assert!(all.contains("CALLS_WMI · CHECKS_USER_INPUT · CREATES_SCHEDULED_TASK · "), "{all}");
     tui.keys("3 enter");
-    screen!("away_values", tui);
+    screen!("values", tui);
     tui.keys("tab y");
     assert!(tui.copied().starts_with("rundll32.exe"));
 }
@@ -75,7 +75,7 @@ fn hostile_text_is_never_copied_raw() {
 fn raw_text_is_copied_after_one_confirmation() {
     let mut tui = TuiHarness::at(file("Unfriendly"), options());
     tui.keys("enter enter 2 Y");
-    screen!("away_raw", tui);
+    screen!("raw", tui);
     tui.keys("y");
     assert!(tui.copied().contains('\u{1b}'));
     tui.keys("j Y");
@@ -86,16 +86,16 @@ fn raw_text_is_copied_after_one_confirmation() {
 fn indicators_lead_to_their_rows() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter i");
-    screen!("away_indicators", tui);
+    screen!("indicators", tui);
     tui.keys("tab } } }");
-    screen!("away_indicators_hosts", tui);
+    screen!("indicators_hosts", tui);
     tui.keys("y");
     assert_eq!(tui.copied(), "gate[.]lumen[.]example");
     tui.keys("{ { ctrl-p");
     let copied = tui.copied();
     assert!(copied.matches(" · ").count() == 6 && !copied.contains("cdn"), "{copied}");
     tui.keys("} } enter j enter");
-    screen!("away_indicator_row", tui);
+    screen!("indicator_row", tui);
     tui.keys("esc esc v");
     assert!(tui.screen().contains("Indicators · Lynxbox · host · 4 of"), "{}", tui.screen());
     tui.keys("j");
@@ -117,9 +117,9 @@ fn folded_process_is_unfolded_for_its_indicator() {
 fn export_overwrites_only_after_confirmation() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 5 x");
-    screen!("away_export", tui);
+    screen!("form", tui);
     tui.keys("right");
-    screen!("away_export_pane", tui);
+    screen!("form_pane", tui);
     let path = place(&tui, "net.csv");
     type_path(&mut tui, path.to_str().unwrap());
     assert!(tui.screen().contains(" rows, readable by you alone"), "{}", tui.screen());
@@ -164,7 +164,7 @@ fn filtered_rows_are_exported_alone() {
 fn a_row_and_a_value_are_written_as_they_are_copied() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter 3 x right right");
-    screen!("away_row", tui);
+    screen!("row", tui);
     let path = place(&tui, "row.txt");
     type_path(&mut tui, path.to_str().unwrap());
     let key = r"HKCU\Software\Microsoft\Windows\CurrentVersion\Run\LumenUpdate";
@@ -213,10 +213,10 @@ fn artifact_is_paid_once_and_saved_as_named() {
     tui.keys("enter d $");
     assert!(tui.screen().contains("download · 1 request"), "{}", tui.screen());
     tui.keys("esc");
-    screen!("away_downloads", tui);
+    screen!("artifacts", tui);
     tui.keys("enter");
     assert_eq!((tui.paid_calls(), tui.calls(Endpoint::Artifact)), (2, 1));
-    screen!("away_downloaded", tui);
+    screen!("artifact_stored", tui);
     tui.keys("enter");
     assert!(tui.screen().contains("57874b32c259-CAPE-Sandbox.html"), "{}", tui.screen());
     let path = place(&tui, "page.html");
@@ -231,7 +231,7 @@ fn interrupted_artifact_is_resumed() {
     let mut tui = TuiHarness::listed();
     arm(tui.demo.as_ref().unwrap(), "artifact:cut=5000000*1");
     tui.keys("enter d G enter");
-    screen!("away_download_lost", tui);
+    screen!("artifact_lost", tui);
     tui.keys("enter");
     assert!(tui.screen().contains("6.3 MB"), "{}", tui.screen());
     assert_eq!(tui.calls(Endpoint::Artifact), 2);
@@ -292,7 +292,7 @@ fn every_row_of_an_indicator_can_be_opened() {
         |tui: &TuiHarness| tui.screen().lines().rfind(|line| line.contains('›')).unwrap_or_default().to_owned();
     assert!(chosen(&tui).contains("stage.js") && chosen(&tui).contains("+5"), "{}", tui.screen());
     tui.keys("enter");
-    screen!("away_indicator_rows", tui);
+    screen!("indicator_rows", tui);
     tui.keys("j enter");
     assert!(chosen(&tui).contains("wscript.exe  3316"), "{}", tui.screen());
     tui.keys("esc");

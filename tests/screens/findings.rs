@@ -8,13 +8,13 @@ use behaview::app::TerminalEvent;
 fn findings_are_listed_and_lead_to_their_rows() {
     let mut tui = TuiHarness::listed();
     tui.keys("enter !");
-    screen!("notable_list", tui);
+    screen!("findings_list", tui);
     tui.keys("enter");
-    screen!("notable_unfolded", tui);
+    screen!("findings_unfolded", tui);
     tui.keys("j enter");
-    screen!("notable_arrived", tui);
+    screen!("findings_arrived", tui);
     tui.keys("enter");
-    screen!("notable_why", tui);
+    screen!("findings_why", tui);
     // From the row that is shown whole, to other lists and back.
     for (keys, words) in [("!", "Findings · "), ("c", "Compare · "), ("i", "Indicators · "), ("d", "Artifacts")] {
         tui.keys(keys);
@@ -83,10 +83,10 @@ fn noise_is_hidden_and_counted() {
 fn other_kinds_of_reports_are_marked_too() {
     let mut tui = TuiHarness::at(file("Parcel"), options());
     tui.keys("enter enter !");
-    screen!("notable_android", tui);
+    screen!("findings_android", tui);
     let mut tui = TuiHarness::at(file("Unfriendly"), options());
     tui.keys("enter enter !");
-    screen!("notable_hostile", tui);
+    screen!("findings_hostile", tui);
     let mut tui = TuiHarness::at(file("Blank"), options());
     tui.keys("enter enter ! v");
     assert!(tui.screen().contains("No rule marks a row"), "{}", tui.screen());

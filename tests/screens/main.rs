@@ -24,14 +24,14 @@ mod files;
 mod finding;
 mod findings;
 mod harness;
+#[path = "../torture/key_echo.rs"]
+mod key_echo;
 mod keys;
 mod list;
 mod mouse;
 mod multiple_files;
 mod notes;
 mod panes;
-#[path = "../torture/parrot.rs"]
-mod parrot;
 mod pricing;
 mod readme;
 mod reopening;

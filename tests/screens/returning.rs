@@ -82,9 +82,9 @@ fn disabled_key_names_the_reason() {
 fn findings_of_all_sandboxes_are_searched() {
     let mut tui = TuiHarness::listed();
     tui.keys("! v / t a s k");
-    screen!("notable_sought", tui);
+    screen!("findings_filtered", tui);
     tui.keys("enter v");
-    screen!("notable_of_all_sandboxes", tui);
+    screen!("findings_of_all_sandboxes", tui);
     tui.size(40, 10);
     screen!("notable_of_all_sandboxes_40x10", tui);
     tui.size(120, 40);

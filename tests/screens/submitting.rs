@@ -95,9 +95,9 @@ fn submitted_file_is_opened_and_can_be_watched() {
         "{shown}"
     );
     tui.keys("W y");
-    screen!("follow_begun", tui);
+    screen!("watch_begun", tui);
     tui.keys("W");
-    screen!("follow_sheet", tui);
+    screen!("watch_page", tui);
     assert!(tui.screen().contains("s stops") && tui.screen().contains(" s stop "), "{}", tui.screen());
     tui.keys("esc");
     let looks = tui.calls(Endpoint::PrivateAnalysis);
@@ -108,7 +108,7 @@ fn submitted_file_is_opened_and_can_be_watched() {
         tui.later(31);
         tui.rest();
     }
-    screen!("follow_done", tui);
+    screen!("watch_done", tui);
     assert_eq!(tui.calls(Endpoint::PrivateAnalysis), 4);
     let paid = tui.paid_calls();
     tui.later(300);
@@ -195,7 +195,7 @@ fn watching_is_confirmed_stopped_and_limited() {
     assert!(tui.screen().contains("Watching its scan costs 1 to 20 requests."), "{}", tui.screen());
     assert_eq!(tui.paid_calls(), 0);
     tui.keys("y s");
-    screen!("follow_stopped", tui);
+    screen!("watch_stopped", tui);
     let paid = tui.paid_calls();
     tui.later(100);
     tui.rest();
@@ -235,7 +235,7 @@ fn watching_a_listed_scan_is_confirmed_first() {
     let mut tui = TuiHarness::listed();
     let paid = tui.paid_calls();
     tui.keys("W");
-    screen!("follow_asked", tui);
+    screen!("watch_asked", tui);
     tui.assert_shows("yes, watch");
     tui.keys("esc");
     assert_eq!(tui.paid_calls(), paid);

@@ -169,7 +169,7 @@ fn a_flipped_bit_costs_no_more_than_one_report() {
 }
 
 /// A desk that holds the first two of these reports, each by itself.
-fn holding_two() -> (CliHarness, Vec<String>) {
+fn with_two_stored() -> (CliHarness, Vec<String>) {
     let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
     let ids = identifiers();
     for id in &ids[..2] {
@@ -182,7 +182,7 @@ fn holding_two() -> (CliHarness, Vec<String>) {
 #[test]
 fn a_damaged_report_is_unread_and_fetched_again() {
     use std::os::unix::fs::PermissionsExt;
-    let (cli, ids) = holding_two();
+    let (cli, ids) = with_two_stored();
     let (path, aside) = (report_file(&cli, &ids[0]), cli.home.path().join("aside"));
     std::fs::rename(&path, &aside).unwrap();
     let linked = cli.home.path().join("linked");
@@ -214,7 +214,7 @@ fn a_damaged_report_is_unread_and_fetched_again() {
 
 #[test]
 fn search_and_comparison_skip_a_damaged_report() {
-    let (cli, ids) = holding_two();
+    let (cli, ids) = with_two_stored();
     let sound = text(&cli.run(&["search", "exe", &ids[1]]));
     json(&cli.run(&["list", &main_file()]));
     damage(&cli, &ids[0]);

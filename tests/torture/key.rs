@@ -135,10 +135,10 @@ fn the_key_is_in_nothing_that_the_program_wrote() {
 #[test]
 fn echoed_key_is_redacted_in_every_output() {
     let trial = Trial::begin();
-    let root = super::parrot::begin(CANARY);
+    let root = super::key_echo::begin(CANARY);
     trial.configure(&format!("profile = \"lab\"\n[profiles.lab]\nroot = \"{root}\"\n"), 0o600);
     let file = &Demo::files()[0].sha256;
-    let report = super::parrot::report(file);
+    let report = super::key_echo::report(file);
     let mut commands: Vec<Vec<&str>> = vec![
         vec!["list", file],
         vec!["show", &report],

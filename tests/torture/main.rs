@@ -19,11 +19,11 @@ mod faults;
 mod fuzz;
 mod json;
 mod key;
+mod key_echo;
 #[cfg(target_os = "linux")]
 mod kills;
 mod markup;
 mod network;
-mod parrot;
 #[cfg(unix)]
 mod printed;
 mod sizes;
