@@ -7,7 +7,7 @@ use crate::text::names;
 const MAX_VERDICTS: usize = 100;
 
 names! {
-    /// The verdict on a file; the least is the worst. A file that nobody judged may be anything.
+    /// The verdict on a file; the least is the worst. A file without a verdict may be anything.
     SampleVerdict words {
         Malicious "malicious" "MALWARE MALICIOUS RANSOM RANSOMWARE TROJAN STEALER RAT PHISHING BANKER EXPLOIT SPREADER WORM VIRUS",
         Suspicious "suspicious" "SUSPICIOUS GREYWARE ADWARE EVADER",

@@ -170,8 +170,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        self.call("Target.setDiscoverTargets", json!({"discover": false}));
-        let _ = self.child.kill();
+        let _ = self.input.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let _ = self.child.wait();
     }
 }

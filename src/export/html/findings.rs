@@ -29,10 +29,18 @@ impl HtmlReport<'_> {
     pub(super) fn findings(&self) -> io::Result<HtmlSection> {
         let found = self.rule_rows()?;
         let rows = found.iter().map(|found| found.known.len() as u64).sum();
+        let subjects = found.chunk_by(|one, other| one.rule.subject_place() == other.rule.subject_place());
+        let subjects: Vec<_> = subjects.filter_map(|rules| Some((rules.first()?.rule, rules))).collect();
         let body = html! {
-            @for rules in found.chunk_by(|one, other| one.rule.subject_place() == other.rule.subject_place()) {
-                h3.subject { (Inert::words(rules.first().map_or("", |found| found.rule.subject_name()))) }
-                @for found in rules { (self.rule(found)) }
+            p.chips { @for (first, rules) in &subjects {
+                a class={ "chip " (first.severity.name()) } href={ "#s" (first.subject_place()) } {
+                    (Inert::words(first.subject_name())) " "
+                    small { (thousands(rules.iter().map(|found| found.known.len() as u64).sum())) }
+                } " "
+            } }
+            @for (first, rules) in &subjects {
+                h3.subject id={ "s" (first.subject_place()) } { (Inert::words(first.subject_name())) }
+                @for found in *rules { (self.rule(found)) }
             }
         };
         let size = format!("{} by {}", count(rows, "finding"), count(found.len() as u64, "rule"));
