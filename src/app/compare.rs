@@ -4,8 +4,10 @@ use crate::app::find::in_circle;
 use crate::app::overlays::generic::{ListSource, ListView};
 use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker, Target};
 use crate::app::{Effect, Job, KeyContext, List, ListEntry, Model, OpenReport, SearchJob, Size};
+use crate::export::{ExportSource, Part};
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
 use crate::report::identifier::{Identifier, Sha256};
+use crate::report::note::Notes;
 use crate::report::{self, Body, Pane, RecentFile, Row};
 use crate::text::{Untrusted, thousands};
 use std::sync::Arc;
@@ -137,6 +139,34 @@ pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
         }
     }
     sides.into_iter().map(|(_, bits)| bits).collect()
+}
+
+/// The compared reports, and the part of them that is the techniques of the side here against all others; `None` for
+/// a single side.
+pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSource>, Part)> {
+    let (these, others): (Vec<_>, Vec<_>) = sides(columns).into_iter().partition(|side| side >> here & 1 == 1);
+    let is_one_file = columns.iter().all(|column| column.side == 0);
+    let name = |side: &u64| {
+        let column = columns.get(side.trailing_zeros() as usize)?;
+        let file = column.identifier.as_ref().and_then(|identifier| identifier.parts().file).map(|file| file.short());
+        let document = column.document.as_ref().map(|document| document.visible_cut(40).to_string());
+        document.or(file).filter(|_| !is_one_file).or_else(|| Some(column.name.visible_cut(40).into()))
+    };
+    let there = match others.as_slice() {
+        [one] => name(one)?,
+        several => format!("the other {}", several.len()),
+    };
+    let (mut sources, mut bits) = (Vec::new(), 0);
+    for (number, column) in columns.iter().enumerate() {
+        let Some(body) = column.body.clone() else { continue };
+        if these.iter().any(|side| side >> number & 1 == 1) {
+            bits |= 1_u64 << sources.len();
+        }
+        let origin = column.document.as_ref().map(|document| document.visible().to_string()).unwrap_or_default();
+        let identifier = column.identifier.clone();
+        sources.push(ExportSource { body, identifier, origin, received: None, notes: Notes::default() });
+    }
+    (!others.is_empty()).then_some((sources, Part::Difference(bits, [these.first().and_then(name)?, there])))
 }
 
 /// The letter of a column, from A to BL: digits are the keys of panes.

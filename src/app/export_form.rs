@@ -120,6 +120,9 @@ impl ExportPart {
             Self::Of(Part::OfKind(kind)) => {
                 known(&format!("{} indicators", kind.name()), &format!("indicators-{}", kind.name()), "stix")
             }
+            Self::Of(Part::Difference(_, [here, there])) => {
+                known(&format!("techniques of {here} against {there}"), "difference", "navigator")
+            }
             Self::Value(text) => known(&format!("value {}", text.visible_cut(40)), "value", "txt"),
         }
     }
@@ -220,7 +223,8 @@ impl ExportChoice {
             line("Scope", self.scope().label(), &about, self.has_scope()),
             line("Format", format.name, format.about, has_formats),
         ];
-        lines.retain(|line| line.label != "Scope" || matches!(part, ExportPart::Of(_)));
+        let has_scope = !matches!(part, ExportPart::Value(_) | ExportPart::Of(Part::Difference(..)));
+        lines.retain(|line| line.label != "Scope" || has_scope);
         lines
     }
 

@@ -1,11 +1,14 @@
 //! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored reports.
 
+use super::output::or_end;
 use super::*;
-use crate::app::compare::{MatrixColumn, SeenFilter, cut, sides};
+use crate::app::compare::{MatrixColumn, SeenFilter, cut, difference, sides};
 use crate::app::list::List;
+use crate::export::{Export, FORMATS};
 use crate::quota::{Plan, Price};
 use crate::report::Cancel;
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
+use crate::report::rules::Rules;
 use crate::runtime::{load_file, read_rules};
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
@@ -33,6 +36,10 @@ pub(super) struct CompareArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Print an ATT&CK Navigator layer: techniques only of the file (of several sandboxes or documents, of the one that
+    /// --sandbox names), only of the others, and of both
+    #[arg(long, conflicts_with_all = ["json", "pane", "only"])]
+    navigator: bool,
 }
 
 impl ValueEnum for SeenFilter {
@@ -133,6 +140,10 @@ impl CompareArgs {
         let bodies: Vec<_> = columns.iter().map(|column| column.body.clone()).collect();
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.into_iter().for_each(warn);
+        if self.navigator {
+            print_layer(&columns, here, &rules)?;
+            return gap.map_or(Ok(()), |gap| Err(FailureKind::Partial.error(gap).into()));
+        }
         let matrix = Matrix::of(&bodies).with_techniques(&rules, &Cancel::default())?;
         let numbers = matrix.select(self.pane, self.only, &sides(&columns), here);
         shown.columns = columns.iter().map(|column| ColumnOutput::of(column, files.get(column.side))).collect();
@@ -223,6 +234,19 @@ impl CompareArgs {
         }
         Ok(here)
     }
+}
+
+/// Prints the layer of the side of this column against all others.
+fn print_layer(columns: &[MatrixColumn], here: usize, rules: &Rules) -> Result<()> {
+    let Some((sources, what)) = difference(columns, here) else {
+        fail!(NotFound, "a single report is stored: there is nothing to compare it with; --with names another file");
+    };
+    let job = Export { sources: &sources, what, rules, cancel: &Cancel::default() };
+    let format = FORMATS.iter().find(|format| format.can_write(&job.what));
+    let mut out = Output::new(false);
+    let summary = format.map(|format| format.write(&job, &mut out)).transpose();
+    or_end(summary)?.and_then(|summary| summary.missing_label()).iter().for_each(warn);
+    Ok(())
 }
 
 impl ColumnOutput {

@@ -217,7 +217,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
         match subject {
             Subject::Service(identifiers) => wanted.extend(identifiers.into_iter().map(ExportInput::Of)),
             Subject::Saved(document) => {
-                match format.is_of_indicators() {
+                match format.is_to_share() {
                     true => document.refuse_if_other("it has nothing to share; csv and json write it as it is")?,
                     false => document.warn_if_other(),
                 }

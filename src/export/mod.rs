@@ -1,5 +1,5 @@
-//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, plain text, HTML, STIX 2.1 or MISP. Each file is
-//! valid by its standard and safe to open.
+//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, plain text, HTML, STIX 2.1, MISP or a layer of
+//! the ATT&CK Navigator. Each file is valid by its standard and safe to open.
 //!
 //! ```text
 //! ExportSource (bytes, origin, notes) ── OpenedReport ── a row at a time ──> FORMATS (a writer each) ──> a file, standard output
@@ -13,6 +13,7 @@ mod html;
 mod json;
 mod markdown;
 mod misp;
+mod navigator;
 mod opened;
 mod plain;
 mod stix;
@@ -72,6 +73,8 @@ pub enum Part {
     ToBlock,
     OfKind(Kind),
     Listed(Arc<HashSet<(Kind, Untrusted)>>),
+    /// The techniques of some reports, by a bit for each, against those of the others; with a name for each side.
+    Difference(u64, [String; 2]),
 }
 
 impl Part {
@@ -131,6 +134,8 @@ pub struct Format {
 enum FormatReach {
     Bytes,
     Rows,
+    /// Rows for the techniques that they show.
+    Techniques,
     Indicators,
     /// Only indicators, to share with other programs.
     Shared,
@@ -163,6 +168,8 @@ formats! {
         ["rows without an indicator, devices and pipes", "strings from memory, devices and pipes"];
     "misp", "misp.json", Shared, misp::write, "a MISP event of indicators",
         ["rows without an indicator", "strings from memory"];
+    "navigator", "navigator.json", Techniques, navigator::write, "an ATT&CK Navigator layer of techniques",
+        ["rows that show no technique", ""];
 }
 
 /// The reports, the part of them to write, and the rules.
@@ -233,8 +240,13 @@ impl Format {
     }
 
     pub fn can_write(&self, what: &Part) -> bool {
-        let is_of_rules = matches!(what, Part::Findings(_)) || what.is_indicators();
-        *what == Part::All || self.reach >= if is_of_rules { FormatReach::Indicators } else { FormatReach::Rows }
+        match what {
+            Part::All => true,
+            Part::Difference(..) => self.reach == FormatReach::Techniques,
+            Part::Findings(_) => self.reach >= FormatReach::Techniques,
+            what if what.is_indicators() => self.reach >= FormatReach::Indicators,
+            _ => self.reach >= FormatReach::Rows,
+        }
     }
 
     /// Describes the content that it leaves out of a part. STIX and MISP write a selection of indicators completely.
@@ -249,13 +261,22 @@ impl Format {
 
     /// Why the format cannot write a part that other formats can.
     pub fn refusal(&self) -> String {
-        let takes = if self.is_raw() { "whole reports" } else { "whole reports, panes and rows" };
+        let takes = match self.reach {
+            FormatReach::Bytes => "whole reports",
+            FormatReach::Techniques => "whole reports, panes, findings and rows",
+            _ => "whole reports, panes and rows",
+        };
         format!("{} writes {takes} only", self.name)
     }
 
     /// Whether it writes only indicators, to share with other programs.
     pub fn is_of_indicators(&self) -> bool {
         self.reach == FormatReach::Shared
+    }
+
+    /// Whether it writes only what is to be shared with other programs: techniques or indicators.
+    pub fn is_to_share(&self) -> bool {
+        matches!(self.reach, FormatReach::Techniques | FormatReach::Shared)
     }
 
     /// Whether it writes the bytes as received, of one report, under any file name.

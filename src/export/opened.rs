@@ -70,7 +70,8 @@ impl<'a> OpenedReport<'a> {
         let report = source.open(job.sources.len() == 1)?;
         let marks = job.rules.evaluate(&report, job.cancel)?;
         let is_written = |section: usize, found: &Section, row: usize| match &job.what {
-            Part::All | Part::Indicators | Part::ToBlock | Part::OfKind(_) | Part::Listed(_) => true,
+            Part::All | Part::Difference(..) => true,
+            Part::Indicators | Part::ToBlock | Part::OfKind(_) | Part::Listed(_) => true,
             Part::Pane(pane) => found.pane() == *pane,
             Part::Shown(pane, rows) => found.pane() == *pane && rows.contains(section, row),
             Part::Row(place) => *place == RowPlace { section, row },
@@ -235,6 +236,12 @@ impl<'a> OpenedReport<'a> {
 
     pub(super) fn rule(&self, place: RowPlace) -> Option<&'a Rule> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
+    }
+
+    /// The written rows that rules mark, with each of their rules.
+    pub(super) fn findings(&self) -> impl Iterator<Item = (RowPlace, &'a Rule)> {
+        let written = self.marks.notable().filter(|(section, row, _)| self.rows.contains(*section, *row));
+        written.filter_map(|(section, row, rule)| Some((RowPlace { section, row }, self.job.rules.rule(rule)?)))
     }
 
     /// The most severe rule among those that mark the rows of an indicator.

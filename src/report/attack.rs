@@ -4,14 +4,26 @@ use super::attributes::{Attribute, TREE_TECHNIQUES};
 use super::body::Body;
 use super::index::{Index, Section, SectionForm};
 use super::json::{Kind, Raw};
+use super::rows::Report;
 use super::rows::{Label, Piece, Row, split_member};
-use crate::text::Untrusted;
-use std::collections::{HashMap, HashSet};
+use crate::text::{Untrusted, names};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
+
+names! {
+    /// A domain of ATT&CK by its name in layers, with the version of `assets/attack.tsv`.
+    #[derive(Default)]
+    AttackDomain version {
+        #[default]
+        Enterprise "enterprise-attack" "18",
+        Mobile "mobile-attack" "15",
+    }
+}
 
 /// A technique or sub-technique, or a tactic in its place.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Technique {
+    pub(crate) domain: AttackDomain,
     pub(crate) name: &'static str,
     tactics: &'static str,
 }
@@ -26,7 +38,10 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let mut table = Table { techniques: HashMap::new(), tactics: Vec::new() };
     for line in include_str!("../../assets/attack.tsv").lines().filter(|line| !line.starts_with('#')) {
         match line.split('\t').collect::<Vec<_>>().as_slice() {
-            [id, name, tactics] => drop(table.techniques.insert(id, Technique { name, tactics })),
+            [id, name, tactics, rest @ ..] => {
+                let domain = if rest.is_empty() { AttackDomain::Enterprise } else { AttackDomain::Mobile };
+                table.techniques.insert(id, Technique { domain, name, tactics });
+            }
             [tactic, subject] => table.tactics.push((tactic, subject)),
             _ => {}
         }
@@ -42,7 +57,7 @@ impl Technique {
 
     /// Its name and all its tactics.
     pub fn label(&self) -> String {
-        let Self { name, tactics } = self;
+        let Self { name, tactics, .. } = self;
         if name == tactics { format!("the tactic {name}") } else { format!("{name} · {tactics}") }
     }
 
@@ -112,6 +127,25 @@ pub(super) fn arrange(body: &Body, index: &mut Index) {
         let new = Section::new(section.name.clone(), attribute, SectionForm::Array, section.is_beside);
         *section = Section { starts, end: section.end, ..new };
     }
+}
+
+/// The tactics that a response to `behaviour_mitre_trees` names for the techniques of a sandbox, such as `defense-evasion`.
+pub(crate) fn named_tactics(report: &Report, sandbox: &Untrusted) -> BTreeMap<Untrusted, BTreeSet<String>> {
+    let whole = Raw::new(report.body.so_far());
+    let mut sandboxes = whole.member("data").unwrap_or(whole).members();
+    let tree = sandboxes.find(|(name, _)| name == sandbox).and_then(|(_, tree)| tree.member("tactics"));
+    let mut named = BTreeMap::<_, BTreeSet<_>>::new();
+    for tactic in tree.into_iter().flat_map(Raw::elements) {
+        let text = |member| tactic.member(member).map(Raw::text).unwrap_or_default();
+        let name = Technique::of(text("id").as_bytes()).map_or(text("name"), |known| known.name.into());
+        let known = TABLE.tactics.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(name.as_bytes()));
+        let Some((known, _)) = known else { continue };
+        for technique in tactic.member("techniques").into_iter().flat_map(Raw::elements) {
+            let id = technique.member("id").map(Raw::text).unwrap_or_default();
+            named.entry(id).or_default().insert(known.to_lowercase().replace(' ', "-"));
+        }
+    }
+    named
 }
 
 #[cfg(test)]

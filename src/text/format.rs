@@ -19,7 +19,7 @@ pub fn count(number: u64, one: &str) -> String {
 pub fn plural(one: &str) -> String {
     match one.strip_suffix("ry") {
         Some(stem) => format!("{stem}ries"),
-        None if ["sh", "ch", "ss"].iter().any(|hiss| one.ends_with(hiss)) => format!("{one}es"),
+        None if ["sh", "ch", "ss", "x"].iter().any(|hiss| one.ends_with(hiss)) => format!("{one}es"),
         None => format!("{one}s"),
     }
 }

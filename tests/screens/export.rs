@@ -25,6 +25,23 @@ fn place(tui: &TuiHarness, name: &str) -> PathBuf {
 }
 
 #[test]
+fn comparison_is_exported_as_a_difference_layer() {
+    let mut tui = TuiHarness::listed();
+    tui.keys("c l x");
+    tui.assert_shows("techniques of Zenbox against the other 3");
+    let screen = tui.screen();
+    assert!(
+        screen.contains("Format    navigator") && screen.contains("57874b32c259-all-difference.navigator.json"),
+        "{screen}"
+    );
+    assert!(!screen.contains("Scope"), "{screen}");
+    let path = place(&tui, "layer.navigator.json");
+    type_path(&mut tui, path.to_str().unwrap());
+    tui.assert_shows(" techniques, readable by you alone");
+    assert!(std::fs::read_to_string(path).unwrap().contains("only in Zenbox"));
+}
+
+#[test]
 fn copied_text_is_one_defanged_line() {
     let mut tui = TuiHarness::listed();
     tui.keys("y");

@@ -29,6 +29,7 @@ mod malformed_store;
 #[path = "../torture/markup.rs"]
 mod markup;
 mod models;
+mod navigator;
 mod pages;
 mod pivot;
 mod plain;

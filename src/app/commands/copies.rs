@@ -1,6 +1,7 @@
 //! Copying and exporting: the focused value, row or pane, or what the overlay lists;
 //! defanged and in one line, except raw bytes.
 
+use crate::app::compare::{ComparisonList, difference};
 use crate::app::export_form::{
     ClipboardCopy, ExportChoice, ExportForm, ExportPart, MAX_COPY_BYTES, SaveContent, SaveError, SaveJob,
 };
@@ -144,6 +145,7 @@ impl Model {
     }
 
     pub(super) fn open_export_form(&mut self) {
+        let difference = shown_difference(self).map(|(sources, _)| sources);
         let sized = |part: ExportPart| (part.clone(), size(self, &part));
         let parts: Vec<_> = self.parts().into_iter().map(sized).collect();
         // The overlay's row, or the rows that pass a filter or a subtree.
@@ -161,8 +163,9 @@ impl Model {
         let part = parts.iter().position(is_suggested).unwrap_or(0);
         self.overlays.put(ExportForm::export(ExportChoice {
             file: self.file().cloned(),
-            here: self.chosen().and_then(|entry| self.source_of(entry)),
-            all: self.stored_reports().filter_map(|(_, entry)| self.source_of(entry)).collect(),
+            here: self.chosen().filter(|_| difference.is_none()).and_then(|entry| self.source_of(entry)),
+            all: difference
+                .unwrap_or_else(|| self.stored_reports().filter_map(|(_, entry)| self.source_of(entry)).collect()),
             parts,
             part,
             covered: self.scope(),
@@ -172,7 +175,7 @@ impl Model {
     }
 
     pub(crate) fn can_write(&self) -> bool {
-        self.writes_report() || self.written_value().is_some()
+        self.writes_report() || self.written_value().is_some() || shown_difference(self).is_some()
     }
 
     fn writes_report(&self) -> bool {
@@ -210,6 +213,7 @@ impl Model {
             }
             far = vec![Part::All, Part::Findings(None), Part::Indicators];
         }
+        near.extend(shown_difference(self).map(|(_, part)| Some(part)));
         let near = near.into_iter().flatten().map(ExportPart::Of).chain(self.written_value());
         near.chain(far.into_iter().map(ExportPart::Of)).collect()
     }
@@ -255,6 +259,12 @@ impl Model {
             (Err(SaveError::Exists(_, why) | SaveError::Failed(why)), None) => self.warn(why),
         }
     }
+}
+
+/// The techniques of the shown comparison's sides, with their reports.
+fn shown_difference(model: &Model) -> Option<(Vec<ExportSource>, Part)> {
+    let compare = &model.overlays.top_as::<ComparisonList>()?.source;
+    difference(&compare.columns, compare.here)
 }
 
 /// The value that a row is about: its whole text, or the first of its parts.

@@ -211,7 +211,7 @@ commands! {
         "Show what others can look for: hashes, hosts, addresses, URLs, paths, keys, mutexes, and where each was seen"
         if A_STORED_REPORT => Local(Model::find_indicators);
     "export" [key('x')] "export", 8, COPIED,
-        "Write indicators, the report, pane, row, value or findings to a file: STIX, MISP, CSV, JSON, JSON lines, Markdown, text"
+        "Write indicators, the report, pane, row, value or findings to a file: STIX, MISP, ATT&CK Navigator, CSV, JSON, JSON lines, Markdown, text"
         if Availability::Has("an open report, or a value", Model::can_write) => Local(Model::open_export_form);
     "next-choice" [RIGHT, key('l')] "change", 2, CHOICE,
         "Choose the next of the line: what is exported, of which reports, in which format"

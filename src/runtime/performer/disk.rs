@@ -327,6 +327,7 @@ fn written_text(path: &Path, length: u64, summary: Option<(Summary, &SaveContent
         SaveContent::Report { format, what, .. } if format.is_of_indicators() || what.is_indicators() => {
             Some("indicator")
         }
+        SaveContent::Report { format, .. } if format.is_to_share() => Some("technique"),
         _ => Some("row"),
     };
     let rows = noun.map(|noun| format!(", {}", count(summary.rows, noun))).unwrap_or_default();
