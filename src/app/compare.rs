@@ -5,7 +5,8 @@ use crate::app::overlays::generic::{ListSource, ListView};
 use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker, Target};
 use crate::app::{Effect, Job, KeyContext, List, ListEntry, Model, OpenReport, SearchJob, Size};
 use crate::export::{ExportSource, Part};
-use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
+use crate::report::attributes::AT_LEAST;
+use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix, NOT_LISTED};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::Notes;
 use crate::report::{self, Body, Pane, RecentFile, Row};
@@ -314,6 +315,11 @@ impl Comparison {
         self.columns.iter().filter(|column| column.is_compared()).count()
     }
 
+    /// Whether the shown items of a column are from a list that the service may have cut.
+    fn has_cut_lists(&self, column: usize) -> bool {
+        self.matrix.as_ref().is_some_and(|matrix| matrix.cut_lists(column, self.pane).next().is_some())
+    }
+
     pub(super) fn legend(&self) -> Vec<String> {
         let title = |(n, column): (usize, &MatrixColumn)| {
             let chosen = if n == self.here { "▸" } else { "" };
@@ -324,7 +330,8 @@ impl Comparison {
             };
             let name = column.label();
             let count = self.matrix.as_ref().and(self.counts.get(n)).copied().unwrap_or(0);
-            let state = if column.is_compared() { thousands(count as u64) } else { "not stored".to_owned() };
+            let more = if self.has_cut_lists(n) { AT_LEAST } else { "" };
+            let state = if column.is_compared() { thousands(count as u64) + more } else { "not stored".to_owned() };
             format!("{chosen}{} {file}{name} {state}", column_letter(n))
         };
         self.columns.iter().enumerate().map(title).collect()
@@ -334,7 +341,7 @@ impl Comparison {
     pub(super) fn remarks(&self, brings_back: &str) -> impl Iterator<Item = String> {
         let names: Vec<_> = self.without.iter().map(MatrixColumn::label).collect();
         let left_out = thousands(self.left_out as u64);
-        let has_cut_lists = self.matrix.as_ref().is_some_and(|matrix| matrix.has_cut_lists());
+        let has_cut_lists = (0..self.columns.len()).any(|column| self.has_cut_lists(column));
         let is_shown = self.pane.is_none_or(|pane| pane == Pane::Techniques);
         let has_techniques = is_shown && self.matrix.as_ref().is_some_and(|matrix| matrix.has_techniques());
         let remarks = [
@@ -344,7 +351,7 @@ impl Comparison {
             (self.matrix.is_some(), "● seen, · not seen".to_owned()),
             (self.matrix.is_some() && self.has_differing, "≠ differs from the first that saw it".to_owned()),
             (has_techniques, format!("{BY_RULES_SIGN} by our rules alone")),
-            (has_cut_lists, "? may be missing from a list that was perhaps cut by the service".to_owned()),
+            (has_cut_lists, format!("? {NOT_LISTED}")),
         ];
         remarks.into_iter().filter_map(|(is_so, words)| is_so.then_some(words))
     }
@@ -393,8 +400,11 @@ impl ComparisonList {
             of.map(|(n, column)| format!("{}{}", column.name.visible_cut(24), by(n))).collect()
         };
         let (saw, other) = (names(item.seen), names(item.other));
+        let unlisted = stored().filter(|(n, _)| matrix.is_perhaps_unlisted(item, *n));
+        let unlisted = names(unlisted.fold(0, |bits, (n, _)| bits | 1 << n)).join(", ");
+        let unlisted = if unlisted.is_empty() { unlisted } else { format!("; {NOT_LISTED}: {unlisted}") };
         let other = if other.is_empty() { String::new() } else { format!("; differs in {}", other.join(", ")) };
-        Some(format!("seen by {} of {}: {}{other}", saw.len(), stored().count(), saw.join(", ")))
+        Some(format!("seen by {} of {}: {}{other}{unlisted}", saw.len(), stored().count(), saw.join(", ")))
     }
 
     pub(super) fn picker_rows(&self) -> Option<RowPicker> {
@@ -407,7 +417,7 @@ impl ComparisonList {
             let state = match (column.is_compared(), item.seen >> n & 1 == 1) {
                 (false, _) => "not stored",
                 (true, true) => "",
-                (true, false) if matrix.is_perhaps_unlisted(item, n) => "not listed, perhaps cut by the service",
+                (true, false) if matrix.is_perhaps_unlisted(item, n) => NOT_LISTED,
                 (true, false) => "not seen",
             };
             let row = matrix.technique(item, Some(n)).cloned();

@@ -7,7 +7,7 @@ use crate::app::list::List;
 use crate::export::{Export, FORMATS};
 use crate::quota::{Plan, Price};
 use crate::report::Cancel;
-use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix};
+use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix, NOT_LISTED};
 use crate::report::rules::Rules;
 use crate::runtime::{load_file, read_rules};
 use clap::builder::PossibleValue;
@@ -80,6 +80,9 @@ struct ColumnOutput {
     sandbox: String,
     stored: bool,
     items_seen: usize,
+    /// The lists that the service may have cut.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    perhaps_cut: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -276,6 +279,7 @@ impl CompareOutput {
         let items: Vec<&ComparedItem> = numbers.iter().filter_map(|n| matrix.items().get(*n as usize)).collect();
         for (n, column) in self.columns.iter_mut().enumerate() {
             column.number = n + 1;
+            column.perhaps_cut = matrix.cut_lists(n, None).map(|list| list.name.unicode()).collect();
             column.items_seen = items.iter().filter(|item| item.seen >> n & 1 == 1).count();
         }
         self.items.extend(items.iter().map(|item| {
@@ -324,7 +328,7 @@ impl CompareOutput {
             (self.more, "further sandboxes may be on pages not stored: behaview list --all <sha256>".to_owned()),
             (self.left_out > 0, format!("sandboxes left out: {}; {MAX_COLUMNS} are compared at most", self.left_out)),
             (is_any(|item| item.differs), "≠  differs from the first that saw it: below it, by number".to_owned()),
-            (is_any(|item| !item.unknown.is_empty()), "?  not listed, in a list perhaps cut or not stored".to_owned()),
+            (is_any(|item| !item.unknown.is_empty()), format!("?  {NOT_LISTED}, or not stored")),
             (is_any(|item| !item.by_rules.is_empty()), format!("{BY_RULES_SIGN}  by our rules alone")),
         ];
         remarks.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, words)| text += &(words + "\n"));

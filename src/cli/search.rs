@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};
+use crate::report::attributes::cut_lists_label;
 use crate::report::find::{MatchOptions, Pattern};
 use crate::runtime::search::{every_report, matching_notes};
 use std::ops::ControlFlow;
@@ -46,7 +47,7 @@ impl SearchArgs {
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("invalid pattern: {bad}")))?;
         let mut hits = 0_u64;
         let mut searched = 0;
-        let mut unread = 0;
+        let (mut unread, mut cut_lists) = (0, 0);
         let mut print = |group: &HitGroup, document: Option<(&str, Option<&Identifier>)>| {
             let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
             group.hits.iter().filter(is_meant).try_for_each(|hit| {
@@ -63,6 +64,7 @@ impl SearchArgs {
             let document = document::read_of(what.as_ref(), self.what.len())?;
             for (identifier, here) in &document.reports {
                 let report = Report::open(&here.body);
+                cut_lists += report.cut_lists(None).count() as u64;
                 let of = HitSource::Pane(Pane::Other);
                 let found = HitGroup::of_report(&report, of, &pattern, usize::MAX, &Cancel::default());
                 let of = Some((document.name.as_str(), identifier.as_ref()));
@@ -80,7 +82,10 @@ impl SearchArgs {
             let mut result = Ok(());
             every_report(&reports, &pattern, usize::MAX, &Cancel::default(), &mut |found| {
                 match found {
-                    Ok(found) => result = found.iter().try_for_each(|group| print(group, None)),
+                    Ok((found, cut)) => {
+                        cut_lists += cut;
+                        result = found.iter().try_for_each(|group| print(group, None));
+                    }
                     Err(why) => {
                         unread += 1;
                         warn(why);
@@ -90,6 +95,7 @@ impl SearchArgs {
             });
             result?;
         }
+        cut_lists_label(cut_lists).iter().for_each(|cut| warn(format!("of what was searched, {cut}")));
         if unread > 0 {
             fail!(Partial, "{} could not be searched", count(unread, "report"));
         }

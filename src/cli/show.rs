@@ -110,6 +110,7 @@ struct Printer {
 
 impl Printer {
     fn print(&self, body: &Body) -> Result<()> {
+        Report::open(body).cut_lists_label(None).iter().for_each(warn);
         match self.format {
             ShowFormat::Json => print_report(body),
             ShowFormat::Vt => self.print_flat(body),

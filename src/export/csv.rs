@@ -20,9 +20,10 @@ const SEPARATOR: char = ';';
 /// The columns of rows. A cell has the text itself if all of it is visible, else its visible form. A `'`
 /// precedes a cell, or a part after a `;`, that begins like a formula or with a `'`; a reader removes it. Only
 /// processes have depth and parent (a row), only findings severity and rule. `decoded` has the texts that a
-/// command line hides, separated by `;`. A note on the whole report, or on an item that the report no longer
+/// command line hides, separated by `;`; `perhaps_cut` is `yes` where the service may have cut the row's list. A note on the whole report, or on an item that the report no longer
 /// has, is a line of its own.
-const COLUMNS: &str = "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded";
+const COLUMNS: &str =
+    "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded,perhaps_cut";
 
 /// The columns of indicators; a note that is on no row has a line without a kind.
 const INDICATOR_COLUMNS: &str = "origin,report,received,kind,value,to_block,sandboxes,seen,where,severity,rule,note";
@@ -83,6 +84,7 @@ fn write_row(row: &ExportRow<'_>, head: &[String], out: &mut dyn Write) -> io::R
             rule.clone(),
             note.clone(),
             safe(&decoded.collect::<Vec<_>>().join("; ")),
+            if row.is_perhaps_cut { "yes" } else { "" }.to_owned(),
         ];
         if written.is_ok() {
             written = line(out, head.iter().cloned().chain(own));

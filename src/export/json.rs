@@ -1,4 +1,4 @@
-//! Writes reports as JSON in the service's envelope, with `notes` and `decoded` texts beside the attributes, or as
+//! Writes reports as JSON in the service's envelope, with `notes`, `decoded` texts and the names of lists `perhaps_cut` by the service beside the attributes, or as
 //! JSON lines; every strict parser accepts each value.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
@@ -37,7 +37,7 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
     write_sections(opened, &|section| !is_beside(section), &mut MemberNames::default(), false, out)?;
     out.write_all(b"}")?;
     let mut names = MemberNames::default();
-    for taken in ["id", "type", "attributes", "decoded", "notes"] {
+    for taken in ["id", "type", "attributes", "decoded", "notes", "perhaps_cut"] {
         names.next(&Untrusted::from(taken));
     }
     write_sections(opened, &is_beside, &mut names, true, out)?;
@@ -51,7 +51,8 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
             ("written", Some(own_literal(&note.written.to_string()))),
         ])
     });
-    let beside = [("decoded", list(decoded(opened)?)), ("notes", list(notes))];
+    let cut = report.cut_lists(None).map(|section| literal(&section.name));
+    let beside = [("decoded", list(decoded(opened)?)), ("notes", list(notes)), ("perhaps_cut", list(cut))];
     for (name, list) in beside.iter().filter(|(_, list)| list != "[]") {
         write!(out, ",\"{name}\":{list}")?;
     }
@@ -141,7 +142,7 @@ fn write_rows(
 }
 
 /// Writes one line per row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1), `value`. Some rows also
-/// have the `member` of an object, `depth` and `parent` (a row) of a process, `severity` and `rule` of a finding, a
+/// have `perhaps_cut` (their list may have been cut by the service), the `member` of an object, `depth` and `parent` (a row) of a process, `severity` and `rule` of a finding, a
 /// `note`, or texts `decoded` from command lines. A note on the whole report is a line without `row` and `value`, as is
 /// one on an `item` that the report no longer has. If a string of a row is not Unicode, `escaped` is true and
 /// all strings of the value are in their visible form.
@@ -186,6 +187,7 @@ fn write_line(row: &ExportRow<'_>, head: &[Member<'_>], out: &mut dyn Write) -> 
         ("depth", row.depth.map(|depth| depth.to_string())),
         ("parent", row.parent.map(|parent| (parent + 1).to_string())),
         ("escaped", is_visible.then(|| "true".to_owned())),
+        ("perhaps_cut", row.is_perhaps_cut.then(|| "true".to_owned())),
     ];
     let note = ("note", row.note.map(|note| literal(&note.text)));
     let end = [note, ("value", Some(value)), decoded_in(row)];

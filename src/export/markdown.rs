@@ -53,6 +53,9 @@ fn write_head(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()> 
     if opened.report.index.is_cut {
         writeln!(out, "- the report stops in the middle; its beginning is here")?;
     }
+    if let Some(cut) = opened.report.cut_lists_label(None) {
+        writeln!(out, "- lists {}", code(&cut))?;
+    }
     for Note { about, text: words, .. } in &opened.loose {
         let on = about.item.as_ref().map(|item| {
             format!(" on {} {}, which is no longer in this report", text(&item.attribute), text(&item.text))

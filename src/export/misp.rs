@@ -100,10 +100,7 @@ fn write_event(file: Option<&Sha256>, merged: &MergedReports<'_>, out: &mut dyn 
         comma = ",\n";
     }
     let objects = writing.objects(&joined)?;
-    // Notes without an attribute become attributes of their own.
-    let notes = all().flat_map(OpenedReport::notes).map(|(_, note)| note).filter(|note| !writing.noted.contains(note));
-    let comments: Vec<_> = notes.map(|note| comment(event, note)).collect();
-    for comment in &comments {
+    for comment in writing.comments() {
         write!(out, "{comma}{comment}")?;
         comma = ",\n";
     }
@@ -167,6 +164,19 @@ impl<'a> MispEvent<'a> {
             objects.push(self.object(template, found.value(), list(attributes)));
         }
         Ok(objects)
+    }
+
+    /// Notes without an attribute, and the lists that the service may have cut, as attributes of their own.
+    fn comments(&self) -> Vec<String> {
+        let all = || self.merged.opened.iter();
+        let notes = all().flat_map(OpenedReport::notes).map(|(_, note)| note);
+        let notes = notes.filter(|note| !self.noted.contains(note)).map(|note| comment(self.event, note));
+        let cut = all().filter_map(|opened| Some((opened.sandbox(), opened.report.cut_lists_label(None)?)));
+        let cut = cut.map(|(sandbox, cut)| {
+            let comment = format!("lists of {sandbox}");
+            attribute(self.event, self.when, ("comment", "Other", false), &cut, &comment, None)
+        });
+        notes.chain(cut).collect()
     }
 
     fn object(&self, (name, category, template, version): Template, value: &Untrusted, attributes: String) -> String {

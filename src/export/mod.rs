@@ -22,6 +22,7 @@ mod verdict;
 pub use plain::{harmless, line};
 
 use self::opened::{MergedReports, OpenedReport};
+use crate::report::attributes::PERHAPS_CUT;
 use crate::report::indicators::{Kind, MergedIndicator};
 use crate::report::note::Notes;
 use crate::report::rules::Rules;
@@ -322,7 +323,7 @@ impl Summary {
     pub fn missing_label(&self) -> Option<String> {
         let left_out = format!("Left out: {} that this format does not carry", count(self.left_out, "row"));
         let unread = format!("{} that could not be read", count(self.unread, "report"));
-        let cut = format!("{} of exactly 300 or 500 rows, perhaps cut by the service", count(self.cut_lists, "list"));
+        let cut = format!("{} of exactly 300 or 500 rows{PERHAPS_CUT}", count(self.cut_lists, "list"));
         let remarks = [(self.left_out, left_out), (self.unread, unread), (self.cut_lists, cut)];
         let remarks: Vec<_> = remarks.into_iter().filter(|(n, _)| *n > 0).map(|(_, remark)| remark).collect();
         (!remarks.is_empty()).then(|| remarks.join("; "))
@@ -331,8 +332,7 @@ impl Summary {
     fn add_report(&mut self, report: &Report) {
         self.cut += u64::from(report.index.is_cut);
         self.unread += u64::from(report.is_unread());
-        let cut = report.index.sections.iter().filter(|section| section.is_perhaps_cut()).count();
-        self.cut_lists += cut as u64;
+        self.cut_lists += report.cut_lists(None).count() as u64;
     }
 }
 

@@ -5,7 +5,8 @@ use super::opened::OpenedReport;
 use super::verdict::technique;
 use super::{Export, Part, Summary, line, list, object, own_literal};
 use crate::report::attack::{AttackDomain, Technique, named_tactics};
-use crate::report::attributes::{PERHAPS_CUT, TREE_TECHNIQUES};
+use crate::report::attributes::TREE_TECHNIQUES;
+use crate::report::compare::NOT_LISTED;
 use crate::report::identifier::Sha256;
 use crate::report::{Attribute, Pane, RowPlace, Section};
 use crate::text::{Untrusted, count, plural, to_visible};
@@ -53,8 +54,8 @@ struct Layers {
     techniques: BTreeMap<String, LayerTechnique>,
     /// Every report, even one without a technique.
     places: BTreeSet<Place>,
-    /// The lists of techniques that the service perhaps cut, by side.
-    cut: [u64; 2],
+    /// The lists that the service may have cut, by side.
+    cut: [Vec<String>; 2],
     /// The notes on the reports and their rows.
     notes: Vec<String>,
     /// Number of rows in the place of a technique that name none.
@@ -104,15 +105,14 @@ impl Layers {
         let file = opened.sample().map_or_else(|| opened.source.origin.clone(), |file| file.to_string());
         let place = |sandbox: String| (file.clone(), sandbox, side);
         self.places.insert(place(opened.sandbox()));
+        let cut = opened.report.cut_lists_label(None).map(|cut| format!("{}: {cut}", opened.sandbox()));
+        self.cut.get_mut(side).into_iter().for_each(|lists| lists.extend(cut.clone()));
         for (number, section) in opened.report.index.sections.iter().enumerate().filter(|(_, found)| can_name(found)) {
             let known = section.attribute;
             let is_listed = known.is_some_and(Attribute::is_technique);
             let is_tree = known.is_some_and(|known| known.name == TREE_TECHNIQUES);
             let sandbox = if is_tree { section.name.visible_cut(100).into() } else { opened.sandbox() };
             let tactics = if is_tree { named_tactics(&opened.report, &section.name) } else { BTreeMap::new() };
-            if is_listed && section.is_perhaps_cut() {
-                self.cut.get_mut(side).into_iter().for_each(|cut| *cut += 1);
-            }
             for row in opened.rows(number) {
                 opened.check_cancel()?;
                 let at = RowPlace { section: number, row: *row as usize };
@@ -196,13 +196,11 @@ impl Layers {
         let LayerScale { name, about, colours, range: [least, most], legend } = scale;
         let versions = [("attack", domain.version()), ("navigator", "5.0.0"), ("layer", "4.5")];
         let about = format!("ATT&CK techniques in behaviour reports, by behaview. {about} TLP:AMBER+STRICT.");
-        let cut: u64 = self.cut.iter().sum();
-        let cut = (cut > 0).then(|| format!("{} of techniques{PERHAPS_CUT}", count(cut, "list")));
         let sandboxes: BTreeSet<_> = self.places.iter().map(|(_, sandbox, _)| sandbox.clone()).collect();
         let files = self.files().into_iter().map(|file| ("file", Untrusted::from(file).visible().disarmed().into()));
         let sandboxes = sandboxes.into_iter().map(|sandbox| ("sandbox", sandbox));
         let notes = self.notes.iter().map(|note| ("note", note.clone()));
-        let beside = cut.into_iter().map(|cut| ("techniques", cut)).chain(notes);
+        let beside = self.cut.iter().flatten().map(|cut| ("lists", cut.clone())).chain(notes);
         let known = files.take(MAX_NAMED).chain(sandboxes.take(MAX_NAMED)).chain(beside);
         let label = |(label, colour): &(String, String)| {
             object([("label", Some(own_literal(label))), ("color", Some(own_literal(colour)))])
@@ -241,8 +239,9 @@ impl Layers {
         };
         let more = found.seen.iter().filter(|(_, rows)| **rows > MAX_ROWS);
         let more = more.map(|((_, sandbox, _), rows)| format!("{sandbox}: and {} more", count(rows - MAX_ROWS, "row")));
-        let may_be_unlisted = is_difference && sides.iter().zip(&self.cut).any(|(is_seen, cut)| !is_seen && *cut > 0);
-        let unlisted = may_be_unlisted.then(|| format!("On the other side not listed{PERHAPS_CUT}."));
+        let may_be_unlisted =
+            is_difference && sides.iter().zip(&self.cut).any(|(is_seen, cut)| !is_seen && !cut.is_empty());
+        let unlisted = may_be_unlisted.then(|| format!("the other side: {NOT_LISTED}"));
         let comment: Vec<_> = found.rows.iter().cloned().chain(more).chain(unlisted).collect();
         let sandboxes: BTreeSet<_> = found.seen.keys().map(|(_, sandbox, _)| sandbox.as_str()).collect();
         let by = match found.by {

@@ -2,7 +2,7 @@
 
 use super::verdict::{self, BlockReason, reason};
 use super::{Export, ExportSource, Part};
-use crate::report::attributes::{PERHAPS_CUT, ValueMeaning};
+use crate::report::attributes::ValueMeaning;
 use crate::report::indicators::{Kind, MergedIndicator, Merger, Sighting, hash, same};
 use crate::report::json::{Kind as JsonKind, Raw};
 use crate::report::page::ReportSummary;
@@ -48,6 +48,8 @@ pub(super) struct ExportRow<'a> {
     pub(super) is_orphan: bool,
     pub(super) rule: Option<&'a Rule>,
     pub(super) note: Option<&'a Note>,
+    /// Whether its list is one that the service may have cut.
+    pub(super) is_perhaps_cut: bool,
 }
 
 impl ExportRow<'_> {
@@ -187,9 +189,21 @@ impl<'a> OpenedReport<'a> {
                 let parent = parents.of(row, depths);
                 let rule = self.rule(place);
                 let note = self.notes.get(&place).copied();
-                let row =
-                    ExportRow { pane, place, record, attribute, member, depth, parent, steps, is_orphan, rule, note };
-                write(row)?;
+                let is_perhaps_cut = found.is_perhaps_cut();
+                write(ExportRow {
+                    pane,
+                    place,
+                    record,
+                    attribute,
+                    member,
+                    depth,
+                    parent,
+                    steps,
+                    is_orphan,
+                    rule,
+                    note,
+                    is_perhaps_cut,
+                })?;
             }
         }
         Ok(self.rows.len() as u64)
@@ -197,14 +211,8 @@ impl<'a> OpenedReport<'a> {
 
     /// The heading of a pane: its title and the number of its written rows.
     pub(super) fn heading(&self, pane: Pane) -> String {
-        let (mut written, mut cut) = (0, String::new());
-        for number in self.report.sections(pane) {
-            written += self.rows(number).len();
-            if let Some(section) = self.report.section(number).filter(|section| section.is_perhaps_cut()) {
-                let name = section.attribute.map_or("", |known| known.name);
-                cut += &format!(" · {name} {}{PERHAPS_CUT}", section.len());
-            }
-        }
+        let written: usize = self.report.sections(pane).into_iter().map(|number| self.rows(number).len()).sum();
+        let cut = self.report.cut_lists_label(Some(pane)).map(|cut| format!(" · {cut}")).unwrap_or_default();
         match self.report.count(pane) {
             all if all == written => format!("{} {}{cut}", pane.title(), thousands(all as u64)),
             all => format!("{} {written} of {all}{cut}", pane.title()),

@@ -40,6 +40,8 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
     let has_headings = !matches!(opened.job.what, Part::Row(_));
     if has_headings {
         writeln!(out, "{}", heading(opened))?;
+        let cut = opened.report.cut_lists_label(None);
+        cut.map_or(Ok(()), |cut| writeln!(out, "lists: {cut}"))?;
     }
     for note in &opened.loose {
         let item =

@@ -98,6 +98,7 @@ impl Bundle<'_> {
             ("analysis_started", Some(when.clone())),
             ("result", Some(own_literal(SampleVerdict::of(&opened.report).name()))),
             ("sample_ref", sample.map(|sample| own_literal(&sample))),
+            ("labels", opened.report.cut_lists_label(None).map(|cut| list([own_literal(&cut)]))),
             ("analysis_sco_refs", Some(list(observed)).filter(|refs| refs != "[]")),
         ];
         self.write_dated(&id, [&when, &when], own)?;

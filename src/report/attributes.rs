@@ -2,7 +2,7 @@
 //! without a line in the table is shown in the pane "Other".
 
 use super::indicators::Kind;
-use crate::text::names;
+use crate::text::{count, names};
 use std::sync::LazyLock;
 
 /// The techniques in the response to `behaviour_mitre_trees`; reports have no member of this name.
@@ -24,6 +24,14 @@ pub const HIDDEN: &str = "(hidden; an export as JSON has it)";
 
 /// Shown after the row count of a list that the service may have cut.
 pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
+
+/// Shown after a short count that may be too low: the report is incomplete, or has a list that the service may have cut.
+pub const AT_LEAST: &str = "+";
+
+/// The number of lists that the service may have cut, as a remark on what was found in them; `None` for none.
+pub fn cut_lists_label(lists: u64) -> Option<String> {
+    (lists > 0).then(|| format!("{}{PERHAPS_CUT}", count(lists, "list")))
+}
 
 /// The panes of a report, in the order of the screen: variant, name in exports and on the command line, title for people.
 macro_rules! panes {

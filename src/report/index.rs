@@ -3,7 +3,7 @@
 //! Distinguishes envelopes, bare objects, summaries and list pages (specification §2.1). An index grows by batches, so that
 //! the first rows are shown while the last bytes are read. A row costs four bytes, a process ten.
 
-use super::attributes::{ATTRIBUTES, Attribute, Pane, ValueShape};
+use super::attributes::{ATTRIBUTES, Attribute, PROCESS_LIST, Pane, ValueShape};
 use super::body::LARGEST;
 use super::json::{Event, Scanner};
 use super::tree::Depths;
@@ -88,9 +88,10 @@ impl Section {
         self.len() == 0
     }
 
-    /// Whether it has as many rows as a list that the service has cut.
+    /// Whether it has as many rows as a list that the service has cut; the list of processes is a tree by then.
     pub fn is_perhaps_cut(&self) -> bool {
-        self.form == SectionForm::Array && self.end().is_some() && matches!(self.len(), 300 | 500)
+        let is_list = self.form == SectionForm::Array || self.name.as_bytes() == PROCESS_LIST.as_bytes();
+        is_list && self.end().is_some() && matches!(self.len(), 300 | 500)
     }
 
     pub fn start(&self, row: usize) -> Option<u32> {

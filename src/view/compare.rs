@@ -11,6 +11,7 @@ use crate::app::overlays::stored::MARK;
 use crate::app::panes::facts::ProcessRef;
 use crate::app::panes::key;
 use crate::app::{Area, Model};
+use crate::report::attributes::cut_lists_label;
 use crate::report::compare::ComparedItem;
 use crate::report::{Pane, RecentFile};
 use crate::text::{Untrusted, count, thousands};
@@ -110,10 +111,14 @@ impl DrawList for SearchHits {
         format!("{}{case}", if options.is_regex { "regex" } else { "find" })
     }
 
-    fn absent(list: &HitList, _: &Model) -> String {
+    fn absent(list: &HitList, model: &Model) -> String {
         match (&list.filter.problem, &list.filter.pattern) {
             (Some(_), _) => String::new(),
-            (None, Some(_)) => "no match".to_owned(),
+            (None, Some(_)) => {
+                let report = model.open().filter(|_| !list.source.is_stored).map(|open| &open.report);
+                let cut = report.and_then(|report| cut_lists_label(report.cut_lists(None).count() as u64));
+                cut.map_or_else(|| "no match".to_owned(), |cut| format!("no match; {cut}"))
+            }
             (None, None) => "type to search".to_owned(),
         }
     }

@@ -8,6 +8,7 @@ use crate::app::Model;
 use crate::app::overlays::Scope;
 use crate::app::overlays::findings::{FindingList, FindingRow, Findings, MarkedRow, RuleFindings};
 use crate::prevalence::Rarity;
+use crate::report::attributes::cut_lists_label;
 use crate::report::rules::Rule;
 use crate::text::{ColumnWidth, Untrusted, count, thousands, to_visible};
 use std::collections::HashSet;
@@ -42,7 +43,8 @@ impl DrawList for Findings {
         let found: HashSet<_> = list.shown(0).filter_map(|row| Some(row.finding()?.number)).collect();
         let found = if list.is_filtered() { found.len() } else { totals.distinct };
         let rows = shown_of((found, totals.distinct), "distinct row");
-        format!("Findings · {scope} · {rows} by {}", count(rules, "rule"))
+        let cut = cut_lists_label(totals.cut_lists).map(|cut| format!(" · {cut}")).unwrap_or_default();
+        format!("Findings · {scope} · {rows} by {}{cut}", count(rules, "rule"))
     }
 
     fn progress_text(list: &FindingList) -> Option<&'static str> {

@@ -16,6 +16,7 @@ use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin
 use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
 use crate::prevalence::Rarity;
+use crate::report::attributes::cut_lists_label;
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
 use crate::report::{Retention, StoredItem};
@@ -129,7 +130,8 @@ impl DrawList for FoundIndicators {
         let name = (sandboxes.len() == 1).then(|| sandboxes.first().map(|(name, _)| name.visible_cut(40)));
         let scope = covered(name.flatten(), sandboxes.len(), list.source.unread(), model);
         let what = if *what == Part::Indicators { String::new() } else { format!("{} · ", choice_name(what)) };
-        format!("Indicators · {scope} · {what}{}", shown_of(list.counts(), "indicator"))
+        let cut = cut_lists_label(list.source.cut_lists()).map(|cut| format!(" · {cut}")).unwrap_or_default();
+        format!("Indicators · {scope} · {what}{}{cut}", shown_of(list.counts(), "indicator"))
     }
 
     fn progress_text(list: &IndicatorList) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use crate::app::list::OpenReport;
 use crate::app::overlays::stored::MARK;
 use crate::app::panes::{NO_REPORT, OWN, PaneState, TreeBranch, key};
 use crate::app::{Area, Model};
-use crate::report::attributes::PERHAPS_CUT;
+use crate::report::attributes::{AT_LEAST, PERHAPS_CUT};
 use crate::report::find::Pattern;
 use crate::report::note::Notes;
 use crate::report::rows::Label;
@@ -207,6 +207,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
         let own = own.map_or(String::new(), |own| format!(" · by our rules alone {}", thousands(own)));
         return format!(" {title}{}{}{own} ", filter_label(state), kinds(pane, open));
     }
+    let cut = open.report.cut_lists(Some(pane)).next().map_or("", |_| PERHAPS_CUT);
     // The count is of all rows, whether filters, folds or noise hide the others.
     let all = thousands(open.count(pane) as u64);
     let hidden = match state.row_filter.hidden.len() as u64 {
@@ -215,7 +216,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     };
     let wanted = thousands(state.count_passing(&open.report, pane) as u64);
     let part = if state.is_subtree() { " · one subtree" } else { "" };
-    format!(" {title} {wanted} of {all}{part}{}{hidden} ", filter_label(state))
+    format!(" {title} {wanted} of {all}{cut}{part}{}{hidden} ", filter_label(state))
 }
 
 /// The filter's text in the title; the next letter goes at its end.
@@ -248,7 +249,8 @@ fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -
     let count = if is_open { state.count(&open.report, pane) } else { state.count_passing(&open.report, pane) };
     let at = if is_open { Some(state.scroll.cursor) } else { state.filtered_before(&open.report, pane) };
     let at = at.map_or("-".to_owned(), |at| thousands(at as u64 + 1));
-    let more = if open.report.index.is_complete { "" } else { "+" };
+    let is_cut = open.report.cut_lists(Some(pane)).next().is_some();
+    let more = if open.report.index.is_complete && !is_cut { "" } else { AT_LEAST };
     let count = match count {
         0 => return String::new(),
         count => thousands(count as u64),

@@ -99,3 +99,39 @@ fn every_screen_of_every_kind_of_report() {
         }
     }
 }
+
+#[test]
+fn list_perhaps_cut_is_marked_wherever_it_counts() {
+    let rows = |name: &str, count: usize, row: &dyn Fn(usize) -> String| {
+        format!(r#""{name}":[{}]"#, (0..count).map(row).collect::<Vec<_>>().join(","))
+    };
+    let keys = |count| rows("registry_keys_opened", count, &|n| format!(r#""HKLM\\K{n}""#));
+    let dropped = rows("files_dropped", 500, &|n| format!(r#"{{"path":"C:\\f{n}","process_name":"a.exe"}}"#));
+    let tree = r#""processes_tree":[{"name":"a.exe","process_id":"1"}]"#;
+    let one = format!(r#"{{"sandbox_name":"One",{tree},{},{dropped}}}"#, keys(300));
+    let two = format!(r#"{{"sandbox_name":"Two",{tree},{}}}"#, keys(301));
+    let mut tui = TuiHarness::documents(&[("one.json", &one), ("two.json", &two)]);
+    tui.size(160, 40).keys("enter");
+    tui.assert_shows("3 Registry 300+");
+    tui.assert_shows("Files 500+");
+    tui.keys("3");
+    tui.assert_shows("Registry, perhaps cut by the service");
+    tui.assert_shows(" 1/300+ ");
+    tui.keys("enter");
+    tui.assert_shows("row 1 of 300, perhaps cut by the service");
+    tui.keys("esc / K 1 enter");
+    tui.assert_shows("of 300, perhaps cut by the service");
+    tui.keys("esc 1 enter");
+    tui.assert_shows("files_dropped 500, perhaps cut by the service");
+    for (keys, words) in [
+        ("esc F z z z z", "no match; 2 lists, perhaps cut by the service"),
+        ("esc esc !", "2 lists, perhaps cut by the service"),
+        ("esc i", "2 lists, perhaps cut by the service"),
+        ("esc c", "One (one.json) 802+"),
+        ("/ K 3 0 0 enter", "? not listed, perhaps cut by the service"),
+        ("enter", "not listed, perhaps cut by the service"),
+    ] {
+        tui.keys(keys);
+        tui.assert_shows(words);
+    }
+}

@@ -80,7 +80,7 @@ fn csv_is_read_back_to_the_same_leaves() {
         let unmarked = |part: &str| part.strip_prefix('\'').unwrap_or(part).to_owned();
         let plain = |cell: &str| cell.split(';').map(unmarked).collect::<Vec<_>>().join(";");
         for row in &rows[1..] {
-            assert_eq!(row.len(), 14, "{row:?}");
+            assert_eq!(row.len(), 15, "{row:?}");
             assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
             let at = (plain(&row[4]), row[5].parse::<usize>().unwrap() - 1, plain(&row[8]));
             found.entry(at).or_default().push(plain(&row[9]));

@@ -1,6 +1,7 @@
 //! Attributes of the published schema, and notations of sandboxes, as they are shown, compared and exported.
 
 use crate::harness::{errors, json, run, text};
+use behaview::export::FORMATS;
 use behaview::report::Pane;
 use serde_json::Value;
 
@@ -114,18 +115,36 @@ fn lists_of_a_round_length_are_perhaps_cut() {
         let keys: Vec<_> = keys.map(|n| format!(r#""HKLM\\K{n}""#)).collect();
         report("Zenbox", &format!(r#""registry_keys_opened":[{}]"#, keys.join(",")))
     };
-    let words = "## Registry 300 · registry_keys_opened 300, perhaps cut by the service";
-    assert!(exported("md", &opened(0..300)).contains(words));
-    for format in ["csv", "json", "jsonl", "stix", "misp"] {
-        let printed = errors(&run(&["export", "-", "--format", format], &opened(0..300)));
-        assert!(
-            printed.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"),
-            "{format}: {printed}"
-        );
+    let cut = "registry_keys_opened 300, perhaps cut by the service";
+    let within = |format| match format {
+        "md" | "txt" => format!("## Registry 300 · {cut}"),
+        "csv" => r#""","yes""#.to_owned(),
+        "json" => r#""perhaps_cut":["registry_keys_opened"]"#.to_owned(),
+        "jsonl" => r#""perhaps_cut":true"#.to_owned(),
+        "stix" | "misp" => format!("\"{cut}\""),
+        _ => format!("Zenbox: {cut}"),
+    };
+    for format in FORMATS.iter().map(|format| format.name) {
+        let output = run(&["export", "-", "--format", format], &opened(0..300));
+        let said = errors(&output);
+        assert!(said.contains("1 list of exactly 300 or 500 rows, perhaps cut by the service"), "{format}: {said}");
+        let written = text(&output);
+        assert!(format == "raw" || written.contains(&within(format)), "{format}: {written}");
+        assert!(!exported(format, &opened(0..299)).contains("perhaps"), "{format}");
     }
+    assert!(errors(&run(&["show", "-"], &opened(0..300))).contains(cut));
+    let none = errors(&run(&["search", "absent", "-"], &opened(0..300)));
+    assert!(none.contains("of what was searched, 1 list, perhaps cut by the service"), "{none}");
+    let processes: Vec<_> = (0..500).map(|n| format!(r#"{{"process_id":"{n}","name":"p{n}"}}"#)).collect();
+    let processes = report("Zenbox", &format!(r#""processes_list":[{}]"#, processes.join(",")));
+    let listed = exported("md", &processes);
+    assert!(listed.contains("processes_list 500, perhaps cut by the service"), "{listed}");
     let page = format!(r#"{{"data":[{},{}]}}"#, opened(0..300), opened(0..301));
     let found = json(&run(&["compare", "-", "--json", "--only", "some"], &page));
     assert_eq!(found["items"][0]["unknown"], Value::from(vec![1]));
+    assert_eq!(found["columns"][0]["perhaps_cut"], Value::from(vec!["registry_keys_opened"]));
+    assert!(found["columns"][1].get("perhaps_cut").is_none(), "{found}");
     let shown = text(&run(&["compare", "-", "--only", "some"], &page));
     assert!(shown.contains("?●  Registry"), "{shown}");
+    assert!(shown.contains("?  not listed, perhaps cut by the service"), "{shown}");
 }

@@ -5,6 +5,7 @@ use crate::app::panes::moving::scrolled;
 use crate::app::panes::{FoldStep, Move, Scroll, facts};
 use crate::app::{KeyContext, Model, Size};
 use crate::report::attack::Technique;
+use crate::report::attributes::PERHAPS_CUT;
 use crate::report::command_line::decoded;
 use crate::report::rows::Line;
 use crate::report::{Depths, Folds, Row};
@@ -251,7 +252,9 @@ impl Model {
         let Some(place) = self.note_target() else { return };
         let section = open.report.section(place.section);
         let name = section.map(|section| section.name.visible_cut(60).to_string()).unwrap_or_default();
-        let title = format!("{name} · row {}", thousands(place.row as u64 + 1));
+        let cut = section.filter(|section| section.is_perhaps_cut());
+        let cut = cut.map(|section| format!(" of {}{PERHAPS_CUT}", section.len())).unwrap_or_default();
+        let title = format!("{name} · row {}{cut}", thousands(place.row as u64 + 1));
         let lines = open.report.lines(place.section, place.row);
         let remarks = self.reasons(place).into_iter().chain(self.values.remarks(place));
         let remarks = remarks.chain(lines.iter().filter_map(blanks)).collect();

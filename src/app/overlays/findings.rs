@@ -43,6 +43,8 @@ pub struct FindingTotals {
     pub distinct: usize,
     /// The number of reports that could not be read, or not completely.
     pub unread: usize,
+    /// The number of lists that the service may have cut.
+    pub cut_lists: u64,
 }
 
 /// A row of the list of findings.
@@ -144,12 +146,13 @@ impl FindingRow {
     ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
         // The numbers of distinct rows, by text.
         let mut known = HashMap::<Vec<u8>, usize>::new();
-        let mut unread = 0;
+        let (mut unread, mut cut_lists) = (0, 0);
         // Rules with the same text are one rule for the user.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for input in reports {
             let (report, marks) = input.evaluate(rules, cancel)?;
             unread += usize::from(input.body.is_whole() && !report.is_sound());
+            cut_lists += report.cut_lists(None).count() as u64;
             let order = |section: usize| report.section(section).map(|found| (found.pane(), found.rank));
             let mut notable: Vec<_> = marks.notable().collect();
             notable.sort_by_key(|(section, row, _)| (order(*section), *row));
@@ -195,7 +198,7 @@ impl FindingRow {
             rows.extend(found.listed.into_iter().map(Self::Row));
             rows.extend((more > 0).then_some(Self::More(number, more)));
         }
-        Ok((rows, FindingTotals { distinct: known.len(), unread }))
+        Ok((rows, FindingTotals { distinct: known.len(), unread, cut_lists }))
     }
 }
 

@@ -56,6 +56,11 @@ impl FoundIndicators {
         self.reports.iter().filter(|report| !report.is_sound()).count()
     }
 
+    /// The number of lists that the service may have cut.
+    pub fn cut_lists(&self) -> u64 {
+        self.reports.iter().map(|report| report.cut_lists(None).count() as u64).sum()
+    }
+
     /// How common an indicator is among stored files.
     pub fn prevalence(&self, found: &MergedIndicator) -> Prevalence {
         let is_counted = !self.prevalence.is_empty();

@@ -1,5 +1,6 @@
 //! Facts about a process from other rows: who started it, what it dropped, its command line; and rows that name it.
 
+use crate::report::attributes::{PERHAPS_CUT, PROCESS_LIST};
 use crate::report::json::{Kind, Raw};
 use crate::report::rows::Line;
 use crate::report::{Pane, Piece, Report, RowPlace, Section, command_line};
@@ -138,11 +139,20 @@ pub(crate) fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
         ProcessRef::of(record, &["process_name"]).is_some_and(|by| !by.id.is_empty() && by.is(&named))
     });
     let dropped = dropped.into_iter().map(|place| fact("dropped", text(report, place)));
-    [origin(report, place), children.collect(), commands(report, &named), dropped.collect()]
-        .into_iter()
-        .flat_map(few)
-        .collect()
+    let facts = [origin(report, place), children.collect(), commands(report, &named), dropped.collect()];
+    let sources = report.cut_lists(None).filter(|list| {
+        list.attribute
+            .is_some_and(|known| [PROCESS_LIST, "files_dropped", COMMANDS[0], COMMANDS[1]].contains(&known.name))
+    });
+    let cut = sources.map(|list| {
+        let words = format!("{} {}{PERHAPS_CUT}", list.name.visible_cut(60), list.len());
+        fact("from", Untrusted::from(words))
+    });
+    facts.into_iter().flat_map(few).chain(cut).collect()
 }
+
+/// The lists of command lines.
+const COMMANDS: [&str; 2] = ["command_executions", "processes_created"];
 
 fn origin(report: &Report, place: RowPlace) -> Vec<Line> {
     let time = Raw::new(&report.record(place).value).member("time_offset").map(Raw::text);
@@ -157,7 +167,7 @@ fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     let runs = |record: Raw<'_>| {
         !named.name.is_empty() && program(command_line::split(record.text().as_bytes()).0) == named.name
     };
-    let places = ["command_executions", "processes_created"].map(|attribute| rows(report, attribute, runs));
+    let places = COMMANDS.map(|attribute| rows(report, attribute, runs));
     let mut known = HashSet::new();
     let texts = places.into_iter().flatten().map(|place| text(report, place));
     let texts: Vec<_> = texts.filter(|text| known.insert(text.clone())).collect();

@@ -8,6 +8,7 @@ pub use moving::{Move, Scroll};
 pub use state::{Before, FoldStep, OWN, PaneState, TreeBranch};
 
 use crate::app::{Area, Command, Model};
+use crate::report::attributes::AT_LEAST;
 use crate::report::{Pane, Piece, Report, RowPlace};
 use crate::text::{ColumnWidth, thousands};
 
@@ -126,7 +127,8 @@ impl Tab {
         let mut all = Vec::new();
         for (padding, has_counts, has_empty) in TAB_FORMS {
             let has_empty = has_empty && !is_of_another_kind;
-            let tab = |pane| Self::of(pane, open.count(pane), (padding, has_counts), model);
+            let is_cut = |pane| open.report.cut_lists(Some(pane)).next().is_some();
+            let tab = |pane| Self::of(pane, (open.count(pane), is_cut(pane)), (padding, has_counts), model);
             let tabs = Pane::ALL.into_iter().map(tab);
             let tabs = tabs.filter(|tab| has_empty || !tab.is_empty || model.focused() == Some(tab.pane));
             all = placed(tabs, area, indent, padding);
@@ -138,10 +140,11 @@ impl Tab {
         all
     }
 
-    fn of(pane: Pane, rows: usize, (padding, has_counts): (u16, bool), model: &Model) -> Self {
+    fn of(pane: Pane, (rows, is_cut): (usize, bool), (padding, has_counts): (u16, bool), model: &Model) -> Self {
         // The overview has facts, whose number is meaningless.
         let is_counted = has_counts && rows > 0 && pane != Pane::Overview;
-        let count = if is_counted { rounded(rows as u64) } else { String::new() };
+        let more = if is_cut { AT_LEAST } else { "" };
+        let count = if is_counted { rounded(rows as u64) + more } else { String::new() };
         let key = key(pane, model);
         let parts = [&*key, pane.short(), &*count].into_iter().filter(|part| !part.is_empty());
         let width = parts.map(|part| columns(part) + 1).sum::<u16>() - 1 + 2 * padding;

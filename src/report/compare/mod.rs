@@ -87,6 +87,9 @@ names! {
 /// The column of items that rules alone find.
 const BY_RULES: u8 = u8::MAX;
 
+/// The meaning of the sign of a report that may have seen an item which a list of it, perhaps cut, does not have.
+pub const NOT_LISTED: &str = "not listed, perhaps cut by the service";
+
 /// The sign of a technique that rules alone find in a report.
 pub const BY_RULES_SIGN: &str = "◇";
 
@@ -199,10 +202,12 @@ impl Matrix {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
     }
 
-    /// Whether a report may have seen an item that it does not list, because the service perhaps cut its list.
+    /// Whether a report may have seen an item that it does not list, because the service perhaps cut its list; for a
+    /// technique that only rules find, any list.
     pub fn is_perhaps_unlisted(&self, item: &ComparedItem, column: usize) -> bool {
         let is_cut = |(section, _): &(usize, usize), report: &Report| {
-            report.section(*section).is_some_and(|found| order(found) == item.order && found.is_perhaps_cut())
+            let is_its = |found: &Section| item.column == BY_RULES || order(found) == item.order;
+            report.section(*section).is_some_and(|found| found.is_perhaps_cut() && is_its(found))
         };
         let found = self.column(column).filter(|_| item.seen >> column & 1 == 0);
         found.is_some_and(|found| {
@@ -215,10 +220,9 @@ impl Matrix {
         self.columns.iter().flatten().filter(|column| !column.report.is_sound()).count()
     }
 
-    pub fn has_cut_lists(&self) -> bool {
-        self.columns.iter().flatten().any(|Column { report, sections, .. }| {
-            sections.iter().any(|(section, _)| report.section(*section).is_some_and(Section::is_perhaps_cut))
-        })
+    /// The lists of a report, of one pane or of all, that the service may have cut.
+    pub fn cut_lists(&self, column: usize, pane: Option<Pane>) -> impl Iterator<Item = &Section> {
+        self.column(column).into_iter().flat_map(move |column| column.report.cut_lists(pane))
     }
 
     /// Where a report saw an item: section and row, at most `most` of them.

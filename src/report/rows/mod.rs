@@ -5,7 +5,7 @@ pub mod records;
 pub(super) mod row_set;
 
 use super::attack;
-use super::attributes::{Attribute, PROCESS_LIST, Pane, TREE_TECHNIQUES};
+use super::attributes::{Attribute, PERHAPS_CUT, PROCESS_LIST, Pane, TREE_TECHNIQUES};
 use super::body::Body;
 use super::identifier::Identifier;
 use super::index::{Batch, Index, Section, SectionForm};
@@ -289,6 +289,19 @@ impl Report {
 
     pub fn count(&self, pane: Pane) -> usize {
         self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
+    }
+
+    /// The lists of a pane, or of all panes, that the service may have cut.
+    pub fn cut_lists(&self, pane: Option<Pane>) -> impl Iterator<Item = &Section> {
+        let sections = self.index.sections.iter().filter(move |section| pane.is_none_or(|pane| section.pane() == pane));
+        sections.filter(|section| section.is_perhaps_cut())
+    }
+
+    /// Their names and lengths, such as `files_opened 300, perhaps cut by the service`; `None` for none.
+    pub fn cut_lists_label(&self, pane: Option<Pane>) -> Option<String> {
+        let lists = self.cut_lists(pane).map(|list| format!("{} {}", list.name.visible_cut(60), list.len()));
+        let lists = lists.collect::<Vec<_>>().join(", ");
+        (!lists.is_empty()).then(|| lists + PERHAPS_CUT)
     }
 
     pub fn section(&self, section: usize) -> Option<&Section> {

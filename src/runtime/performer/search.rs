@@ -96,7 +96,7 @@ fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Patt
     every_report(&reports, pattern, MAX_HITS, &ticket.cancel, &mut |found| {
         done += 1;
         match found {
-            Ok(found) => hits.extend(found),
+            Ok((found, _)) => hits.extend(found),
             Err(why) => ended = Err(why),
         }
         if pace.is_due() {
@@ -139,14 +139,17 @@ fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPla
     Some((report.section(place.section)?.pane(), place))
 }
 
-/// Searches stored reports concurrently; passes the hits of each in order, at most `most` of them
-/// decoded; or why one cannot be searched: it is damaged, or was deleted by another program.
+/// The hits in a report, and the number of its lists that the service may have cut.
+type SearchedReport = (Option<HitGroup>, u64);
+
+/// Searches stored reports concurrently; passes the hits of each in order, at most `most` of them decoded; or why one cannot be searched: it is damaged, or was deleted by
+/// another program.
 pub fn every_report(
     reports: &[StoredReport],
     pattern: &Pattern,
     most: usize,
     cancel: &Cancel,
-    tell: &mut dyn FnMut(Result<Option<HitGroup>, String>) -> ControlFlow<()>,
+    tell: &mut dyn FnMut(Result<SearchedReport, String>) -> ControlFlow<()>,
 ) {
     let one = |stored: &StoredReport| {
         let StoredReport { file, identifier, elsewhere, .. } = stored.clone();
@@ -155,7 +158,9 @@ pub fn every_report(
             format!("the {report} cannot be searched: {why}")
         })?;
         let of = HitSource::Report(file, identifier, elsewhere);
-        Ok(HitGroup::of_report(&Report::open(&body), of, pattern, most, cancel))
+        let report = Report::open(&body);
+        let cut_lists = report.cut_lists(None).count() as u64;
+        Ok((HitGroup::of_report(&report, of, pattern, most, cancel), cut_lists))
     };
     in_rounds(reports, CONCURRENT_REPORTS, one, tell);
 }
