@@ -444,7 +444,7 @@ fn decoded_text_is_exported_with_the_command() {
     for (command, decoded) in [
         ("export - --format json", r#""decoded":["IEX(New-Object)"]}]"#),
         ("export - --format jsonl", r#""decoded":["IEX(New-Object)"]}"#),
-        ("export - --format csv", "\",\"IEX(New-Object)\"\r\n"),
+        ("export - --format csv", "\",\"IEX(New-Object)\",\"\"\r\n"),
         ("export - --format md", "\n  - decoded `IEX(New-Object)`\n"),
         ("export - --format txt", "\n  → decoded IEX(New-Object)\n"),
     ] {
