@@ -244,7 +244,7 @@ fn print_layer(columns: &[MatrixColumn], here: usize, rules: &Rules) -> Result<(
     let Some((sources, what)) = difference(columns, here) else {
         fail!(NotFound, "a single report is stored: there is nothing to compare it with; --with names another file");
     };
-    let job = Export { sources: &sources, what, rules, cancel: &Cancel::default() };
+    let job = Export { sources: &sources, what, rules, paid: &[], cancel: &Cancel::default() };
     let format = FORMATS.iter().find(|format| format.can_write(&job.what));
     let mut out = Output::new(false);
     let summary = format.map(|format| format.write(&job, &mut out)).transpose();

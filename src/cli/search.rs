@@ -45,9 +45,7 @@ impl SearchArgs {
         let how = MatchOptions { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("invalid pattern: {bad}")))?;
-        let mut hits = 0_u64;
-        let mut searched = 0;
-        let (mut unread, mut cut_lists) = (0, 0);
+        let (mut hits, mut searched, mut unread, mut cut_lists) = (0_u64, 0, 0, 0);
         let mut print = |group: &HitGroup, document: Option<(&str, Option<&Identifier>)>| {
             let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
             group.hits.iter().filter(is_meant).try_for_each(|hit| {
@@ -96,10 +94,8 @@ impl SearchArgs {
             result?;
         }
         cut_lists_label(cut_lists).iter().for_each(|cut| warn(format!("of what was searched, {cut}")));
-        if unread > 0 {
-            fail!(Partial, "{} could not be searched", count(unread, "report"));
-        }
         match (hits, searched) {
+            _ if unread > 0 => fail!(Partial, "{} could not be searched", count(unread, "report")),
             (1.., _) => Ok(()),
             (0, 0) => fail!(NotFound, "nothing is stored yet, so there is nothing to search"),
             (0, _) => fail!(NotFound, "no hit in {}", count(searched as u64, "report")),

@@ -50,7 +50,7 @@ struct LayerTechnique {
 
 /// The techniques of all reports.
 #[derive(Default)]
-struct Layers {
+struct NavigatorLayers {
     techniques: BTreeMap<String, LayerTechnique>,
     /// Every report, even one without a technique.
     places: BTreeSet<Place>,
@@ -64,7 +64,7 @@ struct Layers {
 
 /// Writes the layer of a domain, or a list of layers if techniques of both are seen.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
-    let mut layers = Layers::default();
+    let mut layers = NavigatorLayers::default();
     let mut summary = Summary::default();
     for (number, opened) in job.opened().enumerate() {
         let opened = opened?;
@@ -100,7 +100,7 @@ impl Export<'_> {
     }
 }
 
-impl Layers {
+impl NavigatorLayers {
     fn add_report(&mut self, opened: &OpenedReport<'_>, side: usize) -> io::Result<()> {
         let file = opened.sample().map_or_else(|| opened.source.origin.clone(), |file| file.to_string());
         let place = |sandbox: String| (file.clone(), sandbox, side);
@@ -134,7 +134,7 @@ impl Layers {
                 note.about.item.as_ref().map(|item| format!("{}: ", item.text.visible_cut(MAX_COLUMNS).disarmed()));
             format!("{}{}", on.unwrap_or_default(), note.text.visible().disarmed())
         }));
-        for (at, rule) in opened.findings() {
+        for (at, _, rule) in opened.findings() {
             opened.check_cancel()?;
             for id in rule.attack.iter().filter(|id| id.starts_with("T1")) {
                 let name = Untrusted::from(rule.name.as_str()).visible().disarmed();

@@ -246,12 +246,6 @@ impl<'a> OpenedReport<'a> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
-    /// The written rows that rules mark, with each of their rules.
-    pub(super) fn findings(&self) -> impl Iterator<Item = (RowPlace, &'a Rule)> {
-        let written = self.marks.notable().filter(|(section, row, _)| self.rows.contains(*section, *row));
-        written.filter_map(|(section, row, rule)| Some((RowPlace { section, row }, self.job.rules.rule(rule)?)))
-    }
-
     /// The most severe rule among those that mark the rows of an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
         self.rule(indicator.marked()?)

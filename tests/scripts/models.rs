@@ -121,6 +121,7 @@ fn lists_of_a_round_length_are_perhaps_cut() {
         "csv" => r#""","yes""#.to_owned(),
         "json" => r#""perhaps_cut":["registry_keys_opened"]"#.to_owned(),
         "jsonl" => r#""perhaps_cut":true"#.to_owned(),
+        "html" => "300, perhaps cut by the service".to_owned(),
         "stix" | "misp" => format!("\"{cut}\""),
         _ => format!("Zenbox: {cut}"),
     };

@@ -145,7 +145,7 @@ pub(crate) fn facts(report: &Report, place: RowPlace) -> Vec<Line> {
             .is_some_and(|known| [PROCESS_LIST, "files_dropped", COMMANDS[0], COMMANDS[1]].contains(&known.name))
     });
     let cut = sources.map(|list| {
-        let words = format!("{} {}{PERHAPS_CUT}", list.name.visible_cut(60), list.len());
+        let words = format!("{} {}{PERHAPS_CUT}", list.attribute.map_or("", |known| known.name), list.len());
         fact("from", Untrusted::from(words))
     });
     facts.into_iter().flat_map(few).chain(cut).collect()

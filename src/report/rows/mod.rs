@@ -297,9 +297,11 @@ impl Report {
         sections.filter(|section| section.is_perhaps_cut())
     }
 
-    /// Their names and lengths, such as `files_opened 300, perhaps cut by the service`; `None` for none.
+    /// Their names, those of unknown ones as `other`, and lengths, such as `files_opened 300, perhaps cut by the service`;
+    /// `None` for none.
     pub fn cut_lists_label(&self, pane: Option<Pane>) -> Option<String> {
-        let lists = self.cut_lists(pane).map(|list| format!("{} {}", list.name.visible_cut(60), list.len()));
+        let name = |list: &Section| list.attribute.map_or(Pane::Other.name(), |known| known.name);
+        let lists = self.cut_lists(pane).map(|list| format!("{} {}", name(list), list.len()));
         let lists = lists.collect::<Vec<_>>().join(", ");
         (!lists.is_empty()).then(|| lists + PERHAPS_CUT)
     }
