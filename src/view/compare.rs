@@ -115,7 +115,7 @@ impl DrawList for SearchHits {
         match (&list.filter.problem, &list.filter.pattern) {
             (Some(_), _) => String::new(),
             (None, Some(_)) => {
-                let report = model.open().filter(|_| !list.source.is_stored).map(|open| &open.report);
+                let report = model.open().filter(|_| !list.source.is_of_store).map(|open| &open.report);
                 let cut = report.and_then(|report| cut_lists_label(report.cut_lists(None).count() as u64));
                 cut.map_or_else(|| "no match".to_owned(), |cut| format!("no match; {cut}"))
             }
