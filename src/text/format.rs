@@ -196,9 +196,9 @@ pub fn table(heading: &[&str], rows: Vec<Vec<String>>, columns: usize) -> (Strin
         left_out.insert(0, name.clone());
     }
     // Breaks words if nothing else is enough.
-    let broken: Vec<_> = words.iter().map(|word| READABLE.min(*word)).collect();
-    let widths =
-        [&readable, &words, &broken].into_iter().find_map(|least| shrunk(widths.clone(), least)).unwrap_or(widths);
+    let [broken, narrow] = [READABLE, 4].map(|least| words.iter().map(|word| least.min(*word)).collect::<Vec<_>>());
+    let all = [&readable, &words, &broken, &narrow];
+    let widths = all.into_iter().find_map(|least| shrunk(widths.clone(), least)).unwrap_or(widths);
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).zip(&is_right).filter(|((_, wide), _)| **wide > 0);
         let wrap = |cell: &String, wide| if width(cell) > wide { wrap(cell, wide) } else { vec![cell.clone()] };
@@ -270,5 +270,12 @@ mod row_tests {
         assert_eq!(wrap_cut("one two three", 8, 2), ["one two", "three"]);
         assert_eq!(wrap_cut("one two three", 7, 1), ["one…"]);
         assert_eq!(wrap_cut("one", 7, 0), [""; 0]);
+    }
+
+    #[test]
+    fn tables_break_words_only_if_nothing_else_is_enough() {
+        let shown = |columns| table(&["x", ">y"], vec![vec!["a longer".into(), "indivisible".into()]], columns).0;
+        assert_eq!(shown(19), format!("x{:17}y\na{:7}indivisible\nlonger\n", "", ""));
+        assert!(shown(12).lines().all(|line| line.width() <= 12), "{}", shown(12));
     }
 }
