@@ -86,7 +86,7 @@ fn findings_of_all_sandboxes_are_searched() {
     tui.keys("enter v");
     screen!("findings_of_all_sandboxes", tui);
     tui.size(40, 10);
-    screen!("notable_of_all_sandboxes_40x10", tui);
+    screen!("findings_of_all_sandboxes_40x10", tui);
     tui.size(120, 40);
     tui.keys("/ ctrl-u s e r v i c e enter G enter");
     assert!(tui.screen().contains("Quiet Harbour"), "{}", tui.screen());

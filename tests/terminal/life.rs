@@ -184,7 +184,7 @@ fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
         format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
     let mut terminal = Terminal::start_with(&[&Demo::files()[0].sha256], &config);
     // A price may change with the counters, and a key that was pressed before the new frame asks for nothing.
-    terminal.wait_for("this hour, 500 today");
+    terminal.wait_for("500 of 500 today");
     terminal.press("\r");
     terminal.wait_until("nothing was asked", || demo.seen().iter().any(|call| call.charged > 0));
     (terminal, demo, threads)
