@@ -182,9 +182,7 @@ impl FindingRow {
                 }
                 _ => {
                     heading = rows.len();
-                    let name = found.subject.to_owned();
-                    let known = found.known.keys().copied().collect();
-                    rows.push(Self::Subject(FindingSubject { name, rules: vec![found.of.number], rows: known }));
+                    rows.push(Self::Subject(found.heading()));
                 }
             }
             let number = found.of.number;
@@ -211,6 +209,12 @@ struct FoundByRule<'a> {
 }
 
 impl FoundByRule<'_> {
+    /// The heading of its subject, with this rule alone.
+    fn heading(&self) -> FindingSubject {
+        let rows = self.known.keys().copied().collect();
+        FindingSubject { name: self.subject.to_owned(), rules: vec![self.of.number], rows }
+    }
+
     fn add(&mut self, input: &ReportToEvaluate, report: &Report, place: RowPlace, (number, row): (usize, Row)) {
         let entry = input.entry;
         let pane = report.section(place.section).map_or(Pane::Other, |section| section.pane());
