@@ -6,7 +6,8 @@ use crate::app::{Job, JobNumber, Model, Overlay, StoreJob, Ticket};
 use crate::prevalence::{Prevalence, SandboxYield, StableKeys, Twin, ValueHolder};
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, Report, RowPlace};
-use crate::text::{count, plural, thousands};
+use crate::text::count;
+use std::collections::HashSet;
 
 /// Work on the index of values, beside the loop.
 #[derive(Debug)]
@@ -208,7 +209,15 @@ fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
         return model.say(format!("No other stored file has it{counted}."));
     }
     let mut rows = Vec::new();
+    let mut known = HashSet::new();
+    let mut reports = HashSet::new();
     for group in groups.into_iter().filter(|group| !group.holders.is_empty()) {
+        let here: Vec<_> = group.holders.iter().map(|(holder, ..)| holder.identifier.clone()).collect();
+        reports.extend(here.iter().cloned());
+        // A row and its indicator are in the same reports.
+        if !known.insert(here) {
+            continue;
+        }
         rows.push(PickerRow::text(group.head, group.label));
         rows.extend(group.holders.into_iter().map(|(holder, about, is_open)| {
             let file = holder.file.as_ref().map_or_else(|| "?".to_owned(), Sha256::short);
@@ -225,8 +234,7 @@ fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
             }
         }));
     }
-    let reports = rows.iter().filter(|row| row.target.is_some()).count();
-    let title = format!("Pivot: {} other stored {}", thousands(reports as u64), plural("report"));
+    let title = format!("Pivot: {}", count(reports.len() as u64, "other stored report"));
     model.overlays.put(RowPicker::new(PickerRows::new(title, rows)));
 }
 

@@ -1,8 +1,9 @@
 //! What one report brought, and what a sandbox usually brings.
 
-use crate::report::rules::Rules;
+use crate::report::rules::{Marks, Rules};
 use crate::report::{Cancel, Pane, Report};
 use crate::text::{Untrusted, count};
+use std::collections::BTreeSet;
 use std::io;
 
 /// Numbers of rows in one report.
@@ -11,20 +12,20 @@ pub struct ReportFigures {
     pub processes: u32,
     pub network: u32,
     pub has_capture: bool,
-    /// Rows that the shipped rules mark, without noise.
-    pub findings: u32,
+    /// Rows that the shipped rules mark, without noise; `None` if the rules were not applied.
+    pub findings: Option<u32>,
 }
 
 impl ReportFigures {
-    pub(super) fn of(report: &Report, rules: &Rules, cancel: &Cancel) -> io::Result<Self> {
+    pub(super) fn of(report: &Report, rules: Option<&Rules>, cancel: &Cancel) -> io::Result<Self> {
         let number = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
-        let marks = rules.evaluate(report, cancel)?;
-        let marked: std::collections::BTreeSet<_> = marks.notable().map(|(section, row, _)| (section, row)).collect();
+        let marks = rules.map(|rules| rules.evaluate(report, cancel)).transpose()?;
+        let marked = |marks: Marks| marks.notable().map(|(section, row, _)| (section, row)).collect::<BTreeSet<_>>();
         Ok(Self {
             processes: number(report.tree().map_or(0, |(_, tree)| tree.len())),
             network: number(report.count(Pane::Network)),
             has_capture: report.values("has_pcap").any(|value| value.as_bytes() == b"true"),
-            findings: number(marked.len()),
+            findings: marks.map(|marks| number(marked(marks).len())),
         })
     }
 }
@@ -40,22 +41,22 @@ pub struct SandboxYield {
 
 impl SandboxYield {
     pub(super) fn of(sandbox: Untrusted, all: &[ReportFigures]) -> Self {
-        let median = |figure: fn(&ReportFigures) -> u32| {
-            let mut found: Vec<_> = all.iter().map(figure).collect();
+        let median = |figure: fn(&ReportFigures) -> Option<u32>| {
+            let mut found: Vec<_> = all.iter().filter_map(figure).collect();
             found.sort();
-            found.get(found.len() / 2).copied().unwrap_or(0)
+            found.get(found.len() / 2).copied()
         };
         let usual = ReportFigures {
-            processes: median(|figures| figures.processes),
-            network: median(|figures| figures.network),
-            has_capture: median(|figures| figures.has_capture.into()) > 0,
+            processes: median(|figures| Some(figures.processes)).unwrap_or(0),
+            network: median(|figures| Some(figures.network)).unwrap_or(0),
+            has_capture: median(|figures| Some(figures.has_capture.into())) > Some(0),
             findings: median(|figures| figures.findings),
         };
         Self { sandbox, reports: all.len(), usual }
     }
 
     /// Its place among sandboxes to open: findings first, then kinds of data that few sandboxes have.
-    pub fn rank(&self) -> (u32, bool, u32, u32) {
+    pub fn rank(&self) -> (Option<u32>, bool, u32, u32) {
         let ReportFigures { processes, network, has_capture, findings } = self.usual;
         (findings, has_capture, network, processes)
     }
@@ -66,7 +67,9 @@ impl SandboxYield {
         let kinds = [("tree", processes > 0), ("network", network > 0), ("capture", has_capture)];
         let mut parts: Vec<_> =
             kinds.iter().filter(|(_, is_there)| *is_there).map(|(kind, _)| (*kind).to_owned()).collect();
-        parts.push(if findings == 0 { "no finding".to_owned() } else { count(findings.into(), "finding") });
-        format!("usually {}", parts.join(", "))
+        parts.extend(
+            findings.map(|found| if found == 0 { "no finding".to_owned() } else { count(found.into(), "finding") }),
+        );
+        if parts.is_empty() { "usually nothing".to_owned() } else { format!("usually {}", parts.join(", ")) }
     }
 }

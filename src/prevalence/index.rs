@@ -23,7 +23,7 @@ DROP TABLE IF EXISTS value;
 CREATE TABLE report (
     id INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, stamp INTEGER NOT NULL, service TEXT NOT NULL,
     profile TEXT NOT NULL, identifier BLOB NOT NULL, file TEXT NOT NULL, sandbox BLOB NOT NULL, received INTEGER NOT NULL,
-    processes INTEGER NOT NULL, network INTEGER NOT NULL, has_capture INTEGER NOT NULL, findings INTEGER NOT NULL
+    processes INTEGER NOT NULL, network INTEGER NOT NULL, has_capture INTEGER NOT NULL, findings INTEGER
 );
 CREATE TABLE value (
     hash INTEGER NOT NULL, report INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (hash, report)
@@ -53,12 +53,12 @@ pub struct IndexedReport {
 }
 
 impl IndexedReport {
-    /// Takes the values of a report; `of` has the rest.
+    /// Takes the values of a report; `of` has the rest. Without rules its findings are not counted.
     pub fn read(
         of: ValueHolder,
         (place, stamp): (String, i64),
         report: &Report,
-        rules: &Rules,
+        rules: Option<&Rules>,
         cancel: &Cancel,
     ) -> io::Result<Self> {
         let found = report.values_of(None, &StableKeys, cancel)?;

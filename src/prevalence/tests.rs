@@ -32,7 +32,7 @@ fn index(reports: Vec<(usize, &str, Value)>) -> ValueIndex {
     let rules = Rules::read(None).0;
     let read = |(file, sandbox, attributes): (usize, &str, Value)| {
         let at = (format!("{file}{sandbox}"), 0);
-        IndexedReport::read(holder(file, sandbox), at, &report(attributes), &rules, &Cancel::default()).unwrap()
+        IndexedReport::read(holder(file, sandbox), at, &report(attributes), Some(&rules), &Cancel::default()).unwrap()
     };
     index.add(&reports.into_iter().map(read).collect::<Vec<_>>()).unwrap();
     index

@@ -3,7 +3,8 @@
 
 use behaview::prevalence::StableKeys;
 use behaview::report::identifier::{Identifier, Sha256};
-use behaview::report::{Cancel, ImportOrigin, Report};
+use behaview::report::rules::Rules;
+use behaview::report::{Body, Cancel, ImportOrigin, Indicators, Report};
 use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
 use behaview::text::Untrusted;
 use jiff::Timestamp;
@@ -48,6 +49,19 @@ fn store(store: &Store, count: usize, rows: usize) -> Duration {
 }
 
 fn main() {
+    // Where the time goes.
+    let one = Report::open(&Body::in_memory(report(0, 30_000)));
+    let (rules, never) = (Rules::read(None).0, Cancel::default());
+    let time = |what: &str, work: &dyn Fn()| {
+        let began = Instant::now();
+        work();
+        println!("{what} of 30,000 rows: {:.1?}", began.elapsed());
+    };
+    time("values", &|| drop(one.values_of(None, &StableKeys, &never).unwrap()));
+    time("indicators", &|| {
+        drop(Indicators::among(&one, &|section| 0..one.section(section).unwrap().len(), &|_| None, &never).unwrap())
+    });
+    time("findings", &|| drop(rules.evaluate(&one, &never).unwrap()));
     for (count, rows) in [(200, 100), (200, 1_000), (20, 30_000)] {
         let folder = tempfile::tempdir().unwrap();
         let all = Store::open(folder.path()).unwrap();
@@ -68,7 +82,7 @@ fn main() {
     store(&all, 1_000, 100);
     all.index_values(&Cancel::default()).unwrap();
     for (name, value) in
-        [("that all have", "noise0.example"), ("that one has", "7-3.example"), ("that none has", "x.example")]
+        [("that all have", "noise8.example"), ("that one has", "7-3.example"), ("that none has", "x.example")]
     {
         let probe = Report::of_text(value);
         let values = probe.values_of(None, &StableKeys, &Cancel::default()).unwrap();

@@ -32,6 +32,7 @@ mod mouse;
 mod multiple_files;
 mod notes;
 mod panes;
+mod prevalence;
 mod pricing;
 mod readme;
 mod reopening;

@@ -1,0 +1,74 @@
+//! What other stored files tell: how common a row is, who else has it, twins, and which sandbox to open next.
+
+use crate::harness::{TuiHarness, identifiers, main_file};
+use behaview::report::ImportOrigin;
+use behaview::report::identifier::{Identifier, Sha256};
+use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
+use behaview::text::Untrusted;
+use serde_json::json;
+
+fn sha256(n: usize) -> Sha256 {
+    Sha256::parse(&format!("{:064x}", 0xabc000 + n)).unwrap()
+}
+
+/// The app on a store with reports of ten files by one sandbox; two of the files are of one family.
+fn stored() -> TuiHarness {
+    let tui = TuiHarness::new(identifiers());
+    let store = Store::open(&tui.folder.path().join("store")).unwrap();
+    for n in 0..10 {
+        let own = (0..4).map(|own| format!("own{n}-{own}"));
+        let family = (0..12).filter(|_| [3, 7].contains(&n)).map(|shared| format!("family{shared}"));
+        let mutexes: Vec<_> = family.chain(own).chain((0..20).map(|noise| format!("noise{noise}"))).collect();
+        let id = format!("{}_CAPE Sandbox-179447484{n}", sha256(n));
+        let attributes = json!({
+            "sandbox_name": "CAPE Sandbox", "mutexes_created": mutexes, "has_pcap": true,
+            "command_executions": ["vssadmin.exe delete shadows /all"],
+        });
+        let bytes = json!({"id": id, "type": "private_file_behaviour", "attributes": attributes}).to_string();
+        let part = ResponsePart::report(&Identifier::from_input(&id).unwrap(), Some(sha256(n)), 0..bytes.len());
+        let origin = ImportOrigin { from: Untrusted::from("x"), by: Untrusted::from("y") };
+        let (key, bytes) = (&part.key, bytes.as_bytes());
+        let received = jiff::Timestamp::from_second(1_794_474_845).unwrap();
+        let new = NewResponse { service: IMPORTED, profile: "x", key, received, bytes, imported: Some(&origin) };
+        assert!(store.import(&new, std::slice::from_ref(&part), false).unwrap());
+    }
+    drop(store);
+    tui.restart()
+}
+
+#[test]
+fn rows_tell_how_common_they_are_and_lead_to_others() {
+    let mut tui = stored();
+    tui.open(&sha256(3));
+    tui.keys("8");
+    tui.assert_shows("family0 · in 2 of 10 stored files · 2 of 10 of this sandbox (V lists them)");
+    tui.keys("V");
+    tui.assert_shows("Pivot: 1 other stored report");
+    insta::assert_snapshot!("prevalence_pivot", tui.shown());
+    tui.keys("enter");
+    tui.assert_shows("family0 · in 2 of 10");
+    tui.assert_shows(&sha256(7).short());
+    tui.keys("esc");
+    tui.assert_shows("Pivot: 1 other stored report");
+    // The other file is one key away from a comparison, and the list one from that.
+    tui.keys("c");
+    tui.assert_shows("Compare with 00000000…c007");
+    tui.keys("esc");
+    tui.assert_shows("Pivot: 1 other stored report");
+    assert_eq!(tui.paid_calls(), 0);
+}
+
+#[test]
+fn twins_and_the_best_sandbox_are_told_in_the_list() {
+    let mut tui = stored();
+    tui.open(&sha256(7));
+    tui.assert_shows("did nearly the same: 1 file, 12 November (V lists them)");
+    tui.keys("V");
+    tui.assert_shows("24 of 32 values that are not usual in this sandbox");
+    tui.keys("esc");
+    tui.open_other(&main_file());
+    tui.keys("enter");
+    tui.assert_shows("usually capture, 1 finding");
+    tui.assert_shows("best to open next");
+    insta::assert_snapshot!("prevalence_next", tui.shown());
+}
