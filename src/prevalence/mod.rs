@@ -95,9 +95,9 @@ impl Prevalence {
         }
     }
 
-    /// The numbers for people; `None` if there is no other file to compare with.
+    /// The numbers for people; `None` if no report lists it, or there is no other file to compare with.
     pub fn label(&self) -> Option<String> {
-        if self.of_files < 2 {
+        if self.of_files < 2 || self.files == 0 {
             return None;
         }
         let of = |files: usize, all: usize| format!("{} of {}", thousands(files as u64), thousands(all as u64));
