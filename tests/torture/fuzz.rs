@@ -151,7 +151,7 @@ fn export(bytes: &[u8], _: &mut Noise) {
                     .split(|byte| *byte == b'\n')
                     .filter(|line| !line.is_empty())
                     .for_each(|line| strict(line, about)),
-                "json" | "stix" | "misp" => strict(&out, about),
+                "json" | "stix" | "misp" | "navigator" => strict(&out, about),
                 "csv" | "md" | "txt" => {
                     let lines: Vec<_> = out.split(|byte| matches!(byte, b'\r' | b'\n')).map(shown).collect();
                     let lines = lines.into_iter().collect::<Result<Vec<_>, _>>();
