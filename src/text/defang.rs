@@ -1,13 +1,13 @@
-//! Defangs addresses: words that a browser, chat client or mail program turns into a link, or opens.
+//! Defangs addresses: words that a browser, chat client or mail program opens or makes a link.
 //!
-//! A word is an address if it contains `://`, a scheme that opens a program, a UNC share, or an IPv6 address; or outside of a
-//! path a name with dots that
+//! A word is an address if it contains `://`, a scheme that opens a program, a UNC share or an IPv6
+//! address; or, outside of a path, a name with dots that
 //! - ends in a top-level domain that exists, or in letters of another script,
 //! - or begins with `www.`, or follows `@`,
 //! - or is four numbers.
 //!
-//! A path begins after a backslash, or after a slash that is not the second of two. A file `setup.exe` and a class
-//! `java.lang.String` are not addresses: `exe` and `String` are not top-level domains; `payload.zip` is: `zip` is one.
+//! A path begins after a backslash or a single slash. A file `setup.exe` or class
+//! `java.lang.String` is no address, but `payload.zip` is: `zip` is a top-level domain.
 
 use super::escape::{CharRole, reads_as_escape, role};
 use super::untrusted::Visible;
@@ -21,10 +21,10 @@ const SCHEMES: [(&str, &str); 3] = [("https", "hxxps"), ("http", "hxxp"), ("ftp"
 const JOINTS: [char; 6] = ['.', ':', '@', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
 impl Visible {
-    /// Defangs a URL, host or address, for copying.
+    /// Defangs a URL, host or address, for copying; a second time changes nothing.
     ///
-    /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`, and every dot, colon and at sign is put in
-    /// brackets: `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`. Text that is defanged already does not change.
+    /// A leading `http`, `https` or `ftp` becomes `hxxp`, `hxxps` or `fxp`; dots, colons and at
+    /// signs get brackets: `http://a.example:80` becomes `hxxp[:]//a[.]example[:]80`.
     pub fn defanged(&self) -> Visible {
         let (scheme, rest) = split_scheme(self.as_str());
         let mut text = scheme.to_owned();
@@ -90,7 +90,7 @@ const SEPARATORS: [char; 12] = ['"', '\'', '`', '<', '>', '(', ')', '{', '}', ',
 /// The full stop, and the characters that browsers treat as one in names.
 const DOTS: [char; 4] = ['.', '\u{3002}', '\u{ff0e}', '\u{ff61}'];
 
-/// Characters that end a path within a word: a host can follow. Any other may be in the name of a file.
+/// Characters that end a path within a word, so that a host can follow; others may name a file.
 const PATH_ENDS: [char; 10] = ['=', '&', '^', '*', '[', ']', ':', '?', '#', '@'];
 
 /// Schemes that open a program without `//`, as does every one that begins with `ms-`.
@@ -110,7 +110,7 @@ fn is_separator(c: char) -> bool {
     c.is_whitespace() || SEPARATORS.contains(&c)
 }
 
-/// Whether a word is an address. Among hosts, every name with a dot is one, though it may name a file.
+/// Returns whether a word is an address; among hosts any name with a dot is, even a file's.
 fn is_address(word: &str, is_among_hosts: bool) -> bool {
     let is_address = |piece: &str| {
         let is_host = |name: &str| is_host(name) || is_among_hosts && last_label(name).chars().any(char::is_alphabetic);
@@ -133,11 +133,11 @@ fn pieces(word: &str) -> Vec<&str> {
     pieces
 }
 
-/// Columns of `\x1b`; the braces of `\u{202e}` are borders, so only two of its columns are in the word.
+/// Columns of `\x1b`; as the braces of `\u{202e}` are borders, only two of its columns count.
 const ESCAPE_COLUMNS: usize = 4;
 
-/// Whether text after a backslash belongs to an escape and not to a path: `\x5c` is a backslash itself,
-/// and a letter alone may have been cut off before a brace.
+/// Returns whether text after a backslash belongs to an escape, not to a path: `\x5c` is a
+/// backslash itself, and a letter alone may have been cut off before a brace.
 fn is_escape(rest: &str) -> bool {
     matches!(rest, "x" | "u") || reads_as_escape(rest.as_bytes()) && !rest.starts_with("x5c")
 }

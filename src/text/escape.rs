@@ -1,4 +1,4 @@
-//! The escaper: turns bytes into units of the visible form, and decides by Unicode properties what is shown.
+//! Turns bytes into units of the visible form; Unicode properties decide what is shown.
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::props::{
@@ -22,7 +22,7 @@ static IS_ASCII: AtomicBool = AtomicBool::new(false);
 static SIGNS: LazyLock<Vec<(&str, &str)>> =
     LazyLock::new(|| include_str!("../../assets/ascii.tsv").lines().filter_map(|line| line.split_once('\t')).collect());
 
-/// Switches to ASCII: own signs get their substitutes, all other characters from outside are escaped.
+/// Switches to ASCII: replaces own signs by substitutes, and escapes all others from outside.
 pub fn show_ascii_alone() {
     IS_ASCII.store(true, Ordering::Relaxed);
 }
@@ -56,8 +56,8 @@ fn in_ascii(text: &str) -> String {
 pub(super) enum VisibleUnit<'a> {
     /// A base character and its marks, as they are.
     Shown { text: &'a str, columns: usize },
-    /// A control below U+0080, a backslash or a blank at the end: `\xHH`. A byte outside of any character: `\x{HH}`,
-    /// because a path may have a folder `x86`.
+    /// A control below U+0080, a backslash or a blank at the end: `\xHH`. A byte outside of any
+    /// character: `\x{HH}`, because a path may have a folder `x86`.
     Byte(u8),
     /// Any other code point, surrogates included: `\u{H…}`.
     CodePoint(u32),
@@ -180,7 +180,7 @@ fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     Some(VisibleUnit::Shown { text, columns })
 }
 
-/// Whether text is in composed form (Unicode's NFC). An equal text in another form appears the same: it is escaped.
+/// Returns whether text is in NFC; an equal text in another form looks the same, so it is escaped.
 fn is_composed(text: &[u8]) -> bool {
     const NFC: ComposingNormalizerBorrowed<'static> = ComposingNormalizerBorrowed::new_nfc();
     str::from_utf8(text).is_ok_and(|text| NFC.is_normalized(text))
@@ -225,7 +225,7 @@ const CLUSTER: CodePointMapDataBorrowed<'static, GraphemeClusterBreak> =
 const SYLLABLE: CodePointMapDataBorrowed<'static, IndicSyllabicCategory> =
     CodePointMapData::<IndicSyllabicCategory>::new();
 
-/// Controls, formats, surrogates, private use, unassigned; and every separator, because any other one resembles U+0020.
+/// Controls, formats, surrogates, private use, unassigned; separators, as they resemble U+0020.
 const HIDDEN_CATEGORIES: GeneralCategoryGroup = GeneralCategoryGroup::Other.union(GeneralCategoryGroup::Separator);
 
 /// Characters that draw nothing, turn the direction, or change a neighbour.
@@ -237,7 +237,7 @@ const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
     CodePointSetData::new::<EmojiModifier>(),
 ];
 
-/// Characters other than marks that join their neighbours: conjoining jamo, letters like them, prepended signs.
+/// Characters that join their neighbours, except marks: conjoining jamo and prepended signs.
 const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
     [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
 
@@ -263,7 +263,7 @@ pub(super) fn role(character: char) -> CharRole {
     let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
     match (CLUSTER.get(character), character.width()) {
         _ if is_hidden(character) => CharRole::Hidden,
-        // Newer than the tables of the library that fills cells, which would give it a cell of its own or none.
+        // Newer than the tables of the library that fills cells: it would give it one, or none.
         _ if is_mark && !joins_base(character) => CharRole::Hidden,
         (_, Some(columns)) if is_mark => CharRole::Mark(columns),
         // Spacing marks, like THAI CHARACTER SARA AM.

@@ -1,4 +1,4 @@
-//! Formats numbers, sizes and times for people, measures and wraps text, and names the values of enums.
+//! Formats numbers, sizes and times for people; measures and wraps text; names enum values.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -10,7 +10,7 @@ pub fn thousands(number: u64) -> String {
     }
 }
 
-/// A count with its noun, given in the singular: `1 report`, `1,204 reports`, `2 entries`, `2 hashes`.
+/// Formats a count with its noun, given in the singular: `1 report`, `1,204 reports`, `2 hashes`.
 pub fn count(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {}", thousands(number), plural(one)) }
 }
@@ -76,7 +76,7 @@ pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }
 
-/// Declares an enum whose values have a name for files, exports and the command line; and a second text, if named.
+/// Declares an enum whose values have a name for files and command line, and a text if declared.
 macro_rules! names {
     ($(#[$about:meta])* $type:ident $more:ident { $($(#[$doc:meta])* $value:ident $name:literal $word:literal,)* }) => {
         names! { $(#[$about])* $type { $($(#[$doc])* $value $name,)* } }
@@ -165,9 +165,9 @@ pub fn wrap_cut(text: &str, columns: usize, most: usize) -> Vec<String> {
 /// Minimum width of a wide cell, as long as other columns can be left out.
 const READABLE: usize = 20;
 
-/// Formats a table in at most `columns` columns, and wraps wide cells. Columns whose heading begins with `>` are
-/// aligned to the right. Empty columns are left out; so are those with `-` if they do not fit, the last first, and
-/// returned. Cells are escaped already.
+/// Formats a table of escaped cells in at most `columns` columns; wraps wide cells. A heading with
+/// `>` aligns to the right. Empty columns are left out. If the others do not fit, those with `-`
+/// are left out too, the last first, and returned.
 pub fn table(heading: &[&str], rows: Vec<Vec<String>>, columns: usize) -> (String, Vec<String>) {
     let [is_right, is_spare] =
         ['>', '-'].map(|sign| heading.iter().map(|cell| cell.contains(sign)).collect::<Vec<_>>());

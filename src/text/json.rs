@@ -3,7 +3,7 @@
 use super::escape::{VisibleUnit, VisibleUnits};
 use std::fmt::Write as _;
 
-/// Escapes every invisible character in the strings of a JSON text as `\uXXXX`; all but ASCII if `is_ascii`.
+/// Escapes invisible characters in the strings of a JSON text; all but ASCII if `is_ascii`.
 pub fn escaped_json(json: &str, is_ascii: bool) -> String {
     let mut escaped = String::with_capacity(json.len());
     for unit in VisibleUnits::new(json.as_bytes(), is_ascii) {
@@ -40,7 +40,7 @@ pub(crate) fn decode_json(raw: &[u8], decoded: &mut Vec<u8>) {
     decoded.extend_from_slice(rest);
 }
 
-/// Decodes the escape at the start of `raw`; returns its length in bytes. A bad escape counts as its backslash alone.
+/// Decodes the escape that starts `raw`; returns its length in bytes (1 for a bad escape).
 fn decode_escape(raw: &[u8], decoded: &mut Vec<u8>) -> usize {
     // The most common one is the separator of a path.
     if let Some(simple) = raw.get(1).and_then(|letter| simple_escape(*letter)) {

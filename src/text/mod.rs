@@ -1,7 +1,7 @@
 //! Strings from outside, and the only way to make them visible.
 //!
-//! Every string in a report was chosen by malware. It stays an [`Untrusted`], which cannot be printed, until the
-//! escaper turns it into a [`Visible`]; screens, exports and errors print nothing else:
+//! Every string in a report was chosen by malware. It stays an [`Untrusted`], which cannot be
+//! printed, until the escaper makes it a [`Visible`]; screens, exports and errors print only that:
 //!
 //! ```
 //! use behaview::text::Untrusted;
@@ -22,10 +22,10 @@
 //! No two byte strings share a visible form, and reading the escapes back gives the bytes.
 //!
 //! # Width
-//! A width is a number of terminal columns: the sum over the characters of a visible form. Characters for which a
-//! terminal library that measures by graphemes returns another sum are escaped. `unicode-width` can return less for a
-//! *whole* string (it joins an Arabic lam and alef into one column, which a grid of cells does not), so layouts use
-//! [`Visible::width`].
+//! A width is a number of terminal columns: the sum over the characters of a visible form.
+//! Characters of which a terminal library that measures graphemes returns another sum are escaped.
+//! For a *whole* string `unicode-width` may return less (it joins an Arabic lam and alef into one
+//! column; a grid of cells does not), so layouts use [`Visible::width`].
 
 mod defang;
 mod escape;

@@ -13,7 +13,7 @@ const MIN_LINE_COLUMNS: usize = 10;
 
 /// An owned string from outside.
 ///
-/// Contains any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), and bytes that are not text.
+/// Contains any bytes: UTF-8, lone surrogates in generalised UTF-8 (three bytes each), other bytes.
 /// It is compared by its bytes, its `Debug` is escaped, and it has no `Display`:
 ///
 /// ```compile_fail
@@ -27,7 +27,7 @@ pub struct Untrusted {
 impl Untrusted {
     /// Decodes the inside of a JSON string literal, and never fails.
     ///
-    /// Bad escapes and bytes that are not UTF-8 stay as written; a lone surrogate becomes generalised UTF-8.
+    /// Bad escapes and bytes outside of UTF-8 stay; a lone surrogate becomes generalised UTF-8.
     pub fn from_json(raw: &[u8]) -> Self {
         let mut decoded = Vec::with_capacity(raw.len());
         json::decode_json(raw, &mut decoded);
@@ -43,9 +43,9 @@ impl Untrusted {
         self.bytes.is_empty()
     }
 
-    /// The string for programs that read it as data.
+    /// Returns the string for programs that read it as data.
     ///
-    /// Bytes that are not Unicode become their visible form, so that different strings stay different.
+    /// Bytes that are not Unicode become their visible form, so different strings stay different.
     pub fn unicode(&self) -> String {
         str::from_utf8(&self.bytes).map_or_else(|_| self.visible().to_string(), str::to_owned)
     }
@@ -59,9 +59,9 @@ impl Untrusted {
         Some(format!("\"{}", json::escaped_json(literal.strip_prefix('"')?, is_ascii())))
     }
 
-    /// The text for another program: unchanged if all of it is visible, otherwise in its visible form.
+    /// Returns the text for another program: unchanged if all is visible, else in its visible form.
     ///
-    /// Backslashes and a blank at the end are not escaped, so two texts may have the same result.
+    /// Backslashes and a blank at the end are not escaped: two texts may have the same result.
     pub fn legible(&self) -> Cow<'_, str> {
         let can_be_seen = |unit| matches!(unit, VisibleUnit::Shown { .. } | VisibleUnit::Byte(b'\\' | b' '));
         let seen = VisibleUnits::new(&self.bytes, false).all(can_be_seen).then(|| str::from_utf8(&self.bytes).ok());
@@ -81,9 +81,9 @@ impl Untrusted {
         VisibleUnits::new(&self.bytes, true).into()
     }
 
-    /// The start of the string, at most `columns` wide.
+    /// Returns the start of the string, at most `columns` wide; reads no further.
     ///
-    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII). Reads no more than `columns`.
+    /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII).
     pub fn visible_cut(&self, columns: usize) -> Visible {
         let mut shown = Visible::default();
         let (mut length, mut width) = (0, 0);
@@ -125,9 +125,9 @@ impl Untrusted {
         shown
     }
 
-    /// The string in lines of at most `columns` columns (ten, if fewer are asked for).
+    /// Returns the string in lines of at most `columns` columns (at least ten).
     ///
-    /// No unit is split; a line also ends after a line feed, shown as `\x0a`. Together they are the visible form.
+    /// Splits no unit; a line also ends after a line feed, shown as `\x0a`. Loses nothing.
     pub fn lines(&self, columns: usize) -> impl Iterator<Item = Visible> {
         let columns = columns.max(MIN_LINE_COLUMNS);
         let mut units = self.units();
@@ -234,7 +234,7 @@ impl Visible {
         self.columns += unit.columns();
     }
 
-    /// Appends those columns of a unit that are in `part`. An escape can be split; half of a wide character is a space.
+    /// Appends the columns of a unit in `part`; half an escape, a space for half a wide character.
     fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
         if part == (0..unit.columns()) {
             return self.push(unit);
@@ -284,8 +284,8 @@ impl From<Visible> for String {
     }
 }
 
-/// Text of this program, in which outside text has its visible form already: it is not escaped twice. If a
-/// character cannot be shown, as in messages of the operating system, the whole text is escaped.
+/// Makes this program's own text visible; outside text in it is visible already, so it is not
+/// escaped twice. A character that cannot be shown, as in the system's messages, escapes it all.
 pub fn to_visible(words: impl AsRef<str>) -> Visible {
     let words = words.as_ref();
     // A blank at the end is of this program.
