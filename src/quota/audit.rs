@@ -1,28 +1,27 @@
-//! Reconciles predicted with counted units: compares the calls made between two readings of a counter with its rise.
+//! Reconciles predicted with counted units: calls between two readings of a counter with its rise.
 //!
 //! ```text
 //!    reading A         our calls          quiet    reading B
 //! ───────┼──────────────■────■─■─────────────────────────┼──────> time
 //!   counter: 7                                       counter: 10      it rose by 3
 //! ```
-//! A user's counter also counts other programs and machines with the same key. So it can rise by more than this
-//! program's calls cost, but never by less. If the certain charges explain the rise exactly, the unsure calls were
-//! free; the recorded cost then equals the counted cost, whether or not the prices are right. A rise below the certain
-//! charges lowers them: a price was too high. A rise above them raises a call that counts as less than its price, or as
-//! nothing: the counter lagged, or a price was too low. Where others may be the cause, it is raised too. Doubtful cases
-//! get no verdict: a call in flight during a reading, a period that ended between the readings, a clock that was
-//! changed, another key.
+//! Other programs and machines with the same key count too: a user's counter can rise by more than
+//! this program's calls cost, never by less. If the certain charges explain the rise exactly, the
+//! unsure calls were free. A lower rise lowers the certain charges: a price was too high. A higher
+//! rise raises a call that counts as less than its price: the counter lagged, or a price was too
+//! low. Where others may be the cause, it is raised too. Doubtful cases get no verdict: a call in
+//! flight during a reading, a period's end or a changed clock between the readings, another key.
 
 use super::{Holder, Period, State, Unit, Units};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of a counter and difference between clocks. A reading is final only after this much time without calls.
+/// Maximum lag of a counter and difference of clocks: a reading is final after this much quiet.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
-/// Time after a call before the counters may lower the cost that its response showed: they may lag for
-/// longer than a few minutes.
+/// Time after a call before a counter may lower the cost that its response showed, as counters may
+/// lag for longer than a few minutes.
 const MAX_LAG: SignedDuration = SignedDuration::from_mins(60);
 
 /// A call in the ledger; its text is safe to show.
@@ -149,7 +148,7 @@ impl Window {
             _ if !self.is_final => Finding::Unclear,
             (Some(0), _) => Finding::Free,
             (Some(rest), Some(all)) if unsure > 0 && rest == all => Finding::Charged(None),
-            // The rest may be the cost of any of several calls, and another window may contain only some of them.
+            // Any of several calls may have cost the rest; another window may have just one.
             (Some(rest), None) if unsure == 1 => Finding::Charged(Some(rest)),
             (None, _) => Finding::Contradicted,
             _ => Finding::Unclear,
@@ -176,7 +175,7 @@ impl Window {
     }
 }
 
-/// The windows between consecutive readings, for one unit. Skips readings during a call of this program.
+/// Returns the windows between consecutive readings of one unit, except readings during a call.
 ///
 /// `snapshots` are in the order in which they were recorded, `calls` in the order of their numbers.
 /// Both belong to one profile.
@@ -192,7 +191,7 @@ pub fn windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
     found
 }
 
-/// The windows around the calls from `first` to `last` as one; extends while the counter lags behind them.
+/// Joins the windows around the calls `first` to `last`, and on while the counter lags.
 pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<Window> {
     let mut windows = windows.iter().filter(|window| window.until >= first);
     let mut whole = windows.next().filter(|window| window.since <= last)?.clone();
@@ -258,7 +257,7 @@ fn is_lasting(window: &Window, snapshots: &[QuotaSnapshot], calls: &[AuditedCall
     whole.is_some_and(|whole| whole.rose < window.certain)
 }
 
-/// Accounts whose counter has counted a call of this program. Other accounts, such as another user's, decide nothing.
+/// Returns the accounts whose counter has counted a call of this program; others prove nothing.
 fn proven(windows: &[Window]) -> BTreeSet<String> {
     windows.iter().filter(|window| counts(window)).map(|window| window.account.clone()).collect()
 }

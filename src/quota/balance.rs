@@ -1,4 +1,4 @@
-//! The service's counters for the user and the group, and usage by day and endpoint, parsed leniently from responses.
+//! Parses the service's counters of user and group, and usage by day and endpoint, leniently.
 
 use super::{Holder, Period, Unit};
 use jiff::Timestamp;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Limit from which a counter is practically unlimited; the service shows such numbers for "unlimited".
+/// Limit from which a counter counts as unlimited; the service shows such numbers for it.
 const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
 
 /// The counters with a known meaning: name, unit, period (§8.1.3). The name of a minute limit of
@@ -47,7 +47,7 @@ impl Balance {
         self.allowed.saturating_sub(self.used)
     }
 
-    /// The share used, in whole per cent rounded down; above 100 if overdrawn, `None` if nothing is allowed.
+    /// Returns whole per cent used, rounded down; above 100 if overdrawn, `None` without allowance.
     pub fn percent_used(&self) -> Option<u64> {
         let hundredths = u128::from(self.used) * 100;
         let percent = hundredths.checked_div(u128::from(self.allowed))?;
@@ -81,8 +81,8 @@ impl Counter {
         }
     }
 
-    /// One side of the counter, if it limits anything. A user with an allowance of zero draws on the
-    /// group's, if it has one: such users have been observed to consume, but not API requests.
+    /// Returns one side of the counter, if it limits anything. A user with an allowance of zero
+    /// draws on the group's, if any: such users were seen to consume, though not API requests.
     pub fn limit(&self, holder: Holder) -> Option<&Balance> {
         let side = self.side(holder)?;
         let group_pays = self.group.as_ref().is_some_and(|group| group.allowed > 0);
@@ -196,7 +196,7 @@ impl Balances {
         later
     }
 
-    /// The same counters with the service's limit of requests a minute, which it does not show, and its use.
+    /// Adds the limit of requests a minute, which the service does not show, and its use.
     pub fn with_minute_limit(mut self, limit: Option<(u64, u64)>) -> Self {
         if let Some((allowed, used)) = limit {
             self.counters.push(Counter {
@@ -247,8 +247,8 @@ impl Balances {
         limits
     }
 
-    /// The limit of a unit that is exhausted first for this holder; among exhausted limits the one
-    /// that resets last. Ignores limits of a minute: beyond them, calls wait. `None` if no limit is known.
+    /// Returns the limit of a unit that this holder exhausts first; of exhausted ones, the last to
+    /// reset. Ignores limits of a minute: beyond them, calls wait. `None` if no limit is known.
     pub fn scarcest(&self, unit: Unit, holder: Holder) -> Option<Limit> {
         let is_one = |limit: &Limit| limit.holder == holder && (limit.period != Period::Minute || limit.allowed == 0);
         let limits = self.limits(unit).into_iter().filter(is_one);
@@ -265,7 +265,7 @@ impl Limit {
     }
 }
 
-/// A response to the usage details call. Endpoint names are untrusted strings: escape them before showing them.
+/// A response to the usage details call, whose endpoint names are untrusted: escape them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Usage {
     /// Calls per endpoint, for each day with any.

@@ -64,8 +64,8 @@ impl Entitlement {
     }
 }
 
-/// Files that were uploaded with this key by the public API, from the ledger. The map has their SHA-256 and whether
-/// each was certainly new to the service. Later look-ups of new files are free (§8.3.6).
+/// Files uploaded by the public API with this key, from the ledger: their SHA-256, and whether each
+/// was certainly new to the service. Later look-ups of new files are free (§8.3.6).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Uploads(Arc<BTreeMap<String, bool>>);
 
@@ -115,7 +115,7 @@ impl Entitlements {
         }
     }
 
-    /// Reads the privileges in the body of `GET /users/{id}`; the user object also contains the key.
+    /// Reads the privileges from `GET /users/{id}`, a body that also contains the key.
     pub fn parse(body: &[u8], at: Timestamp) -> Result<Self, &'static str> {
         let user = serde_json::from_slice(body).map_err(|_| "the response is not a user object")?;
         Ok(Self::of_user(&user, at))
@@ -132,8 +132,8 @@ impl Entitlements {
         Self::from_privileges(granted("private"), granted("intelligence"), at)
     }
 
-    /// Infers entitlements from the service's counters: a monthly allowance of private scans shows the licence for
-    /// them, one of searches shows intelligence, and any counter of the group shows a group.
+    /// Infers entitlements from the service's counters: a monthly allowance of private scans shows
+    /// their licence, one of searches shows intelligence, and any counter of the group a group.
     pub fn from_balances(balances: &Balances) -> Self {
         let allowance = |unit: Unit, source: EntitlementSource| {
             Entitlement::read(balances.counter(unit, Period::Monthly).and_then(Counter::allows_anything), source)

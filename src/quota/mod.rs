@@ -1,4 +1,4 @@
-//! Prices every call, names the rule that applies, and computes the quota left to the user and the group.
+//! Prices every call, names its rule, and computes the quota left to the user and the group.
 //!
 //! ```text
 //!  Operation ──┐
@@ -11,11 +11,11 @@
 //! | word | meaning |
 //! |---|---|
 //! | [`Operation`] | a request to the service, with the numbers its price needs |
-//! | [`Choice`] | one row of [`OPTIONS`]: an option that gives operations a number, in the planner and on the command line |
+//! | [`Choice`] | a row of [`OPTIONS`]: gives operations a number, in planner and commands |
 //! | [`Entitlements`] | the licences and features of the user, as far as known |
 //! | [`PriceRule`] | one row of [`RULES`]: one sentence or table cell of §8 of the specification |
 //! | [`Units`] | an amount of one unit, from minimum to maximum: of a price, a sum, or a cost |
-//! | [`Price`] | the units of one pool, before the call, with the rule and the assumptions behind them |
+//! | [`Price`] | the units of one pool before the call, with their rule and assumptions |
 //! | [`Settlement`] | the cost of a call, as in the ledger and in errors |
 //! | [`Balances`] | the service's counters, for the user and the group |
 //! | [`Plan`] | several operations, whose sum is compared with the balances |

@@ -13,7 +13,7 @@ pub struct Choice {
     /// Its name, with its dashes.
     pub name: &'static str,
     pub about: &'static str,
-    /// The fields of [`Numbers`] that it sets; an operation that needs one of them takes the option.
+    /// The fields of [`Numbers`] that it sets; operations that need one take the option.
     sets: &'static [&'static str],
     value: Value,
 }
@@ -206,7 +206,7 @@ fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), St
     }
 }
 
-/// Splits text into words at blanks, except inside quotes. A backslash is literal, because paths contain it.
+/// Splits text at blanks outside quotes; a backslash is literal, because paths contain it.
 pub fn split_words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::<String>::new();
     let mut quoted_by = None;

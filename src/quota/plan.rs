@@ -66,7 +66,7 @@ pub struct Forecast {
     pub fits: bool,
     /// The worst fit of its lines.
     pub fit: Fit,
-    /// A summary in one line: "600 hashes: 2 more than are left today; complete after 2026-11-21 00:00 UTC".
+    /// One line: "600 hashes: 2 more than are left today; complete after 2026-11-21 00:00 UTC".
     pub summary: String,
     pub(crate) totals: Vec<UnitTotal>,
     /// Every limit that the plan counts against: by unit, the shortest period first.
@@ -103,7 +103,7 @@ impl Plan {
         self.prices.iter().find_map(|price| price.verdict.refusal)
     }
 
-    /// The number of items planned, with their noun: "600 hashes", "3 rules and 1 job", "7 operations".
+    /// Counts the planned items: "600 hashes", "3 rules and 1 job", "7 operations".
     pub fn label(&self) -> String {
         match self.prices.as_slice() {
             [] => "nothing".to_owned(),

@@ -227,7 +227,7 @@ pub enum Outcome {
     /// It was answered, and its subject (the analysis requested or the file uploaded) existed
     /// before (`true`) or did not.
     Existed(bool),
-    /// It was response of an error. The specification does not say whether errors are charged; they may be.
+    /// Its response was an error, which may be charged: the specification does not say.
     Failed,
     /// No response was received; the service may have processed the call nevertheless.
     Unknown,

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, Eq, Serialize)]
 #[serde(tag = "basis", rename = "documented")]
 pub struct PriceRule {
-    /// Its number in the specification; rows of tables by their position; `A.` if it is not in the specification.
+    /// Its number in the specification, a table's row by its position; `A.` if it is not in there.
     pub number: &'static str,
     pub text: &'static str,
     pub operations: &'static [Kind],

@@ -172,7 +172,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Whatever happened: after the findings no window's calls count for less than the service has charged for them.
+    /// After the findings no window's calls count for less than the service has charged for them.
     #[test]
     fn no_finding_counts_too_low(steps in prop::collection::vec(step(), 0..40)) {
         let (mut now, mut used, mut calls, mut looks, mut truth) = (0, 0, Vec::new(), Vec::new(), Vec::new());

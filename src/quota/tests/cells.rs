@@ -1,4 +1,4 @@
-//! The sentences of section 8 that no row of the table in the tests of `behaview cost` shows, each in a test that names it.
+//! Sentences of section 8 that the tests of `behaview cost` do not show, each in its own test.
 
 use super::*;
 
