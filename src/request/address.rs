@@ -150,7 +150,7 @@ pub struct ScanOptions {
 }
 
 names! {
-    /// Options in the order in which the user is asked for them, each with its field at the public service.
+    /// Options in the order of the form, each with its field at the public service.
     #[derive(serde::Deserialize)]
     ScanOption field {
         Sandbox "sandbox" "interaction_sandbox",

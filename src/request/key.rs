@@ -8,7 +8,7 @@ use crate::report::{Report, RowPlace};
 use crate::text::{Untrusted, Visible, names, to_visible};
 
 names! {
-    /// A file that a sandbox stores beside its report (specification §2.1), by its name in addresses.
+    /// A file that a sandbox stores beside its report (§2.1), by its name in addresses.
     Artifact label {
         Html "html" "HTML report",
         Pcap "pcap" "network capture",

@@ -1,5 +1,5 @@
-//! Every request to the service as one value: its address, its operation (and so its price), the key under which the
-//! response is stored, and its identity in flight. So the price on screen always matches the request that is sent.
+//! Defines a request as one value: its address, its operation (and so its price), the key of its
+//! stored response, and its identity in flight. So the price shown is that of the call sent.
 
 mod address;
 mod effects;
@@ -35,8 +35,8 @@ pub enum Request {
     V2Reports { files: Vec<FileHash> },
     /// Uploads of public files by API v2 (specification §4.2).
     V2Submissions { files: Vec<FileHash> },
-    /// Upload of a file to the public corpus by API v2 (specification §4.2). Once the file was read,
-    /// `file` is its hash and size; then only these bytes are sent.
+    /// Upload of a file to the public corpus by API v2 (§4.2). Once the file was read, `file` is
+    /// its hash and size; then only these bytes are sent.
     V2Scan { path: PathBuf, file: Option<(Sha256, u64)> },
     /// A public analysis (specification §4.2).
     Analysis { identifier: Identifier },
@@ -238,7 +238,7 @@ impl Request {
         }
     }
 
-    /// The key under which the response is stored; `None` for an action, and for progress and counters.
+    /// Returns the key of the stored response; `None` for actions, progress and counters.
     pub fn storage_key(&self) -> Option<Vec<u8>> {
         let key = |operation: &str, rest: &[u8]| Some([operation.as_bytes(), b" ", rest].concat());
         match self {
