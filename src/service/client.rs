@@ -78,7 +78,7 @@ impl Client {
             Some(upload) => self.upload(&address, upload, sink).await?,
             None => {
                 let call = self.call(&address)?;
-                // Compression would hide the length of a file, which is needed to detect a truncated response.
+                // Compression would hide a file's length, which reveals a truncated response.
                 let call = if is_artifact { call.header(ACCEPT_ENCODING, "identity") } else { call };
                 until_silent(self.profile.timeout_s, call.send()).await?.map_err(|error| not_sent_or_lost(&error))?
             }
@@ -155,14 +155,14 @@ impl Client {
         }
         let address = request.address(&self.context());
         let path: Vec<u8> = percent_encoding::percent_decode_str(&address.path).collect();
-        // A cursor that contained the key is redacted by now. It leads nowhere, and the call would be charged.
+        // A cursor with the key is redacted by now: it leads nowhere, but would be charged.
         let is_key = |(name, value): &(Cow<'static, str>, String)| {
             self.has_key(value.as_bytes()) || name == "cursor" && self.redactor.has_redacted(value.as_bytes())
         };
         self.has_key(&path) || address.parameters.iter().any(is_key)
     }
 
-    /// Builds the HTTP request. The position of the key depends on the API version (specification §5, §9).
+    /// Builds the HTTP request; the API version decides where the key goes (§5, §9).
     fn call(&self, address: &Address) -> Result<RequestBuilder, ServiceError> {
         let url = self.url(address);
         let http = self.http()?;
@@ -206,7 +206,7 @@ impl Client {
         self.digest("behaview account", &[self.profile.user.as_deref().unwrap_or_default()]).map(crate::text::hex)
     }
 
-    /// A number that identifies key and service, independent of profile names, without revealing the key.
+    /// Returns a number that identifies key and service without profile name or key.
     pub fn owner(&self) -> Option<i64> {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }

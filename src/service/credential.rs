@@ -14,7 +14,7 @@ pub const VARIABLES: [&str; 5] = ["BEHAVIEW_API_KEY", "VT_API_KEY", "VTCLI_APIKE
 /// File of the service's official command line, below the home directory.
 pub(crate) const OFFICIAL_FILE: &str = ".vt.toml";
 
-/// How to get a key for the service at this address, and where the program reads it, in two sentences.
+/// Explains in two sentences how to get a key for this address, and where to put it.
 pub fn key_help(root: &str) -> [String; 2] {
     let [first, others @ ..] = VARIABLES;
     let others = others.join(", ");
@@ -110,7 +110,7 @@ impl Credential {
         found.map(|(key, source)| Self::new(&key, source)).transpose()
     }
 
-    /// Every key that can be found without running a command: keys that are not used are secrets too.
+    /// Finds every key without running a command: keys that are not used are secrets too.
     pub fn all_known(variable: Variables<'_>, key: Option<&SecretString>, home: Option<&Path>) -> Vec<Self> {
         let variables = VARIABLES.into_iter().filter_map(|name| Some((variable(name)?, KeySource::Variable(name))));
         let config = key.map(|key| (key.expose_secret().to_owned(), KeySource::Config));
@@ -124,7 +124,7 @@ impl Credential {
         self.key.expose_secret()
     }
 
-    /// Whether a text contains the whole key, ignoring case. False for a short key, which may be any word.
+    /// Returns whether a text contains the key, ignoring case; false for short keys, perhaps words.
     pub fn is_in(&self, text: &[u8]) -> bool {
         let key = self.expose().to_ascii_lowercase();
         key.len() >= MIN_KEY && memchr::memmem::find(&text.to_ascii_lowercase(), key.as_bytes()).is_some()
@@ -135,7 +135,7 @@ impl Credential {
     }
 }
 
-/// Runs a command in the system's shell. Its standard output is the key; its prompts go to the terminal.
+/// Runs a command in the shell: its standard output is the key, its prompts go to the terminal.
 fn run(command: &str) -> Result<String, CredentialError> {
     let mut shell = Command::new(if cfg!(windows) { "cmd" } else { "sh" });
     // cmd removes the outer quotes, and reads those in the command by its own rules.

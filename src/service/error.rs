@@ -159,7 +159,7 @@ impl ApiError {
         Self { reason, status, message, retry_after, is_invalid, has_licence: false }
     }
 
-    /// The error of a response with status 200, in place of data or of its attributes; not one of API v2.
+    /// Returns the error in a response with status 200, as data or attributes; never of API v2.
     pub fn in_body<'a>(body: &'a [u8], now: jiff::Timestamp) -> Option<Self> {
         let inner = |one: Raw<'a>| one.member("data").filter(|data| has(data, "error")).unwrap_or(one);
         let responses: Vec<_> = Raw::new(body).each().into_iter().map(inner).collect();
@@ -182,7 +182,7 @@ impl ApiError {
         self
     }
 
-    /// Whether the message contains one of these lower-case texts; a blank in them is a word boundary.
+    /// Returns whether the message contains one of these lower-case texts; blanks bound words.
     fn mentions(&self, words: &[&str]) -> bool {
         let bytes = self.message.iter().flat_map(|message| message.as_bytes());
         let letters = bytes.map(|byte| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase() } else { b' ' });
@@ -275,7 +275,7 @@ fn code_and_message(body: &[u8]) -> (Option<String>, Option<Untrusted>) {
     (code, message.map(Raw::text))
 }
 
-/// Parses the seconds or the date of `Retry-After`, at most an hour. An invalid value counts as absent.
+/// Parses `Retry-After`, seconds or a date, at most an hour; `None` if invalid.
 fn wait(text: &str, now: jiff::Timestamp) -> Option<Duration> {
     let text = text.trim();
     let seconds = text

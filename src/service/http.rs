@@ -111,7 +111,7 @@ const GZIP: u8 = 0x1f;
 pub(super) enum ContentDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// The first byte decides: a proxy may have decompressed the response and left the label, and the
+    /// The first byte decides: a proxy may decompress a response but keep its label, and the
     /// service labels plain errors.
     Undecided,
 }

@@ -1,6 +1,6 @@
-//! The only module that uses the network: profile, credential, sending, typed errors, limits of size and time.
+//! The only module that uses the network: profile, credential, sending, errors and limits.
 //!
-//! It does not decide whether a call is worth its price. The gateway does, and only the gateway calls [`Client::send`].
+//! Does not decide whether a call is worth its price: its only caller, the gateway, does.
 
 pub mod client;
 pub mod credential;

@@ -31,7 +31,7 @@ pub struct Profile {
     pub listing: Listing,
     /// Maximum number of items per list page, from 1: each page costs a call.
     pub page_size: u8,
-    /// The proxy: `env` for the one in the system's variables, or an address; `None` for a direct connection.
+    /// The proxy: `env` for the system's variables, or an address; `None` for a direct connection.
     ///
     /// Unencrypted calls to a service on this machine never use a proxy.
     pub proxy: Option<String>,
@@ -47,7 +47,7 @@ pub struct Profile {
     pub direct_upload_limit_mib: u64,
     /// Largest file that is uploaded at all.
     pub max_upload_mib: u64,
-    /// Another host that the service may name for large files, without the key: `https://files.example`.
+    /// Another host for large files, `https://files.example`, which never gets the key.
     pub upload_host: Option<String>,
     /// The field names of a private scan's options, where they differ from the public service's.
     pub fields: BTreeMap<ScanOption, String>,

@@ -1,8 +1,8 @@
-//! Redacts the key in every response as its bytes arrive. Later code never sees the key, so it cannot store or show it.
+//! Redacts the key in each response as its bytes arrive, so later code cannot store or show it.
 //!
 //! A response repeats the key as it was sent: in a header, a parameter or an address. So an
-//! occurrence is the key with each character in either case, plain, JSON-escaped or percent-encoded,
-//! or the key in base64, as UTF-8 or as UTF-16 (PowerShell's encoded commands). Each of its bytes is replaced by an asterisk, so that offsets stay the same.
+//! occurrence is the key in any case: plain, JSON-escaped, percent-encoded, or in base64 of UTF-8
+//! or UTF-16 (PowerShell). An asterisk replaces each byte: offsets stay the same.
 
 use super::credential::{Credential, MIN_KEY};
 use base64::Engine;
@@ -86,7 +86,7 @@ impl RedactedStream<'_> {
         text
     }
 
-    /// The pending bytes, after the last piece. The start of a key that is cut off there is redacted.
+    /// Returns the pending bytes after the last piece; redacts a start of the key cut off there.
     pub(super) fn end(mut self) -> Vec<u8> {
         let key = &self.redactor.key;
         let is_cut = |start: &[u8]| self.pending.to_ascii_lowercase().ends_with(&start.to_ascii_lowercase());

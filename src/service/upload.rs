@@ -80,7 +80,7 @@ impl Client {
         if is_own { self.with_key(address, call) } else { Ok(call) }
     }
 
-    /// Checks an upload address that the service named. Also returns whether it is on the service's own host.
+    /// Checks an upload address from the service; returns whether it is on its own host.
     fn trusted(&self, to: &UploadAddress) -> Result<(Url, bool), ServiceError> {
         let text = std::str::from_utf8(to.expose().as_bytes()).unwrap_or_default();
         let foreign = |host: &str| ServiceError::ForeignUpload(Untrusted::from(host));
@@ -101,7 +101,7 @@ impl Client {
     }
 }
 
-/// Reads a file completely, so that the bytes sent have the hash that was shown even if the file changes.
+/// Reads a file completely, so that even if it changes the bytes sent have the hash shown.
 async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
     let path = upload.path.clone();
     let read = tokio::task::spawn_blocking(move || read_hashed(&path, limit)).await;

@@ -19,7 +19,7 @@ fn redacted<'a>(redactor: &Redactor, pieces: impl IntoIterator<Item = &'a [u8]>)
     bytes
 }
 
-/// The key as a service repeats it: as it is, in a JSON text, in an address, and in an address in a JSON text.
+/// The key as a service repeats it: plain, in JSON, in an address, in an address in JSON.
 fn spelled(key: &str, way: usize) -> String {
     let escaped = |text: &str| text.bytes().map(|byte| format!("\\u{byte:04X}")).collect::<String>();
     let encoded: String = key.bytes().map(|byte| format!("%{byte:02X}")).collect();
