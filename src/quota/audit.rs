@@ -7,17 +7,18 @@
 //! ```
 //! Other programs and machines with the same key count too: a user's counter can rise by more than
 //! this program's calls cost, never by less. If the certain charges explain the rise exactly, the
-//! unsure calls were free. A lower rise lowers the certain charges: a price was too high. A higher
-//! rise raises a call that counts as less than its price: the counter lagged, or a price was too
-//! low. Where others may be the cause, it is raised too. Doubtful cases get no verdict: a call in
-//! flight during a reading, a period's end or a changed clock between the readings, another key.
+//! unsure calls were free, and the recorded cost equals the counted one even if prices are wrong. A
+//! lower rise lowers the certain charges: a price was too high. A higher rise raises a call that
+//! counts as less than its price, or as nothing, even if others may be the cause: the counter
+//! lagged, or a price was too low. No verdict: with a call in flight during a reading, with a
+//! period's end, a changed clock or another key between the readings.
 
 use super::{Holder, Period, State, Unit, Units};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of a counter and difference of clocks: a reading is final after this much quiet.
+/// Maximum lag of a counter and difference of clocks: readings are final after this time unused.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
 /// Time after a call before a counter may lower the cost that its response showed, as counters may

@@ -7,7 +7,7 @@
 //! - or is four numbers.
 //!
 //! A path begins after a backslash or a single slash. A file `setup.exe` or class
-//! `java.lang.String` is no address, but `payload.zip` is: `zip` is a top-level domain.
+//! `java.lang.String` is not an address, but `payload.zip` is: `zip` is a top-level domain.
 
 use super::escape::{CharRole, reads_as_escape, role};
 use super::untrusted::Visible;
