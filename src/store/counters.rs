@@ -28,7 +28,7 @@ impl Store {
             write(transaction, payer, session, snapshot)?;
             let audited = || compared(transaction, payer);
             let (_, all) = audited()?;
-            // A call that one window settles is certain for the others; each is settled and lowered once.
+            // A call settled by one window is certain for others; each is settled and lowered once.
             for _ in 0..2 * all.len() {
                 let (snapshots, calls) = audited()?;
                 let windows = audit::final_windows(&snapshots, &calls, Unit::Request);
@@ -38,7 +38,7 @@ impl Store {
                     None => break,
                 }
             }
-            // A call that was lowered and is raised again stays so until the next reading: too high before too low.
+            // A call lowered and raised again stays so until the next reading: better too high.
             for _ in 0..all.len() {
                 let (snapshots, calls) = audited()?;
                 let Some((call, units, why)) = audit::too_low(&snapshots, &calls, Unit::Request) else { break };
@@ -60,7 +60,7 @@ impl Store {
         Ok(found)
     }
 
-    /// The calls of a profile about a file or a report: those whose key contains its hash or identifier.
+    /// Returns a profile's calls about a file or report: their key contains its hash or identifier.
     pub fn calls_about(&self, payer: Account<'_>, subject: &[u8]) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} AND instr(key, ?3) > 0 ORDER BY id");
         self.read(|connection| entries(connection, &which, params![payer.profile, payer.service, subject]))
@@ -126,7 +126,7 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
     Ok(calls.len())
 }
 
-/// Corrects the cost of a call by the evidence of the counters: to its maximum if `units` is `None`.
+/// Corrects a call's cost by the evidence of the counters: to its maximum if `units` is `None`.
 fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &str) -> rusqlite::Result<()> {
     let state = if units == Some(0) { State::Free } else { State::Charged };
     let mut update = connection.prepare_cached(

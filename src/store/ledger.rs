@@ -172,7 +172,7 @@ impl Store {
     /// Records a call before it is sent, unless the same is in flight or a limit does not allow it.
     pub fn reserve(&self, entry: &NewEntry<'_>) -> Result<Reserved> {
         let mut call = Ok(None);
-        // No other program writes between the check and the entry, so two cannot spend the same remainder of a budget.
+        // No other program writes between check and entry: two cannot spend the rest of one budget.
         let refused = self.write(|transaction| {
             if entry.budget.is_set() {
                 let session = sums(&entries(transaction, OF_SESSION, [entry.session])?).into_values().sum();
@@ -282,11 +282,11 @@ impl Store {
         Ok(sums(&entries))
     }
 
-    /// The most requests that the service accepts in 60 seconds, and how many were sent in the last 60: as `known`
-    /// from the config, or else from the refusals of the last hour.
+    /// Returns the most requests accepted in 60 seconds, and how many were sent in the last 60: as
+    /// `known` from the config, or else from the refusals of the last hour.
     ///
-    /// The service accepted the requests of the 60 seconds before a refusal, so their number is the limit, or one if
-    /// there were none. A single request that was refused after none shows nothing, because others caused it.
+    /// The service accepted the requests of the 60 seconds before a refusal: their number is the
+    /// limit. A single request refused after none shows nothing: others caused it.
     pub fn minute_limit(&self, payer: Account<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
         let hour = self.read(|connection| requests(connection, payer, now))?;
         let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
@@ -413,7 +413,7 @@ fn since(connection: &Connection, payer: Account<'_>, moment: Timestamp) -> rusq
     entries(connection, &which, params![payer.profile, payer.service, payer.owner, moment.as_millisecond()])
 }
 
-/// The calls of the last 60 seconds, newest first. A pause that the service named ends the count before it.
+/// Returns the calls of the last 60 seconds, newest first, until a named pause ended.
 fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerEntry> {
     let counts = move |entry: &&LedgerEntry| {
         let is_over = entry.pause().flatten().is_some_and(|until| until <= now);
@@ -422,8 +422,8 @@ fn recent(hour: &[LedgerEntry], now: Timestamp) -> impl Iterator<Item = &LedgerE
     hour.iter().rev().take_while(counts)
 }
 
-/// When the limit of requests a minute (specification 8.1.3) allows a call, if not now: the service may have named the
-/// moment. The start of its minute is not documented, so calls are counted over the last 60 seconds.
+/// Returns when the limit of requests a minute (§8.1.3) allows a call, if not now: perhaps a moment
+/// the service named. The start of its minute is not documented, so the last 60 seconds count.
 fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Option<Timestamp>> {
     let price = entry.price;
     if price.is_free() || price.verdict.unit != Unit::Request {
@@ -439,7 +439,7 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     }
     let Some(limit) = entry.per_minute else { return Ok(None) };
     let hour = requests(connection, entry.payer, entry.at)?;
-    // A call without a known maximum counts as one, and one above the limit waits for a whole minute.
+    // A call without a known maximum counts as one; one above the limit waits for a whole minute.
     let mut sum = price.verdict.units.max.unwrap_or(1).min(limit);
     for recent in recent(&hour, entry.at) {
         sum = sum.saturating_add(recent.counts_as);
@@ -451,13 +451,13 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     Ok(None)
 }
 
-/// The outcome of a call that the rate limit refused, with the end of the pause that the service named.
+/// Formats the outcome of a call that the rate limit refused, with the end of the named pause.
 pub fn too_fast(refusal: &impl fmt::Display, until: Option<Timestamp>) -> String {
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
     format!("{TOO_FAST}{until}: {refusal}")
 }
 
-/// Sums entries by unit, as budgets count them. One without a known limit counts as one unit, and leaves its sum open.
+/// Sums entries by unit for budgets; one without a maximum counts as one, and opens its sum.
 fn sums(entries: &[LedgerEntry]) -> BTreeMap<Unit, SpentUnits> {
     let mut sums = BTreeMap::<Unit, SpentUnits>::new();
     for entry in entries {

@@ -1,4 +1,4 @@
-//! The database of records: opened, checked, copied once a day, and restored from the copy if damaged.
+//! The database of records: opened, checked, copied daily, and restored from the copy if damaged.
 
 use super::ledger::{entries, note_lost};
 use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, lock_folder, sync};
@@ -64,7 +64,7 @@ pub struct Store {
     pub(super) values: Mutex<Option<Arc<ValueIndex>>>,
     /// Locked while the index is filled.
     pub(super) indexing: Mutex<()>,
-    /// Whether responses are stored on disk. Else they are in memory until the program ends; the ledger is on disk.
+    /// Whether responses are on disk, as the ledger is; else in memory until the program ends.
     pub is_persistent: bool,
     /// A message about damaged records and their replacement, if any.
     pub notice: Option<String>,
@@ -76,7 +76,7 @@ impl Store {
         Self::open_with(folder, true)
     }
 
-    /// Opens or creates a store. If not persistent, responses stay in memory; an error if some are on disk.
+    /// Opens or creates a store; one that is not persistent is refused if responses are on disk.
     pub fn open_with(folder: &Path, is_persistent: bool) -> Result<Self> {
         let _lock = prepare(folder)?;
         let (connection, notice) = restored(folder)?;
@@ -179,8 +179,8 @@ fn restored(folder: &Path) -> Result<(Connection, Option<String>)> {
     Ok((connection, notice))
 }
 
-/// Replaces damaged records with the last copy or, without a sound one, with new ones. Both get
-/// an open entry before they are moved into place, so a kill at any step cannot make the ledger too low.
+/// Replaces damaged records with the last sound copy or new ones. These get an open entry before
+/// they are moved into place, so a kill at any step cannot make the ledger too low.
 fn restore_records(folder: &Path) -> Result<String> {
     let path = database(folder);
     let now = crate::clock::now();
@@ -268,7 +268,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let access = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, access)?;
     connection.busy_timeout(WRITE_TIMEOUT)?;
-    // An entry must be on disk before its call is sent: EXTRA also syncs the removal of the rollback journal.
+    // An entry must be on disk before its call: EXTRA also syncs the rollback journal's removal.
     connection.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA secure_delete = TRUE; PRAGMA temp_store = MEMORY")?;
     Ok(connection)
 }

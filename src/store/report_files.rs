@@ -105,7 +105,7 @@ pub(super) fn moment(milliseconds: i64) -> Timestamp {
 }
 
 impl ReportFiles {
-    /// Header and bytes of a file; `None` if it is missing, or damaged and moved to the unread ones.
+    /// Returns a file's header and bytes; `None` if missing, or damaged and moved to the unread.
     pub(super) fn load(&self, name: &str) -> io::Result<Option<(ResponseHeader, Vec<u8>)>> {
         self.read(name, whole)
     }
@@ -145,7 +145,7 @@ impl ReportFiles {
         match open().and_then(read) {
             Ok(read) if is_own(&read) => Ok(Some(read)),
             Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
-            // An error with an OS code concerns the disk, any other one the file: its bytes, or its kind.
+            // An error with an OS code is one of the disk, any other of the file's bytes or kind.
             Err(why) if why.raw_os_error().is_some() => Err(why),
             _ if name.starts_with(UNREAD) => Ok(None),
             _ => self.quarantine(name).map(|()| None),
@@ -328,7 +328,7 @@ fn lock(files: &Mutex<BTreeMap<String, Arc<[u8]>>>) -> MutexGuard<'_, BTreeMap<S
     files.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Excludes other programs from the store's files: a deletion removes empty folders and temporary files.
+/// Locks the store's files against other programs: a deletion removes empty folders too.
 pub(super) fn lock_folder(folder: &Path) -> io::Result<fs::File> {
     let lock = files::append(&folder.join("records.lock"))?;
     // If locks are unsupported, no other program has one either.
@@ -352,8 +352,8 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>, left: &mut Vec<Pat
         let Ok(name) = entry.file_name().into_string() else { continue };
         let is_left = name.starts_with(".tmp") || name.starts_with("records.damaged-");
         let name = format!("{folder}/{name}");
-        // The temporary file of a killed program has another extension. An entry with this one takes
-        // the place of a response, even a pipe or a folder.
+        // A temporary file has another extension; an entry with this one takes the place of a
+        // response, even if it is a pipe or a folder.
         if name.ends_with(ENDING) {
             found.push(name);
         } else if entry.file_type()?.is_dir() {

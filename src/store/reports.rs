@@ -1,4 +1,4 @@
-//! Responses, one file each: stored on receipt, moved to their place once read, and found by their request.
+//! Responses, one file each: stored on receipt, moved once read, and found by their request.
 
 use super::records::Store;
 use super::report_files::{
@@ -145,7 +145,7 @@ impl Store {
         self.stored(self.report_files.write(&unread_name(new), &header(new, file.as_ref()), new.bytes, true)).map(drop)
     }
 
-    /// Reads the unread responses that may be about a file, oldest first, and moves those that are usable.
+    /// Reads the unread responses perhaps about a file, oldest first, and moves the usable ones.
     pub fn read_again(
         &self,
         service: &str,
@@ -219,8 +219,8 @@ impl Store {
         self.stored(self.report_files.write(&place, &header, &page, replaces)).map(drop)
     }
 
-    /// Whether a part may replace the stored one: an abstract of a report may not. `None` if another file
-    /// lists that one under the same identifier: the part stays within its page.
+    /// Returns whether a part may replace the stored one: an abstract of a report may not. `None`
+    /// if another file lists it under the same identifier: then the part stays within its page.
     fn may_replace(&self, new: &NewResponse<'_>, part: &ResponsePart) -> Result<Option<bool>> {
         let Some(identifier) = part.identifier() else { return Ok(Some(true)) };
         let Some(found) = self.report(new.service, &identifier)? else { return Ok(Some(true)) };
@@ -250,7 +250,7 @@ impl Store {
         [service, IMPORTED].iter().any(|of| self.report_files.size(&place(of, key)).is_some())
     }
 
-    /// The response under a key, from the service or imported. A list page has only the identifiers of its reports.
+    /// Returns the response under a key, from service or import; a list page without its reports.
     pub fn response(&self, service: &str, key: &[u8]) -> Result<Option<StoredResponse>> {
         for of in [service, IMPORTED] {
             if let Some((header, bytes)) = self.stored(self.report_files.load(&place(of, key)))? {
@@ -312,7 +312,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Stores an export of a colleague; returns whether it did. Unless `replaces` is set, an earlier import stays.
+    /// Stores a colleague's export; returns whether. Without `replaces` an earlier one stays.
     pub fn import(&self, new: &NewResponse<'_>, reports: &[ResponsePart], replaces: bool) -> Result<bool> {
         for report in reports {
             if !self.put_part(new, report, replaces)? {
@@ -325,7 +325,7 @@ impl Store {
         Ok(true)
     }
 
-    /// The time of the newest unread response to a request, or to any page of its list, with an empty place.
+    /// Returns the time of the newest unread response without a place, to a request or its pages.
     pub fn unreadable(&self, service: &str, key: &[u8]) -> Result<Option<Timestamp>> {
         let mut found = self.find_unread(&match Request::of_storage_key(key) {
             Some(Request::Behaviours { file, .. }) => {
@@ -367,7 +367,7 @@ fn header(new: &NewResponse<'_>, file: Option<&Sha256>) -> ResponseHeader {
     }
 }
 
-/// A page with only the identifier in the place of each of these reports, which are sorted by range.
+/// Replaces these reports in a page, sorted by range, by their identifiers.
 fn without_reports(page: &[u8], reports: &[ResponsePart]) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut at = 0;

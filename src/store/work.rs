@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Params, Row, params};
 
 impl Store {
-    /// Writes a note, and replaces one whose text is `known`; returns whether it did. Any other note
+    /// Writes a note, or replaces one whose text is `known`; returns whether it did. Any other note
     /// in its place was written meanwhile by another program, and stays.
     pub fn write_note(&self, note: &Note, known: Option<&Untrusted>) -> Result<bool> {
         let (is_item, attribute, item) = item_columns(&note.about);
