@@ -5,8 +5,8 @@
 //!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> read them
 //!            ─> settle ─> hand over
 //! ```
-//! So a killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
-//! the free quota details are stored too: they settle the entries whose cost the responses leave open.
+//! A killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
+//! free quota details are stored too: they settle entries whose cost the responses leave open.
 
 mod error;
 mod reading;
@@ -55,7 +55,7 @@ pub struct Gateway {
     pub session: String,
     /// A request that may cost more is not sent.
     pub budget: Budget,
-    /// Requests in 60 seconds that the service accepts (specification §8.1.3), if configured: calls beyond it wait.
+    /// Requests accepted in 60 seconds (§8.1.3), if configured: calls beyond it wait.
     pub per_minute: Option<u64>,
     /// Whether nothing is sent at all.
     pub is_offline: bool,
@@ -67,7 +67,7 @@ pub struct Gateway {
 #[derive(Default)]
 struct RunState {
     entitled: Option<Entitlements>,
-    /// How far this machine's clock was behind the service's at the last response, and its time then.
+    /// How far the clock was behind the service's at the last response, and its time then.
     clocks: Option<(SignedDuration, Timestamp)>,
     /// The calls in flight; the token of one that is over is cancelled.
     in_flight: HashMap<Request, CancellationToken>,
@@ -245,7 +245,7 @@ impl Gateway {
             Request::Quotas | Request::Usage { .. } => None,
             _ => Some(self.reserve(&whole, progress, cancel).await?),
         };
-        // No other program can reserve the same request from here on: if no response is stored now, none is in flight.
+        // From here on others cannot reserve it: without a stored response none is in flight.
         let may_be_stored = !is_refresh && call.is_some();
         if let Some(stored) = may_be_stored.then(|| self.stored(request).ok()).flatten().flatten() {
             self.settle(call, Settlement::UNSENT, "not sent: another program has stored the response")?;
@@ -313,8 +313,8 @@ impl Gateway {
 
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
     ///
-    /// If a budget does not allow the call because the cost of others is not known, the counters are
-    /// read first: they may show that those were free.
+    /// If the unknown cost of others makes a budget refuse the call, the counters are read first:
+    /// they may show that those were free.
     async fn reserve(
         &self,
         quote: &Quote,
@@ -362,7 +362,7 @@ impl Gateway {
         }
     }
 
-    /// Settles a call. If that cannot be written, the entry stays reserved, which counts as charged.
+    /// Settles a call; if that cannot be written, the entry stays reserved and counts as charged.
     fn settle(&self, call: Option<RecordedCall>, cost: Settlement, outcome: &str) -> Result<(), StoreError> {
         let settled = call.map_or(Ok(()), |call| self.store.settle(call, cost, outcome, self.now()));
         settled.inspect_err(|why| drop(self.log.write(Level::Error, "not settled", &[("why", why)])))
@@ -430,8 +430,8 @@ impl Gateway {
         Ok(StoredResponse { remark: unstored.or(remark.map(str::to_owned)), ..StoredResponse::new(received, body) })
     }
 
-    /// Reads the counters before a call that needs a licence, once in a run, and before one that may
-    /// cost more than a request: if its response is lost, only readings show its cost.
+    /// Reads the counters before the first call of a run that needs a licence, and before one that
+    /// may cost more than a request: if its response is lost, only readings show its cost.
     async fn read_counters_before(&self, quote: &Quote) -> Result<(), GatewayError> {
         // A budget never allows a call without a known limit.
         let may_cost_more = quote.price().verdict.units.max.map_or(!self.budget.is_set(), |most| most > 1);

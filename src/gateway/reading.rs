@@ -1,4 +1,4 @@
-//! Reads a response: checks it against its request, finds its reports, and derives the outcome of the call.
+//! Checks a response against its request, finds its reports, and derives the call's outcome.
 
 use super::StoredResponse;
 use crate::quota::{Outcome, Units};
@@ -31,8 +31,8 @@ pub(super) fn outcome(request: &Request, taken: &Result<StoredResponse, ServiceE
     }
 }
 
-/// Number of submissions that a response returns (specification §8.2); without a maximum if the response
-/// lacks the number, or gives it twice.
+/// Counts the submissions that a response returns (§8.2); without a maximum if the response lacks
+/// the number, or gives it twice.
 fn submissions(body: &[u8]) -> Units {
     let response = Raw::new(body.trim_ascii_end());
     let of = |file: &Raw<'_>| {
@@ -154,7 +154,7 @@ fn other_than_json(body: &Body) -> ServiceError {
     })
 }
 
-/// Whether bytes start like a web page, or other markup. HTML further inside may be part of a capture.
+/// Returns whether bytes start like markup; HTML further inside may be part of a capture.
 fn is_page(bytes: &[u8]) -> bool {
     let start = bytes.get(..SNIFFED_BYTES.min(bytes.len())).unwrap_or_default().to_ascii_lowercase();
     let rest = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&start).trim_ascii_start();

@@ -1,5 +1,5 @@
-//! Finds responses in the store, also those that a killed program left unread, joins responses about
-//! hashes, and finds earlier calls of the same request.
+//! Finds responses in the store, even unread ones of a killed program; joins responses about
+//! hashes; and finds earlier calls of the same request.
 
 use super::{Gateway, GatewayError, StoredResponse, find_parts, hash_file};
 use crate::report::Body;
@@ -62,7 +62,7 @@ impl Gateway {
         self.store.response(&self.service, &key)
     }
 
-    /// Of a request about several hashes, those without a readable stored response; `None` for all or none.
+    /// Returns the hashes of a request without a readable stored response; `None` if all or none.
     pub fn missing_hashes(&self, request: &Request) -> Option<Vec<FileHash>> {
         let parts = request.by_hash()?;
         let all = parts.len();
@@ -78,8 +78,8 @@ impl Gateway {
         })
     }
 
-    /// When the same request was sent without a response, except by this entry: it may have arrived,
-    /// and been charged. All private scans of a file count as the same.
+    /// Returns when the same request was sent without a response, except by this entry: it may have
+    /// arrived and been charged. All private scans of a file count as the same.
     pub fn unanswered(&self, request: &Request, except: Option<i64>) -> Result<Option<Timestamp>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let start = match request {
@@ -92,7 +92,7 @@ impl Gateway {
     /// Warns if the same was published before without a response.
     pub fn published_before(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let mut request = request.clone();
-        // The hash shows whether the file was sent before. An unreadable file fails later, with its reason.
+        // The hash shows whether the file was sent before. An unreadable file fails later.
         if let Request::V2Scan { path, file } = &mut request {
             *file = hash_file(path, self.client.profile().largest(UploadLimit::Direct)).ok();
         }

@@ -82,7 +82,7 @@ struct Gatherer<'a> {
 struct Arrived {
     bytes: Vec<u8>,
     total: Option<u64>,
-    /// Bytes of an upload, and its length: its progress matters more than that of its short response.
+    /// Sent bytes of an upload and its length, more telling than its short response.
     sent: Option<(u64, u64)>,
     /// The progress that was reported last.
     reported: (u64, Option<u64>),
@@ -105,7 +105,7 @@ impl Gatherer<'_> {
         }
     }
 
-    /// Hands over the received bytes. Copies all of them, so a large report has to grow by an eighth first.
+    /// Hands over a copy of all received bytes; large reports have to grow by an eighth first.
     fn show(&self) {
         let mut arrived = self.arrived();
         let Arrived { bytes, shown, rest, .. } = &mut *arrived;
