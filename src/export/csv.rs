@@ -14,14 +14,14 @@ const FORMULA: [char; 12] = [
     '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}', '\u{fe66}', '\u{fe62}', '\u{fe63}', '\u{fe6b}',
 ];
 
-/// A second separator: in locales with a decimal comma, spreadsheets split cells at it, even inside quotes.
+/// A second separator: in locales with a decimal comma, spreadsheets split even quoted cells at it.
 const SEPARATOR: char = ';';
 
-/// The columns of rows. A cell has the text itself if all of it is visible, else its visible form. A `'`
-/// precedes a cell, or a part after a `;`, that begins like a formula or with a `'`; a reader removes it. Only
-/// processes have depth and parent (a row), only findings severity and rule. `decoded` has the texts that a
-/// command line hides, separated by `;`; `perhaps_cut` is `yes` where the service may have cut the row's list. A note on the whole report, or on an item that the report no longer
-/// has, is a line of its own.
+/// The columns of rows. A cell has the text itself if all of it is visible, else its visible form.
+/// A `'` precedes a cell, or a part after a `;`, that begins like a formula or with a `'`; readers
+/// remove it. Only processes have depth and parent (a row), only findings severity and rule.
+/// `decoded` has texts hidden in command lines, between `;`; `perhaps_cut` is `yes` where the
+/// service may have cut the list. Notes on the report or lost items have own lines.
 const COLUMNS: &str =
     "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded,perhaps_cut";
 
@@ -123,7 +123,7 @@ fn cell(text: &Untrusted) -> String {
 /// A cell that no spreadsheet reads as a formula.
 pub fn safe(text: &str) -> String {
     let parts = text.split(SEPARATOR).enumerate().map(|(number, part)| {
-        // Some programs skip blanks before a formula; quotes begin and end again behind a separator.
+        // Some programs skip blanks before a formula; quotes start again after a separator.
         let start = part.trim_start_matches(|c: char| c.is_whitespace() || number > 0 && c == '"');
         let sign = if start.starts_with(FORMULA) || start.starts_with('\'') { "'" } else { "" };
         format!("{sign}{part}")

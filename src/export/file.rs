@@ -1,4 +1,4 @@
-//! Creates output files: readable by their owner only, never through a link, over a file only if allowed.
+//! Creates output files: only their owner reads them, no link is followed, overwrites if allowed.
 
 use crate::report::Identifier;
 use crate::report::identifier::Sha256;
@@ -23,8 +23,8 @@ pub enum FileError {
     Io { path: PathBuf, why: io::Error },
 }
 
-/// Expands `~` in a path that no shell has read. A file named `~` in the working folder has precedence:
-/// a shell that completes names passes it unchanged.
+/// Expands `~` in a path that no shell has read. A file `~` in the working folder has precedence: a
+/// shell that completes names passes it unchanged.
 pub fn from_input(path: impl AsRef<OsStr>) -> PathBuf {
     let path = Path::new(path.as_ref());
     let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());
@@ -32,7 +32,7 @@ pub fn from_input(path: impl AsRef<OsStr>) -> PathBuf {
     in_home.unwrap_or_else(|| path.to_owned())
 }
 
-/// Writes a file atomically, by a temporary one beside it. Returns its length in bytes and the result of `write`.
+/// Writes a file atomically, by a temporary one beside it; returns its bytes and `write`'s result.
 pub fn write<T>(
     path: &Path,
     may_replace: bool,

@@ -1,5 +1,5 @@
-//! Writes reports as JSON in the service's envelope, with `notes`, `decoded` texts and the names of lists `perhaps_cut` by the service beside the attributes, or as
-//! JSON lines; every strict parser accepts each value.
+//! Writes reports as strict JSON in the service's envelope, with `notes`, `decoded` texts and names
+//! of lists `perhaps_cut` by the service beside the attributes; or as JSON lines.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::{Export, Member, Summary, list, literal, object, own_literal};
@@ -141,11 +141,12 @@ fn write_rows(
     out.write_all(close.as_bytes())
 }
 
-/// Writes one line per row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1), `value`. Some rows also
-/// have `perhaps_cut` (their list may have been cut by the service), the `member` of an object, `depth` and `parent` (a row) of a process, `severity` and `rule` of a finding, a
-/// `note`, or texts `decoded` from command lines. A note on the whole report is a line without `row` and `value`, as is
-/// one on an `item` that the report no longer has. If a string of a row is not Unicode, `escaped` is true and
-/// all strings of the value are in their visible form.
+/// Writes one line per row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1),
+/// `value`. Some also have `perhaps_cut` (if the list may be), the `member` of an object, `depth`
+/// and `parent` (a row) of a process, `severity` and `rule` of a finding, a `note`, or texts
+/// `decoded` from command lines. Notes on the report, or on an `item` it has lost, are lines
+/// without `row` and `value`. If a string of a row is not Unicode, `escaped` is true and all
+/// strings of the value are in visible form.
 pub(super) fn write_lines(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     if job.what.is_indicators() {
         return job.each_indicator(out, write_loose, write_indicator);
@@ -194,8 +195,8 @@ fn write_line(row: &ExportRow<'_>, head: &[Member<'_>], out: &mut dyn Write) -> 
     writeln!(out, "{}", object(head.iter().cloned().chain(own).chain(marked(row.rule)).chain(end)))
 }
 
-/// Writes one line per indicator: `kind`, `value`, `to_block`, `seen`, `decoded`, `severity`, `rule`, `notes`, and
-/// `reports`, each with the rows that name the indicator.
+/// Writes one line per indicator: `kind`, `value`, `to_block`, `seen`, `decoded`, `severity`,
+/// `rule`, `notes`, and `reports`, each with the rows that name the indicator.
 fn write_indicator(merged: &MergedReports<'_>, found: &MergedIndicator, out: &mut dyn Write) -> io::Result<()> {
     let report = |(opened, indicator): (&OpenedReport<'_>, &Indicator)| {
         let places = indicator.places.iter().map(|place| {
@@ -229,7 +230,7 @@ fn marked(rule: Option<&Rule>) -> [Member<'static>; 2] {
 struct MemberNames(HashSet<Untrusted>);
 
 impl MemberNames {
-    /// The literal of a name, numbered if it is repeated: most parsers drop all but the last of equal names.
+    /// Returns a name's literal, numbered if repeated: most parsers drop all but the last.
     fn next(&mut self, name: &Untrusted) -> String {
         let numbered = |number: usize| match number {
             1 => name.clone(),
@@ -240,17 +241,17 @@ impl MemberNames {
     }
 }
 
-/// Rewrites a value as one line. The flag is true if a string is not Unicode; then all are in visible form.
+/// Rewrites a value as one line; all strings are visible forms, and true, if one is not Unicode.
 fn rewritten(value: &[u8]) -> (String, bool) {
     let (plain, is_foreign) = rewrite("", value, false);
     if is_foreign { (rewrite("", value, true).0, true) } else { (plain, false) }
 }
 
-/// Rewrites the first value. The flag is true if one of its strings is not Unicode; such strings, or all, are in
-/// their visible form. `bracket` opens a container whose content follows.
+/// Rewrites the first value. The flag is true if one of its strings is not Unicode; such strings,
+/// or all, are in their visible form. `bracket` opens a container whose content follows.
 ///
-/// [`Scanner`] continues where a strict parser stops. The result has matching brackets, a value for each
-/// name, valid numbers, and strings without control characters.
+/// [`Scanner`] continues where a strict parser stops. The result has matching brackets, a value for
+/// each name, valid numbers, and strings without control characters.
 fn rewrite(bracket: &str, value: &[u8], all_visible: bool) -> (String, bool) {
     let out = String::with_capacity(value.len());
     let mut rewriter = Rewriter { out, all_visible, open: Vec::new(), is_done: false, is_foreign: false };

@@ -1,4 +1,4 @@
-//! Writes Markdown; all text of a report is in code spans, so that none of it becomes markup or a link.
+//! Writes Markdown; all text of a report is in code spans, and so never markup or a link.
 
 use super::opened::{ExportRow, MergedReports, OpenedReport};
 use super::plain::process;
@@ -155,7 +155,7 @@ fn text(text: &Untrusted) -> String {
     value(Pane::Other, text)
 }
 
-/// Writes a defanged code block. Nothing in a block is markup or a link; control characters are escaped,
+/// Writes a defanged code block, where nothing is markup or a link. Control characters are escaped;
 /// backslashes are not, because rules have many of them.
 fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let shown = |line: &[u8]| {
@@ -180,7 +180,7 @@ fn longest_run(text: &str) -> usize {
 /// A code span: its fence is longer than any run of backticks inside.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
-    // Blanks separate backticks from the fence; viewers strip one at each end, except from blanks alone.
+    // Blanks keep backticks off the fence; viewers strip one at each end, unless all are blank.
     let needs_room = text.starts_with('`')
         || text.ends_with('`')
         || text.starts_with(' ') && text.ends_with(' ') && !text.trim().is_empty();

@@ -1,4 +1,4 @@
-//! Writes one MISP event per file, with indicators as attributes; the same reports give the same identifiers.
+//! Writes a MISP event per file, indicators as attributes; the same reports give the same UUIDs.
 
 use super::opened::{Correlations, MergedReports, OpenedReport};
 use super::verdict::techniques;
@@ -16,10 +16,10 @@ use uuid::Uuid;
 /// The namespace of this program's events and attributes.
 const OWN: Uuid = Uuid::from_u128(0x84f1_6a0c_2b7e_4d39_b5c8_0f92_e7d3_61ab);
 
-/// Sharing limit, the own organisation: a report is private, or of unknown origin and so perhaps private.
+/// Sharing limit: the own organisation, because a report of unknown origin may be private.
 const TLP: &str = "tlp:amber+strict";
 
-/// Writes the reports of a file as one event; several events are a list as in MISP's search results.
+/// Writes a file's reports as one event; several events are a list, as MISP's search returns.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     let mut files: Vec<(Option<Sha256>, Vec<OpenedReport<'_>>)> = Vec::new();
@@ -126,11 +126,11 @@ type Template = (&'static str, &'static str, &'static str, &'static str);
 const FILE: Template = ("file", "file", "688c46fb-5edb-40a3-8273-1af7923e2215", "24");
 const REGISTRY: Template = ("registry-key", "file", "8b3228ad-6d82-4fe6-b2ae-05426308f1d5", "4");
 
-/// An attribute's relation to its object, and the value that distinguishes equal attributes of several objects.
+/// An attribute's relation to its object, and the value that tells equal attributes apart.
 type Within<'a> = Option<(&'a str, &'a str)>;
 
 impl<'a> MispEvent<'a> {
-    /// Values that share an object with an indicator: paths of a hash, hashes of a path, data of a registry value.
+    /// Returns values of an indicator's objects: paths, hashes, a registry value's data.
     fn beside(&self, found: &MergedIndicator) -> &[Untrusted] {
         self.joined.of_value(found.kind(), found.value())
     }
@@ -166,7 +166,7 @@ impl<'a> MispEvent<'a> {
         Ok(objects)
     }
 
-    /// Notes without an attribute, and the lists that the service may have cut, as attributes of their own.
+    /// Formats notes without an attribute, and lists perhaps cut, as attributes of their own.
     fn comments(&self) -> Vec<String> {
         let all = || self.merged.opened.iter();
         let notes = all().flat_map(OpenedReport::notes).map(|(_, note)| note);
@@ -227,7 +227,7 @@ fn attribute(
     comment: &str,
     within: Within<'_>,
 ) -> String {
-    // Equal attributes need different UUIDs: of equal notes, of a path with several hashes, of values with equal data.
+    // Equal attributes need other UUIDs: equal notes, a path with several hashes, equal data.
     let about = if kind == "comment" { comment } else { within.map_or("", |(_, of)| of) };
     let relation = within.map_or("", |(relation, _)| relation);
     let uuid = Uuid::new_v5(event, format!("{kind} {relation} {value}{about}").as_bytes());
@@ -245,8 +245,8 @@ fn attribute(
     ])
 }
 
-/// Type and category. Indicators that were only opened, read or named are not "Artifacts dropped". The type
-/// `mutex` allows no other category, so a mutex that was only opened has another type.
+/// Returns type and category. Indicators only opened, read or named are not "Artifacts dropped"; as
+/// the type `mutex` allows no other category, a mutex that was only opened has another type.
 fn standing(merged: &MergedReports<'_>, found: &MergedIndicator) -> (&'static str, &'static str) {
     let value = found.value().as_bytes();
     let is_left = found.sightings().any(|sighting| sighting.indicator.is_left);

@@ -1,11 +1,11 @@
-//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, plain text, HTML, STIX 2.1, MISP or a layer of
-//! the ATT&CK Navigator. Each file is valid by its standard and safe to open.
+//! Writes reports with their notes as JSON, JSON lines, CSV, Markdown, text, HTML, STIX 2.1, MISP
+//! or an ATT&CK Navigator layer. Each file is valid by its standard and safe to open.
 //!
 //! ```text
-//! ExportSource (bytes, origin, notes) ── OpenedReport ── a row at a time ──> FORMATS (a writer each) ──> a file, standard output
+//! ExportSource (bytes, origin, notes) ── OpenedReport ── row by row ──> FORMATS ──> file, stdout
 //! ```
-//! Rows are read and written one by one, so a report of a million rows needs memory only for its index and its
-//! longest row. STIX and MISP remember the written indicators, to write none twice.
+//! Rows are read and written one by one: a report of a million rows needs memory for its index and
+//! its longest row. STIX and MISP remember the written indicators, to write none twice.
 
 pub(crate) mod csv;
 pub mod file;
@@ -74,7 +74,7 @@ pub enum Part {
     ToBlock,
     OfKind(Kind),
     Listed(Arc<HashSet<(Kind, Untrusted)>>),
-    /// The techniques of some reports, by a bit for each, against those of the others; with a name for each side.
+    /// Techniques of some reports, a bit for each, against those of others, each side with a name.
     Difference(u64, [String; 2]),
 }
 
@@ -197,7 +197,7 @@ impl<'a> Export<'a> {
         Ok((found, opened.into_iter().map(|opened| opened.report).collect()))
     }
 
-    /// Writes the part before the indicators for each report, then the indicators of all, each once.
+    /// Writes each report's part before the indicators, then all indicators, each once.
     fn each_indicator(
         &self,
         out: &mut dyn Write,
@@ -234,7 +234,7 @@ impl Format {
         FORMATS.iter().find(|format| format.name == name)
     }
 
-    /// The format of a file name's extension; of several formats, the last with the longest extension.
+    /// Returns the format of a file name's longest extension; of several such, the last.
     pub fn of_file(name: &str) -> Option<&'static Self> {
         let fits = |format: &&Self| name.strip_suffix(format.extension).is_some_and(|rest| rest.ends_with('.'));
         FORMATS.iter().filter(fits).max_by_key(|format| format.extension.len())
@@ -250,7 +250,7 @@ impl Format {
         }
     }
 
-    /// Describes the content that it leaves out of a part. STIX and MISP write a selection of indicators completely.
+    /// Describes what it leaves out of a part; STIX and MISP write selected indicators in full.
     pub fn left_out(&self, what: &Part) -> &'static str {
         let [rows, indicators] = self.left_out;
         match what {
@@ -291,7 +291,7 @@ impl Format {
     }
 }
 
-/// Writes the bytes as received. Callers pass one report, because several would run into each other.
+/// Writes the bytes as received, of one report only: several would run into each other.
 fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     let mut summary = Summary::default();
     for source in job.sources {
@@ -305,7 +305,7 @@ fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 impl ExportSource {
-    /// Parses the report. Anything but JSON is an error if the report is alone; among several it has no rows.
+    /// Parses the report. If it is not JSON, it is an error alone, and without rows among several.
     pub(crate) fn open(&self, is_alone: bool) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {
             return Err(io::Error::other("the report is too large to parse; raw writes it as received"));

@@ -1,5 +1,5 @@
-//! Writes layers of the ATT&CK Navigator (layer format 4.5): how many sandboxes or files show each technique, with the
-//! rows behind it; or a difference layer, which colours the techniques by the side that shows them.
+//! Writes layers of the ATT&CK Navigator (format 4.5): how many sandboxes or files show each
+//! technique, with its rows; or a difference, which colours techniques by the side showing them.
 
 use super::opened::OpenedReport;
 use super::verdict::technique;

@@ -119,7 +119,7 @@ impl<'a> OpenedReport<'a> {
         Ok(())
     }
 
-    /// Every note once, with its first row: notes on the report, on its rows, and on items that it no longer has.
+    /// Returns every note once, with its first row: on the report, its rows, and items it lost.
     pub(super) fn notes(&self) -> impl Iterator<Item = (Option<RowPlace>, &'a Note)> {
         let mut known = BTreeSet::new();
         let rows = self.notes.iter().filter(move |(_, note)| known.insert(&note.about));
@@ -128,7 +128,7 @@ impl<'a> OpenedReport<'a> {
         whole.chain(rows.map(|(place, note)| (Some(*place), *note))).chain(lost)
     }
 
-    /// The notes on an indicator's own rows, each once: a row that only names it is about something else.
+    /// Returns the notes on an indicator's own rows, each once; other rows only name it.
     pub(super) fn notes_about(&self, indicator: &Indicator) -> Vec<&'a Note> {
         let mut notes: Vec<&Note> = Vec::new();
         for note in indicator.own.iter().filter_map(|place| self.notes.get(place).copied()) {
@@ -139,7 +139,7 @@ impl<'a> OpenedReport<'a> {
         notes
     }
 
-    /// Whether the report is known to be private, by its origin or its content. A document may have any origin.
+    /// Returns whether origin or content prove the report private; a document has any origin.
     pub(super) fn is_private(&self) -> bool {
         let says_so = || self.report.kind().is_some_and(|kind| kind.as_bytes().starts_with(b"private"));
         self.source.received.is_some() || says_so()
@@ -285,7 +285,7 @@ impl<'a> OpenedReport<'a> {
         sandbox.unwrap_or_else(|| Untrusted::from(self.source.origin.as_str())).visible_cut(100).to_string()
     }
 
-    /// A name that is unique to the report: its identifier, or a digest of its bytes where it has none.
+    /// Returns a name unique to the report: its identifier, or else a digest of its bytes.
     pub(super) fn name(&self) -> io::Result<String> {
         self.identifier.as_ref().map_or_else(|| self.digest(), |identifier| Ok(identifier.text().visible().into()))
     }
@@ -365,7 +365,7 @@ impl<'a> MergedReports<'a> {
         self.opened.first()?.job.rules.rule(found.rule()?)
     }
 
-    /// The most certain reason to block an indicator, with the rows that name it, and the report with the reason.
+    /// Returns the most certain reason to block an indicator, with its rows and its report.
     pub(super) fn reason<'m>(&'m self, found: &'m MergedIndicator) -> Option<(BlockReason, &'m OpenedReport<'a>)> {
         let reasons =
             self.reports_of(found).filter_map(|(report, indicator)| Some((reason(report, indicator).ok()?, report)));
@@ -397,11 +397,11 @@ impl<'a> MergedReports<'a> {
     }
 }
 
-/// Members of a record that belong together: a name of this kind, and a property. They are joined in each
-/// attribute whose name member is known to be of this kind.
+/// Members of a record that belong together: a name of this kind, and a property. They are joined
+/// in each attribute whose name member is known to be of this kind.
 const JOINED_MEMBERS: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
 
-/// Values joined by records: the hashes of a path, the paths of a hash, the data of a registry value.
+/// Values that records join: hashes of a path, paths of a hash, data of a registry value.
 #[derive(Debug, Default)]
 pub(super) struct Correlations(HashMap<(Kind, Untrusted), Vec<Untrusted>>);
 

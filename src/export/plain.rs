@@ -1,4 +1,4 @@
-//! Writes defanged plain text: one line per row below headings of report and pane, or one line per indicator.
+//! Writes defanged plain text: a line per row below headings of report and pane, or per indicator.
 
 use super::opened::{ExportRow, OpenedReport};
 use super::{Export, Part, Summary};
@@ -26,9 +26,9 @@ pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: RowPlace) ->
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
 
-/// Writes rows, or indicators without any detail. Indicators are defanged: the formats for programs have the values
-/// as they are. A value that begins with `=` has no mark as in CSV: only readers of cells evaluate formulas, and
-/// here every program that reads lines would take the mark for a part of the value.
+/// Writes rows, or indicators alone, defanged: formats for programs have the values as they are. A
+/// value that begins with `=` has no mark as in CSV: only readers of cells evaluate formulas, and
+/// programs that read lines would take the mark for a part of the value.
 pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     match job.what.is_indicators() {
         true => job.each_indicator(out, |_, _| Ok(()), |_, found, out| writeln!(out, "{}", found.defanged())),
@@ -88,8 +88,8 @@ fn note_text(note: &Note) -> String {
 const MAX_INDENT: usize = 20;
 
 impl ExportRow<'_> {
-    /// The prefix of a row: an indent for each written ancestor, its level if that is too deep to indent, and
-    /// its parent as `named` formats it if the parent is not written.
+    /// Formats a row's prefix: an indent for each written ancestor, its level if that is too deep,
+    /// and its parent as `named` formats it if the parent is not written.
     pub(super) fn indent(&self, named: impl Fn(RowPlace) -> String) -> (String, String) {
         let depth = self.depth.filter(|depth| usize::from(*depth) > MAX_INDENT);
         let level = depth.map(|depth| format!("level {depth} ")).unwrap_or_default();

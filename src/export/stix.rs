@@ -1,4 +1,4 @@
-//! Writes a STIX 2.1 bundle: each sandbox's observables, indicators for those to block, with stable identifiers.
+//! Writes a STIX 2.1 bundle: observables of each sandbox, indicators to block, stable identifiers.
 
 mod objects;
 
@@ -63,7 +63,7 @@ struct SeenThings<'a> {
 struct References<'n> {
     /// The observables, each once, as literals.
     observed: Vec<String>,
-    /// The registry keys, each with its rows: its object cannot state whether it was set, deleted or opened.
+    /// Registry keys with their rows: objects cannot state whether one was set or opened.
     keys: Vec<(String, String)>,
     /// The objects that each note is about, as literals.
     noted: HashMap<&'n NoteSubject, Vec<String>>,
@@ -160,7 +160,7 @@ impl Bundle<'_> {
         Ok(references)
     }
 
-    /// Writes the ATT&CK techniques of an analysis, with their numbers as names: the names are ATT&CK's own.
+    /// Writes an analysis's ATT&CK techniques, named by number: the names are ATT&CK's own.
     fn write_techniques(&mut self, opened: &OpenedReport<'_>, analysis: &str, when: &str) -> io::Result<()> {
         for number in techniques(opened) {
             let id = own_id("attack-pattern", &format!("technique {number}"));
@@ -188,7 +188,7 @@ impl Bundle<'_> {
         self.write_dated(&own_id("relationship", &format!("{analysis} {with}")), [when, when], own)
     }
 
-    /// Writes a note on the analysis and its objects. The note's creation time is unknown, but not before the analysis.
+    /// Writes a note on the analysis and its objects, created at an unknown time after it.
     fn write_note(&mut self, note: &Note, analysed: Timestamp, about: impl Iterator<Item = String>) -> io::Result<()> {
         let item = note.about.item.as_ref();
         let on = item.map(|item| format!("On {}: {}", item.attribute.visible(), item.text.visible()));
@@ -202,8 +202,8 @@ impl Bundle<'_> {
         self.write_dated(&own_id("note", &name), dates.each_ref().map(String::as_str), own)
     }
 
-    /// Writes the objects of an indicator, and returns their identifiers. Each known pair of hash and path is one
-    /// file object. STIX has no objects for some kinds, nor for an address without its scheme.
+    /// Writes an indicator's objects, and returns their identifiers. Each known pair of hash and
+    /// path is a file object. STIX lacks objects for some kinds, and for addresses without scheme.
     fn observables(&mut self, indicator: &Indicator, seen: &SeenThings<'_>) -> io::Result<Vec<String>> {
         let value = &indicator.value;
         let text = plain(value);
@@ -242,8 +242,8 @@ impl Bundle<'_> {
         Ok(vec![one?])
     }
 
-    /// Writes an observable. Its identifier is derived from its properties in the form of RFC 8785; `own` returns
-    /// these, sorted by name, with literals of the function that it is called with.
+    /// Writes an observable. Its identifier is derived from its properties as by RFC 8785; `own`
+    /// returns these, sorted by name, with literals of the function that it is called with.
     fn observable(
         &mut self,
         kind: &str,
@@ -254,8 +254,8 @@ impl Bundle<'_> {
         self.write(id, &json)
     }
 
-    /// Writes a registry key. A key with data is a value of its parent key, named by the last part of the path.
-    /// Returns `None` for a key in an unknown hive.
+    /// Writes a registry key. A key with data is a value of its parent key, named by the path's
+    /// last part. Returns `None` for a key in an unknown hive.
     fn registry_key(&mut self, key: &Untrusted, data: &[Untrusted]) -> io::Result<Option<String>> {
         if data.is_empty() {
             let key = whole_hive(&plain(key));
@@ -275,7 +275,7 @@ impl Bundle<'_> {
         self.observable(kind, |literal| vec![(property, Some(literal(value)))])
     }
 
-    /// Writes a file with its hash, its name and folder, or both; a path that ends in a separator is a folder.
+    /// Writes a file with hash, name and folder; a path that ends in a separator is a folder.
     fn file(&mut self, hash: Option<&Untrusted>, path: Option<&Untrusted>) -> io::Result<String> {
         let hash = hash.map(plain);
         let (folder, name) = path.map(|path| split_path(path, br"\/")).unwrap_or_default();

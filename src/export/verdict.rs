@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// Maximum number of values of an attribute that are read.
 const MAX_ROWS: usize = 100;
 
-/// The ATT&CK techniques of the written rows, each once; empty if the job selects some of the indicators.
+/// Returns the ATT&CK techniques of written rows, each once; empty if the job selects indicators.
 pub(super) fn techniques(opened: &OpenedReport<'_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (section, known) in opened.report.index.sections.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn technique(row: &Record<'_>) -> Option<String> {
     String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
 }
 
-/// Whether a row counts as exported without an indicator: a verdict, a technique, the time of the run.
+/// Returns whether a row is exported without an indicator: a verdict, a technique, the run's time.
 pub(super) fn is_represented(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
     let is_technique = || has_techniques(name) && technique(&report.record(place)).is_some();
     place.row < MAX_ROWS && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
@@ -58,9 +58,9 @@ pub(super) struct BlockReason {
     pub(super) activity: usize,
 }
 
-/// The reason to block an indicator, or the reason not to. Blocked are the file that was run, unless its sandbox
-/// found it clean, and values in rows of high or medium severity, because malware contacts harmless hosts too.
-/// Values that are common on clean machines are never blocked.
+/// Returns the reason to block an indicator, or not to. Blocked are the run file, unless its
+/// sandbox found it clean, and values in rows of high or medium severity, as malware contacts
+/// harmless hosts too. Values that are common on clean machines are never blocked.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
     let (name, explanation, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match SampleVerdict::of(&opened.report) {
@@ -79,7 +79,7 @@ pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result
     Ok(BlockReason { name, explanation, activity })
 }
 
-/// The first rows that name an indicator, such as `dns_lookups 1, tls 4`; rows are counted from 1, as on the screen.
+/// Names the first rows of an indicator, `dns_lookups 1, tls 4`, counted from 1 as on the screen.
 pub(super) fn seen_in(report: &Report, indicator: &Indicator) -> String {
     if indicator.places.is_empty() {
         return ITSELF.to_owned();

@@ -19,7 +19,7 @@ const MAX_TECHNIQUES: usize = 400;
 /// Maximum items of a pane that are compared in the page.
 const MAX_ITEMS: usize = 200;
 
-/// How often a technique was seen: rows in which sandboxes name it, rows that its rules mark, and their highest severity.
+/// Counts of a technique: rows where sandboxes name it, rows of rules, and their highest severity.
 type TechniqueCount = (u64, u64, Option<Severity>);
 
 impl HtmlReport<'_> {

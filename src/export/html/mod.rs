@@ -1,10 +1,10 @@
-//! Writes one HTML page for a ticket or a mail: readable in any browser, without a network and without script.
+//! Writes an HTML page for a ticket or a mail: readable in any browser, without network or script.
 //!
 //! ```text
-//! reports ── MergedReports ──> sections (bounded, findings first) ──> page ──> the rows of one pane after the other
+//! reports ── MergedReports ──> sections (bounded, findings first) ──> page ──> rows of each pane
 //! ```
-//! Text from outside reaches the page as [`Inert`] only. The page's policy allows its own style and script by their
-//! hashes, and nothing else: no request, no frame, no form. Identifiers of elements are numbers of this program.
+//! Text from outside reaches the page as [`Inert`] only. The page's policy allows its own style and
+//! script by their hashes, and no request, frame or form. Elements are identified by own numbers.
 
 mod findings;
 mod indicators;
@@ -37,7 +37,7 @@ const SCRIPT: &str = include_str!("../../../assets/html/report.js");
 /// Where the rows follow in a page that is not written yet; no text from outside contains `<`.
 const ROWS: &str = "<!--rows-->";
 
-/// Maximum items of a list: a browser opens a page of a hundred thousand rows slowly, of a million not at all.
+/// Maximum items of a list: with 100,000 rows a page opens slowly, with a million not at all.
 const MAX_LISTED: usize = 500;
 
 struct HtmlReport<'a> {
@@ -205,7 +205,7 @@ impl HtmlReport<'_> {
         }
     }
 
-    /// Says how many items of a list the page only counts, and which command writes all; empty if it has all.
+    /// Counts the items left out of the page, with the command that writes all; empty without any.
     fn rest(&self, shown: usize, all: usize, noun: &str, command: &str) -> Markup {
         let left = all.saturating_sub(shown) as u64;
         self.unlisted.update(|unlisted| unlisted + left);
@@ -265,7 +265,7 @@ fn remarks(opened: &OpenedReport<'_>) -> Markup {
     }
 }
 
-/// A report as an argument of a command, quoted for a shell; a placeholder if it cannot be quoted as it is shown.
+/// Quotes a report as a shell argument; a placeholder if it cannot be quoted as shown.
 fn argument(opened: &OpenedReport<'_>) -> String {
     let stored = opened.identifier.as_ref().filter(|_| opened.source.received.is_some());
     let text = stored.map_or_else(|| opened.source.origin.as_str().into(), |identifier| identifier.text().clone());

@@ -17,7 +17,7 @@ const MAX_LEVELS: usize = 20;
 const MAX_PICTURED: usize = 100;
 const NAME_COLUMNS: usize = 48;
 
-/// The left and the right end of the time in the picture, and the height of a process, in units of the picture.
+/// The left and right end of the time, and a process's height, in units of the picture.
 const START: f64 = 360.0;
 const END: f64 = 940.0;
 const LINE: f64 = 22.0;
@@ -74,7 +74,7 @@ fn process(opened: &OpenedReport<'_>, place: RowPlace) -> Markup {
     }
 }
 
-/// The processes in the order of the tree, each at its start, joined to its parent. The unit depends on the sandbox.
+/// Draws the processes in tree order, each at its start, joined to its parent, in sandbox units.
 fn timeline(opened: &OpenedReport<'_>) -> Markup {
     let starts = opened.report.starts(MAX_PICTURED);
     let last = starts.iter().map(|start| start.offset).fold(0.0, f64::max);

@@ -70,8 +70,8 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
     }
 }
 
-/// A path up to its last separator, and the name after it. The received bytes are split, because the visible form
-/// of invalid Unicode contains backslashes.
+/// Splits a path after its last separator, into folder and name. Splits the received bytes, because
+/// the visible form of invalid Unicode contains backslashes.
 pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String) {
     let path = path.as_bytes();
     let start = path.iter().rposition(|byte| separators.contains(byte)).map_or(0, |last| last + 1);
@@ -156,7 +156,7 @@ fn is_uri(text: &str) -> bool {
         && !path.contains(['[', ']'])
 }
 
-/// Whether a text is a host name by RFC 1123 and RFC 5891, which services' names such as `_ldap._tcp` are not.
+/// Returns whether a text is a host name by RFC 1123 and RFC 5891; a service's `_ldap._tcp` is not.
 fn is_host(text: &str) -> bool {
     let is_label = |label: &str| {
         let is_encoded = label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
@@ -180,7 +180,7 @@ fn in_groups(text: &str) -> String {
     }
 }
 
-/// The STIX object, its property and the value of an indicator with one property; `None` if STIX does not allow it.
+/// Returns the STIX object, property and value of an indicator; `None` if STIX does not allow it.
 pub(super) fn property(kind: Kind, text: &str) -> Option<(&'static str, &'static str, String)> {
     match kind {
         Kind::Host if is_host(text) => Some(("domain-name", "value", text.to_owned())),
