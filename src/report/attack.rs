@@ -1,4 +1,4 @@
-//! MITRE ATT&CK: the names in `assets/attack.tsv`, and the service's response with a file's techniques by tactic.
+//! MITRE ATT&CK: names in `assets/attack.tsv`, and the service's response of techniques by tactic.
 
 use super::attributes::{Attribute, TREE_TECHNIQUES};
 use super::body::Body;
@@ -28,7 +28,7 @@ pub struct Technique {
     tactics: &'static str,
 }
 
-/// The techniques by their identifiers, and the tactics in the order of the matrix, each with a subject of rules.
+/// Techniques by identifier, and tactics in the order of the matrix, each with a subject of rules.
 struct Table {
     techniques: HashMap<&'static str, Technique>,
     tactics: Vec<(&'static str, &'static str)>,
@@ -50,7 +50,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 });
 
 impl Technique {
-    /// The technique of an identifier such as `T1547.001`, or the tactic of `TA0003`; `None` if the table has none.
+    /// Returns the technique of `T1547.001`, the tactic of `TA0003`; `None` if the table has none.
     pub fn of(id: &[u8]) -> Option<&'static Self> {
         TABLE.techniques.get(std::str::from_utf8(id).ok()?.trim())
     }
@@ -103,8 +103,8 @@ pub(super) fn annotate(row: &mut Row) {
     row.pieces.insert(at, Piece::Known(format!(" {}{gap}", technique.name).into()));
 }
 
-/// Makes rows of the techniques in a response to `behaviour_mitre_trees`: a section for each sandbox, in which a
-/// technique is listed once, also if it has several tactics.
+/// Makes rows of the techniques in a response to `behaviour_mitre_trees`: a section for each
+/// sandbox, which lists a technique once, even if it has several tactics.
 pub(super) fn arrange(body: &Body, index: &mut Index) {
     let bytes = body.so_far();
     let is_tree =
@@ -129,7 +129,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) {
     }
 }
 
-/// The tactics that a response to `behaviour_mitre_trees` names for the techniques of a sandbox, such as `defense-evasion`.
+/// Returns the tactics by technique, `defense-evasion`, in a sandbox's `behaviour_mitre_trees`.
 pub(crate) fn named_tactics(report: &Report, sandbox: &Untrusted) -> BTreeMap<Untrusted, BTreeSet<String>> {
     let whole = Raw::new(report.body.so_far());
     let mut sandboxes = whole.member("data").unwrap_or(whole).members();

@@ -1,5 +1,5 @@
-//! The table of report attributes, `assets/attributes.tsv`: pane, form, comparison and indicators of each. An attribute
-//! without a line in the table is shown in the pane "Other".
+//! The table of report attributes, `assets/attributes.tsv`: pane, form, comparison and indicators
+//! of each. An attribute without a line is shown in the pane "Other".
 
 use super::indicators::Kind;
 use crate::text::{count, names};
@@ -16,7 +16,7 @@ pub(crate) const PROCESS_LIST: &str = "processes_list";
 /// The member of a record whose value is a password: only exports of data contain it.
 pub const PASSWORD: &str = "auth_pass";
 
-/// Members of a record that are the text of a program or of a rule: useful only as written, so no address in them is defanged.
+/// Members that are a program's or rule's text: useful only as written, so never defanged.
 pub const CODE: [&str; 2] = ["rule_raw", "rule_src"];
 
 /// Shown instead of a password.
@@ -25,15 +25,15 @@ pub const HIDDEN: &str = "(hidden; an export as JSON has it)";
 /// Shown after the row count of a list that the service may have cut.
 pub const PERHAPS_CUT: &str = ", perhaps cut by the service";
 
-/// Shown after a short count that may be too low: the report is incomplete, or has a list that the service may have cut.
+/// Follows a count that may be too low: the report is incomplete, or a list perhaps cut.
 pub const AT_LEAST: &str = "+";
 
-/// The number of lists that the service may have cut, as a remark on what was found in them; `None` for none.
+/// Counts the lists that the service may have cut, as a remark on findings; `None` for none.
 pub fn cut_lists_label(lists: u64) -> Option<String> {
     (lists > 0).then(|| format!("{}{PERHAPS_CUT}", count(lists, "list")))
 }
 
-/// The panes of a report, in the order of the screen: variant, name in exports and on the command line, title for people.
+/// Defines panes in screen order: variant, name in exports and on the command line, and title.
 macro_rules! panes {
     ($($(#[$doc:meta])* $pane:ident, $name:literal, $short:literal, $title:literal;)*) => {
         names! {
@@ -97,7 +97,7 @@ pub struct Attribute {
     pub(crate) sameness: Sameness,
     /// Groups of fields that identify a record: all present fields of the first group that has any.
     pub(crate) key_groups: Vec<Vec<&'static str>>,
-    /// Members of its values that contain indicators. Others are not searched: a version is not an address.
+    /// Members searched for indicators; elsewhere, for example, versions look like addresses.
     pub holds: Vec<IndicatorSource>,
 }
 
@@ -210,7 +210,7 @@ pub struct RecordField {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldRole {
     Plain,
-    /// The subject of the row. If no present field has this role, the first shown value is the subject.
+    /// The subject of the row; if no field has this role, the first shown value.
     About,
     /// Its severity, which orders the rows.
     Severity,

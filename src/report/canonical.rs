@@ -1,16 +1,16 @@
-//! The one normal form of Windows paths and registry keys, whatever notation a sandbox uses.
+//! Normalizes Windows paths and registry keys, whatever notation a sandbox uses.
 //!
 //! | notation | spelled out |
 //! |---|---|
-//! | `<SYSTEM32>\a`, `%windir%\system32\a`, `\SystemRoot\System32\a`, `C:\Windows\Sysnative\a` | `C:\Windows\System32\a` |
+//! | `<SYSTEM32>\a`, `%windir%\system32\a` | `C:\Windows\System32\a` |
+//! | `\SystemRoot\System32\a`, `C:\Windows\Sysnative\a` | `C:\Windows\System32\a` |
 //! | `\??\C:\a`, `\\?\C:\a`, `\Device\HarddiskVolume2\Users\a` | `C:\a`, `C:\Users\a` |
 //! | `%APPDATA%\a`, `C:\Users\<USER>\AppData\Roaming\a` | `C:\Users\*\AppData\Roaming\a` |
 //! | `C:\Documents and Settings\bob\Application Data\a` | `C:\Users\bob\AppData\Roaming\a` |
-//! | `<HKCU>\a`, `HKEY_CURRENT_USER\a`, `HKCU:\a` | `HKCU\a` |
-//! | `\REGISTRY\MACHINE\a` | `HKLM\a` |
+//! | `<HKCU>\a`, `HKEY_CURRENT_USER\a`, `HKCU:\a`, `\REGISTRY\MACHINE\a` | `HKCU\a`, `HKLM\a` |
 //! | `<PATH_SAMPLE.EXE>`, `<Full path to file>` | `SAMPLE` |
 //!
-//! `spell_out` keeps the case and everything that no row names; `fold` derives the key by which two values are equal.
+//! `spell_out` keeps case and all that no row names; `fold` derives the key of equal values.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use memchr::memmem::Finder;
@@ -125,8 +125,8 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Turns the lower-case text of `out` from `start` on into the key by which two paths, keys or command lines are equal:
-/// spelled out, with `*` for users, the current user's hive for a logged-in user's, the current control set for any.
+/// Turns lower-case text of `out` after `start` into the key of equal paths, keys and command
+/// lines: spelled out, `*` for users, the current user's hive and control set for any.
 pub(crate) fn fold(out: &mut Vec<u8>, start: usize) {
     if let Cow::Owned(mut spelled) = spell_out(out.get(start..).unwrap_or_default()) {
         spelled.make_ascii_lowercase();

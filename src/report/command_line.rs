@@ -10,10 +10,10 @@ use std::sync::LazyLock;
 
 pub(crate) const ENDINGS: [&[u8]; 6] = [b".exe", b".com", b".scr", b".tmp", b".bat", b".cmd"];
 
-/// The program of a command line, without quotation marks.
+/// Finds the program of a command line, without quotation marks.
 ///
-/// A path with blanks need not be quoted, and may have lost its opening quote. It ends where a program's file name
-/// ends. Without such an ending it extends to the first option or quoted word, if there is one, or else to the end.
+/// A path with blanks need not be quoted, and may have lost its opening quote. It ends where a
+/// program's file name ends, or else at the first option or quoted word, or at the end.
 pub fn program(line: &[u8]) -> Range<usize> {
     let start = line.len() - line.trim_ascii_start().len();
     let end = line.trim_ascii_end().len().max(start);
@@ -79,8 +79,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// Decodes the texts hidden in a command line, each before those hidden in it: encoded commands, Base64 in a script,
-/// and the line without the carets and quotes that the shell removes from its words. Empty for most lines.
+/// Decodes texts hidden in a command line, each before those hidden in it: encoded commands, Base64
+/// in a script, the line without carets and quotes that the shell removes. Mostly empty.
 pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
     let mut found = Vec::new();
     let mut room = MAX_DECODED;
@@ -110,7 +110,7 @@ fn hidden(line: &[u8]) -> Vec<Vec<u8>> {
     commands.chain(strings).filter_map(text).collect()
 }
 
-/// The Base64 of an encoded command whose option begins here, with any dash that PowerShell accepts.
+/// Returns the Base64 of an encoded command whose option begins here, with any of its dashes.
 fn encoded_command(line: &[u8], at: usize) -> Option<&[u8]> {
     let before = at.checked_sub(1).and_then(|before| line.get(before));
     if before.is_some_and(|byte| !byte.is_ascii_whitespace() && !b"\"'".contains(byte)) {
@@ -159,8 +159,8 @@ fn text(base64: &[u8]) -> Option<Vec<u8>> {
     (readable > text.len() / 2).then(|| text.into_bytes())
 }
 
-/// A line without the carets and quotes of its noisy words, such as `v^s^s` and `d"e"lete`; `None` if it has none.
-/// A word with one quote, or with a separator of names and values, stays unchanged.
+/// Removes carets and quotes from noisy words such as `v^s^s` and `d"e"lete`; `None` without any. A
+/// word with one quote, or with a separator of names and values, stays unchanged.
 fn without_noise(line: &[u8]) -> Option<Vec<u8>> {
     let is_mark = |byte: &u8| matches!(byte, b'^' | b'"');
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric();

@@ -1,9 +1,9 @@
 //! Reads a saved document, and finds the reports at any place in it.
 //!
-//! A document is one JSON value or several, one after another. A value is a report (specification
-//! §2.1: bare, in an envelope, or flat as the official command line prints it), a page of a list, or
-//! something else that contains reports a few levels down. Words that are not JSON are refused with their
-//! place; lone surrogates, control characters and any depth are accepted, because reports contain them.
+//! A document is one or more JSON values. Each is a report (specification §2.1: bare, in an
+//! envelope, or flat as the official command line prints it), a page of a list, or something that
+//! contains reports a few levels down. Words that are not JSON are refused with their place; lone
+//! surrogates, control characters and any depth are accepted, because reports contain them.
 
 use super::body::{Body, LARGEST, WINDOW};
 use super::identifier::Identifier;
@@ -22,7 +22,7 @@ const MAX_DEPTH: usize = 8;
 /// Largest size of a document once unpacked, in bytes.
 pub(crate) const LARGEST_UNPACKED: u64 = 1 << 30;
 
-/// Maximum size of a value that is strictly validated as JSON, in bytes: that takes longer than to read it.
+/// Maximum size, in bytes, of a value strictly validated as JSON, which takes longer than reading.
 const LARGEST_CHECKED: usize = 16 << 20;
 
 /// A report of a document.
@@ -30,7 +30,7 @@ const LARGEST_CHECKED: usize = 16 << 20;
 pub struct FoundReport {
     pub identifier: Option<Identifier>,
     pub body: Body,
-    /// JSON pointer to it within its value (RFC 6901); empty for the value itself, and where the service puts it.
+    /// JSON pointer to it in its value (RFC 6901); empty for the value and the service's place.
     pub pointer: Untrusted,
 }
 
@@ -142,7 +142,7 @@ pub fn reports(body: &Body) -> (Vec<FoundReport>, Vec<DocumentError>) {
     (reports, problems)
 }
 
-/// The identifier of a large document that begins like a report, by its first bytes; the rest is checked later.
+/// Returns the identifier if a large document begins like a report; the rest is checked later.
 pub fn begins_as_report(first: &[u8]) -> Option<Identifier> {
     let report = read_until_known(&Body::in_memory(first.to_vec()));
     report.identifier().filter(|_| report.is_behaviour() && !report.index.is_page)
@@ -216,14 +216,14 @@ fn bad_word(body: &[u8], at: usize) -> DocumentError {
     DocumentError::BadWord { line: memchr_iter(b'\n', before).count() + 1, column }
 }
 
-/// Whether a value is a page of a list, read as far as its first attribute or entry; `None` if it is not JSON.
+/// Returns whether a value is a page, by its first attribute or entry; `None` if it is not JSON.
 fn is_page(body: &Body) -> Option<bool> {
     let index = read_until(body, |report| report.index.is_enveloped || report.index.is_attributed).index;
     index.is_json.then_some(index.is_page)
 }
 
 impl DocumentValue {
-    /// Its reports, and the errors of the others. Any other value counts as a report with members of the pane "Other".
+    /// Returns reports, and the others' errors; any other value is a report with pane "Other".
     pub fn reports(&self) -> (Vec<FoundReport>, Vec<DocumentError>) {
         if !self.is_page && read_until_known(&self.body).is_behaviour() {
             return (vec![self.whole()], self.problem().into_iter().collect());
@@ -375,7 +375,7 @@ mod tests {
     }
 
     proptest! {
-        /// One report in any order of its members, of any size around the edges of windows, in any wrapping.
+        /// One report with members in any order, of any size near window edges, in any wrapping.
         #[test]
         fn a_report_keeps_its_identifier_and_bytes(
             order in Just(vec![0, 1, 2]).prop_shuffle(),

@@ -1,6 +1,6 @@
-//! Finds rows by their text or by their label: each row's leaves are decoded and matched, in batches, several at a time.
+//! Finds rows by text or label: each row's leaves are decoded and matched, in parallel batches.
 //!
-//! Field names of a record in the table belong to the format and are not leaves; every other name is.
+//! Field names of a record in the table belong to the format and are not leaves; others are.
 
 use super::index::SectionForm;
 use super::json::{Event, Kind, Raw, Scanner};
@@ -131,7 +131,7 @@ pub struct SearchScope {
     pub from: usize,
 }
 
-/// Searches a report on several threads; `sink` takes each batch of rows in order, and returns whether to continue.
+/// Searches a report on several threads; `sink` takes the batches in order, and may stop it.
 pub fn search(
     report: &Report,
     pattern: &Pattern,
@@ -140,7 +140,7 @@ pub fn search(
     cancel: &Cancel,
     sink: &mut dyn FnMut(RowSet) -> ControlFlow<()>,
 ) {
-    // Offset of the first row, number, section, and whether the label of its rows matches: then all of them are hits.
+    // Offset of the first row, number, section, and whether its label matches: then all are hits.
     let mut sections: Vec<(usize, usize, &Section, bool)> = (0..)
         .zip(&report.index.sections)
         .filter(|(_, section)| scope.pane.is_none_or(|pane| section.pane() == pane))

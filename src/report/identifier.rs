@@ -6,7 +6,7 @@ use std::collections::HashSet;
 /// Maximum of invalid lines that an error names; the others are counted.
 const MAX_NAMED: usize = 5;
 
-/// The identifier of a sandbox report: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or anything else.
+/// A sandbox report's identifier: `<file_sha256>_<sandbox_name>-<integer_timestamp>`, or any text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identifier(Untrusted);
 
@@ -27,7 +27,7 @@ pub(crate) fn is_moment(seconds: i64) -> bool {
 }
 
 impl Identifier {
-    /// Any text that can be a path segment of an address: the empty text, `.` and `..` would name another operation.
+    /// Accepts any segment of a path; `None` for "", `.` and `..`, which name other operations.
     pub fn new(text: Untrusted) -> Option<Self> {
         (!matches!(text.as_bytes(), b"" | b"." | b"..")).then_some(Self(text))
     }
@@ -57,7 +57,7 @@ impl Identifier {
     /// Maximum length of a typed one, in bytes: percent-encoded, it still fits in an address.
     pub const LONGEST: usize = 16 * 1024;
 
-    /// An identifier as typed by a user: its leading hash may be in upper case. None if it is too long for an address.
+    /// Parses user input, whose hash may be in upper case; `None` if too long for an address.
     pub fn from_input(text: &str) -> Option<Self> {
         let split = text.split_at_checked(Sha256::LENGTH).and_then(|(hash, rest)| Some((Sha256::parse(hash)?, rest)));
         let text = split.map_or_else(|| text.to_owned(), |(hash, rest)| format!("{hash}{rest}"));

@@ -1,7 +1,7 @@
 //! Finds the starts of a report's rows in one pass, while the bytes arrive.
 //!
-//! Distinguishes envelopes, bare objects, summaries and list pages (specification §2.1). An index grows by batches, so that
-//! the first rows are shown while the last bytes are read. A row costs four bytes, a process ten.
+//! Distinguishes envelopes, bare objects, summaries and list pages (specification §2.1). Grows by
+//! batches: first rows show while last bytes are read. A row costs four bytes, a process ten.
 
 use super::attributes::{ATTRIBUTES, Attribute, PROCESS_LIST, Pane, ValueShape};
 use super::body::LARGEST;
@@ -37,13 +37,13 @@ pub struct Section {
     /// Position of its attribute in the table; after all of them if it is unknown.
     pub rank: usize,
     pub form: SectionForm,
-    /// Whether it is a sibling of `attributes`, as `links` is. In a report without that member all sections are.
+    /// Whether it is a sibling of `attributes`, as `links` is; all sections without that member.
     pub is_beside: bool,
     /// Offset of each row's first byte.
     pub(super) starts: Vec<u32>,
     /// Depth of each process; empty for other forms.
     pub(super) depths: Depths,
-    /// Offset at which each process continues after its children, 0 where it does not; empty for other forms.
+    /// Offset where each process continues after its children, else 0; empty for other forms.
     pub(super) tails: Vec<u32>,
     /// Offset after the last row, 0 while unknown.
     pub(super) end: u32,
@@ -88,7 +88,7 @@ impl Section {
         self.len() == 0
     }
 
-    /// Whether it has as many rows as a list that the service has cut; the list of processes is a tree by then.
+    /// Returns whether it has as many rows as a cut list; a list of processes is a tree by then.
     pub fn is_perhaps_cut(&self) -> bool {
         let is_list = self.form == SectionForm::Array || self.name.as_bytes() == PROCESS_LIST.as_bytes();
         is_list && self.end().is_some() && matches!(self.len(), 300 | 500)
@@ -98,7 +98,7 @@ impl Section {
         self.starts.get(row).copied()
     }
 
-    /// The first row that starts at or after an offset of the body; the number of rows if none does.
+    /// Returns the first row at or after an offset of the body; the number of rows if none.
     pub(crate) fn row_from(&self, at: usize) -> usize {
         self.starts.partition_point(|start| (*start as usize) < at)
     }
@@ -124,7 +124,7 @@ impl Section {
 pub struct Batch {
     /// Whether the first section continues the last section of the previous batch.
     continues: bool,
-    /// Processes that continue after their children, with the offsets. Their rows may be in an earlier batch.
+    /// Processes continued after their children, with offsets; rows may be in earlier batches.
     tails: Vec<ResumedProcess>,
     found: Index,
 }
@@ -176,7 +176,7 @@ impl Index {
     }
 }
 
-/// Maximum number of sections: a report has about a hundred. Each further attribute becomes a row, shown raw.
+/// Maximum number of sections, of about a hundred in a report; further attributes are raw rows.
 const MAX_SECTIONS: usize = 1_024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,7 +207,7 @@ struct SectionBuilder {
     ancestors: Vec<u32>,
     /// Rows of the section that is open, those of earlier batches included.
     rows: u32,
-    /// Whether the document, its `data` and its attributes have started; only the first of each counts as such.
+    /// Whether the document, its `data` and its attributes have started; only the first counts.
     has_document: bool,
     has_data: bool,
     has_attributes: bool,
@@ -274,7 +274,7 @@ impl SectionBuilder {
         }
     }
 
-    /// Whether `null` means absence here and is not a row: in a list, and as the value of a known attribute.
+    /// Returns whether `null` means absence: in a list, and as the value of a known attribute.
     fn has_nothing(&self) -> bool {
         match self.places.last() {
             Some(ContainerRole::Elements | ContainerRole::Processes) => true,
@@ -298,7 +298,7 @@ impl SectionBuilder {
         }
     }
 
-    /// Records the start of a value; returns the role of its container. `object` is `None` for other values.
+    /// Records a value's start; returns its container's role. `object` is `None` for scalars.
     #[inline(always)]
     fn enter(&mut self, at: u32, object: Option<bool>) -> ContainerRole {
         match self.places.last() {
@@ -378,8 +378,8 @@ impl SectionBuilder {
         matches!(self.places.last(), Some(ContainerRole::Root | ContainerRole::Data))
     }
 
-    /// Adds a row for a single value of an unknown attribute, or for an attribute past [`MAX_SECTIONS`]. They share a
-    /// section, so a million of them cost no more than a million rows.
+    /// Adds a row for an unknown attribute's single value, or an attribute past [`MAX_SECTIONS`].
+    /// They share a section, so a million of them cost no more than a million rows.
     fn push_loose(&mut self) -> ContainerRole {
         let is_beside = self.is_beside();
         let is_open = |last: &Section| last.form == SectionForm::Loose && last.is_beside == is_beside;

@@ -1,8 +1,8 @@
 //! Lenient JSON: a scanner that finds where values start, and a reader for one small value.
 //!
-//! Both continue where a strict parser stops: a broken value never affects its neighbours. Neither recurses, so depth
-//! costs one byte per level. A strict parser does not work here: it rejects a whole report for one lone surrogate,
-//! stops at a depth that real process trees reach, and drops one of two members of the same name.
+//! Both continue where a strict parser stops: a broken value never affects its neighbours. Neither
+//! recurses: depth costs a byte a level. A strict parser would reject a whole report for one lone
+//! surrogate, stop at a depth that process trees reach, and drop one of two equal members.
 
 use crate::text::Untrusted;
 use memchr::{memchr, memchr_iter};
@@ -127,7 +127,7 @@ impl Scanner {
         }
     }
 
-    /// Scans bytes inside of a text, and further texts: most of a report is text after text with one separator between.
+    /// Scans bytes inside a text, and on: most of a report is text after text, one separator apart.
     #[inline(always)]
     fn text(&mut self, bytes: &[u8], name: bool, escaped: bool, sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         let mut name = name;
@@ -176,9 +176,9 @@ impl Scanner {
     }
 }
 
-/// The closing quote of the text that `bytes` continue; `escaped` says that a backslash precedes them.
+/// Finds the closing quote of the text that `bytes` continue; `escaped`: after a backslash.
 ///
-/// Searches for quotes, and for backslashes only before them, because paths are full of backslashes.
+/// Searches for quotes, and for backslashes only before them, because paths are full of them.
 #[inline(always)]
 fn closing_quote(bytes: &[u8], escaped: bool) -> Option<usize> {
     memchr_iter(b'"', bytes).find(|at| !is_escaped(bytes, *at, escaped))
@@ -192,7 +192,7 @@ fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     (run % 2 == 1) != (run == at && escaped)
 }
 
-/// Whether bytes are one value as in RFC 8259, with any bytes in strings. All other functions are lenient.
+/// Returns whether bytes are one value of RFC 8259, with any bytes in strings; others are lenient.
 pub fn is_valid(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
@@ -218,7 +218,7 @@ pub enum Kind {
 pub struct Raw<'a>(&'a [u8]);
 
 impl<'a> Raw<'a> {
-    /// The first value in `bytes`; skips separators before it, and does not read the bytes after it.
+    /// Finds the first value in `bytes`, after separators; does not read the bytes after it.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(trim_start(bytes))
     }
@@ -269,7 +269,7 @@ impl<'a> Raw<'a> {
         self.0.get(1..end).unwrap_or_default()
     }
 
-    /// Like [`Self::content`], for a value that only separators follow: a string ends with the last quote.
+    /// Like [`Self::content`] if only separators follow the value: a string ends at the last quote.
     pub(crate) fn content_alone(self) -> &'a [u8] {
         let value = self.0.trim_ascii_end();
         match value.strip_suffix(b",").unwrap_or(value) {
@@ -321,7 +321,7 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The members of an object, read from bytes inside of it up to its closing bracket; names are as written.
+/// Iterates over members of an object, from inside it to its closing bracket; names as written.
 pub(super) fn members(mut rest: &[u8]) -> impl Iterator<Item = (Raw<'_>, Raw<'_>)> {
     std::iter::from_fn(move || {
         let name = next_value(&mut rest)?;

@@ -1,4 +1,4 @@
-//! A behaviour report in memory: its bytes, an index of its rows, and the tables that give them meaning.
+//! Stores a behaviour report: its bytes, an index of its rows, and the tables that explain them.
 //!
 //! ```text
 //! Body (bytes) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)
@@ -6,8 +6,8 @@
 //!                ATTRIBUTES (pane, comparison and indicators of each)
 //! ```
 //!
-//! A report is not stored as values: a row is decoded when it is shown, so a million rows cost a few bytes each beside the
-//! report's own. Reading a row cannot fail.
+//! A report is not stored as values: a row is decoded when shown, so a million rows cost a few
+//! bytes each beside the report's own. Reading a row cannot fail.
 
 pub mod analysis;
 pub mod attack;

@@ -31,7 +31,7 @@ pub struct NoteSubject {
     pub item: Option<Item>,
 }
 
-/// An item in a report, identified by its text, so that it is found again after the report is fetched again.
+/// An item in a report, identified by its text, so that it is found in the report fetched again.
 ///
 /// Rows of an attribute with the same text are one item.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]

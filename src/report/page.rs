@@ -1,6 +1,6 @@
 //! Parses a page of a list: its entries, the reports in it, and the cursor of the next page.
 //!
-//! The list operation promises identifiers (specification §4.1), and often contains whole reports; both are read.
+//! The list operation promises identifiers (§4.1), and often contains whole reports; reads both.
 
 use super::attributes::Attribute;
 use super::body::Body;
@@ -17,7 +17,7 @@ const MAX_CURSOR: usize = 56 * 1024;
 /// Maximum of entries that are read from a page: a service sends tens.
 const MAX_ENTRIES: usize = 100_000;
 
-/// Whether a report is only an abstract of the stored one: a run never loses attributes, nor most of their content.
+/// Returns whether it is an abstract of the stored report: runs keep attributes and most content.
 pub fn is_abstract(received: &[u8], stored: &[u8]) -> bool {
     let attributes = |report: &[u8]| {
         let document = Raw::new(report);
@@ -138,7 +138,7 @@ pub struct Page {
     pub(crate) errors: Vec<String>,
     /// Opaque token for the next page; `None` on the last.
     pub cursor: Option<Untrusted>,
-    /// Whether more pages cannot be requested: the cursor is too long, the key, or missing in the next address.
+    /// Whether more pages cannot be requested: a cursor is too long, the key, or missing.
     pub is_lost: bool,
     /// Number of entries on all pages, by the service.
     pub count: Option<u64>,
@@ -260,7 +260,7 @@ pub fn is_behaviour(kind: &Untrusted) -> bool {
 /// Message for a page without a usable cursor.
 pub const NO_WAY_ON: &str = "There are more pages, but no usable cursor: no further page is requested.";
 
-/// The cursor in the query of a page's address. The rest of the address is ignored and never requested.
+/// Returns the cursor in a page address's query; the rest is ignored and never requested.
 pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     let address = address.as_bytes().split(|byte| *byte == b'#').next()?;
     let query = address.splitn(2, |byte| *byte == b'?').nth(1)?;

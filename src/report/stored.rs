@@ -38,7 +38,7 @@ pub struct StoredItem {
     pub notes: u64,
 }
 
-/// Names the owners of these items, such as `of profile lab`, or `of lab 4, other 1, no service (imported) 2`.
+/// Names the owners of these items: `of profile lab`, or `of lab 4, no service (imported) 2`.
 pub fn label_owners<'a>(things: impl IntoIterator<Item = &'a StoredItem>) -> String {
     let mut counts = BTreeMap::<_, u64>::new();
     for thing in things.into_iter().filter(|thing| thing.is_response()) {
@@ -66,13 +66,13 @@ pub enum StoredContent {
     Report(Identifier),
     /// Notes on a report that is not stored: it was deleted by hand, or never fetched.
     Notes(Identifier),
-    /// Any other response: a list, an artifact, a response to another request, or one that is not read.
+    /// Another response: a list, an artifact, a response to another request, or one not read.
     Response {
         /// A short name, to delete it by.
         id: String,
         place: String,
         key: Untrusted,
-        /// Whether it does not count as stored: it is damaged, does not match its request, or was just received.
+        /// Whether it does not count as stored: damaged, mismatched, or only just received.
         is_unread: bool,
         /// Its report, if it is an artifact.
         beside: Option<Identifier>,
@@ -129,7 +129,7 @@ impl StoredItem {
 /// What to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DeletionTarget {
-    /// A report that a service sent with its artifacts, or one that was imported, or the notes alone.
+    /// A report with its artifacts that a service sent, or an imported one, or notes alone.
     Report(String, Identifier),
     Response(String),
     /// All responses of a service about a file.
@@ -261,7 +261,7 @@ pub enum Retention {
 }
 
 impl Retention {
-    /// The retention of a report, by the time in its identifier and the time when the service sent it.
+    /// Computes the retention by the identifier's time and the time when the service sent it.
     pub(crate) fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
         let ran = identifier.parts().when;
         let Some(ran) = ran.and_then(|when| Timestamp::from_second(when).ok()) else { return Self::Unknown };

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum length of a process list that becomes a tree, and of the body that is copied for it, in bytes.
+/// Maximum length of a process list that becomes a tree, and of the body copied for it, in bytes.
 const MAX_PROCESSES: usize = 100_000;
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
@@ -102,9 +102,9 @@ impl Parents {
     }
 }
 
-/// The folded and the selected rows of a tree, which decide the visible rows.
+/// Folded and selected rows of a tree, which decide the visible rows.
 ///
-/// A row is identified by its place, because process identifiers repeat. Each change recomputes the visible rows.
+/// Rows are identified by place, as process identifiers repeat. Changes recompute visible rows.
 #[derive(Debug, Default, Clone)]
 pub struct Folds {
     /// Whether rows with children are folded by default.
@@ -256,9 +256,9 @@ fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
     found
 }
 
-/// Turns a complete report's flat list of processes into a tree by the numbers of their parents, if it has no tree.
+/// Turns a complete report's process list into a tree by parent numbers, if it has no tree.
 ///
-/// Returns a copy of the body in tree order, if that differs from the order of the list: rows are in the order of the bytes.
+/// Returns a copy of the body in tree order if the list's differs: rows are in the bytes' order.
 pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let has_tree = index.sections.iter().any(|section| section.form == SectionForm::Processes && !section.is_empty());
     let is_list = |name: &Untrusted| name.as_bytes() == PROCESS_LIST.as_bytes();
@@ -296,7 +296,7 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     Some(Body::in_memory(whole))
 }
 
-/// The row of each process's parent: the last process with that number before it, or else the first after it.
+/// Returns each process's parent row: the last with its number before it, or the first after it.
 fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
     let number = |row: usize, name: &str| {
         let raw = Raw::new(elements.get(row).and_then(|element| bytes.get(element.clone())).unwrap_or_default());
@@ -317,7 +317,7 @@ fn parents(bytes: &[u8], elements: &[Range<usize>]) -> Vec<Option<usize>> {
     (0..elements.len()).map(parent).collect()
 }
 
-/// Rows with their depths, parents before their children. A cycle starts at its first row in the list.
+/// Orders rows, with depths, parents before children; a cycle starts at its first row.
 fn ordered(parents: &[Option<usize>]) -> Vec<(usize, u16)> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); parents.len()];
     for (row, parent) in parents.iter().enumerate() {

@@ -37,7 +37,7 @@ impl From<Cancelled> for io::Error {
     }
 }
 
-/// Works on some items at a time, each on its own thread; `sink` takes the results in their order, until it has enough.
+/// Works on some items at a time, a thread each; `sink` takes results in order until it has enough.
 pub(crate) fn in_rounds<I: Sync, T: Send>(
     items: &[I],
     threads: usize,

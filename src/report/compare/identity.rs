@@ -1,21 +1,21 @@
-//! The key by which rows of two reports are the same item, in a form that does not depend on the sandbox.
+//! Derives the key by which rows of two reports are the same item, whatever the sandbox.
 //!
 //! | rows | the same item when |
 //! |---|---|
-//! | everything | the pane and the word beside the row are the same: a file opened here and written there are two items |
-//! | files, registry, modules, command lines | their [normal form](crate::report::canonical) is; the value that was set may differ |
-//! | processes of the tree | the program's file name and folder are, whatever its arguments, identifier and place in the tree |
-//! | hosts, addresses, tags, services, signatures, techniques | the name, address and port, or identifier is, capitals apart |
+//! | all | pane and word beside the row are: a file opened here and written there are two items |
+//! | files, registry, modules, command lines | [normal forms](crate::report::canonical) are |
+//! | processes of the tree | the program's file name and folder are, whatever arguments and place |
+//! | hosts, tags, services, signatures, techniques | name, address:port or id is, capitals apart |
 //! | everything else | the text is, letter by letter |
 //!
-//! Many sandboxes report a program's name without its folder. It matches a program of that name in the system's folders
-//! or, if the system has none, in a folder where samples are placed: an `svchost.exe` from elsewhere is another item.
+//! Many sandboxes report a program without folder. It matches one in the system's folders or, if
+//! that has none, in a folder for samples: an `svchost.exe` from elsewhere is another item.
 //!
 //! Values that differ between any two runs of a file (identifiers, dates, links) are not compared.
 //!
-//! The other fields of a record (the value that was set, a status, a severity) may differ between reports; a hash of
-//! them detects that. Process identifiers, the files that a sandbox stored and its evidence are specific to the sandbox
-//! and do not count as differences; nor do the order of a list and mere counts.
+//! A hash of a record's other fields (the value set, a status, a severity) shows differing details.
+//! Process identifiers, files that a sandbox stored and its evidence are specific to the sandbox:
+//! they do not count, nor do a list's order and mere counts.
 
 use crate::report::attributes::{FieldRole, RecordField, Sameness, ValueShape};
 use crate::report::canonical::{fold, put};
@@ -69,13 +69,13 @@ impl EqualityRule {
         })
     }
 
-    /// The hash of a row's key, and the hash of its other fields (0 if it has none); clears `buffer` first.
+    /// Hashes a row's key and, apart, its other fields (0 if it has none); clears `buffer` first.
     pub(super) fn hash(&self, bytes: &[u8], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> (u64, u64) {
         let (hash, key) = self.hash_key(bytes, buffer, keys);
         (hash, key.map_or(0, |key| self.hash_details(Raw::new(bytes), key, buffer, keys)))
     }
 
-    /// The hash of a row's key, and the key's members if the row is a record; clears `buffer` first.
+    /// Hashes a row's key; returns the key's members too if it is a record; clears `buffer` first.
     pub(super) fn hash_key(
         &self,
         bytes: &[u8],
@@ -256,7 +256,7 @@ const PLACED: &[&[u8]] = &[
 const IMITATED: &str = "cmd conhost csrss dllhost explorer lsass powershell rundll32 services smss \
     spoolsv svchost taskhostw winlogon wscript";
 
-/// Reduces a program to its file name, or to its path if the folder distinguishes it; drops arguments.
+/// Reduces a program to its file name, or its path if the folder matters; drops arguments.
 fn program(out: &mut Vec<u8>, start: usize) {
     let program = command_line::program(out.get(start..).unwrap_or_default());
     out.truncate(start + program.end);

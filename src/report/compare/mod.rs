@@ -1,9 +1,9 @@
 //! Compares reports: a matrix of items and reports, one bit each.
 //!
 //! ```text
-//! bodies ── a thread each ──> hashes of keys, row by row ── one after another ──> items (a bit a report) ── sort ──> Matrix
+//! bodies ── a thread each ──> hashes of keys ── one after another ──> items ── sort ──> Matrix
 //! ```
-//! It stores only hashes, four bytes a row and some forty an item; the text of an item is decoded when it is shown.
+//! It stores hashes alone, four bytes a row and forty an item; item text is decoded when shown.
 
 mod identity;
 pub mod values;
@@ -30,16 +30,16 @@ pub const MAX_COLUMNS: usize = 64;
 pub struct Matrix {
     columns: Vec<Option<Column>>,
     items: Vec<ComparedItem>,
-    /// By an item's column, section and row: the techniques that rules alone find in a report, as rows, with its number.
+    /// By an item's column, section and row: techniques only rules find, by report number.
     techniques: HashMap<(u8, u32, u32), Vec<(usize, Row)>>,
 }
 
 #[derive(Debug, Clone)]
 struct Column {
     report: Report,
-    /// Sections that are compared, in the order of the panes, with the number of their first row in `items`.
+    /// Sections that are compared, in pane order, with the number of their first row in `items`.
     sections: Vec<(usize, usize)>,
-    /// The item of each row, section after section; empty until the report is joined with the others.
+    /// The item of each row, section after section; empty until joined with the other reports.
     items: Vec<u32>,
 }
 
@@ -79,7 +79,7 @@ names! {
         Some "some",
         /// Items that only the side here saw, or for which it has details that no other side has.
         Here "here",
-        /// Items that another side saw and the one here did not, or for which another side has details that this one lacks.
+        /// Items that the side here lacks, or for which it lacks details of another side.
         NotHere "not-here",
     }
 }
@@ -87,14 +87,14 @@ names! {
 /// The column of items that rules alone find.
 const BY_RULES: u8 = u8::MAX;
 
-/// The meaning of the sign of a report that may have seen an item which a list of it, perhaps cut, does not have.
+/// The sign's meaning where a report may have seen an item that its list, perhaps cut, lacks.
 pub const NOT_LISTED: &str = "not listed, perhaps cut by the service";
 
 /// The sign of a technique that rules alone find in a report.
 pub const BY_RULES_SIGN: &str = "◇";
 
 impl SeenFilter {
-    /// Whether an item is selected. `sides` are the bits of the groups that are compared, `here` is the number of a report.
+    /// Returns whether an item is selected: `sides` are bits of groups, `here` a report's number.
     fn wants(self, item: &ComparedItem, sides: &[u64], here: usize) -> bool {
         let ComparedItem { seen, other, .. } = *item;
         // Whether `these` have details that `rest` lacks, if both saw it.
@@ -115,7 +115,7 @@ impl SeenFilter {
 type HashedReport = (Column, Vec<(u64, u64)>);
 
 impl Matrix {
-    /// Compares reports, without those past [`MAX_COLUMNS`]. A report that is not stored has a column without marks.
+    /// Compares reports up to [`MAX_COLUMNS`]; one that is not stored has a column without marks.
     pub fn of(bodies: &[Option<Body>]) -> Self {
         let keys = RandomState::default();
         let mut joined = JoinedReports::default();
@@ -132,7 +132,7 @@ impl Matrix {
         &self.items
     }
 
-    /// Adds to each report the techniques of its findings that its sandbox does not name, as one item each.
+    /// Adds to each report the techniques that only its findings name, as one item each.
     pub fn with_techniques(mut self, rules: &Rules, cancel: &Cancel) -> Result<Self, Cancelled> {
         let of =
             |item: &ComparedItem| self.column(item.column.into())?.report.section(item.section as usize)?.attribute;
@@ -181,8 +181,8 @@ impl Matrix {
         }
     }
 
-    /// An item's row, from the first report that saw it; [`ComparedItem::other`] marks the reports that differ. The row
-    /// of a process omits identifier and time, which belong to one run; if the item covers several, also the arguments.
+    /// Returns an item's row from the first report with it; [`ComparedItem::other`] marks those
+    /// that differ. A process's row omits identifier, time and, for several, arguments.
     pub fn row(&self, item: &ComparedItem) -> Row {
         let by_rules = || self.technique(item, None).cloned().unwrap_or_default();
         let Some(Column { report, .. }) = self.column(item.column.into()) else { return by_rules() };
@@ -202,8 +202,8 @@ impl Matrix {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
     }
 
-    /// Whether a report may have seen an item that it does not list, because the service perhaps cut its list; for a
-    /// technique that only rules find, any list.
+    /// Returns whether a report may have seen an item that it does not list, because the service
+    /// may have cut its list; for a technique that only rules find, any list.
     pub fn is_perhaps_unlisted(&self, item: &ComparedItem, column: usize) -> bool {
         let is_cut = |(section, _): &(usize, usize), report: &Report| {
             let is_its = |found: &Section| item.column == BY_RULES || order(found) == item.order;
@@ -253,7 +253,7 @@ impl Matrix {
         (0..).zip(&self.items).filter(|(_, item)| wanted(item)).map(|(n, _)| n).collect()
     }
 
-    /// The items of these columns, and those whose text or pane's name contains `pattern`, ignoring case.
+    /// Finds items of these columns, or with `pattern` in text or pane's name, ignoring case.
     pub fn find(&self, pattern: &[u8], columns: u64, cancel: &Cancel) -> Result<Vec<u32>, Cancelled> {
         let pattern = pattern.to_ascii_lowercase();
         let is_in = |text: &[u8]| memchr::memmem::find(text, &pattern).is_some();
@@ -282,7 +282,7 @@ impl Matrix {
         Ok(found)
     }
 
-    /// Calls `look` with every row of the items whose details differ: item number, report number, row.
+    /// Calls `look` with each row of items whose details differ: item number, report number, row.
     pub fn each_of_differing(&self, look: &mut dyn FnMut(u32, usize, Row)) {
         // It is never cancelled.
         let _ = self.each_row(&Cancel::default(), &mut |number, item, row| {
@@ -306,7 +306,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// Its items in the order of panes and attributes; those of one attribute by tactic and severity, or in the order of the reports.
+    /// Sorts by pane and attribute; within one by tactic and severity, or in the reports' order.
     fn sorted(mut self) -> Self {
         let mut sorted: Vec<_> = (0_u32..).zip(std::mem::take(&mut self.items)).collect();
         sorted.sort_by_key(|(_, item)| item.order);
@@ -394,7 +394,7 @@ impl JoinedReports {
         }
     }
 
-    /// Marks items whose details differ from the first report that saw them, regardless of order and repetition.
+    /// Marks items whose details differ from the first report's, whatever order and repetition.
     fn compare_with_first(&mut self, number: u8, rows: &[u32], hashes: &[(u64, u64)]) {
         let mut known = HashSet::with_hasher(RandomState::default());
         let mut details = vec![0_u64; self.matrix.items.len()];

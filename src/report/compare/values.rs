@@ -1,6 +1,6 @@
-//! The values of a report that other reports may have as well, each as a hash of its normal form.
+//! Values of a report that other reports may have as well, each as a hash of its normal form.
 //!
-//! A row's value is what makes it the same item in a comparison; an indicator's is what makes it the same indicator.
+//! A row's value makes it the same item in comparisons; an indicator's makes it the same indicator.
 
 use super::identity::EqualityRule;
 use crate::report::attributes::{Attribute, IndicatorSource, PROCESS_LIST, Sameness, ValueMeaning, ValueShape};
@@ -130,7 +130,7 @@ impl Report {
             };
             (known.name.to_owned(), value)
         };
-        // A list of processes would become the tree. What differs between any two runs has no value to know it by.
+        // A list of processes would become the tree. What differs between runs is no value.
         let is_meant = |known: &&Attribute| known.sameness != Sameness::Never && known.name != PROCESS_LIST;
         let known = ATTRIBUTES.iter().filter(is_meant);
         let body = Value::Object(known.map(member).collect()).to_string();

@@ -46,9 +46,9 @@ fn word(text: &str) -> &str {
     text.split(is_gap).next().unwrap_or_default()
 }
 
-/// Length of the unquoted path with blanks that a text begins with, if it does. A path continues after a blank inside a
-/// folder that is known to contain one, or if the next word leads to a subfolder and is neither another path nor an
-/// option. It ends at a file name. Otherwise the blank may separate a program from its arguments.
+/// Returns the length of an unquoted path with blanks at a text's start. It continues after a blank
+/// inside a folder known to contain one, or if the next word leads to a subfolder and is no other
+/// path or option. It ends at a file name; else a blank may precede arguments.
 fn spaced_path_length(text: &str) -> Option<usize> {
     const FOLDERS: [&str; 3] = [r"Program Files (x86)", "Program Files", "Documents and Settings"];
     let first = word(text);
@@ -144,7 +144,7 @@ fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
             // The next command of a shell, unless it separates the members of a query.
             '&' => !has_query || rest.starts_with('&'),
             ',' | ';' => is_path(rest) || is_start(at + 1),
-            // Lists of hosts use the separator of their reader. A slash or `=` starts an argument of the first host.
+            // Lists of hosts use their reader's separator; a slash or `=` starts an argument.
             _ => is_start(at + c.len_utf8()) && !c.is_ascii_alphanumeric() && !matches!(c, '/' | '=' | '?' | '#' | ':'),
         };
         is_end.then_some(at)
@@ -185,7 +185,7 @@ fn path<'a>(path: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     found.extend(machine.filter(|machine| machine.contains('.')).map(|machine| (Kind::Host, machine)));
 }
 
-/// A path without its `\??\` or `\\?\` prefix, which only marks it as absolute: other rows name the file without it.
+/// Removes the `\??\` or `\\?\` that only marks a path as absolute: other rows lack it.
 pub(super) fn unprefixed(word: &str) -> &str {
     let path = [r"\??\", r"\\?\"].iter().find_map(|prefix| word.strip_prefix(prefix));
     path.filter(|path| has_root(path)).unwrap_or(word)

@@ -1,4 +1,4 @@
-//! Collects indicators from a report, with their rows: hashes, hosts, addresses, URLs, paths, registry keys and more.
+//! Collects a report's indicators with their rows: hashes, hosts, URLs, paths, registry keys etc.
 
 mod extract;
 mod merged;
@@ -26,7 +26,7 @@ use std::io;
 /// Maximum of rows that an indicator stores; all of them are counted.
 const MAX_PLACES: usize = 16;
 
-/// Maximum number of indicators, at some 250 bytes each: a report of short rows would take fifty times its size.
+/// Maximum number of indicators, at 250 bytes each: short rows would take fifty times their size.
 pub(crate) const MAX_INDICATORS: usize = 4_000_000;
 
 /// The place of an indicator that no row names.
@@ -54,7 +54,7 @@ names! {
         Ja3s "ja3s",
         /// JA4 of a TLS client.
         Ja4 "ja4",
-        /// String from memory, often a fragment: STIX and MISP contain it only if this kind is selected.
+        /// String from memory, often a fragment: STIX and MISP contain it only if selected.
         Memory "memory",
     }
 }
@@ -91,9 +91,9 @@ impl Indicator {
         Self { kind, value, places, own, seen: 0, alone: 0, is_left: false, is_decoded: false, marked, last: 0 }
     }
 
-    /// The row with the most severe mark. For files and hashes only their own rows count, unless the sample left them behind: a
-    /// command line also names files of the system, and numbers that resemble a hash. For hosts and addresses, text and URLs that
-    /// name them do not count.
+    /// Returns the row with the most severe mark. For files and hashes only own rows count, unless
+    /// the sample left them: command lines also name system files, and numbers that resemble
+    /// hashes. For hosts and addresses, text and URLs that name them do not count.
     pub fn marked(&self) -> Option<RowPlace> {
         let [any, own] = self.marked;
         let marked = if !matches!(self.kind, Kind::Path | Kind::Hash) || self.is_left { any } else { own };
@@ -105,7 +105,7 @@ impl Indicator {
         keys.hash_one(("indicator", self.kind.name(), compared(self.kind, &self.value)))
     }
 
-    /// Why it does not belong in a blocklist, because it is common to networks or files; `None` if it does.
+    /// Explains why it is unfit for a blocklist (common to networks or files); `None` if it is fit.
     pub fn why_not_public(&self) -> Option<&'static str> {
         let Ok(value) = std::str::from_utf8(self.value.as_bytes()) else { return Some("it is not plain text") };
         match self.kind {
@@ -233,9 +233,9 @@ fn is_named(way: &[Step], wanted: &str) -> bool {
     way.iter().any(|step| matches!(step, Step::Member(name) if name.as_bytes() == wanted.as_bytes()))
 }
 
-/// The members of an alert whose machine is not an indicator.
+/// Returns an alert's members whose machine is not an indicator.
 ///
-/// A resolver only receives queries, which is harmless; the machine that ran the sample is one end of all traffic.
+/// A resolver only receives queries, which is harmless; the sample's machine is in all traffic.
 fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
     let text = |name| alert.member("alert_context").and_then(|context| context.member(name)).map(Raw::text);
     let is =
@@ -369,7 +369,7 @@ impl Collector {
         self.add(kind, value.filter(|value| !value.is_empty()), seen);
     }
 
-    /// Adds a URL, and its host or address, to which the mark does not apply: one machine serves many URLs.
+    /// Adds a URL; also its host or address, without the mark: one machine serves many URLs.
     fn url(&mut self, plain: &str, seen: IndicatorRow) {
         if let Some(server) = servers::host_of_url(plain)
             .filter(|server| servers::is_host_name(server))

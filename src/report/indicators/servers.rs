@@ -16,7 +16,7 @@ pub(super) fn parse_address(text: &str) -> Option<Untrusted> {
     found.map(|address| Untrusted::from(address.to_string()))
 }
 
-/// Whether another machine can have an address: not loopback, broadcast, multicast, a netmask or unallocated.
+/// Returns whether hosts have it: not loopback, broadcast, multicast, a netmask or unallocated.
 fn is_unicast_host(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -46,7 +46,7 @@ const RESOLVERS: &str = "8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 149.112.112.112
     208.67.220.220 4.2.2.1 4.2.2.2 77.88.8.8 94.140.14.14 114.114.114.114 223.5.5.5 \
     2001:4860:4860::8888 2001:4860:4860::8844 2606:4700:4700::1111 2620:fe::fe";
 
-/// Whether a text can be a host: an address, or labels of letters of any script, digits, `-` and `_`.
+/// Returns whether it can be a host: an address, or labels of any letters, digits, `-` and `_`.
 pub(super) fn is_host_name(text: &str) -> bool {
     let name = text.strip_suffix('.').unwrap_or(text);
     is_address(text) || name.split('.').all(is_label)
@@ -132,7 +132,7 @@ const LOCAL_ENDS: [&str; 9] =
 /// The reason for a name that public resolvers do not know.
 const NOT_PUBLIC: &str = "it is not a public host";
 
-/// Why a host is not public, or common to all networks; parsed as browsers do, to which `127.1` is an address.
+/// Explains why a host is not public; parses as browsers do, to which `127.1` is an address.
 fn why_host_not_public(server: &str) -> Option<&'static str> {
     match Host::parse(server.strip_suffix('.').unwrap_or(server)) {
         Ok(Host::Ipv4(address)) => why_address_not_public(address.into()),

@@ -1,4 +1,4 @@
-//! The scanner and the reader of one value, against a strict parser and against bytes that are no JSON.
+//! The scanner and the reader of one value, against a strict parser and against other bytes.
 
 use super::*;
 use proptest::prelude::*;

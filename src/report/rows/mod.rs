@@ -24,7 +24,7 @@ pub(super) use pieces::{compact, split_member};
 /// Maximum of bytes that are read after the children of a process, which may be listed twice.
 const MAX_AFTER_CHILDREN: usize = 16 * 1024;
 
-/// Maximum of bytes of a row that are decoded for one line; a longer row is decoded whole when it is opened.
+/// Maximum bytes of a row that are decoded for one line; a longer row is decoded when opened.
 const PREVIEW: usize = 16 * 1024;
 
 /// Maximum of bytes of a row that are decoded when it is opened.
@@ -123,7 +123,7 @@ pub enum Piece {
     /// From the report: a detail of the subject.
     Detail(Untrusted),
     Own(Cow<'static, str>),
-    /// From our tables, and not part of the row's text, so that notes still match when a table changes.
+    /// From our tables, not the row's text, so that notes still match when a table changes.
     Known(Cow<'static, str>),
 }
 
@@ -197,7 +197,7 @@ impl Report {
         report
     }
 
-    /// Derives data from several attributes: the tree of a list of processes, and the registry's model.
+    /// Derives data of several attributes: the tree of a process list, and the registry's model.
     fn complete(&mut self) {
         if !self.index.is_complete {
             return;
@@ -246,7 +246,7 @@ impl Report {
         self.header(self.index.kind)
     }
 
-    /// Whether it is a behaviour report, by its type or by an attribute; not of a file, which has tags as well.
+    /// Returns whether it is a behaviour report, by type or attribute; a file also has tags.
     pub fn is_behaviour(&self) -> bool {
         let kind = self.kind().unwrap_or_default();
         let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());
@@ -297,8 +297,8 @@ impl Report {
         sections.filter(|section| section.is_perhaps_cut())
     }
 
-    /// Their names, those of unknown ones as `other`, and lengths, such as `files_opened 300, perhaps cut by the service`;
-    /// `None` for none.
+    /// Names them with lengths, unknown ones as `other`, such as `files_opened 300, perhaps cut by
+    /// the service`; `None` for none.
     pub fn cut_lists_label(&self, pane: Option<Pane>) -> Option<String> {
         let name = |list: &Section| list.attribute.map_or(Pane::Other.name(), |known| known.name);
         let lists = self.cut_lists(pane).map(|list| format!("{} {}", name(list), list.len()));
@@ -417,7 +417,7 @@ impl Report {
         start(row).map_or(0..0, |at| at..start(row + 1).unwrap_or(end).max(at))
     }
 
-    /// The bytes after a process's children, with some that follow; empty if the process ends there.
+    /// Returns the bytes after a process's children, and some more; empty if it ends there.
     fn tail(&self, section: usize, row: usize) -> &[u8] {
         let Some(found) = self.section(section) else { return &[] };
         let Some(tail) = found.tail(row).map(|tail| tail as usize) else { return &[] };

@@ -1,4 +1,4 @@
-//! The text of a row: the fields that the table names for a record, or else its value in one line or by leaf.
+//! The text of a row: the fields that the table names, or else its value in one line or by leaf.
 
 use super::Piece;
 use super::records::{Step, leaves};
@@ -102,7 +102,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength
     let mut has_value = about.is_some();
     for (n, field) in fields.iter().enumerate() {
         let Some(value) = field_text(field) else { continue };
-        // Skip an empty first value, unless the separator before the next shows that one is missing.
+        // Skip an empty first value, unless the separator before the next shows that one lacks.
         let next = || fields.iter().skip(n + 1).find(|next| field_text(next).is_some());
         if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == SEPARATOR) {
             continue;
@@ -146,7 +146,7 @@ fn is_empty(value: Raw<'_>) -> bool {
     value.bytes() == b"\"\""
 }
 
-/// The separator before a field. An address that contains colons gets brackets, which separate it from the port.
+/// Returns the separator before a field; an address with colons gets brackets before its port.
 fn before(pieces: &mut Vec<Piece>, field: &RecordField) -> &'static str {
     let has_colons = matches!(pieces.as_slice(), [Piece::Value(address)] if address.as_bytes().contains(&b':'));
     if field.before == ":" && has_colons {
@@ -181,9 +181,9 @@ pub(super) fn severity_rank(text: Untrusted) -> usize {
 }
 
 impl Section {
-    /// A technique of a summary or of the service's trees as one record: number, highest severity, every
-    /// description and reference; `None` for any other row. In a summary the row is a member: the
-    /// number with a list of observations.
+    /// Returns a technique of a summary or of the service's trees as a record: number, highest
+    /// severity, all descriptions and references; `None` for other rows. In a summary the row is a
+    /// member: the number with a list of observations.
     pub(crate) fn technique(&self, row: &[u8]) -> Option<Vec<u8>> {
         let (id, seen) = match (self.attribute?.name, self.form) {
             ("attack_techniques", SectionForm::Object) => split_member(row),
@@ -207,7 +207,7 @@ impl Section {
     }
 }
 
-/// The evidence in one line: each value with its name, of a reference only the `value`; past `most` they are counted.
+/// Formats evidence in one line: values with names, a reference's `value`; counts past `most`.
 fn evidence(raw: Raw<'_>, most: usize) -> Untrusted {
     let mut joined = Vec::new();
     let mut count = 0_usize;

@@ -51,7 +51,7 @@ impl Report {
 pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
     let mut way = Vec::new();
     let mut name = Untrusted::default();
-    // For each open container: whether it is an object, its number of values so far, and its offset.
+    // For each open container: whether it is an object, its number of values, and its offset.
     let mut open: Vec<(bool, usize, usize)> = Vec::new();
     Scanner::default().feed(bytes, &mut |at, event| {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
@@ -81,7 +81,7 @@ pub fn leaves(bytes: &[u8], sink: &mut impl FnMut(&[Step], Raw<'_>)) {
     });
 }
 
-/// A path as text, such as `resolved_ips/0`; `~` and `/` inside of a name become `~0` and `~1` (RFC 6901).
+/// Formats a path such as `resolved_ips/0`; `~` and `/` in a name become `~0` and `~1` (RFC 6901).
 pub fn pointer<'a>(way: impl IntoIterator<Item = &'a Step>) -> Untrusted {
     let mut text = Vec::new();
     for (place, step) in way.into_iter().enumerate() {

@@ -16,7 +16,7 @@ pub struct RowSet {
 impl RowSet {
     pub const EMPTY: Self = Self { sections: BTreeMap::new() };
 
-    /// Adds a row, if it is not in the set. Rows in the order of their section are appended in constant time.
+    /// Adds a row if it is missing; rows in the order of a section are appended in constant time.
     pub fn insert(&mut self, section: usize, row: u32) {
         let rows = self.sections.entry(section).or_default();
         if rows.last().is_none_or(|last| *last < row) {
@@ -72,7 +72,7 @@ impl FromIterator<(usize, u32)> for RowSet {
 }
 
 impl Report {
-    /// The sort key of a row: its tactic, then its severity; `None` if the order of the report stays.
+    /// Returns a row's sort key: its tactic, then severity; `None` if the report's order stays.
     pub(crate) fn rank(&self, section: usize, row: usize) -> Option<(Option<usize>, usize)> {
         let attribute = self.section(section)?.attribute?;
         let severity = attribute.severity()?;
@@ -84,7 +84,7 @@ impl Report {
     }
 }
 
-/// Sections with sorted rows: techniques by tactic, then the most severe first, then in the order of the report.
+/// Sections with sorted rows: techniques by tactic, then by severity, then in the report's order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Order {
     sections: BTreeMap<usize, Vec<u32>>,

@@ -168,7 +168,7 @@ fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8
     found
 }
 
-/// Converts a row to the spelling of the rules: lower case, one notation of folders and hives, one name of the sample.
+/// Spells a row as rules do: lower case, one notation of folders and hives, one name of the sample.
 fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
     text.make_ascii_lowercase();
     if let Cow::Owned(spelled) = canonical::spell_out(text) {
@@ -181,7 +181,7 @@ fn spell(text: &mut Vec<u8>, sample: Option<&Regex>) {
     }
 }
 
-/// Rows that count only in numbers: by rule and common part (`same`), the distinct parts (`each`) and the places.
+/// Rows that count only in numbers: by rule and common part (`same`), distinct parts, and places.
 type CountedRows = BTreeMap<(Mark, Vec<u8>), (BTreeSet<Vec<u8>>, Vec<RowPlace>)>;
 
 fn add_to_crowd(crowd: &mut CountedRows, mark: Mark, rule: &Rule, place: RowPlace, text: &[u8]) {

@@ -1,7 +1,7 @@
 //! Rules that mark rows as notable, or as noise that any machine produces.
 //!
 //! ```text
-//! assets/rules/*.toml + the user's rules.toml ──> Rules: one automaton over every text that a rule names
+//! assets/rules/*.toml + the user's rules.toml ──> Rules: one automaton over all texts of rules
 //! a row, decoded, in lower case ── automaton ──> matching texts ──> rules that hold ──> Marks
 //! ```
 //! Each row is read once, so the time depends on the report's bytes, not on the number of rules.
@@ -105,7 +105,7 @@ pub struct Rule {
     first: usize,
 }
 
-/// A regular expression, compiled on first use: most reports use few, and to compile all takes as long as a report.
+/// A regular expression, compiled on first use: to compile all takes as long as a report.
 #[derive(Debug, Deserialize)]
 #[serde(from = "String")]
 struct Expression {
@@ -162,8 +162,8 @@ impl Rule {
         format!("{} {} {persists} {techniques}", self.severity.name(), self.label())
     }
 
-    /// Expands groups of attributes, finds the subject, and refuses a rule that cannot mark a row. The expressions of shipped
-    /// rules are compiled on first use; a test compiles them all.
+    /// Expands groups of attributes, finds the subject, and refuses a rule that cannot mark a row.
+    /// A shipped rule's expressions are compiled on first use; a test compiles all.
     fn check(&mut self, is_shipped: bool) -> Result<(), String> {
         for expression in self.regex.iter().chain(&self.unless).filter(|_| !is_shipped) {
             expression.regex()?;
@@ -211,7 +211,7 @@ pub struct FoundTechnique {
     pub(crate) id: Untrusted,
     /// The highest severity of its rules.
     pub severity: Severity,
-    /// The names of the rules that mark rows, the most severe first, and the rows, each by a hash of its text.
+    /// The names of rules that mark rows, the most severe first; rows are hashes of their texts.
     rules: Vec<String>,
     pub(crate) rows: HashSet<u64>,
     /// Whether the sandbox names it as well.
@@ -290,7 +290,7 @@ impl Rules {
         self.rules.get(usize::from(number))
     }
 
-    /// The techniques of the rules that mark a report's rows, by tactic, the most severe first in each.
+    /// Returns the techniques of rules that mark a report's rows, by tactic, most severe first.
     fn techniques(&self, report: &Report, rows: &BTreeMap<Mark, HashSet<u64>>) -> Vec<FoundTechnique> {
         let mut found = BTreeMap::<&str, FoundTechnique>::new();
         for ((severity, number), rows) in rows {

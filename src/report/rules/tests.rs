@@ -150,7 +150,7 @@ fn best(attribute: &str, row: &str) -> String {
     marks(&json).into_iter().next().unwrap_or_default()
 }
 
-/// What starts by itself, on every system; a system's program, which is noise in its own folder alone.
+/// What starts by itself, on every system; a system's program is noise in its own folder alone.
 #[test]
 fn the_rule_that_matters_most_is_the_one_of_the_row() {
     for [rule, attribute, row] in table(include_str!("tests/best.tsv")) {

@@ -1,4 +1,4 @@
-//! An analyst's checklist, line by line: what is marked by which rule and technique, and what nearly looks like it and is not.
+//! An analyst's checklist: which rule and technique mark each line, and what only resembles it.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn checklist_row_is_marked_and_near_miss_is_not() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// What Windows and harmless programs do by themselves is no finding, or none but noise (`-`); verdicts go by whole words.
+/// What harmless programs do is not a finding, or only noise (`-`); verdicts go by whole words.
 #[test]
 fn row_is_marked_by_this_rule_alone() {
     for [rule, attribute, row] in table(include_str!("only.tsv")) {
