@@ -14,7 +14,7 @@ const MAX_PASTED_BYTES: usize = 64 << 10;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct TextField {
     pub text: String,
-    /// Whether the program suggested the text: the first letter replaces it, other keys edit its end.
+    /// Whether the program suggested the text: a first letter replaces it, other keys edit it.
     pub is_suggested: bool,
 }
 

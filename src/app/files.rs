@@ -59,7 +59,7 @@ impl OpenFile {
         self.last = Some(pane).filter(|pane| self.order().group_of(*pane).is_some()).or(self.last);
     }
 
-    /// Moves in the list. Nearly every report has rows in Other, the last pane: another report starts at its first panes.
+    /// Moves in the list. Another report never starts at Other, which nearly all of them have.
     pub(super) fn go_in_list(&mut self, movement: Move, height: usize) {
         let (before, count) = (self.list.scroll.cursor, self.list.count());
         self.list.scroll.go(movement, count, height);

@@ -1,7 +1,7 @@
 //! Keys by name, key contexts, and the map of keys to commands.
 //!
-//! A key that the config gives to a command must be free in every context of that command. Commands that share a key in the table
-//! never apply at the same moment (`enter` has one meaning in the list and another in a pane), so they may share it.
+//! A key that the config gives to a command must be free in all contexts of that command. Commands
+//! of the table may share a key if they never apply together: `enter` in the list and in a pane.
 
 use crate::app::{Command, Model, Screen};
 use crate::text::wrap_cut;

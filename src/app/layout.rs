@@ -198,7 +198,7 @@ impl Area {
         (upper, self.rows(first.saturating_sub(1)).1)
     }
 
-    /// Splits into two areas beside each other with a shared border; the first has this many columns.
+    /// Splits into two areas side by side with a shared border; the first has this many columns.
     fn beside(self, first: u16) -> (Self, Self) {
         let first = first.min(self.width);
         (self.columns(first).0, self.columns(first.saturating_sub(1)).1)
@@ -332,7 +332,7 @@ fn in_columns(panes: &[PaneNeed], columns: usize, free: u16) -> (u32, Vec<&[Pane
     each.min_by_key(|(lost, _)| *lost).unwrap_or_default()
 }
 
-/// Divides columns or rows: small needs are met, the others share equally, and the largest gets the rest.
+/// Divides columns or rows: small needs are met, others share equally, the largest gets the rest.
 fn divide(wanted: &[u16], mut free: u16, first: Option<u16>) -> Vec<u16> {
     let mut shares = vec![0; wanted.len()];
     // A size set by the user has priority if there are other panes.

@@ -267,7 +267,7 @@ impl List {
         }
     }
 
-    /// Drops reports that are no longer stored; returns whether there were any. A report that could not be stored stays.
+    /// Drops reports no longer stored, except those never stored; returns whether there were any.
     pub(super) fn drop_deleted(&mut self, stored: &HashSet<&Identifier>) -> bool {
         let is_gone = |entry: &&mut ListEntry| {
             let is_kept = entry.report().is_some_and(|report| report.unkept.is_none());
@@ -467,7 +467,7 @@ impl ListEntry {
         Some(self.show(body, folded))
     }
 
-    /// Shows a report, whole or partial, with these rows of its tree folded; returns its indexing job.
+    /// Shows a report, whole or partial, with these tree rows folded; returns its indexing job.
     pub(crate) fn show(&mut self, body: Body, folded: &[u32]) -> ReportJob {
         let mut open = OpenReport::new(body.clone(), folded);
         for (pane, filter) in std::mem::take(&mut self.filters) {

@@ -1,4 +1,4 @@
-//! The manual: its topics, in Markdown that is readable as plain text, and their layout on a terminal.
+//! The manual: topics in Markdown that is readable as plain text, and their terminal layout.
 
 use crate::text::{table, wrap};
 
@@ -31,7 +31,7 @@ impl Topic {
     }
 }
 
-/// A topic in lines of at most `columns`: without comments and fences, prose wrapped, tables in columns.
+/// Lays out a topic in `columns`: without comments and fences, prose wrapped, tables aligned.
 pub fn lay_out(topic: &str, columns: usize) -> String {
     let (mut shown, mut prose, mut rows) = (String::new(), String::new(), Vec::new());
     let mut is_code = false;

@@ -1,4 +1,4 @@
-//! Messages to the state machine, by source, and its effects for the runtime, by subject: all as data.
+//! Messages to the state machine by source, and its effects for the runtime by subject: all data.
 
 use crate::app::Key;
 use crate::app::export_form::{ClipboardCopy, SaveError, SaveJob};
@@ -102,7 +102,7 @@ pub enum TerminalEvent {
     Suspend,
     /// The program continues after a stop (SIGCONT).
     Resume,
-    /// The system asks the program to end once paid responses are stored; repeated signals count as one.
+    /// The system asks the program to end once paid responses are stored; repeats count as one.
     Quit,
     QuitNow,
 }
@@ -261,7 +261,7 @@ pub struct LoadedReport {
 }
 
 impl LoadedReport {
-    /// Parses the verdict, slow for a large report: not in the loop. A partial body gets its verdict later.
+    /// Parses the verdict, too slow for the loop if large; a partial body gets its verdict later.
     pub fn new(received: Timestamp, body: Body, unkept: Option<String>) -> Self {
         let report = body.is_whole().then(|| Report::open(&body));
         let verdict = report.as_ref().and_then(|report| ReportSummary::of(report).label());
@@ -362,7 +362,7 @@ pub enum StoreJob {
 }
 
 impl StoreJob {
-    /// Whether it writes data that must survive the program; the runtime responds with [`super::StoreEvent::WriteFinished`].
+    /// Returns whether it writes lasting data, and so ends in [`super::StoreEvent::WriteFinished`].
     pub fn is_write(&self) -> bool {
         matches!(self, Self::WriteNote(..) | Self::DeleteNote(_) | Self::Delete(_))
     }
@@ -377,7 +377,7 @@ pub enum ReportJob {
     FindIndicators(Ticket, Vec<ExportSource>, RulesOrFile),
     /// Parses a document that is shown while it is read.
     CheckDocument(Body, Timestamp),
-    /// Compares reports, then adds techniques found by rules; `None` stands for a report that is not stored.
+    /// Compares reports (`None` for one not stored), then adds techniques that rules find.
     Compare(Ticket, Vec<Option<Body>>, RulesOrFile),
 }
 

@@ -1,7 +1,7 @@
 //! The state machine behind the screen: no clock, no files, no network, no terminal.
 //!
 //! ```text
-//! Message ──> Model::update ──> Effect (data; the runtime performs it and sends back another Message)
+//! Message ──> Model::update ──> Effect (data; the runtime performs it and sends another Message)
 //!                 │
 //!             COMMANDS: a key, its request to the service (and so its price), what it does
 //! ```

@@ -7,7 +7,7 @@ use crate::app::{Command, Model, Screen};
 use jiff::Timestamp;
 use std::ops::RangeInclusive;
 
-/// The interval of a double click in milliseconds; a negative one means that the clock was set back.
+/// Interval of a double click in milliseconds; a negative one means the clock was set back.
 const DOUBLE_CLICK_MS: RangeInclusive<i64> = 0..=400;
 
 /// Rows per notch of the wheel.
@@ -116,7 +116,7 @@ impl Model {
         }
     }
 
-    /// Runs the command of enter if it sends nothing: between two clicks, the user cannot read a price.
+    /// Runs the command of enter if it sends nothing: no price can be read between two clicks.
     fn enter_by_mouse(&mut self) {
         let Some(command) = Command::of(ENTER, self).or_else(|| Command::of_enter(self)) else { return };
         let tag = self.key_price(command);

@@ -1,5 +1,5 @@
-//! What other stored reports tell about the chosen one: how common its rows are, which files have them, its twins, and
-//! which sandbox usually brings most.
+//! Shows what other stored reports add to one: how common its rows are, which files have them, its
+//! twins, and which sandbox usually has most.
 
 use crate::app::overlays::{FindingRow, PickerRow, PickerRows, RowPicker, Target, TextRow};
 use crate::app::{Job, JobNumber, Model, Overlay, StoreJob, Ticket};
@@ -51,7 +51,7 @@ pub struct CountedValue {
     pub prevalence: Prevalence,
 }
 
-/// The other reports that have a value, each with what is told of it; `None` for one of another profile.
+/// Other reports that have a value, each with its description; `None` for another profile's.
 #[derive(Debug)]
 pub struct HolderGroup {
     pub head: String,
@@ -166,7 +166,7 @@ pub(super) fn on_event(model: &mut Model, event: ValueEvent) {
     }
 }
 
-/// What a pivot would start from: the chosen row, finding or indicator, or the report chosen in the list.
+/// Returns the start of a pivot: the chosen row, finding, indicator, or report in the list.
 fn subject(model: &Model) -> Option<(PivotSubject, ReportOrigin)> {
     let origin = origin(model).filter(|_| !model.is_document())?;
     let subject = match model.overlays.top() {

@@ -170,7 +170,7 @@ impl Model {
         self.stop_batch(&format!("A report could not be fetched. {}", failure.label()));
     }
 
-    /// Shows a report during its download, in every file that lists it. A stored report stays until the new one is whole.
+    /// Shows a report during its download in all files that list it, unless one is stored.
     pub(super) fn on_report_begun(&mut self, request: &Request, body: &Body) {
         let Request::Behaviour { identifier } = request else { return };
         let entries = self.files.each_entry_mut(identifier).filter(|entry| entry.report().is_none());
@@ -271,7 +271,7 @@ impl Model {
         }
     }
 
-    /// Continues with a fully indexed report. A download that may still fail waits for the end of the call.
+    /// Continues with a fully indexed report; a download that may still fail waits for its end.
     fn on_whole(&mut self, job: JobNumber) {
         let entry = self.files.entry_of_mut(job).filter(|entry| entry.report().is_some());
         let open = entry.and_then(|entry| entry.open.as_mut()).filter(|open| open.report.index.is_complete);

@@ -120,7 +120,7 @@ impl Model {
 
     fn on_terminal(&mut self, event: TerminalEvent) {
         match event {
-            // Such a small screen shows only how to quit: other keys would act on what is not visible.
+            // So small a screen shows only how to quit: other keys would act on invisible things.
             TerminalEvent::Key(key) | TerminalEvent::KeyInput(key, ..)
                 if !self.size.is_enough() && Command::of(key, self).is_none_or(|command| command.name != "quit") => {}
             TerminalEvent::Mouse(_) | TerminalEvent::Paste(_) if !self.size.is_enough() => {}
@@ -144,7 +144,7 @@ impl Model {
             TerminalEvent::Quit => self.quit(),
             TerminalEvent::QuitNow => {
                 self.is_quitting = true;
-                // The ledger has the possible cost of cancelled paid calls; the program ends with the last one.
+                // The ledger has the possible cost of cancelled calls; the last ends the program.
                 if self.calls.awaits_paid() { self.cancel_or_quit() } else { self.emit(TerminalAction::Quit) }
             }
         }
@@ -299,8 +299,8 @@ impl Model {
         }
     }
 
-    /// Refuses a letter that spends or confirms after one without effect; enter after such letters, too:
-    /// they may be text for a line that did not open. Returns whether it did.
+    /// Refuses a letter that spends or confirms after one without effect, and enter after such
+    /// letters: they may be text for a line that did not open. Returns whether it did.
     fn refuses_stray_letter(&mut self, key: Key) -> bool {
         let is_letter = matches!(key, Key::Char(_));
         let may_be_words = self.is_idle_letter && (is_letter || key == ENTER);
@@ -328,7 +328,7 @@ impl Model {
         is_typed
     }
 
-    /// Whether a key declines the open confirmation: all but its own keys and those that work beside it.
+    /// Returns whether a key declines the open confirmation: all but its own and those beside it.
     fn declines(&self, key: Key) -> bool {
         let leaves = |command: &Command| CONFIRMATION_COMMANDS.contains(&command.name);
         let is_asked = self.overlays.top_as::<Confirmation>().is_some() && self.overlays.choice(key).is_none();
@@ -394,7 +394,7 @@ impl Model {
         } else if self.return_label().is_some() {
             self.return_to_list();
         } else {
-            // `back` stops here: leaving a file has its own key, so that one press too many leaves nothing.
+            // `back` stops here: a file has its own key to leave, so excess presses leave nothing.
             self.files.focus_list();
         }
     }

@@ -1,4 +1,4 @@
-//! Commands on files and their sandboxes: search, list, open, fetch again, watch a scan, submit, delete.
+//! Commands on files and their sandboxes: search, list, open, fetch again, watch, submit, delete.
 
 use crate::app::commands::Action::Local;
 use crate::app::commands::scans::{WATCH_TITLE, first_poll};

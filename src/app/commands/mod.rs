@@ -1,7 +1,7 @@
 //! Commands: keys, labels, contexts, prices, actions.
 //!
-//! Dispatch, status bar, help, palette and the README's key table all read this one table. A command reaches the network
-//! only by [`Action::Send`] and [`Action::Each`], whose prices are pure functions of the model: shown before the key is pressed.
+//! Dispatch, bar, help, palette and README read this one table. A command reaches the network only
+//! by [`Action::Send`] and [`Action::Each`], whose prices are pure functions of the model.
 
 /// A row per command: name, keys, label, rank, contexts, help, condition, action.
 macro_rules! commands {

@@ -1,4 +1,4 @@
-//! Commands and events of scans: submitting a file, watching its scan, deleting the file at the service.
+//! Commands and events of scans: submitting files, watching scans, deleting files at the service.
 
 use crate::app::overlays::{TextPage, TextRow, paragraph};
 use crate::app::scan::watch::{ScanWatch, polls};

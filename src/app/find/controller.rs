@@ -9,7 +9,7 @@ use crate::report::find::MatchOptions;
 pub type SearchEnd = Option<Result<(), String>>;
 
 impl Model {
-    /// Starts typing a filter for the focused list or pane; from the list of sandboxes, for every pane.
+    /// Starts a filter for the focused list or pane; from the list of sandboxes, for every pane.
     pub(crate) fn begin_filter(&mut self) {
         if !self.overlays.is_empty() {
             return self.filter_list(true);
@@ -184,7 +184,7 @@ impl Model {
         }
     }
 
-    /// Restores a list of this file that was left for one of its rows; returns whether there was one.
+    /// Restores a list of this file that was left for one of its rows; returns whether it did.
     pub(crate) fn return_to<T: OverlayKind>(&mut self) -> bool {
         let left = self.files.shown().and_then(|file| file.left.as_ref()).filter(|left| self.can_restore(left));
         let Some(ReturnPoint::List(file, _, overlay)) = left else { return false };
@@ -273,7 +273,7 @@ impl Model {
         self.files.shown_mut().into_iter().for_each(|file| file.finder = None);
     }
 
-    /// Moves to the next or previous hit: in a filtered pane, or else of the last search, across reports.
+    /// Moves to the next or previous hit, in a filtered pane or else across reports.
     pub(crate) fn step_hit(&mut self, forward: bool) {
         if self.filter().is_some() {
             return self.step_passing(forward);

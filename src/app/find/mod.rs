@@ -37,7 +37,7 @@ pub(crate) struct RunningSearch {
 }
 
 impl SearchQuery {
-    /// Compiles the typed pattern; keeps the last one if invalid. Returns whether a new search is needed.
+    /// Compiles the typed pattern, keeps the last if invalid; returns whether a search is needed.
     pub(crate) fn update_pattern(&mut self) -> bool {
         match Pattern::new(&self.typed.text, self.options) {
             Ok(pattern) => {
@@ -159,7 +159,7 @@ pub enum HitSource {
 }
 
 impl HitSource {
-    /// Why the hit cannot be opened here, if so. Another profile may be of another service: reports are not mixed.
+    /// Explains why the hit cannot be opened, if so: reports of other profiles are not mixed in.
     pub(super) fn why_unreachable(&self) -> Option<String> {
         match self {
             Self::Report(.., Some(profile)) => {

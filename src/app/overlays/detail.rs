@@ -201,7 +201,7 @@ impl ResponseTree {
         self.folds.len(&self.depths)
     }
 
-    /// The line at a visible position, and whether its children are hidden; `None` without children.
+    /// Returns the line at a visible position, and whether its children, if any, are hidden.
     pub fn line(&self, position: usize) -> Option<(&Line, Option<bool>)> {
         let row = self.folds.row(position);
         let children = self.depths.has_children(row).then(|| self.folds.is_folded(row));

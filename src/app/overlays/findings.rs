@@ -1,4 +1,4 @@
-//! Findings: rows that rules match in one sandbox or in all stored reports of a file, by subject and rule.
+//! Findings: rows that rules match, in a sandbox or all stored reports, by subject and rule.
 
 use crate::app::overlays::{ListSource, ListView, Scope, Target, text_of};
 use crate::app::panes::{FoldStep, Scroll};
@@ -124,7 +124,7 @@ impl FindingRow {
         if let Self::Row(finding) = self { Some(finding) } else { None }
     }
 
-    /// Counts rows among stored files: `count` takes a sandbox and values. The rarest rows of a rule come first.
+    /// Counts rows among stored files by `count`, from sandbox and values; sorts rare rows first.
     pub fn count_all(rows: &mut [Self], count: &dyn Fn(&[SandboxValue]) -> Vec<Prevalence>) {
         let mut listed: Vec<_> =
             rows.iter_mut().filter_map(|row| if let Self::Row(of) = row { Some(of) } else { None }).collect();
@@ -138,7 +138,7 @@ impl FindingRow {
         }
     }
 
-    /// The matches of rules in several reports, by subject; the most severe rules first, then the rarest.
+    /// Finds matches of rules in several reports, by subject; severe rules first, then rare ones.
     pub fn find_all(
         reports: &[ReportToEvaluate],
         rules: &Rules,
@@ -360,7 +360,7 @@ impl FindingList {
         self.source.rules().any(|of| !self.source.is_unfolded(of.number, self.is_filtered()))
     }
 
-    /// Folds or unfolds the chosen rule, the rules of the chosen subject or all rules; or moves to the heading above.
+    /// Folds or unfolds the chosen rule, its subject's rules or all; or moves to the heading above.
     pub(crate) fn fold(&mut self, step: FoldStep) {
         let all = || self.source.rules().map(|of| of.number).collect();
         let of = |row: &FindingRow| if matches!(step, FoldStep::All(_)) { all() } else { row.rules().to_vec() };

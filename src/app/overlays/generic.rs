@@ -1,4 +1,4 @@
-//! The two generic overlays: a list with filter and cursor, and a form of text fields; and the traits of their content.
+//! Two generic overlays: a list with filter and cursor, a form of text fields; and their traits.
 
 use crate::app::field::TextField;
 use crate::app::find::{SearchQuery, in_circle};
@@ -73,7 +73,7 @@ pub struct ListView<S> {
     /// The pane whose rows are shown; `None` for all.
     pub pane: Option<Pane>,
     shown: Vec<u32>,
-    /// Each row's text for the filter, built at the first typed key: building it for each key takes too long.
+    /// Each row's text for the filter, built at the first typed key: for each it takes too long.
     texts: Vec<String>,
 }
 

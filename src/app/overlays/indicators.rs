@@ -21,7 +21,7 @@ pub const TO_BLOCK: &str = "to block";
 
 const NAME_COLUMNS: usize = 16;
 
-/// The indicators of several reports without duplicates, the reports, and how common each is by its hash.
+/// Indicators of several reports, each once, the reports, and prevalences by indicator hash.
 pub(crate) type MergedIndicators = (Vec<MergedIndicator>, Vec<Report>, HashMap<u64, Prevalence>);
 
 pub type IndicatorList = ListView<FoundIndicators>;

@@ -145,7 +145,7 @@ macro_rules! overlays {
 }
 
 overlays! {
-    /// Text of the program, row by row: prices, counters, usage, the ledger, the progress of a scan.
+    /// Text of the program, row by row: prices, counters, usage, ledger, a scan's progress.
     TextPage(TextPage),
     Detail(Detail),
     Palette(Palette),
@@ -258,7 +258,7 @@ impl Overlay {
         Self::area_of(self.screen().height(columns), layout)
     }
 
-    /// The area for a number of rows, low so that the rows behind stay visible; a high one covers the detail as well.
+    /// Returns the area for some rows, low to show those behind; a high one covers the detail too.
     pub fn area_of(rows: usize, layout: &Layout) -> Area {
         let (content, whole) = (layout.content, layout.overlay);
         let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);

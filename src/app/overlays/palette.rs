@@ -1,5 +1,5 @@
-//! Help and palette, one list: all commands by subject, with keys, prices and reasons, then the topics of the manual;
-//! typed text filters it.
+//! Help and palette, one list: commands by subject with keys, prices and reasons, then topics of
+//! the manual; typed text filters it.
 
 use crate::app::find::SearchQuery;
 use crate::app::keys::CHOSEN;
@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 pub type Palette = ListView<CommandList>;
 
-/// All commands and requests: the main keys of the screen, other enabled ones by subject, then disabled ones.
+/// All commands and requests: the screen's main keys, other enabled ones by subject, disabled ones.
 #[derive(Debug)]
 pub struct CommandList {
     items: Vec<PaletteItem>,
@@ -127,7 +127,7 @@ impl ListSource for CommandList {
         &self.items
     }
 
-    /// The matching items, the best first and disabled ones last; without typed text, all by subject.
+    /// Returns matching items, best first and disabled ones last; without text, all by subject.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
             let later = match item.does {
@@ -160,7 +160,7 @@ const TOPIC_RATING: usize = 150;
 fn item(command: &'static Command, model: &Model) -> PaletteItem {
     let off = command.off(model);
     let keys = model.settings.keys.of(command).iter();
-    // Over an overlay, a key may have another command, and a command a meaning of its own in a comparison.
+    // A key may have another command over an overlay, and a command its own meaning in comparisons.
     let keys = keys.filter(|key| off.is_some() || Command::of(**key, model).is_none_or(|of| of.name == command.name));
     let of_comparison = || command.help.split("; ").find(|clause| clause.starts_with("in a comparison"));
     let is_comparison = model.key_context() == KeyContext::Compare;

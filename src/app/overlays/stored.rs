@@ -297,7 +297,7 @@ impl Model {
         self.notes.of(identifier).filter(|_| !self.is_document())
     }
 
-    /// The subject of a note here: the sandbox in the list, the row in a pane; `None` in a document.
+    /// Returns a note's subject: the sandbox in the list, the row in a pane; `None` in a document.
     pub(crate) fn noted(&self) -> Option<(Sha256, NoteSubject)> {
         let file = self.file().filter(|_| self.screen == Screen::File)?.clone();
         let identifier = self.chosen()?.identifier.clone()?;

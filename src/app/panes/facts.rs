@@ -1,4 +1,4 @@
-//! Facts about a process from other rows: who started it, what it dropped, its command line; and rows that name it.
+//! Facts about a process from other rows: its parent, dropped files, command line; rows naming it.
 
 use crate::report::attributes::{PERHAPS_CUT, PROCESS_LIST};
 use crate::report::json::{Kind, Raw};
@@ -34,7 +34,7 @@ impl ProcessRef {
         Self { id: Vec::new(), name: program(&path), path }
     }
 
-    /// Whether both are the same process: numbers are reused, so number and name must match where both have them.
+    /// Returns whether number and name match, where both have them: numbers are reused.
     fn is(&self, process: &Self) -> bool {
         let fits = |one: &[u8], other: &[u8]| one.is_empty() || other.is_empty() || one == other;
         fits(&self.id, &process.id) && fits(&self.name, &process.name)

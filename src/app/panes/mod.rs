@@ -112,7 +112,7 @@ pub struct Tab {
     pub area: Area,
 }
 
-/// Forms of the tabs, the widest first: blanks on either side, counts, counts of panes without rows.
+/// Forms of the tabs, widest first: blanks on either side, counts, counts of panes without rows.
 const TAB_FORMS: [(u16, bool, bool); 5] =
     [(1, true, true), (0, true, true), (0, true, false), (0, false, true), (0, false, false)];
 

@@ -1,4 +1,4 @@
-//! The cursor and the window of rows; movement through rows, panes and groups; clamping of all cursors.
+//! The cursor and the window of rows; moves through rows, panes and groups; clamps all cursors.
 
 use crate::app::find::{HitList, SearchQuery};
 use crate::app::overlays::{PickerRow, PickerRows, RowPicker, Target};
@@ -169,7 +169,7 @@ impl Model {
         self.files.with_pane(pane, |state, report| state.show(report, pane, place, height));
     }
 
-    /// Folds or unfolds the tree of the response or pane; scrolls other rows sideways; from the list, enters the report.
+    /// Folds or unfolds a response's or pane's tree; scrolls others sideways; enters a report.
     pub(crate) fn fold(&mut self, step: FoldStep) {
         let focused = self.focused();
         match (self.overlays.top_mut(), focused) {
@@ -218,7 +218,7 @@ impl Model {
         }
     }
 
-    /// Searches all panes for the subject of the row; for a process, its number excludes others of its name.
+    /// Searches all panes for the row's subject; a process's number excludes others of its name.
     pub(crate) fn find_named(&mut self) {
         let Some((report, place)) = self.files.current_row() else { return };
         let Some(typed) = facts::subject(report, place) else { return };

@@ -18,7 +18,7 @@ pub struct PaneState {
     pub(crate) folds: Folds,
     pub row_filter: RowFilter,
     pub filter: Option<Filter>,
-    /// Rows added below those of the report, in the section [`OWN`]: techniques that only rules found.
+    /// Rows below those of the report, in section [`OWN`]: techniques that only rules found.
     own: Vec<(Severity, Row)>,
 }
 
@@ -127,7 +127,7 @@ impl PaneState {
         self.sections(report, pane).map(|section| self.count_passing_in(report, section)).sum()
     }
 
-    /// The number of passing rows before the cursor; `None` on a row that is only an ancestor of others.
+    /// Counts passing rows before the cursor; `None` on a row that is only an ancestor of others.
     pub fn filtered_before(&self, report: &Report, pane: Pane) -> Option<usize> {
         let here = self.place(report, pane, self.scroll.cursor).filter(|here| self.passes_filter(*here))?;
         let before = self.sections(report, pane).take_while(|section| *section != here.section);
@@ -293,7 +293,7 @@ impl PaneState {
         }
     }
 
-    /// Toggles between the subtree of the process under the cursor and the whole tree; a filter stays.
+    /// Toggles between the chosen process's subtree and the whole tree; a filter stays.
     pub(crate) fn isolate(&mut self, report: &Report, pane: Pane) {
         let here = self.place(report, pane, self.scroll.cursor);
         let tree = report.tree().zip(here).filter(|((section, _), here)| here.section == *section);

@@ -65,7 +65,7 @@ impl SubmitForm {
         self.source.looked_at.as_ref().is_some_and(|path| *path == self.path())
     }
 
-    /// The path of the typed file to inspect before anything is sent; `None` during an inspection or for an invalid path.
+    /// Returns the file to inspect before sending; `None` while inspecting or for an invalid path.
     pub(crate) fn inspect(&mut self) -> Option<PathBuf> {
         let path = self.path();
         let no_path = path.as_os_str().is_empty().then(|| "no path yet".to_owned());

@@ -76,12 +76,12 @@ impl ScanWatch {
         self.defer(now);
     }
 
-    /// Records that a poll was not sent as another program sends the same; retries at the next interval.
+    /// Postpones a poll that another program is sending too; retries at the next interval.
     pub fn defer(&mut self, now: SignedDuration) {
         self.next = now.saturating_add(self.pace.interval);
     }
 
-    /// Records the progress of the scan; `None` if the service has no scan. Progress with new reports lists them at once.
+    /// Records a scan's progress (`None`: the service has no scan); new reports are listed at once.
     pub fn on_poll(&mut self, seen: Option<Analysis>, now: SignedDuration) {
         let has_more = seen.as_ref().is_none_or(|seen| seen.is_done() || seen.done() > self.listed);
         self.scan = seen.as_ref().map(|seen| seen.identifier.clone()).or(self.scan.take());
@@ -94,7 +94,7 @@ impl ScanWatch {
 
     /// Records a page of the list; returns whether it was the last.
     pub fn listed(&mut self, reports: usize, has_next_page: bool, now: SignedDuration) -> bool {
-        // A service could send pages without end: after the first, only pages with new reports have a next.
+        // A service could send pages without end: only the first and those with new reports go on.
         let has_next_page = has_next_page && (reports > self.reports || self.step != WatchStep::NextPage);
         self.reports = reports;
         let is_over = self.seen.as_ref().map_or(reports > 0, Analysis::is_done);

@@ -1,5 +1,5 @@
-//! The table of ad-hoc requests: all operations of the specification beside private reports (§4.2), for
-//! the palette and `behaview api`; and the planner, which adds up prices of operations.
+//! The table of ad-hoc requests: all operations of the specification beside private reports (§4.2),
+//! for palette and `behaview api`; and the planner, which sums prices of operations.
 
 use crate::app::keys::{BACKSPACE, TAB};
 use crate::app::overlays::{FormSource, InputForm, TextRow, paragraph};

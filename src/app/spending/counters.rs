@@ -188,7 +188,7 @@ fn unparsed(parts: &[UnparsedPart]) -> impl Iterator<Item = String> {
     parts.iter().map(|UnparsedPart { name, why }| format!("unparsed: {}: {why}", safe(name)))
 }
 
-/// Usage by day, then in all: the requests of each endpoint, the highest count first, and their sum.
+/// Lists usage by day, then in all: requests by endpoint, the highest count first, and their sum.
 pub fn usage_rows(usage: &Usage) -> Vec<(String, Vec<(String, u64)>)> {
     let days = usage.daily.iter().map(|(day, endpoints)| {
         (day.to_string(), endpoints.iter().map(|(name, count)| (name.as_str(), *count)).collect())
@@ -219,7 +219,7 @@ impl TextPage {
         Self::new("Quota counters", paragraphs, columns)
     }
 
-    /// Usage in all, then the last day first: a bar for each day, and the endpoints with the most calls.
+    /// Shows usage in all, then the last day first: a bar a day, and the endpoints with most calls.
     pub(crate) fn usage(usage: &Usage, columns: usize) -> Self {
         let most = usage.daily.keys().map(|day| usage.on(*day)).max().unwrap_or(0).max(1);
         let day = |(day, mut counts): (String, Vec<(String, u64)>)| {

@@ -83,7 +83,7 @@ impl KeyPrice {
         }
     }
 
-    /// The label for little room, without a refusal's reason or the reset time; for a later request, its price there.
+    /// Returns a short label, without refusal's reason or reset time; a later request's own price.
     pub fn short(&self) -> String {
         let label = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
         label.split(" until ").next().and_then(|label| label.split(':').next()).unwrap_or_default().to_owned()
@@ -295,7 +295,7 @@ impl BudgetState {
         *self = Self { budget: self.budget, today_at_reading: today, session_at_reading: session, read_at: now };
     }
 
-    /// The same on the day of `now`: what this run spent before belongs to the previous day's budget.
+    /// Moves to the day of `now`: what the run spent before belongs to the previous day's budget.
     pub(crate) fn as_of(&self, now: Timestamp, session: SpentUnits) -> Self {
         match Period::Daily.is_renewed(self.read_at, now) {
             true => Self {

@@ -1,4 +1,4 @@
-//! Sending requests for keys and confirmations: price, obstacles, expensive calls, batches in sequence.
+//! Sends requests for keys and confirmations: prices, obstacles, expensive calls, batches.
 
 use crate::app::commands::Action;
 use crate::app::export_form::{ExportForm, SaveJob};
@@ -10,7 +10,7 @@ use crate::quota::Plan;
 use crate::request::{Quote, Request, UploadLimit};
 
 impl Model {
-    /// Sends a request, after confirmation where needed; not one in flight or one that cannot be sent.
+    /// Sends a request that can be sent and is not in flight, after confirmation where needed.
     pub(crate) fn send_or_confirm(&mut self, request: Request, source: ResponseSource) {
         let quote = request.quote(&self.quota_state.entitlements);
         if self.is_refused(&quote, None) {
@@ -44,7 +44,7 @@ impl Model {
         true
     }
 
-    /// Loads a response that the screen shows as stored; sends nothing even if it was deleted since.
+    /// Loads a response shown as stored; sends nothing even if it was deleted since.
     pub(crate) fn load_stored(&mut self, request: Request) {
         if self.refuse_in_flight(&request) || self.is_quitting {
             return;
@@ -54,7 +54,7 @@ impl Model {
         self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Stored });
     }
 
-    /// Refuses a request that is in flight or cannot be sent now, with the reason; returns whether it did.
+    /// Refuses a request in flight or impossible now, with the reason; returns whether it did.
     fn is_refused(&mut self, quote: &Quote, obstacle: Option<Obstacle>) -> bool {
         let plan = Plan { prices: vec![quote.price().clone()] };
         self.is_quitting
