@@ -48,7 +48,7 @@ fn width(pieces: &[StyledText]) -> usize {
     pieces.iter().map(|(text, _)| text.columns()).sum()
 }
 
-/// The enabled keys: those that may cost, with prices, then free ones; the main free keys always have room.
+/// Lists enabled keys: those that may cost, with prices, then free ones; main free keys always fit.
 pub(super) fn keys(model: &Model, room: usize) -> Vec<StyledText> {
     let (priced, free): (Vec<_>, Vec<_>) = shown(model).into_iter().partition(|command| is_priced(model, command));
     let priced = with_prices(model, &priced);
@@ -103,7 +103,7 @@ fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     paid.chain(commands.iter().filter_map(command)).map(|(key, label, tag)| PricedKey::new(key, label, &tag)).collect()
 }
 
-/// The answers that send nothing, and the enabled commands by rank. Lazy: enabling may need rows of the report.
+/// Yields answers that send nothing, then commands by rank; lazily, as enabling may read rows.
 fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<Item = (u8, [StyledText; 2])> {
     let choices = model.overlays.choices().iter().filter(|choice| !choice.consent.sends());
     let choices = choices.map(|choice| (choice.key, choice.label, 1));
@@ -123,7 +123,7 @@ fn shown(model: &Model) -> Vec<&'static Command> {
 const FREE: &str = "free: ";
 const SHORTEST_KEY_COLUMNS: usize = 7;
 
-/// Whether a command's key is shown with its price: it can cost, directly or on the screen that it opens.
+/// Returns whether a key is shown with a price: it can cost, itself or on the screen it opens.
 fn is_priced(model: &Model, command: &Command) -> bool {
     let can_cost = match &command.act {
         Action::Chosen => true,
@@ -158,8 +158,8 @@ impl PricedKey {
     }
 }
 
-/// As many priced keys as fit beside the free keys, in forms from long to short. Keys that spend at once
-/// are all shown, if necessary without labels; the label of Enter stays as long as it fits.
+/// Fits as many priced keys as possible beside free ones, from long to short forms. Keys that spend
+/// at once are all shown, if need be without labels; Enter's label stays while it fits.
 fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more: &str) -> Vec<StyledText> {
     let is_kept = |(at, known): &(usize, &PricedKey)| *at == 0 || known.spends;
     let (kept, others): (Vec<_>, Vec<_>) = priced.iter().enumerate().partition(is_kept);
@@ -177,7 +177,7 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
     let all_labelled = (least..=keys.len()).rev().map(|shown| (shown, shown));
     let fewer = all_labelled.chain((enter..least).rev().map(|labelled| (least, labelled)));
     let fewer = fewer.map(|(shown, labelled)| (grouped(shown, labelled, more), free.first()));
-    // Order of removal: labels of free keys, the key to hidden ones, free keys, the label of a priced Enter.
+    // Order of removal: labels of free keys, the key to hidden ones, free keys, a priced Enter.
     let with_free = |labelled, more| move |free| (grouped(least, labelled, more), Some(free));
     let unlabelled = free.len() / 2;
     let labels = free.iter().take(unlabelled + 1);

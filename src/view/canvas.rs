@@ -1,6 +1,6 @@
-//! Drawing primitives: the frame's buffer with a theme, rows written from the left, and texts elided to their most useful
-//! parts: a path or registry key keeps its root and last parts, a command its programs without folders, a URL its
-//! beginning, any other text both ends.
+//! Drawing primitives: the frame's buffer with a theme, rows written from the left, texts elided to
+//! their most useful parts: of a path or registry key the root and last parts, of a command its
+//! programs without folders, of a URL the start, of other text both ends.
 
 use super::theme::{Appearance, Role};
 use crate::app::Area;
@@ -217,7 +217,7 @@ impl<'a> LineWriter<'a> {
         }
     }
 
-    /// Writes the program's own text in this many columns; `…` replaces the rest. Visible forms in it stay as they are.
+    /// Writes own text in this many columns; `…` replaces the rest; visible forms stay as they are.
     pub(super) fn own_cut(&mut self, text: &str, columns: usize, meaning: Role) {
         let end = usize::from(self.x - self.start).saturating_add(columns);
         self.within(end, |line| line.own(text, meaning));
@@ -525,7 +525,7 @@ mod tests_elide {
             (r"%TEMP%\a.exe", 100, r"%TEMP%\a.exe"),
             (add, 60, r"reg.exe add HKCU…\Microsoft\Windows\CurrentVersion\Run /v X"),
             (add, 30, r"reg.exe add HKCU…\Run /v X"),
-            // A quoted path with blanks is shortened as one, and a quotation mark that ends is one that began.
+            // A quoted path with blanks is shortened as one; its closing mark has an opening one.
             (half, 44, r#"…\AcroRd32.exe" "C:…\Brochure 20mm.pdf"#),
             (quoted, 40, r#""…\RdrCEF.exe" --backgroundcolor=165140…"#),
             (quoted, 42, r#""…\RdrCEF.exe" --backgroundcolor=16514043"#),

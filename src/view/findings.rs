@@ -18,8 +18,8 @@ const COUNTED_COLUMNS: usize = 48;
 const WORDED_COLUMNS: usize = 70;
 const NAMED_COLUMNS: usize = 96;
 
-/// Widths of cells: the fold sign, the severity, counts of distinct rows and sandboxes, a technique's identifier
-/// and name, the sandboxes of a row, and its pane.
+/// Widths of cells: fold sign, severity, counts of distinct rows and sandboxes, a technique's
+/// identifier and name, the sandboxes of a row, and its pane.
 const FOLD: usize = 2;
 const SEVERITY: usize = 9;
 const ROWS: usize = 10;

@@ -1,4 +1,4 @@
-//! Rows of each list overlay: palette, store, jump targets, indicators, artifacts; and the text of the export form.
+//! Rows of list overlays: palette, store, jump targets, indicators, artifacts; and the export text.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::DrawForm;

@@ -1,7 +1,7 @@
 //! Draws the model without changing it.
 //!
-//! Text from outside arrives as [`Untrusted`](crate::text::Untrusted) and is drawn as [`Visible`](crate::text::Visible);
-//! nothing else from outside enters a cell.
+//! Text from outside arrives as [`Untrusted`](crate::text::Untrusted), and only as
+//! [`Visible`](crate::text::Visible) enters a cell.
 
 mod bar;
 mod canvas;

@@ -1,4 +1,4 @@
-//! Draws the overlays: frames, lists with filter line and rows, text pages, row details, response trees, confirmations.
+//! Draws overlays: frames, filtered lists, text pages, details, response trees, confirmations.
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::{self, DrawForm};
@@ -283,7 +283,7 @@ pub(super) trait DrawList: ListSource + Sized {
     }
 }
 
-/// The coverage of a list: one sandbox by name, or the number of stored ones; and of unreadable reports.
+/// Names a list's coverage: one sandbox, or the number of stored ones; and unreadable reports.
 pub(super) fn covered(name: Option<Visible>, reports: usize, unread: usize, model: &Model) -> String {
     let is_partial = |list: &List| list.has_more_pages() || list.entries.iter().any(|entry| entry.report().is_none());
     let others = if model.list().is_some_and(is_partial) { ", not all" } else { "" };

@@ -125,7 +125,7 @@ impl PaneRows<'_> {
             self.draw_row(line, marked, &found, branch.as_ref(), (shift, is_elided))
         };
         let is_shown = draw(buffer, self.state.shift, true);
-        // A match in the elided part: scrolls the row until the match is visible, unless the user scrolled it.
+        // Scrolls the row to a match in its elided part, unless the user scrolled it.
         let hidden = self.pattern().filter(|_| !is_shown && self.state.shift == 0 && branch.is_none());
         if let Some(shift) = hidden.and_then(|pattern| shift_to(pattern, &found)) {
             buffer.clear(inside);
@@ -283,7 +283,7 @@ pub(super) fn draw_label(line: &mut LineWriter<'_>, label: &Label) {
     }
 }
 
-/// Draws a row's label and a gap up to this many columns; a longer label reaches into its row's value.
+/// Draws a row's label and a gap up to this many columns; a longer label reaches into the value.
 pub(super) fn draw_labelled(line: &mut LineWriter<'_>, from: usize, columns: usize, label: &Label) {
     draw_label(line, label);
     if columns > 0 && line.is_past(from + columns) {
@@ -296,7 +296,7 @@ pub(super) fn columns_of<'a>(labels: impl Iterator<Item = &'a Label>) -> usize {
     widest(labels.map(Label::width))
 }
 
-/// Draws a row's text with matches marked: from an offset on, or all of it with the first value elided.
+/// Draws a row's text with marked matches: from an offset on, or whole with the first value elided.
 pub(super) fn draw_pieces<'a>(
     line: &mut LineWriter<'a>,
     pieces: &[Piece],
@@ -326,7 +326,7 @@ pub(super) fn draw_pieces<'a>(
             }
             (Piece::Own(text) | Piece::Known(text), kept) => {
                 room = kept;
-                // Shows that the part behind it does not fit; a single time keeps its day and minute.
+                // Shows that the next part does not fit; a single time keeps its day and minute.
                 let more = if at + 1 < pieces.len() { "…" } else { "" };
                 let text: String = text.chars().skip(skipped).collect();
                 match shift.is_none() && at > 0 && text.columns() + more.columns() > line.room() {

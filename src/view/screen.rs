@@ -12,7 +12,7 @@ use crate::report::{Pane, RecentFile};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
-/// Columns: the maximum of a file's name, the width of titles with names, those for program and file.
+/// Columns: the maximum of a file's name, those of titles with names, of program and file.
 const MAX_NAME_COLUMNS: usize = 40;
 const NAMED_TITLE_COLUMNS: u16 = 80;
 const RESERVED_TITLE_COLUMNS: usize = 33;
@@ -123,7 +123,7 @@ fn right_of_title(model: &Model, columns: usize) -> String {
     format!("{first}{}", followed(model, room))
 }
 
-/// The watched scans in the longest form that fits: the next poll, or their number, and the costs so far.
+/// Describes the watched scans as long as fits: the next poll or their number, and costs so far.
 fn followed(model: &Model, room: usize) -> String {
     if model.follows.is_empty() {
         return String::new();

@@ -22,7 +22,7 @@ pub(crate) enum Role {
 }
 
 names! {
-    /// A theme. No meaning depends on colour alone: keys, prices and problems have text, the chosen row has a mark.
+    /// A theme. No meaning is colour alone: keys, prices and problems have text, the row a mark.
     #[derive(Default)]
     Theme {
         #[default]
@@ -68,7 +68,7 @@ impl Theme {
 /// A colour on terminals with true colour, with 256 and with sixteen.
 type ThemeColor = (u32, u8, Color);
 
-/// The style of a role: modifiers with colours, dark and light colours, modifiers of contrast and mono.
+/// Returns a role's style: modifiers with colours, dark and light colours, contrast's, mono's.
 fn ink(meaning: Role) -> (Modifier, Option<[ThemeColor; 2]>, Modifier, Modifier) {
     let marked = BOLD.union(Modifier::UNDERLINED);
     match meaning {
@@ -115,7 +115,7 @@ impl Appearance {
     }
 }
 
-/// How `TERM` begins on terminals with true colour: ssh and sudo drop their `COLORTERM`. So have Windows' consoles.
+/// Starts of `TERM` with true colour, as Windows' consoles have: ssh and sudo drop `COLORTERM`.
 const TRUE_COLOR: [&str; 7] = ["alacritty", "contour", "foot", "rio", "wezterm", "xterm-ghostty", "xterm-kitty"];
 
 impl ColorDepth {
