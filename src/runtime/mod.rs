@@ -1,4 +1,4 @@
-//! The loop that owns the state and the terminal.
+//! Runs the loop that owns the state and the terminal.
 //!
 //! ```text
 //! loop {
@@ -7,7 +7,7 @@
 //!     for effect in model.update(message) { performer.perform(effect) }
 //! }
 //! ```
-//! The loop itself waits for nothing but messages: the network, the store and the indexing of reports run on other threads.
+//! The loop waits for messages alone: network, store and indexing of reports run on other threads.
 
 mod performer;
 mod plain;
@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 /// The interval of redraws while work is in progress.
 const TICK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The size to draw: a terminal may report any, and each cell takes memory. Serial lines and new containers report none.
+/// Limits the size to draw: terminals may report any (serial lines none), and cells take memory.
 fn usable_size((width, height): (u16, u16)) -> Size {
     match (width.min(2_000), height.min(1_000)) {
         (0, _) | (_, 0) => Size { width: 80, height: 24 },
@@ -77,7 +77,7 @@ enum LoopExit {
     Suspend,
     /// Another program may have changed the terminal.
     Resume,
-    /// The system ends the program: the terminal is released at once, paid calls get a moment to finish.
+    /// The system ends the program: releases the terminal at once, paid calls get time to finish.
     Leave,
     /// The terminal can no longer be drawn on.
     TerminalLost,
@@ -92,7 +92,7 @@ pub struct EventLoop<B: Backend> {
     pub exit: Option<RunExit>,
     performer: Performer,
     inbox: Receiver<Message>,
-    /// The number of the last frame that was begun, from 1: each key carries the number at the time it was read.
+    /// Number of the last frame begun, from 1; each key carries it from the time it was read.
     pub frame: Arc<AtomicU64>,
     clock: Clock,
     pending_exit: Option<LoopExit>,

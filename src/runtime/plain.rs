@@ -1,7 +1,7 @@
-//! The app in lines, for screen readers and terminals without a cursor: it never redraws a cell.
+//! Shows the app in lines, for screen readers and terminals without a cursor: redraws no cell.
 //!
-//! The user types the name of a command, a key, or the number of a row. Commands and gateway are those of the screen;
-//! a command that costs something asks for confirmation with its price.
+//! The user types a command's name, a key, or a row's number. Commands and gateway are those of the
+//! screen; a command that costs something asks for confirmation with its price.
 
 use super::signals::Signals;
 use super::{Clipboard, EventLoop, RunExit, terminal_size};
@@ -20,7 +20,7 @@ const PAGE_SIZE: Size = Size { width: 400, height: 26 };
 /// How long the program waits without a line of output.
 const SILENCE_INTERVAL: Duration = Duration::from_secs(3);
 
-/// The maximum line in bytes; the read-ahead has the same size, more than the buffer of standard input.
+/// Maximum bytes of a line and of the read-ahead, more than standard input's buffer.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
 struct Dialogue {
@@ -120,7 +120,7 @@ impl Dialogue {
         rows.iter().try_for_each(|row| writeln!(self.output, "{}", text::own(row)))
     }
 
-    /// Drops lines typed before the price was printed and flushed: they confirm nothing. The prompt follows.
+    /// Drops lines typed before the price was flushed: they confirm nothing. The prompt follows.
     fn forget_typed_ahead(&mut self) -> io::Result<()> {
         self.output.flush()?;
         // The read-ahead buffer may contain further lines, of a pipe or of a fast terminal.
@@ -133,8 +133,8 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Prompts for a line, again after one that is too long: a confirmation belongs to the prompt before it. `None`
-    /// at the end of the input.
+    /// Prompts for a line, again after one that is too long: a confirmation belongs to the prompt
+    /// before it. `None` at the end of the input.
     fn prompt(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
             write!(self.output, "{prompt}")?;

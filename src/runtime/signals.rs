@@ -13,13 +13,13 @@ use std::time::Duration;
 /// How long the program waits for a paid response after the signal to end.
 pub(crate) const SHUTDOWN_GRACE: Duration = Duration::from_millis(900);
 
-/// The further timeout for settling and ending: the terminal may block the loop, another program the store.
+/// Further timeout to settle and end: the terminal may block the loop, other programs the store.
 pub(crate) const STUCK_TIMEOUT: Duration = Duration::from_millis(600);
 
 /// SIGHUP: the terminal is gone.
 pub(super) const HANG_UP: u8 = 1;
 
-/// Signals that end a program on request. Others mean that the program itself is broken, or cannot be caught.
+/// Signals that end a program on request; others mean a broken program, or cannot be caught.
 #[cfg(unix)]
 const ENDING_SIGNALS: &[i32] = {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -111,7 +111,7 @@ impl Signals {
         })
     }
 
-    /// Forwards signals to the loop from a thread of its own; those about the terminal if the loop draws on it.
+    /// Forwards signals to the loop from its own thread; those of the terminal if the loop draws.
     pub(super) fn forward(self, outbox: MessageSender, draws: bool) -> io::Result<ShutdownState> {
         let ending = ShutdownState { outbox, signal: Arc::default(), is_caught: Arc::default(), scratch: self.scratch };
         #[cfg(unix)]
@@ -175,10 +175,10 @@ impl ShutdownState {
     }
 }
 
-/// Whether a shell can resume a suspended program.
+/// Returns whether a shell can resume a suspended program.
 ///
-/// A session leader, as in a window of its own, would stay stopped forever; the kernel ignores SIGTSTP for such
-/// programs (orphaned process groups).
+/// A session leader, as in a window of its own, would stay stopped forever; the kernel ignores
+/// SIGTSTP for such programs (orphaned process groups).
 pub(super) fn has_shell() -> bool {
     #[cfg(unix)]
     return rustix::process::getsid(None).is_ok_and(|session| session != rustix::process::getpgrp());
@@ -186,7 +186,7 @@ pub(super) fn has_shell() -> bool {
     false
 }
 
-/// Suspends this program and its pipeline until the shell resumes it; in the background, only if there is a shell.
+/// Suspends program and pipeline until the shell resumes it; in the background only with a shell.
 #[cfg_attr(not(unix), expect(unused_variables))]
 pub(super) fn stop(is_behind: bool) {
     #[cfg(unix)]

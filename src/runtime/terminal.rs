@@ -1,7 +1,7 @@
 //! The real terminal: taken over, read, and restored however the program ends.
 //!
-//! Only a key that comes alone, as the first since a frame was drawn, carries that frame's number, and so can spend. No part
-//! of a burst (a paste without brackets, a late reply of the terminal) does.
+//! Only a key that comes alone, as the first since a frame was drawn, carries that frame's number,
+//! and so can spend. Part of a burst (an unbracketed paste, a terminal's late reply) cannot.
 
 use super::signals::{self, BlockedSignals, ExitGuard, ShutdownState, Signals};
 use super::{EventLoop, LoopExit, MessageSender, RunExit, usable_size};
@@ -39,7 +39,7 @@ pub struct Display {
 }
 
 impl Display {
-    /// The appearance that fits the environment. A query would be unsafe: its late reply would count as keys.
+    /// Chooses an appearance by the environment: the late reply to a query would count as keys.
     fn look(self) -> Appearance {
         let is_light = std::env::var("COLORFGBG").is_ok_and(|colours| is_light(&colours));
         let theme = match self.depth {
@@ -95,13 +95,13 @@ fn restore_terminal() {
     }
 }
 
-/// Maximum of suspensions in the background: without a shell, the program would suspend itself forever.
+/// Maximum of suspensions in the background: without a shell they would never end.
 const MAX_BACKGROUND_STOPS: u32 = 20;
 
-/// How long the signal thread gets to report a signal, and any thread to run the handler of one sent with SIGCONT.
+/// Time for the signal thread to report, and any thread to handle a signal sent with SIGCONT.
 const SIGNAL_REPORT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Whether the program is in the foreground: the kernel stops a background process each time it sets terminal modes.
+/// Returns whether it is in the foreground: in the background, setting terminal modes stops it.
 fn is_in_front() -> bool {
     #[cfg(unix)]
     return rustix::termios::tcgetpgrp(io::stdout()).map_or(true, |front| front == rustix::process::getpgrp());
@@ -109,14 +109,14 @@ fn is_in_front() -> bool {
     true
 }
 
-/// Suspends this program until the shell puts it in the foreground; returns false if it is resumed only to end.
+/// Suspends until the shell puts it in the foreground; false if it is resumed only to end.
 fn wait_for_foreground(ending: &ShutdownState) -> bool {
     for _ in 0..MAX_BACKGROUND_STOPS {
         if is_in_front() || ending.signal().is_some() {
             break;
         }
         std::thread::sleep(SIGNAL_REPORT_TIMEOUT);
-        // Stopped again, the signal thread could never report: a busy machine may not have run it yet.
+        // Stopped again, the signal thread could never report: it may not have run yet.
         if ending.signal().is_none() && !ending.is_caught.load(Ordering::SeqCst) {
             signals::stop(true);
         }
@@ -360,7 +360,7 @@ fn key(event: KeyEvent) -> Option<Key> {
 /// The interval of checks for an ending signal while a password is typed.
 const SIGNAL_POLL: Duration = Duration::from_millis(100);
 
-/// Reads a line without echo. An ending signal takes effect after the terminal's modes are restored.
+/// Reads a line without echo; an ending signal acts after the terminal's modes are restored.
 pub fn prompt_hidden(words: &str) -> io::Result<String> {
     let mut to = io::stderr();
     if !to.is_terminal() || !io::stdin().is_terminal() {

@@ -265,7 +265,7 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let file = file.clone();
         let options = ScanOptions::default();
-        // An unreadable store does not prevent the upload here: the gateway refuses it, as the ledger cannot be written.
+        // An unreadable store does not stop it here: without a ledger, the gateway refuses it.
         before = gateway.scanned_before(&file).ok().flatten();
         let submission = Arc::new(Submission { path: path.clone(), file, size: *size, options, sent: None });
         sent = gateway.unanswered(&Request::PrivateScan { submission, to: None }, None).ok().flatten();

@@ -1,4 +1,4 @@
-//! Performs effects off the loop and sends back messages: service calls here, other work in a file per subject.
+//! Performs effects off the loop and returns messages: service calls here, other work in files.
 
 mod disk;
 mod report;
@@ -47,7 +47,7 @@ pub(super) struct Performer {
     pending: Arc<()>,
 }
 
-/// Limits progress messages: the first at once, others at an interval that leaves the loop responsive.
+/// Limits progress messages: first at once, then at an interval that leaves the loop responsive.
 #[derive(Default)]
 struct SendPace(Option<Instant>);
 
@@ -85,7 +85,7 @@ impl Performer {
         is_idle
     }
 
-    /// Starts an effect without waiting for it; without a service, effects on it or its store do nothing.
+    /// Starts an effect without waiting; without a service, those on it or its store do nothing.
     pub(super) fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Service(ServiceCall::Send { quote, source }) => self.send_request(*quote, source),
@@ -173,7 +173,7 @@ async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSo
         // The recent files show this name; without it, only the hash.
         let _ = gateway.store.record_file(&gateway.service, &submission.file, Some(&submission.name()), gateway.now());
     }
-    // Sent before the response, so that no frame shows one without the other. The app knows the calls in flight.
+    // Sent before the response, so that no frame shows one alone. The app knows calls in flight.
     if let Ok(spent) = gateway.store.settled(&gateway.session) {
         let today = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
         work.send(ServiceEvent::Spent(spent, today));

@@ -117,7 +117,7 @@ fn index(work: &Task, ticket: &Ticket, mut body: Body) {
     }
 }
 
-/// The shipped rules and the user's own, with the errors in the user's; a missing file is not an error.
+/// Reads the shipped rules and the user's, with the latter's errors; a missing file is not one.
 pub(crate) fn read_rules(own: Option<&Path>) -> (Arc<Rules>, Vec<String>) {
     let text = own.map(|own| files::read_text(own, MAX_RULES_BYTES));
     match text {

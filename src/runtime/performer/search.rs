@@ -142,8 +142,8 @@ fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPla
 /// The hits in a report, and the number of its lists that the service may have cut.
 type SearchedReport = (Option<HitGroup>, u64);
 
-/// Searches stored reports concurrently; passes the hits of each in order, at most `most` of them decoded; or why one cannot be searched: it is damaged, or was deleted by
-/// another program.
+/// Searches stored reports concurrently; passes each one's hits in order, at most `most` decoded;
+/// or why it cannot be searched: it is damaged, or another program deleted it.
 pub fn every_report(
     reports: &[StoredReport],
     pattern: &Pattern,

@@ -60,7 +60,7 @@ fn counts(gateway: &Gateway, values: &[(u64, u64)], sandbox: &Untrusted) -> Resu
     gateway.store.with_values(|index| index.prevalence(values, sandbox))
 }
 
-/// Counts values, each as its sandbox sees it; the first ones, if there are too many. None without a store.
+/// Counts values, each as its sandbox sees it, if too many the first; empty without a store.
 pub(super) fn count_all(gateway: Option<&Gateway>, values: &[SandboxValue]) -> Vec<Prevalence> {
     let Some(gateway) = gateway else { return Vec::new() };
     let mut by_sandbox = BTreeMap::<&[u8], (&Untrusted, Vec<(usize, (u64, u64))>)>::new();
