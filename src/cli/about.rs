@@ -18,7 +18,8 @@ pub(super) enum ConfigCommand {
     /// Print the paths of config, store, cache, state and logs
     #[command(after_help = examples("config path"))]
     Path(FormatFlags),
-    /// Print every setting with its value and origin: flag, variable, file or default; secrets are left out
+    /// Print every setting with its value and origin: flag, variable, file or default; secrets are
+    /// left out
     #[command(after_help = examples("config show"))]
     Show(FormatFlags),
     #[command(after_help = examples("config init"))]

@@ -46,7 +46,7 @@ pub(super) fn run(sha256: &[String], common: &Common) -> Result<()> {
     }
 }
 
-/// A file, or a stored report, in the place of a command; the error of a misspelt command is clap's.
+/// Parses a file or stored report in a command's place; a misspelt command is clap's error.
 fn named(text: &str, common: &Common) -> Result<(Sha256, Option<Identifier>)> {
     if let Some(file) = Sha256::parse(text) {
         return Ok((file, None));
@@ -143,7 +143,8 @@ pub fn service(gateway: &Gateway) -> Service {
 #[derive(Debug, Args)]
 #[command(after_help = examples("open"))]
 pub(super) struct OpenArgs {
-    /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored report; - for standard input
+    /// Each a report, an envelope, a list page or a summary as JSON, or the identifier of a stored
+    /// report; - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<OsString>,
 }

@@ -109,7 +109,8 @@ pub(super) struct DownloadArgs {
     /// Kind of artifact; the report names those that exist
     #[arg(value_name = "ARTIFACT", value_parser = PossibleValuesParser::new(Artifact::ALL.map(Artifact::name)))]
     artifact: String,
-    /// New file, readable by its owner only; - for standard output; without it, a safe name in this folder
+    /// New file, readable by its owner only; - for standard output; without it, a safe name in this
+    /// folder
     #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
     /// Overwrite an existing file

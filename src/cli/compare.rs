@@ -1,4 +1,4 @@
-//! `behaview compare`: shows which sandbox saw which items, for one file or two, from stored reports.
+//! `behaview compare`: which sandbox saw which items, of one file or two, from stored reports.
 
 use super::output::or_end;
 use super::*;
@@ -30,14 +30,15 @@ pub(super) struct CompareArgs {
     /// Only items that were seen so
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = SeenFilter::Any)]
     only: SeenFilter,
-    /// The sandbox that "here" means, by its number or the start of its name; the first stored one unless given
+    /// The sandbox that "here" means, by its number or the start of its name; the first stored one
+    /// unless given
     #[arg(long, value_name = "NAME")]
     sandbox: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print an ATT&CK Navigator layer: techniques only of the file (of several sandboxes or documents, of the one that
-    /// --sandbox names), only of the others, and of both
+    /// Print an ATT&CK Navigator layer: techniques only of the file (of several sandboxes or
+    /// documents, of the one that --sandbox names), only of the others, and of both
     #[arg(long, conflicts_with_all = ["json", "pane", "only"])]
     navigator: bool,
 }

@@ -20,7 +20,8 @@ pub(super) struct CostArgs {
     /// The operation to price
     #[arg(value_name = "OPERATION", value_parser = target())]
     target: CostTarget,
-    /// How many of it, as in the app's planner: 3, 1,200, @hashes.txt; or the operations of a plan, each with its options in one quoted word
+    /// How many of it, as in the app's planner: 3, 1,200, @hashes.txt; or the operations of a plan,
+    /// each with its options in one quoted word
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
     /// Fetch the remaining quota (free), and print whether it allows the operations
@@ -65,7 +66,7 @@ impl CostArgs {
             None if self.balances => Some(fetch_balances(&setup(common, Spending::default())?)?),
             None => None,
         };
-        // The options take precedence, then the config file, then the user object, then the balances.
+        // Precedence: the options, the config file, the user object, then the balances.
         let shown = balances.as_ref().map(Entitlements::from_balances).unwrap_or_default();
         let entitled = shown.updated(read_before).updated(config.entitlements.known()).updated(self.entitled.known());
         let is_balanced = balances.is_some();

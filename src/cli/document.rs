@@ -111,7 +111,7 @@ pub(super) fn read(path: impl AsRef<Path>) -> Result<Document> {
     of(path.as_ref(), &body(path.as_ref())?)
 }
 
-/// Begins to read a large report: its first rows are shown while a thread reads the rest. `None` for anything else.
+/// Begins to read a large report: its first rows show while a thread reads on; `None` otherwise.
 pub(super) fn begin(path: &Path) -> Option<(String, DocumentReports)> {
     let path = file::from_input(path);
     let about = std::fs::metadata(&path).ok()?;
@@ -186,7 +186,7 @@ pub(super) fn read_text(path: &Path, most: u64) -> Result<String> {
     text.map_err(|_| FailureKind::Usage.error(format!("{} is not UTF-8", name(path))).into())
 }
 
-/// Reads a document. A pipe may never end: input that is not JSON has at most `most_else` bytes there.
+/// Reads a document. As a pipe may never end, input that is not JSON has at most `most_else` bytes.
 pub(super) fn saved(path: &Path, most_else: u64) -> Result<Vec<u8>> {
     read_input(path, |first, is_file| {
         let is_document = first.trim_ascii_start().is_empty() || is_json(first) || is_encoded(first);
@@ -194,8 +194,8 @@ pub(super) fn saved(path: &Path, most_else: u64) -> Result<Vec<u8>> {
     })
 }
 
-/// Reads a file, a device or, for `-`, standard input. `most` is the maximum size by the first bytes, and
-/// by whether it is a file that ends soon enough.
+/// Reads a file, a device or, for `-`, standard input. `most` gives the maximum size by the first
+/// bytes, and by whether it is a file that ends soon enough.
 fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> Result<Vec<u8>> {
     let (mut source, name, is_file): (Box<dyn Read>, _, _) = if path == Path::new(STANDARD_INPUT) {
         (Box::new(io::stdin().lock()), name(path), false)

@@ -89,7 +89,7 @@ pub(super) fn report(error: &anyhow::Error, log: &Log) -> ExitCode {
     ExitCode::from(kind_of(error) as u8)
 }
 
-/// Prints a failure on standard error, escaped, with the id of its log line if that has more details.
+/// Prints an escaped failure on standard error, with the id of its log line if that says more.
 pub(super) fn print_error(error: &anyhow::Error, log: &Log) {
     let advice = advice(error).map(|advice| format!(". {advice}")).unwrap_or_default();
     let line = logged(error, log).map(|line| format!(" [log {line}]")).unwrap_or_default();
@@ -120,8 +120,8 @@ pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref::<GatewayError>().map(GatewayError::advice).filter(|advice| !advice.is_empty())
 }
 
-/// Whether a failure concerns one subject only, so that the next may succeed. A web page in place of a
-/// response, such as a login page, would be repeated.
+/// Returns whether a failure concerns one subject, so that the next may succeed. A web page in
+/// place of a response, such as a login page, would be repeated.
 pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
     if let Some(GatewayError::Service { error: ServiceError::Unusable(InvalidResponse::WebPage), .. }) =
         error.downcast_ref()

@@ -1,4 +1,4 @@
-//! `behaview export`: writes reports or their indicators in one of the formats, to standard output or new files.
+//! `behaview export`: writes reports or indicators in a format, to standard output or new files.
 
 use super::output::or_end;
 use super::show::{identifier, listed};
@@ -13,7 +13,8 @@ use std::io::{self, BufWriter, Write};
 #[derive(Debug, Args)]
 #[command(after_help = about())]
 pub(super) struct ExportArgs {
-    /// Sandbox identifiers as a list gives them, the SHA-256 of a file for all its stored reports, or saved reports or lists; - for standard input, one identifier a line or a report
+    /// Sandbox identifiers as a list gives them, the SHA-256 of a file for all its stored reports,
+    /// or saved reports or lists; - for standard input, one identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
     /// Format of the output
@@ -25,17 +26,20 @@ pub(super) struct ExportArgs {
     /// Write the findings: rows that rules mark, with severity and reason
     #[arg(long, conflicts_with_all = ["indicators", "pane"])]
     findings: bool,
-    /// Write the indicators: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each was seen
+    /// Write the indicators: hashes, hosts, addresses, URLs, paths, keys, mutexes, with where each
+    /// was seen
     #[arg(long)]
     indicators: bool,
-    /// Write the indicators to block only: the file itself, and what findings of high or medium severity name
+    /// Write the indicators to block only: the file itself, and what findings of high or medium
+    /// severity name
     #[arg(long, conflicts_with_all = ["indicators", "kind", "pane", "findings"])]
     to_block: bool,
     /// Write the indicators of one kind only; strings from memory go to STIX and MISP only by this
     #[arg(long, value_name = "KIND", conflicts_with_all = ["indicators", "pane", "findings"],
         value_parser = PossibleValuesParser::new(Kind::ALL.iter().map(|kind| kind.name())))]
     kind: Option<String>,
-    /// Write a new file, which its owner alone can read, instead of standard output; a folder takes a file for each report
+    /// Write a new file, which its owner alone can read, instead of standard output; a folder takes
+    /// a file for each report
     #[arg(long, short, value_name = "FILE", value_parser = document::path())]
     output: Option<PathBuf>,
     /// Overwrite existing files

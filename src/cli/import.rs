@@ -1,4 +1,4 @@
-//! `behaview store import`: stores reports that a colleague exported, so that opening them is free. Sends nothing.
+//! `behaview store import`: stores a colleague's exports, free to open from then on. Sends nothing.
 
 use super::document::{STANDARD_INPUT, body};
 use super::*;
@@ -138,7 +138,7 @@ impl ImportFile<'_> {
         lines.extend(page.and_then(|page| sums.pass_over(&page)));
     }
 
-    /// Imports a list page with its reports, unless it is nameless or a part of it is stored already.
+    /// Imports a list page and its reports, unless it is nameless or partly stored already.
     fn import_page(&self, body: &Body) -> Result<Option<(Request, Vec<ResponsePart>)>> {
         let Some(request) = Request::of_page(body) else { return Ok(None) };
         let reports = find_parts(&request, body)?;
@@ -147,8 +147,8 @@ impl ImportFile<'_> {
         Ok((is_new && self.store(&request, body, &reports)?).then_some((request, reports)))
     }
 
-    /// Imports a report, unless one with its identifier is stored; returns a line about it. The same
-    /// bytes replace nothing, so that the origin of the stored ones is not lost.
+    /// Imports a report, unless one with its identifier is stored; returns a line about it. Equal
+    /// bytes replace nothing, so that the origin of stored ones is not lost.
     fn import_report(&self, body: &Body, sums: &mut ImportSummary) -> Result<String> {
         let report = Report::open(body);
         let index = &report.index;

@@ -1,4 +1,4 @@
-//! Arguments that several commands share: spending, a confirmation, a pane, hashes, identifiers and saved documents.
+//! Arguments that commands share: spending, confirmation, pane, hashes, identifiers, documents.
 
 use super::document::{self, Document, STANDARD_INPUT, is_json};
 use super::setup::show_progress;
@@ -14,7 +14,7 @@ use std::path::Path;
 /// Maximum number of characters of an argument that are shown: it may be the key.
 const MAX_SHOWN_CHARS: usize = 15;
 
-// Arguments of commands that may cost something. Not a doc comment: clap would use it as the command's description.
+// Arguments that may cost something. No doc comment: clap would use it as command description.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(super) struct Spending {
     /// Send nothing that may bring the cost of this run above N

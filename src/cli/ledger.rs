@@ -1,4 +1,4 @@
-//! `behaview ledger`: calls and their cost, with the service's counters for comparison. Sends nothing.
+//! `behaview ledger`: calls and their cost, beside the service's counters. Sends nothing.
 
 use super::*;
 use crate::app::spending::ledger::HEADING;

@@ -11,7 +11,8 @@ use tokio::runtime::Runtime;
 #[derive(Debug, Args)]
 #[command(after_help = examples("list"))]
 pub(super) struct ListArgs {
-    /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a line or a page
+    /// SHA-256 of privately scanned files, or saved list pages; - for standard input, one hash a
+    /// line or a page
     #[arg(required = true, value_name = "SHA256")]
     files: Vec<OsString>,
     /// Fetch every page that is not stored, not only the first; each costs one request, 100 at most
@@ -104,7 +105,7 @@ impl ListArgs {
         listed
     }
 
-    /// Prints the pages before a failure too, and stored reports that no page lists: they are paid for.
+    /// Prints also paid pages before a failure, and stored reports that no page lists.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
         let (store, service) = (&setup.gateway.store, &setup.gateway.service);
         let price = Plan::of_reports(1, &setup.entitled).to_string();
@@ -162,7 +163,7 @@ impl ListArgs {
             page.left_out().into_iter().chain(lost).for_each(|remark| warn(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
-            // A service could send pages without an end: after the first only one with a new sandbox has a next.
+            // A service could send endless pages: a later one without new sandboxes is the last.
             let is_barren = !is_first && new.is_empty();
             for PageEntry { identifier, report, .. } in &new {
                 let stored = gateway.store.report(&gateway.service, identifier)?.filter(|stored| stored.is_of(file));
@@ -274,7 +275,7 @@ struct SandboxLine<'a> {
 }
 
 impl ListOutput {
-    /// Prints the sandboxes in a table of at most `room` columns, and leaves those columns out that do not fit.
+    /// Prints sandboxes in a table of at most `room` columns, without columns that do not fit.
     fn print_table(&self, room: usize) -> anyhow::Result<()> {
         let heading = ["sandbox", "verdict", ">score", "labels", "tags", "when", "price", "identifier"];
         let heading = fitting(heading.map(str::to_owned), room);

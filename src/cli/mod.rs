@@ -1,4 +1,4 @@
-//! The command line: the app, the demo, and the commands for scripts. All use the same gateway and store.
+//! The command line: app, demo, and commands for scripts; all use one gateway and store.
 
 #[macro_use]
 mod exit;
@@ -166,23 +166,29 @@ commands! {
     Demo(app::DemoArgs),
     /// Open reports that were saved by any tool, or are stored: no network, no key
     Open(app::OpenArgs),
-    /// Print a file's sandboxes, a table on a terminal and JSON elsewhere; each page that is not stored costs one request
+    /// Print a file's sandboxes, a table on a terminal and JSON elsewhere; each page that is not
+    /// stored costs one request
     List(list::ListArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),
-    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP, ATT&CK Navigator; a report that is not stored costs one request
+    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP, ATT&CK Navigator;
+    /// a report that is not stored costs one request
     Export(export::ExportArgs),
-    /// Download an artifact of a sandbox: HTML report, network capture, event log, memory dump; costs one request
+    /// Download an artifact of a sandbox: HTML report, network capture, event log, memory dump;
+    /// costs one request
     Download(calls::DownloadArgs),
     /// Submit a file of this machine for a private scan; costs one private scan
     Submit(Box<submit::SubmitArgs>),
-    /// Watch a file's scan until its reports are there; each poll costs one request, each page of the list one more
+    /// Watch a file's scan until its reports are there; each poll costs one request, each page of
+    /// the list one more
     Watch(watch::WatchArgs),
     /// Delete a private file at the service; costs one request
     Delete(calls::DeleteArgs),
-    /// Rank many files by what is stored of them, with the price of what is missing; costs nothing, and with --fetch that price
+    /// Rank many files by what is stored of them, with the price of what is missing; costs nothing,
+    /// and with --fetch that price
     Triage(triage::TriageArgs),
-    /// Compare what sandboxes saw, in one file, in two or in documents, from stored reports; costs nothing
+    /// Compare what sandboxes saw, in one file, in two or in documents, from stored reports; costs
+    /// nothing
     Compare(compare::CompareArgs),
     /// Print the price of operations, its rules, and whether the quota allows them; costs nothing
     Cost(Box<cost::CostArgs>),
@@ -192,9 +198,11 @@ commands! {
     Usage(counters::UsageArgs),
     /// Search every stored report, or those named, for words or a regular expression; costs nothing
     Search(search::SearchArgs),
-    /// List the stored files that have a value: a host, a hash, a path, a key, a command, a mutex; costs nothing
+    /// List the stored files that have a value: a host, a hash, a path, a key, a command, a mutex;
+    /// costs nothing
     Pivot(pivot::PivotArgs),
-    /// Call any other operation of the service, and print the response as JSON; costs the operation's price
+    /// Call any other operation of the service, and print the response as JSON; costs the
+    /// operation's price
     Api(calls::ApiArgs),
     /// Print each call with its cost, and the service's counters for comparison; costs nothing
     Ledger(ledger::LedgerArgs),
@@ -265,7 +273,7 @@ pub fn commands() -> Vec<(String, String)> {
     Cli::command().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
 }
 
-/// The grammar for parsing and help, where only the program's own help lists the options of every command.
+/// Builds a grammar for help, where only the program's own help lists every command's options.
 fn grammar_for_help() -> clap::Command {
     Cli::command().mut_subcommands(short_help)
 }

@@ -89,7 +89,7 @@ impl Output {
     }
 }
 
-/// The result of printing; a reader that closes the pipe early is not a failure, and ends the program.
+/// Ends the program if a reader closes the pipe early, which is not a failure.
 pub(super) fn or_end<T>(printed: std::io::Result<T>) -> std::io::Result<T> {
     match printed {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),

@@ -1,4 +1,4 @@
-//! `behaview pivot`: lists the stored files that have a value, as any kind that it can be. Sends nothing.
+//! `behaview pivot`: lists stored files with a value, of any kind it can be. Sends nothing.
 
 use super::*;
 use crate::prevalence::{Prevalence, StableKeys, ValueHolder};
@@ -10,7 +10,8 @@ const MAX_HOLDERS: usize = 10_000;
 #[derive(Debug, Args)]
 #[command(after_help = examples("pivot"))]
 pub(super) struct PivotArgs {
-    /// A host, an address, a URL, a hash, a path, a registry key or its data, a command, a mutex, a service, a behash
+    /// A host, an address, a URL, a hash, a path, a registry key or its data, a command, a mutex, a
+    /// service, a behash
     #[arg(required = true, value_name = "VALUE")]
     values: Vec<String>,
     /// Print a JSON object a line

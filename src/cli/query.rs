@@ -49,8 +49,8 @@ pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Re
     response
 }
 
-/// Runs a call until it is complete. After a signal it waits a moment for the response, then cancels the call, so that
-/// the received bytes are stored and the possible cost is recorded. The signal takes effect after that.
+/// Runs a call until it is complete. After a signal it waits a moment, then cancels the call, so
+/// that received bytes and possible cost are recorded. The signal takes effect after that.
 async fn run_call(
     gateway: &Gateway,
     request: &Request,
@@ -125,7 +125,7 @@ fn show_received(meter: &Mutex<ReceivedMeter>, received: &Received) {
     }
 }
 
-/// Prints the cost of this run on standard error; only a charged run then deletes by the config's limits.
+/// Prints this run's cost on standard error; only a charged run then deletes by config limits.
 pub(super) fn print_cost(setup: &Setup) -> Result<()> {
     let spent = setup.gateway.store.spent(&setup.gateway.session)?;
     let all: SpentUnits = spent.values().copied().sum();
@@ -138,7 +138,7 @@ pub(super) fn print_cost(setup: &Setup) -> Result<()> {
     Ok(())
 }
 
-/// The cost of this run by unit, for scripts: certain, perhaps of lost or refused calls, and whether it may be higher.
+/// Returns this run's cost by unit: certain, perhaps of lost or refused calls, at least or exact.
 pub(super) fn cost(gateway: &Gateway) -> Result<Vec<Value>> {
     let cost = |unit: Unit, of: SpentUnits| json!({"unit": unit, "charged": of.charged, "perhaps": of.unsure, "at_least": of.is_open});
     Ok(gateway.store.spent(&gateway.session)?.into_iter().map(|(unit, spent)| cost(unit, spent)).collect())
@@ -170,7 +170,7 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
     }
     let totals: Vec<_> = total.into_values().collect();
     let call = |call: &(String, Option<Price>)| json!({"request": call.0, "stored": call.1.is_none(), "price": call.1});
-    // A remark has the costs that no call shows before it is made; a total without a maximum is not known.
+    // A remark has costs that no call shows before; a total without a maximum is unknown.
     let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "totals": totals, "remark": remark});
     print(setup.spending.json, &shown, || {
         let row = |(what, price): &(String, Option<Price>)| {

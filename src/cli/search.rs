@@ -1,4 +1,4 @@
-//! `behaview search`: finds rows of stored reports or of documents that match a pattern. Sends nothing.
+//! `behaview search`: finds rows of stored reports or documents by pattern. Sends nothing.
 
 use super::*;
 use crate::app::find::{Hit, HitGroup, HitSource};

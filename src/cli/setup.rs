@@ -51,8 +51,8 @@ impl Setup {
         );
         let is_offline = config.offline || spending.dry_run;
         let known = config.known_keys();
-        // `api_key_command` may prompt for a password, so a run that sends nothing does not run it. It
-        // knows another key nevertheless, so that it never stores it.
+        // `api_key_command` may prompt for a password: a run that sends nothing does not run it,
+        // but knows another key, so that it never stores it.
         let credential = if is_offline { known.first().cloned() } else { config.credential()? };
         let client = Client::new(profile, credential)?;
         // Nothing has stored the arguments before this check.
@@ -144,7 +144,7 @@ pub(super) fn hint(words: impl AsRef<str>) {
     }
 }
 
-/// Prints a warning on standard error. Errors are ignored: the result matters more than the warning.
+/// Prints a warning on standard error; ignores errors, as the result matters more.
 pub(super) fn warn(remark: impl AsRef<str>) {
     let name = if remark.as_ref().starts_with("behaview") { "" } else { "behaview: " };
     let _ = write!(std::io::stderr(), "{}", wrapped(&format!("{name}{}", remark.as_ref())));

@@ -10,7 +10,8 @@ use std::cell::Cell;
 #[derive(Debug, Args)]
 #[command(after_help = examples("show"))]
 pub(super) struct ShowArgs {
-    /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one identifier a line or a report
+    /// Sandbox identifiers as a list gives them, or saved reports; - for standard input, one
+    /// identifier a line or a report
     #[arg(required = true, value_name = "IDENTIFIER")]
     identifiers: Vec<OsString>,
     /// Send the request even if the report is stored
@@ -25,10 +26,12 @@ pub(super) struct ShowArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ShowFormat {
-    /// Each report as it was received, the key redacted, in the envelope of the service; of a document unchanged
+    /// Each report as it was received, the key redacted, in the envelope of the service; of a
+    /// document unchanged
     Json,
-    /// One array of flat objects with `_id` and `_type`, as the official command line prints with --format json; into a file or
-    /// pipe each value as it was received, the key redacted; of a document unchanged
+    /// One array of flat objects with `_id` and `_type`, as the official command line prints with
+    /// --format json; into a file or pipe each value as it was received, the key redacted; of a
+    /// document unchanged
     Vt,
 }
 
@@ -63,8 +66,8 @@ impl ShowArgs {
     }
 }
 
-/// Parses a typed identifier. Rejects what cannot be the service's and is not stored, such as half of an
-/// unquoted identifier with a blank: the call would be charged.
+/// Parses a typed identifier. Rejects what is neither stored nor perhaps the service's, such as
+/// half of an unquoted one with a blank: the call would be charged.
 pub(super) fn identifier(text: &str, common: &Common) -> Result<Identifier> {
     let identifier = listed(text)?;
     if identifier.has_documented_format() || stored(&identifier, common)?.is_some() {
@@ -139,7 +142,7 @@ impl Printer {
     }
 }
 
-/// A report with its attributes next to `_id` and `_type`, and related objects' identifiers, as received.
+/// Flattens a report: attributes beside `_id` and `_type`, and related identifiers, as received.
 fn flat(bytes: &[u8]) -> Result<Vec<u8>> {
     let whole = Raw::new(bytes);
     let report = whole.member("data").filter(|data| data.kind() == Kind::Object).unwrap_or(whole);

@@ -29,7 +29,8 @@ enum StoreCommand {
 #[derive(Debug, Default, Args)]
 #[command(after_help = examples("store remove"), group = ArgGroup::new("items").required(true).args(["id", "older_than", "all"]))]
 struct RemoveArgs {
-    /// Remove this: a sandbox identifier, a file's SHA-256 (all of its reports), or an id that the list shows
+    /// Remove this: a sandbox identifier, a file's SHA-256 (all of its reports), or an id that the
+    /// list shows
     id: Option<String>,
     /// Remove everything older, such as 30d or 12h
     #[arg(long, value_name = "AGE", value_parser = age)]
@@ -160,7 +161,7 @@ fn one(item: &StoredItem, named: &str) -> Option<DeletionTarget> {
     (id(item) == named).then(|| item.purge())
 }
 
-/// The service of a profile. For a profile that was removed from the config: the service of its stored items.
+/// Names a profile's service; of a profile removed from the config, that of its stored items.
 fn service_named(name: &str, config: &Config, items: &[StoredItem]) -> Result<String> {
     let fetched = || items.iter().find(|item| item.profile == name && !item.is_import());
     match config.profile() {

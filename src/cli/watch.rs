@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 pub(super) struct WatchArgs {
     /// SHA-256 of the private file
     sha256: String,
-    /// Identifier of the scan; without it, the one that was begun from here, else the last one of the file
+    /// Identifier of the scan; without it, the one that was begun from here, else the last one of
+    /// the file
     #[arg(long, value_name = "ID")]
     scan: Option<String>,
     #[command(flatten)]
@@ -65,7 +66,7 @@ impl WatchArgs {
         }
         let is_done = scan.is_none() && !gateway.store.reports(&gateway.service, &file)?.is_empty();
         self.agreed.check(is_done.then(|| done_already(pace)).as_deref())?;
-        // A typed identifier may be misspelt, so it is recorded only after the service has confirmed it.
+        // A typed identifier may be misspelt: records it only once the service confirms it.
         if !is_typed {
             note(&setup, &file, Some(scan.clone()))?;
         }
