@@ -1,4 +1,4 @@
-//! Merges flags, variables, the config file and defaults, in this order of precedence, into one table.
+//! Merges flags, variables, config file and defaults, in this order of precedence, into a table.
 
 use super::settings::{SETTINGS, Setting, masked, without_values};
 use super::{Config, ConfigError};
@@ -138,7 +138,7 @@ impl Layers {
         (found, layers)
     }
 
-    /// Tries each member of a table alone, then its own members; adds those that are valid settings.
+    /// Tries each member of a table alone, then its own members; adds the valid settings.
     fn try_each(
         &mut self,
         text: &str,

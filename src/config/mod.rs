@@ -98,7 +98,7 @@ struct LimitTable {
     per_minute: Option<NonZeroU32>,
 }
 
-// The user's entitlements, from the config or an option. No doc comment: clap would show it as a command's help.
+// The user's entitlements by config or option. No doc comment: clap would show it as help.
 #[derive(Debug, Default, PartialEq, Eq, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[command(next_help_heading = "Entitlements, else from the config file or the balances")]
@@ -303,7 +303,7 @@ impl Config {
         self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
     }
 
-    /// The profile in use, by name; an error if the config has none of that name, or the name is the key.
+    /// Returns the profile in use; an error if the config lacks its name, or the name is the key.
     pub fn profile(&self) -> Result<Profile, ConfigError> {
         let builtin = Profile::default();
         let name = self.profile.as_ref().unwrap_or(&builtin.name).clone();

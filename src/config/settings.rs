@@ -1,6 +1,6 @@
-//! The settings, parsed from the template of the config file, which has each below its description.
+//! Parses the settings from the config file's template, which has each below its description.
 //!
-//! The comment before a setting ends with its default, as in "; default 30", and the variable that sets it.
+//! The comment before a setting ends with its default ("; default 30"), and its variable.
 
 use crate::text::nearest;
 use std::sync::LazyLock;
@@ -110,7 +110,7 @@ impl Setting {
     }
 }
 
-/// A name as written if it is short, a plain word or a setting, else masked: the name may be the key by mistake.
+/// Masks a name unless it is short, a plain word or a setting: it may be the key by mistake.
 pub(super) fn masked(written: &str) -> &str {
     let is_plain = written.len() <= 24 && written.bytes().all(|b| b.is_ascii_lowercase() || b == b'_' || b == b'-');
     let is_own = || SETTINGS.iter().any(|setting| setting.name.split('.').any(|part| part == written));
