@@ -1,4 +1,4 @@
-//! The service's own counters: the amounts spent by user and group in each period, and the usage record.
+//! The service's own counters: amounts of user and group in each period, and the usage record.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::http::set;
 /// An amount for each period: a limit, or the amount spent. Periods are in UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeriodAmounts {
-    /// Beyond this limit the error is TooManyRequestsError, beyond others QuotaExceededError. Quota records lack it.
+    /// Beyond it TooManyRequestsError, beyond others QuotaExceededError; not in quota records.
     pub minute: u64,
     pub hourly: u64,
     pub daily: u64,
@@ -106,8 +106,8 @@ impl SpendingAccount {
     }
 }
 
-/// Quotas that the demo shows but never spends: name, limit and use of the user, and the same of the group.
-/// As at the service, the user's limit of a quota that is sold to groups is zero.
+/// Quotas that the demo shows but never spends: name, limit and use of the user and the group. As
+/// at the service, the user's limit of a quota sold to groups is zero.
 type FixedQuotas = (&'static str, (u64, u64), Option<(u64, u64)>);
 const FIXED: [FixedQuotas; 8] = [
     ("intelligence_searches_monthly", (0, 12), Some((1_000, 163))),
@@ -154,7 +154,7 @@ impl Counters {
         [&mut self.user, &mut self.group, &mut self.scans].into_iter().for_each(|account| account.turn(now));
     }
 
-    /// The first period whose limit a call of this cost would exceed: 0 for the minute, to 3 for the month.
+    /// Returns the first period whose limit this cost exceeds: 0 for the minute to 3 for the month.
     pub(crate) fn lacking(&self, requests: u64, scans: u64) -> Option<usize> {
         let [user, group] = [&self.user, &self.group].map(|account| account.lacking(requests));
         user.or(group).or_else(|| self.scans.lacking(scans))

@@ -1,4 +1,4 @@
-//! Generates reports: one of any size, deterministic for a number of rows, and one of extreme values.
+//! Generates reports: of any size, deterministic for a number of rows, and of extreme values.
 
 use std::fmt::{Result, Write};
 
@@ -6,8 +6,8 @@ pub(super) const SANDBOX: &str = "Observatory 11";
 
 const DEPTH: u64 = 8;
 
-/// The lists of the report, each with its share of all rows in percent.
-/// Rows resemble those of a Windows installation; the last row of each list of text contains `needle`.
+/// Lists of the report, with their share of rows in per cent. Rows resemble those of a Windows
+/// installation; each text list's last row contains `needle`.
 const LISTS: [(&str, u64); 12] = [
     ("processes_tree", 10),
     ("files_opened", 20),
@@ -65,7 +65,7 @@ fn mix(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Writes a process as the child of the one before it; the deepest process also closes its ancestors.
+/// Writes a process as the child of the one before; the deepest also closes its ancestors.
 fn process(n: u64, count: u64, word: &str, to: &mut String) -> Result {
     let id = 1_000 + mix(n) % 300;
     let depth = n % DEPTH;
@@ -96,7 +96,7 @@ pub(super) fn attributes(rows: u64) -> String {
     text + "}"
 }
 
-/// A report of extreme numbers, depths and lengths. Its grammar is valid; some strings are not Unicode.
+/// Returns a report of extreme numbers, depths and lengths: valid JSON, some strings not Unicode.
 pub(super) fn extreme_report(sha256: &str) -> String {
     let mut attributes = String::from(r#"{"sandbox_name":"Extremes","analysis_date":1794474845"#);
     for (name, value) in [

@@ -1,4 +1,4 @@
-//! HTTP: reads requests, builds responses, and serves the socket by hyper or, for one response, by a hook.
+//! Reads HTTP requests, builds responses, and serves them by hyper or, for one response, a hook.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};

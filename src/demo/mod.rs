@@ -1,4 +1,4 @@
-//! The embedded service: a real HTTP/1.1 server on loopback with made-up reports and honest counters.
+//! The embedded service: a real HTTP/1.1 server on loopback, made-up reports, honest counters.
 //!
 //! It uses nothing of the rest of the crate, so that it can disagree with it. The path of a call:
 //!
@@ -69,7 +69,7 @@ pub struct Options {
     /// Requests that colleagues in the group had spent before the start.
     pub group_spent: u64,
     pub scan_limits: ScanLimits,
-    /// Number of polls until the first sandbox of an analysis is done; each further sandbox takes one more.
+    /// Number of polls until an analysis's first sandbox is done; each further one takes one more.
     pub polls: u64,
     /// Unix time in seconds of a stopped clock; the machine's clock unless given.
     pub now: Option<i64>,
@@ -126,7 +126,7 @@ pub struct Interference {
     pub target: Option<String>,
     /// Additional delay before the response.
     pub delay: Duration,
-    /// Whether a hook responds in place of the service, which then neither handles nor counts the call.
+    /// Whether a hook responds in place of the service, which neither handles nor counts the call.
     pub is_uncounted: bool,
     /// Replaces the response of an admitted call before the call is charged.
     pub reply: Option<Box<dyn FnOnce(DemoResponse) -> DemoResponse + Send>>,
@@ -209,7 +209,7 @@ impl Demo {
         UsedAmounts { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }
     }
 
-    /// Spends `requests` of the group for a colleague; the user's own counters do not change (§8.1).
+    /// Spends `requests` of the group for a colleague, not of the user's own counters (§8.1).
     pub fn colleague_spends(&self, requests: u64) {
         self.service.state().counters.group.spend(requests);
     }

@@ -1,4 +1,4 @@
-//! Private files, their reports (§4.1, §4.2) and their scans: each poll takes an analysis one step further.
+//! Private files, their reports (§4.1, §4.2) and scans: each poll takes an analysis a step further.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -97,7 +97,7 @@ pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(json!({ "data": object }).to_string()))
 }
 
-/// Merges a file's reports that a strict parser accepts: lists are joined, and of scalars the first counts.
+/// Merges a file's reports that are strict JSON: lists are joined, of scalars the first counts.
 pub(super) fn summary(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let mut summary = Map::new();
@@ -135,7 +135,7 @@ fn analysis_id(file: &PrivateFile) -> String {
     format!("{}-private", file.sha256.get(..32).unwrap_or_default())
 }
 
-/// A report's HTML page, capture, event log or memory image: made up, harmless, and served in ranges.
+/// Serves a report's page, capture, event log or memory image: made up, harmless, in ranges.
 pub(super) fn artifact(id: &str, context: &mut Context) -> DemoResult {
     let (_, report) = find_report(id, context)?;
     let kind = context.call.segments.last().map_or("", String::as_str);
@@ -300,7 +300,7 @@ pub(super) struct Scans {
 }
 
 impl Scans {
-    /// Polls an analysis: finished sandboxes are listed from now on. The first is finished at poll `first`.
+    /// Polls an analysis and lists finished sandboxes; the first is finished at poll `first`.
     fn poll(&mut self, id: &str, first: u64) -> Option<Value> {
         let analysis = self.analyses.iter_mut().find(|analysis| analysis.id == id)?;
         analysis.polls += 1;

@@ -1,5 +1,5 @@
-//! Public files in API v3 (§4.2) and, by flat responses with a `response_code`, in API v2 (§8.2); and the user of
-//! the key, with quotas and usage (§8.3).
+//! Public files in API v3 (§4.2) and, as flat responses with a `response_code`, in API v2 (§8.2);
+//! and the key's user, with quotas and usage (§8.3).
 
 use jiff::ToSpan;
 use jiff::civil::Date;

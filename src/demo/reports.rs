@@ -25,7 +25,7 @@ type EmbeddedFile = (&'static str, &'static str, &'static str, &'static [&'stati
 const BUSY: &str = "Busy installer.exe";
 /// Number of sandboxes that run a submitted file.
 const SANDBOXES: usize = 3;
-/// The file of unfriendly strings; [`generated::extreme_report`] adds a report to those in its folder.
+/// The file of unfriendly strings; its folder also gets [`generated::extreme_report`].
 const HOSTILE: &str = "Unfriendly strings.bin";
 
 /// Declares files by their folder, with the names of their reports.
@@ -90,7 +90,7 @@ pub(super) fn read_embedded(rows: u64) -> io::Result<Vec<PrivateFile>> {
     Ok(EMBEDDED.iter().map(|file| read(file, rows)).collect::<Result<_, _>>()?)
 }
 
-/// The reports of a submitted file: those of the first embedded file, with identifiers of this file.
+/// Returns a submitted file's reports: the first embedded file's, with this file's identifiers.
 pub(super) fn made_for(sha256: &str, files: &[PrivateFile], now: i64) -> Vec<DemoReport> {
     let named = |model: &DemoReport| {
         let sandbox = model.id.split_once('_').and_then(|(_, rest)| rest.rsplit_once('-'));

@@ -122,7 +122,7 @@ impl DemoService {
         (reply.with_header("date", date.unwrap_or_default()), interference)
     }
 
-    /// Admits a call with the key, a license if it needs one, a valid body, and enough quota for its price.
+    /// Admits a call with key, any license it needs, a valid body, and enough quota for its price.
     fn admit(
         &self,
         call: &DemoCall,
