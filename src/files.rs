@@ -1,4 +1,4 @@
-//! Creates, reads and replaces files and folders that only their owner can access, whatever the umask.
+//! Creates, reads and replaces files and folders that are their owner's alone, whatever the umask.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
@@ -136,7 +136,7 @@ pub fn make_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().write(true).create_new(true))
 }
 
-/// Opens a file for appending, in a folder that exists, and creates it if missing; never follows a link.
+/// Opens or creates a file for appending in an existing folder; never follows a link.
 pub fn append(path: &Path) -> io::Result<File> {
     if path.is_symlink() {
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, "it is a link, which is not followed"));

@@ -70,7 +70,7 @@ impl Log {
             let _ = write!(line, " {name}={}", quoted(&value.to_string()));
         }
         line.push('\n');
-        // One write, so that the lines of two programs do not mix. Errors are ignored: the paid response matters more.
+        // One write keeps two programs' lines apart. Errors are ignored: responses matter more.
         (&open.file).write_all(line.as_bytes()).ok().map(|()| id)
     }
 
@@ -79,7 +79,7 @@ impl Log {
     }
 }
 
-/// A value in its visible form, in quotation marks unless it is one plain word. Escaped text is not escaped twice.
+/// Quotes a value's visible form, unless it is a plain word; does not escape escaped text again.
 fn quoted(value: &str) -> String {
     let visible = Untrusted::from(value).visible().to_string();
     // Only the backslashes of its escapes would change.
