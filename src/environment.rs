@@ -5,8 +5,7 @@ pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// The value of a variable; `None` if it is unset or empty.
 ///
-/// Invalid Unicode in a value is replaced, not dropped: the caller then rejects the value instead
-/// of treating the variable as unset.
+/// Replaces invalid Unicode: the caller then rejects the value, and does not take it for unset.
 pub fn variable(name: &str) -> Option<String> {
     let value = std::env::var_os(name)?;
     Some(value.to_string_lossy().into_owned()).filter(|value| !value.is_empty())

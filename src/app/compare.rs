@@ -142,8 +142,7 @@ pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     sides.into_iter().map(|(_, bits)| bits).collect()
 }
 
-/// Returns the compared reports, and the techniques of the side here against all others as part of
-/// them; `None` for a single side.
+/// Returns the compared reports, and the techniques of the side here against the others.
 pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSource>, Part)> {
     let (these, others): (Vec<_>, Vec<_>) = sides(columns).into_iter().partition(|side| side >> here & 1 == 1);
     let is_one_file = columns.iter().all(|column| column.side == 0);

@@ -31,8 +31,7 @@ pub(super) fn outcome(request: &Request, taken: &Result<StoredResponse, ServiceE
     }
 }
 
-/// Counts the submissions that a response returns (§8.2); without a maximum if the response lacks
-/// the number, or gives it twice.
+/// Counts the submissions returned (§8.2); no maximum if the number is missing, or given twice.
 fn submissions(body: &[u8]) -> Units {
     let response = Raw::new(body.trim_ascii_end());
     let of = |file: &Raw<'_>| {
@@ -79,8 +78,7 @@ pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
 }
 
-/// Reads a response whose bytes are stored, and moves it to its place if it is usable. Returns a
-/// remark if the store failed to move it.
+/// Reads a stored response and moves it to its place if usable; returns a remark if that failed.
 pub(super) fn read_stored(
     store: &Store,
     request: &Request,

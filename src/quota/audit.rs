@@ -21,8 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum lag of a counter and difference of clocks: readings are final after this time unused.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
-/// Time after a call before a counter may lower the cost that its response showed, as counters may
-/// lag for longer than a few minutes.
+/// Time until a counter may lower the cost that a response showed: it may lag for many minutes.
 const MAX_LAG: SignedDuration = SignedDuration::from_mins(60);
 
 /// A call in the ledger; its text is safe to show.
@@ -210,8 +209,7 @@ pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<W
     Some(whole)
 }
 
-/// The windows that decide. Each ends at a reading after a quiet time, and begins at any reading
-/// since the previous quiet one.
+/// Returns the windows that decide: from any reading since a quiet one to the next quiet one.
 ///
 /// The app reads the counters after each paid call, too soon for a final result. So a window with a
 /// late end reaches back over such readings.

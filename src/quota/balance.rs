@@ -91,8 +91,7 @@ impl Counter {
         (!lives_on_group).then_some(side)
     }
 
-    /// Whether the user or the group is allowed anything; `None` if a side is unreadable and the
-    /// other does not decide it.
+    /// Returns whether user or group are allowed anything; `None` if an unreadable side decides it.
     pub(crate) fn allows_anything(&self) -> Option<bool> {
         let sides = [&self.user, &self.group];
         let allowed = sides.into_iter().flatten().any(|side| side.allowed > 0);

@@ -70,8 +70,7 @@ impl Entitlement {
 pub struct Uploads(Arc<BTreeMap<String, bool>>);
 
 impl Uploads {
-    /// Whether a file was new to the service when it was uploaded; `None` if the response to the
-    /// upload was lost.
+    /// Returns whether a file was new when it was uploaded; `None` if that response was lost.
     pub fn has_new(&self, sha256: &str) -> Option<bool> {
         match self.0.get(sha256) {
             None => Some(false),

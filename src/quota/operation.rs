@@ -63,8 +63,7 @@ impl Kind {
     }
 }
 
-/// The numbers that prices depend on. By default a count is one, a fact is unknown, and of two
-/// cases the dearer one applies.
+/// Numbers that prices depend on; default: counts of one, unknown facts, the dearer of two cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     /// HTTP calls; each page, each pivot and each step of a cursor is one.

@@ -45,8 +45,7 @@ pub struct ForecastLine {
     /// Whether the time of the reset is a guess.
     #[serde(rename = "reset_assumed")]
     pub reset_is_assumed: bool,
-    /// When the last unit fits within this limit alone, at the lowest price of the plan; `None`
-    /// after more than ten years.
+    /// When the last unit fits this limit alone, at the lowest price; `None` after ten years.
     pub(crate) ready_at: Option<Timestamp>,
     pub fit: Fit,
 }

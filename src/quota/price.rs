@@ -121,8 +121,7 @@ impl Price {
         self.verdict.units.max == Some(0)
     }
 
-    /// The price in short: "1 request", "0", "0 or 1 request", "1 request per submission",
-    /// "refused: no private scanning licence".
+    /// Formats it in short: "1 request", "0 or 1 request", "refused: no private scanning licence".
     pub fn short(&self) -> String {
         let Verdict { unit, units, each, refusal, .. } = self.verdict;
         match (refusal, each) {
@@ -141,8 +140,7 @@ impl Price {
         }
     }
 
-    /// The explanation, one sentence per entry: the rule, the units and holders charged, the facts
-    /// that decide, the assumptions.
+    /// Explains it in sentences: the rule, units and holders, the facts that decide, assumptions.
     pub fn explanation(&self) -> Vec<String> {
         let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
         let (pool, holders) = (self.verdict.pool.label(), holders.join(" and "));
@@ -221,11 +219,9 @@ pub enum Outcome {
     Unsent,
     /// It was answered, and the response does not narrow the price.
     Received,
-    /// The number of items in the response that are charged one by one; without a maximum if the
-    /// response omits the number of some.
+    /// Items in the response, charged one by one; without a maximum if it omits some numbers.
     Items(Units),
-    /// It was answered, and its subject (the analysis requested or the file uploaded) existed
-    /// before (`true`) or did not.
+    /// It was answered; its subject (analysis or uploaded file) existed before (`true`) or did not.
     Existed(bool),
     /// Its response was an error, which may be charged: the specification does not say.
     Failed,

@@ -28,8 +28,7 @@ pub struct Address {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub path: PathBuf,
-    /// Expected hash and length. A file that has changed is not sent; if it changes during the
-    /// upload, the upload stops.
+    /// Expected hash and length: a file that has changed is not sent, or its upload stops.
     pub file: Option<(Sha256, u64)>,
     /// The upload address, if the service named one; then the path is unused.
     pub to: Option<UploadAddress>,

@@ -7,8 +7,7 @@ use crate::text::count;
 use jiff::Timestamp;
 
 impl Request {
-    /// The irreversible or possibly repeated effects of the request, if any. They need a
-    /// confirmation, whatever the price.
+    /// Names the request's irreversible or repeatable effects, which need a confirmation.
     pub fn warning(&self) -> Option<String> {
         let own = match self {
             Self::PrivateDelete { file, only_from_storage: false } => Some(format!(

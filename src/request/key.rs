@@ -94,8 +94,7 @@ impl Request {
         (operation == b"artifact").then(identifier).flatten()
     }
 
-    /// The file of the response stored under this key, if any. Most keys of a newer version have it
-    /// as their second word, too.
+    /// Returns the file in a response's key, the second word of most keys, even of newer versions.
     pub fn file_of_key(key: &[u8]) -> Option<Sha256> {
         let of_report = match Self::of_storage_key(key) {
             Some(Self::Behaviour { identifier }) => Some(identifier),

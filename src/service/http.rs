@@ -1,5 +1,4 @@
-//! The HTTP client of a profile: its redirects, retries, proxies and certificates; the timeout of a
-//! call; and the decoder of a response.
+//! Makes a profile's HTTP client (redirects, proxies, certificates); times out, decodes responses.
 
 use super::error::{SILENT, ServiceError, reason};
 use super::profile::{LONGEST_CERTIFICATES, PROXY_OF_SYSTEM, Profile, is_proxy};
@@ -111,8 +110,7 @@ const GZIP: u8 = 0x1f;
 pub(super) enum ContentDecoder {
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    /// The first byte decides: a proxy may decompress a response but keep its label, and the
-    /// service labels plain errors.
+    /// The first byte decides, as proxies decompress responses and services label plain errors.
     Undecided,
 }
 

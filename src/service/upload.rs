@@ -35,8 +35,7 @@ const MIN_BYTES_PER_S: u64 = 1024;
 const UNSENDABLE: &AsciiSet = &CONTROLS.add(b'"');
 
 impl Client {
-    /// Uploads a file and waits for the response's headers. Silence ends the wait; a slow upload
-    /// does not while it makes progress.
+    /// Uploads a file and waits for headers; ends if nothing moves, not because an upload is slow.
     pub(super) async fn upload(
         &self,
         address: &Address,

@@ -73,8 +73,7 @@ impl Store {
     }
 }
 
-/// Writes a reading. Of readings without a call in between, only the first of each five minutes
-/// and the last stay.
+/// Writes a reading; between calls only the first of each five minutes and the last one stay.
 fn write(connection: &Connection, payer: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> rusqlite::Result<()> {
     let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(

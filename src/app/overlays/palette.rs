@@ -1,5 +1,4 @@
-//! Help and palette, one list: commands by subject with keys, prices and reasons, then topics of
-//! the manual; typed text filters it.
+//! Help and palette, one list that typed text filters: commands by subject, then manual topics.
 
 use crate::app::find::SearchQuery;
 use crate::app::keys::CHOSEN;

@@ -114,8 +114,8 @@ pub(crate) struct KeyOffer {
 }
 
 impl ShownPrices {
-    /// Records the offers and the confirmation on a frame; those of the previous frame retain
-    /// their first frame.
+    /// Records a frame's offers and confirmation; those of the previous frame keep their first
+    /// frame.
     pub(crate) fn show(&mut self, frame: u64, offers: Vec<(Key, KeyOffer)>, question: Option<u64>) {
         let shown = offers.into_iter().map(|(key, offer)| {
             let before = self.priced.iter().find(|before| before.key == key && before.offer == offer);

@@ -297,8 +297,7 @@ impl Report {
         sections.filter(|section| section.is_perhaps_cut())
     }
 
-    /// Names them with lengths, unknown ones as `other`, such as `files_opened 300, perhaps cut by
-    /// the service`; `None` for none.
+    /// Names them with lengths: `files_opened 300, perhaps cut by the service`; `None` for none.
     pub fn cut_lists_label(&self, pane: Option<Pane>) -> Option<String> {
         let name = |list: &Section| list.attribute.map_or(Pane::Other.name(), |known| known.name);
         let lists = self.cut_lists(pane).map(|list| format!("{} {}", name(list), list.len()));
