@@ -1,33 +1,33 @@
-//! `behaview` browses the behaviour reports of privately scanned files in a terminal, and prices every key before it is pressed.
+//! `behaview` browses private files' behaviour reports, and prices every key before it is pressed.
 //!
 //! # The screen
 //! ```text
-//!  behaview · demo · 57874b32…938c · CAPE Sandbox · ran 2026-11-12 09:14 UTC · stored 3h          title  view::screen
-//!  1 Processes 37 │ 2 Tags 8 │ 3 Registry 10 │ 4 Files 22 │ 5 Network 4 │ … │ 0 Overview         tabs   app::panes
-//! ╭─ Sandboxes 4 of 6 ─┲━ 1 Processes ━━━━━━━━ 1/37 ━┱─ 2 Tags ───────────────── 8 ─╮
-//! ›● CAPE Sandbox      › ▾ viewer.exe  4012  +0      ┃ CALLS_WMI                    │
-//! │  stored 3h         ┃ ├─▾ setup.tmp  5120  +1     ▐*CREATES_SCHEDULED_TASK       │
-//! │+ next page         ┃ │ └─• cmd.exe  2884  +2     ▐─ 3 Registry ──────────── 10 ─┤     panes  view::pane, app::panes
-//! │  1 request         ┃                             ┃!set HKCU…\Run = rundll32.e…  │     list   view::list
-//! ├─ 0 Overview ── 16 ─┨                             ┠─ 4 Files ─────────────── 22 ─┤
-//! │!verdict  MALWARE   ┃                             ┃*dropped …\stage.js · by s…   │
-//! ╰────────────────────┺━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┹──────────────────────────────╯
-//!  viewer.exe  4012  +0                                                                           detail, message
-//!  1 request: enter next page  R relist │ +3 in ? │ free: ? help  ! findings                      bar    view::bar, app::spending
-//!  left: you 239 this hour, 499 today · group 17,519 today │ spent 1 (demo)
+//!  behaview · demo · 57874b32…938c · CAPE Sandbox · stored 3h        title view::screen
+//!  1 Processes 37 │ 2 Tags 8 │ 3 Registry 9 │ … │ 0 Overview         tabs  app::panes
+//! ╭─ Sandboxes 4 of 6 ─┲━ 1 Processes ━━━ 1/37 ━┱─ 2 Tags ───── 8 ─╮
+//! ›● CAPE Sandbox      › ▾ viewer.exe  4012  +0 ┃ CALLS_WMI        │
+//! │  stored 3h         ┃ ├─▾ setup.tmp  5120  +1▐*PERSISTENCE      │
+//! │+ next page         ┃ │ └─• cmd.exe  2884  +2▐─ 3 Registry ─ 9 ─┤ panes view::pane, app::panes
+//! │  1 request         ┃                        ┃!set HKCU…\Run = …│ list  view::list
+//! ├─ 0 Overview ── 16 ─┨                        ┠─ 4 Files ─── 22 ─┤
+//! │!verdict  MALWARE   ┃                        ┃*dropped …\a.js   │
+//! ╰────────────────────┺━━━━━━━━━━━━━━━━━━━━━━━━┹──────────────────╯
+//!  viewer.exe  4012  +0                                              detail, message
+//!  1 request: enter next page  R relist │ +3 in ? │ free: ? help     bar   view::bar
+//!  left: you 239 this hour, 499 today · group 17,519 │ spent 1             app::spending
 //! ```
 //!
 //! # Glossary
 //! | term | meaning |
 //! |---|---|
-//! | specification | the service's document "Private File Behaviour Retrieval and Quota Consumption Rules"; § is one of its sections, and [`quota::RULES`] quotes each of its sentences about prices |
+//! | specification, § | "Private File Behaviour Retrieval and Quota Consumption Rules", a section |
 //! | report | the behaviour of one file in one sandbox (specification §2.1) |
 //! | identifier | names a report in requests: file, sandbox and time; its shape is never trusted |
 //! | attribute | one member of a report; [`report::ATTRIBUTES`] lists the known ones |
 //! | section | the rows of one attribute, in the order of the bytes |
 //! | pane | attributes that are shown together; unknown ones are in the pane "Other" |
-//! | body | the bytes of a response in memory, as received except that an echoed API key is redacted |
-//! | request | an operation of the service with its input: it determines address, price, and the key of the stored response |
+//! | body | a response's bytes in memory, as received except that an echoed API key is redacted |
+//! | request | an operation with its input: has an address, a price, and its response a key |
 //! | in flight | sent, without a response yet; a cancelled call may still be charged |
 //! | scan | a private analysis of a submitted file by several sandboxes |
 //! | poll | one call for the progress of a watched scan |
@@ -40,9 +40,9 @@
 //! | document | reports in a file, opened without a service |
 //! | finding | a row that a rule matches, with a severity and perhaps a technique |
 //! | indicator | a value that others can search for: a hash, a host, a URL, a path, a key |
-//! | prevalence | in how many stored files a value was seen; what nearly all files of a sandbox have is its noise |
+//! | prevalence | how many stored files have a value; a sandbox's noise is what nearly all have |
 //! | pivot | from a value to the other stored files that have it |
-//! | artifact | a file that a sandbox recorded beside its report: a capture, an event log, a memory dump, a page |
+//! | artifact | a file that a sandbox recorded beside its report: a capture, memory dump, page |
 //!
 //! # What calls what
 //! ```text
@@ -55,17 +55,17 @@
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
 //! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
-//! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `quota`, `environment`, `files`,
-//! `log`, `state` and `text`. `clock`, `environment` and `files` use no other module; `log` uses `clock`,
-//! `files` and `text`; `state` uses `app`, `files` and `text`. Arrows only point down; tests/layers.rs checks
-//! them against a list of the modules that each module may use.
+//! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `quota`,
+//! `environment`, `files`, `log`, `state` and `text`. `clock`, `environment` and `files` use no
+//! other module; `log` uses `clock`, `files` and `text`; `state` uses `app`, `files` and `text`.
+//! Arrows only point down: tests/layers.rs has the list of the modules that each module may use.
 //!
-//! Money is spent in one place. Each origin of a call (a row of [`app::COMMANDS`], a confirmation, a poll, a command
-//! of [`cli`]) makes a [`request::Request`]; [`quota::RULES`] determine its price, which is shown first; and
-//! [`gateway::Gateway`] writes the ledger, sends once, stores the bytes, and settles the cost.
+//! Money is spent in one place. Each call's origin (a row of [`app::COMMANDS`], a confirmation, a
+//! poll, a command of [`cli`]) makes a [`request::Request`]; [`quota::RULES`], which quote the
+//! specification, price it; [`gateway::Gateway`] records it, sends once, stores, and settles.
 //!
-//! One loop owns the screen: [`runtime`] draws the [`app::Model`], updates it by a [`app::Message`], and performs the
-//! resulting [`app::Effect`]s.
+//! One loop owns the screen: [`runtime`] draws the [`app::Model`], updates it by a
+//! [`app::Message`], and performs the resulting [`app::Effect`]s.
 //!
 //! # To add something
 //! - an attribute: a line of `assets/attributes.tsv`
@@ -74,17 +74,17 @@
 //! - a command: a row of [`app::COMMANDS`]
 //! - state of one open file: a field of `app::files::OpenFile`
 //! - an ad-hoc request: a row of [`app::AD_HOC_REQUESTS`], for the palette and for `behaview api`
-//! - an export format: a row of [`export::FORMATS`], and one of the table in `assets/help/export.md`
-//! - an operation: a row of `operations!` in `quota::operation`, its name among the operations of a rule of [`quota::RULES`], and,
-//!   if it is not counted in calls, its label in [`quota::Operation::label`]
-//! - a number that a price depends on: a field of [`quota::Numbers`], and a row of [`quota::OPTIONS`] for the planner and
-//!   `behaview cost`; each operation that names the field takes the option
-//! - a request: a variant of [`request::Request`] with its operation; the demo needs a route of its own, written from the
-//!   specification and not from these rules
+//! - an export format: a row of [`export::FORMATS`], and one of the table in assets/help/export.md
+//! - an operation: a row of `operations!` in `quota::operation`, its name in a rule of
+//!   [`quota::RULES`], and a label in [`quota::Operation::label`] if it is not counted in calls
+//! - a number that a price depends on: a field of [`quota::Numbers`], and for the planner and
+//!   `behaview cost` a row of [`quota::OPTIONS`], an option of each operation that names the field
+//! - a request: a variant of [`request::Request`] with its operation; the demo needs its own route,
+//!   written from the specification and not from these rules
 //! - a setting: its lines in `assets/config.toml`, and the field that it is read into
-//! - an overlay: a row of `overlays!` in `app::overlays`, its commands, and its drawing in `view::overlay`;
-//!   a list is an [`app::overlays::generic::ListSource`] with a `DrawList`, a form an [`app::overlays::generic::FormSource`] with a `DrawForm`;
-//!   a confirmation is an [`app::spending::Confirmation`] with keys, labels and a [`app::spending::Consent`] for each
+//! - an overlay: a row of `overlays!` in `app::overlays`, its commands, its drawing in
+//!   `view::overlay`; a list is a `ListSource` of [`app::overlays::generic`] with a `DrawList`, a
+//!   form a `FormSource` with a `DrawForm`; a confirmation an [`app::spending::Confirmation`]
 
 pub mod app;
 pub mod cli;
