@@ -4,7 +4,7 @@
 //! cargo bench --bench beside_others                 a report of a million rows
 //! cargo bench --bench beside_others -- 10000        one of so many rows
 //! ```
-//! Every program runs in a pseudo-terminal of 120x40. They take turns, so that whatever else the machine does strikes all alike.
+//! Each runs in a pseudo-terminal of 120x40; they take turns, so that load strikes all alike.
 //! Programs that are not installed are left out.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 

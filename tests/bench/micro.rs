@@ -1,4 +1,4 @@
-//! Times single parts of the program at sizes from 80 KB to 80 MB: what is flat shall be flat, nothing faster than linear.
+//! Times parts of the program from 80 KB to 80 MB: flat must stay flat, nothing beats linear.
 //!
 //! ```text
 //! cargo bench --bench micro                 everything

@@ -1,4 +1,4 @@
-//! The index of values: what it adds to storing reports, and a lookup among the values of a thousand.
+//! The index of values: its cost when reports are stored, and a lookup in a thousand reports.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
 use behaview::prevalence::StableKeys;
