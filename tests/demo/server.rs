@@ -1,4 +1,4 @@
-//! What holds for every operation: keys, licence, compression, what is told of calls, start and end.
+//! Tests every operation: keys, licence, compression, records of calls, start and end.
 
 use behaview::demo::{Endpoint, Options};
 
