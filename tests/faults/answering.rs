@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-/// Answers every call with this status and these headers, and with what is made of the call; gives its address.
+/// Answers every call with this head and the body that `reply` makes; returns its address.
 pub fn answering<B: AsRef<[u8]>>(head: impl Into<String>, mut reply: impl FnMut(&str) -> B + Send + 'static) -> String {
     let (listener, head) = (TcpListener::bind("127.0.0.1:0").unwrap(), head.into());
     let root = format!("http://{}", listener.local_addr().unwrap());

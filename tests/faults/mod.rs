@@ -1,5 +1,5 @@
-//! What goes wrong with a call on its way, as tests write it: `[OPERATION:]FAULT[*TIMES]`, such as `list:429-quota*1`,
-//! `behaviour:cut=100` or `lost`. Unless a fault says otherwise, the call is counted as if nothing had gone wrong.
+//! Faults of calls, as tests write them: `[OPERATION:]FAULT[*TIMES]`, such as `list:429-quota*1`,
+//! `behaviour:cut=100` or `lost`. Unless a fault says otherwise, the call counts as usual.
 
 mod wire;
 
@@ -143,7 +143,7 @@ fn report_of(word: &str) -> String {
     format!("{}_{sandbox}", file(word))
 }
 
-/// The same question about another file or report than the one asked for; where nothing can be mixed up, the same.
+/// Turns a request to another file or report; unchanged where they cannot be mixed up.
 fn stranger_to(call: &ReceivedCall<'_>) -> String {
     let target = call.target.to_owned();
     let other = |words: [&'static str; 2]| if target.contains(&file(words[0])) { words[1] } else { words[0] };
@@ -163,7 +163,7 @@ fn stranger_to(call: &ReceivedCall<'_>) -> String {
     old.map_or(target.clone(), |old| target.replace(old, &new))
 }
 
-/// Every page of a list names itself as the next, or the first page, where the first names the second.
+/// Makes each page name itself as the next, or the second page the first.
 fn change_cursor(is_cycle: bool, call: &ReceivedCall<'_>, change: &mut Interference) {
     const START: &str = "c0ffee";
     let Some((before, cursor)) = call.target.split_once("cursor=") else { return };
