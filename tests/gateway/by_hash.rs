@@ -95,7 +95,7 @@ async fn more_hashes_than_confirmed_are_not_requested() {
     let missing = harness.gateway.missing_hashes(&all()).unwrap();
     let agreed = quote.clone().at(quote.clone().of_missing(missing).price().clone());
     assert_eq!(agreed.price().verdict.units.max, Some(1));
-    // Between the price and the key the stored ones become unreadable, or another program deletes them.
+    // Between price and key they become unreadable, or another program deletes them.
     harness.files("reports").iter().for_each(|path| std::fs::write(path, "damaged").unwrap());
     assert!(matches!(harness.gateway.get(&agreed, &|_| {}).await, Err(GatewayError::NotStored)));
     assert!(harness.gateway.unreadable(&all()).unwrap().unwrap().starts_with("an unreadable response of"));

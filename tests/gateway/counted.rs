@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use super::*;
 
 thread_local! {
-    /// Milliseconds since the epoch: the one clock of gateway and test. It ticks each time somebody looks at it.
+    /// Milliseconds since the epoch: one clock for gateway and test, which ticks when it is read.
     static NOW: Cell<i64> = const { Cell::new(0) };
 }
 

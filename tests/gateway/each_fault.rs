@@ -27,8 +27,8 @@ enum Comes {
     Never(u64),
 }
 
-/// Every fault as it is armed, those that end alike in one row, with what comes of a paid call and of the free one. Quota details
-/// are read by the one who asks: they are free, out of date at once, and not stored.
+/// Faults with the same end in one row, with the results of a paid call and of the free one. Quota
+/// details are read by their requester: free, out of date at once, not stored.
 const FAULTS: [(&str, Comes, Comes); 15] = [
     ("401-missing 401-wrong 401-inactive", Refusal(ApiErrorKind::WrongKey), Refusal(ApiErrorKind::WrongKey)),
     ("403", Refusal(ApiErrorKind::Forbidden), Refusal(ApiErrorKind::Forbidden)),
@@ -53,7 +53,7 @@ const FAULTS: [(&str, Comes, Comes); 15] = [
 
 #[tokio::test]
 async fn no_fault_costs_more_than_the_ledger_records() {
-    // In the ordinary run each fault strikes one of the operations, another one than the fault before it.
+    // An ordinary run injects each fault into one operation, another one than the fault before.
     let step = if std::env::var_os("BEHAVIEW_TORTURE").is_some() { 1 } else { each_operation().len() };
     let each = |(faults, paid, free): (&'static str, _, _)| faults.split(' ').map(move |fault| (fault, paid, free));
     let faults: Vec<_> = FAULTS.into_iter().flat_map(each).collect();
@@ -62,7 +62,7 @@ async fn no_fault_costs_more_than_the_ledger_records() {
             let comes = if is_paid(&request) { when_paid } else { when_free };
             let trial = Trial { harness: GatewayHarness::begin().await, request, fault, comes };
             trial.run(1).await;
-            // Once more on a connection that is kept alive, where an HTTP client would like to try again by itself.
+            // Again on a connection that is kept alive, where an HTTP client would retry by itself.
             trial.harness.fetch(&Request::Quotas).await.unwrap();
             super::counted::pass(&trial.harness.demo, 3);
             trial.run(2).await;

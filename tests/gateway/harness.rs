@@ -65,7 +65,7 @@ impl GatewayHarness {
         GatewayHarness { gateway, demo, folder }
     }
 
-    /// Without the user's name, the key stands in the address of the quota details: the harder case.
+    /// Without the user's name, the address of quota details has the key: the harder case.
     pub fn profile(demo: &Demo) -> Profile {
         Profile { user: None, ..Profile::demo(demo.root().to_owned(), String::new()) }
     }
@@ -80,7 +80,7 @@ impl GatewayHarness {
         self.gateway.stored(request).unwrap().map(|stored| stored.body.to_vec())
     }
 
-    /// Whether this answer is held: a report byte for byte, a list page with the identifiers of its reports.
+    /// Returns whether this response is stored: a report's bytes, or a page's identifiers.
     pub fn holds(&self, request: &Request, answer: &[u8]) -> bool {
         let names = |page: &[u8]| {
             let page = Page::of(&Body::in_memory(page.to_vec())).unwrap();

@@ -25,7 +25,7 @@ async fn concurrent_equal_requests_are_sent_once() {
             Err(error) => assert!(matches!(error, GatewayError::InFlight), "{error:?}"),
         }
     }
-    // However late a task starts, it finds the question under way or asks it anew: each answer is one call.
+    // However late a task starts, it joins the call in flight or makes another: one each.
     assert!(answers >= 1);
     assert_eq!((harness.calls(), harness.charged()), (answers, answers as u64));
     assert_eq!(harness.gateway.spent().unwrap(), SpentUnits { charged: answers as u64, ..SpentUnits::default() });
@@ -149,7 +149,7 @@ async fn report_bytes_are_streamed_before_the_end() {
     let harness = GatewayHarness::begin().await;
     let request = first_report();
     let whole = harness.reference(&request).await;
-    // What may be the beginning of the key is kept back until more has come: with a comma nothing begins.
+    // A possible start of the key waits for more bytes; a comma cannot start it.
     let half = &whole[..whole.len() / 2];
     let some = half.iter().rposition(|byte| *byte == b',').unwrap() + 1;
     arm(&harness.demo, &format!("behaviour:stall={some}*1"));

@@ -1,4 +1,4 @@
-//! Nothing is sent that is not written down first, and nothing that came is lost because it cannot be kept.
+//! Each call is in the ledger before it is sent, and no response is lost when it cannot be stored.
 
 use crate::faults::arm;
 

@@ -20,7 +20,7 @@ async fn turn_to(harness: &GatewayHarness, request: &Request) -> Page {
 
 #[tokio::test]
 async fn repeating_pages_are_free_after_one_round() {
-    // A circle of two pages takes three calls: its first page is asked for without a cursor, and then by name.
+    // A cycle of two pages takes three calls: the first without a cursor, and then with one.
     for (fault, pages) in [("cursor-same", 2), ("cursor-cycle", 3)] {
         let harness = GatewayHarness::begin().await;
         arm(&harness.demo, fault);

@@ -1,7 +1,7 @@
-//! Random sessions in which things go wrong: no question is sent twice, and the ledger is never below the service.
+//! Random sessions with faults: no request is sent twice, the ledger is never below the service.
 //!
-//! The ordinary test runs the same [`ORDINARY`] schedules every time. `BEHAVIEW_SCHEDULES=1000 cargo test --test gateway
-//! schedules -- --nocapture` runs so many fresh ones, and says what became of them.
+//! The ordinary test runs the same [`ORDINARY`] schedules. `BEHAVIEW_SCHEDULES=1000 cargo test
+//! --test gateway schedules -- --nocapture` runs as many new ones, and prints their outcomes.
 
 use crate::faults::arm;
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ const ORDINARY: u32 = 15;
 const FAULTS: &str = "401-wrong 403 409 429-quota 429-rate 400 503 portal empty not-json stranger reset lost gzip-lie cut=100 \
     cut-bare=100 redirect=http://127.0.0.1:9/";
 
-/// The request whose price has no known upper end: a lost answer to it may have cost anything, and leaves the ledger open.
-/// Before it the free counters are asked.
+/// The request without a maximum price: a lost response leaves the ledger open. Before it, the
+/// gateway reads the free counters.
 const OPEN: usize = 8;
 
 /// One thing that happens.
@@ -40,7 +40,7 @@ enum Step {
     Twice { run: usize, what: usize },
     /// Two programs ask the same at once.
     Both { what: usize },
-    /// A run is killed after its call was written down, or some milliseconds later, or when the service has the call.
+    /// Kills a run after its call is in the ledger, milliseconds later, or when the service has it.
     Killed { run: usize, what: usize, when: Availability },
     /// A run looks at the counters.
     Look { run: usize },
@@ -268,14 +268,14 @@ impl Scene {
         let today = self.daily.entry(tick().as_second() / 86_400).or_default();
         *today += charged;
         assert!(self.budget.daily.is_none_or(|limit| *today <= limit), "{today} today, of {:?}", self.budget);
-        // What the counters add to a call afterwards, perhaps for another machine, was in no budget when it was sent.
+        // What counters later add to a call, perhaps another machine's, was in no budget when sent.
         let is_raised = |entry: &LedgerEntry| entry.counted.as_ref().is_some_and(|why| why.contains("it counts as"));
         let mut spent = BTreeMap::<&str, u64>::new();
         for entry in entries.iter().filter(|entry| !is_raised(entry)) {
             *spent.entry(&entry.session).or_default() += entry.counts_as;
         }
         assert!(self.budget.session.is_none_or(|limit| spent.values().all(|spent| *spent <= limit)), "{spent:?}");
-        // What the service charged, whatever the ledger says: each run, also one that was killed, had its budget.
+        // What the service charged, whatever the ledger says: each run had its budget, even killed.
         let allowed = self.budget.session.map(|limit| limit * self.born as u64);
         assert!(allowed.is_none_or(|most| self.charged() <= most), "{} charged, of {allowed:?}", self.charged());
     }
@@ -363,8 +363,8 @@ async fn joint_cost_of_unsure_calls_is_assigned_to_none() {
     play(&steps, Budget::default(), &Sum::default()).await;
 }
 
-/// A look-up that its answer had made free is raised by what another machine spends, after the budget has let
-/// its price go.
+/// Another machine's spending raises a look-up that its response made free, after the budget
+/// released its price.
 #[tokio::test]
 async fn spending_of_others_is_not_charged_to_the_budget() {
     let ask = |what| Step::Ask { run: 0, what, anew: false, fault: None };
