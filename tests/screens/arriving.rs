@@ -1,4 +1,4 @@
-//! A report that is still coming: what has come of it is there to be looked at, and is paid for once, or not held at all.
+//! Reports during a download: what arrived is shown, and paid for once, or is not stored at all.
 
 use crate::above_bar;
 use crate::faults::arm;

@@ -1,4 +1,4 @@
-//! Every other question of the specification: found in the palette, priced as it is typed, answered as a tree.
+//! Ad-hoc requests: found in the palette, priced while typed, with responses as trees.
 
 use crate::faults::arm;
 use crate::harness::{TuiHarness, options, public};

@@ -1,4 +1,4 @@
-//! Sandboxes against each other: marks, filters, finding, going to a row, fetching what is missing, another file.
+//! Comparisons: marks, filters, finding, jumps to rows, fetching missing reports, another file.
 
 use crate::harness::{TuiHarness, file, main_file, options};
 use crate::screen;

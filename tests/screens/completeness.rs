@@ -1,4 +1,4 @@
-//! Nothing of a report gets lost: every leaf of its JSON stands on some screen, and in what is exported.
+//! Nothing of a report is lost: every leaf of its JSON is on some screen, and in its exports.
 
 use crate::harness::{TuiHarness, file, options};
 use behaview::app::model::Service;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// Every report of the demo, whatever it is there to show: those that are embedded, and those that are made on the fly.
+/// Every report of the demo, embedded and generated ones alike.
 fn fixtures() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/demo");
     let folders = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
@@ -36,8 +36,8 @@ fn made(word: &str, entry: usize) -> Vec<u8> {
     tui.session.model.open().expect("it is open").report.body.to_vec()
 }
 
-/// The leaves of JSON, each with the name that stands before it, if one does: told apart by looking at what follows a string, and by
-/// nothing that the program itself uses.
+/// The leaves of JSON, each with its name, if any: found by what follows a string, without any code
+/// of the program.
 fn leaves(json: &[u8]) -> Vec<(Option<Untrusted>, Untrusted)> {
     let (mut found, mut name, mut at) = (Vec::new(), None, 0);
     while at < json.len() {
@@ -145,7 +145,7 @@ fn top(session: &EventLoop<TestBackend>) -> usize {
 
 /// The rows in the frame that is over the screen.
 fn overlay(session: &mut EventLoop<TestBackend>) -> Vec<String> {
-    // Drawn anew: unlike a terminal, the backend keeps what stood under the second half of a wide letter.
+    // Redrawn: unlike a terminal, the backend keeps what a wide letter's second half covered.
     session.redraw();
     session.draw().unwrap();
     let rows = rows(session);
@@ -158,7 +158,7 @@ fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// A leaf as a screen shows it: behind its name; where the row is the leaf, behind the name of the attribute.
+/// A leaf as a screen shows it: after its name, or the attribute's where the row is the leaf.
 fn as_shown(name: Option<&Untrusted>, leaf: &Untrusted) -> Vec<String> {
     let value = squeezed(leaf.visible().as_str());
     // A long name is cut.

@@ -1,4 +1,4 @@
-//! What was agreed to, and nothing else: a yes is a yes to one question, a price that was seen to one thing.
+//! Confirmations: each answers one question, and a price that was seen allows one call.
 
 use crate::harness::{TuiHarness, file, identifiers, main_file, options, public};
 use behaview::app::TerminalEvent;
@@ -30,7 +30,7 @@ fn opening_all() -> TuiHarness {
     tui
 }
 
-/// A form with a large file that has been looked at, and with words about internet access; the field with these is chosen last.
+/// A form with an inspected large file and a text about internet access, the chosen field.
 fn large(internet: &str) -> TuiHarness {
     let mut tui = TuiHarness::at(main_file(), slow(options()));
     tui.session.model.service.upload_direct = 1000;
@@ -201,7 +201,7 @@ fn deleted_stored_response_is_not_requested() {
     assert_eq!(tui.calls(Endpoint::File), 1);
 }
 
-/// Types keys one after another, all of them read when the frame that is on the screen was the last one drawn.
+/// Types keys in sequence, all read while the frame on the screen was the last one drawn.
 fn type_ahead(tui: &mut TuiHarness, keys: &[&str]) {
     let frame = tui.session.frame.load(Ordering::SeqCst);
     for key in keys {
@@ -256,7 +256,7 @@ fn confirmation_needs_a_dialog_already_shown() {
         tui.keys("esc");
         assert_eq!(tui.screen(), screen, "{keys:?}");
         type_ahead(&mut tui, &keys[..1]);
-        // One that is taken back and asked again is another one; what has a price wants to be seen with it first.
+        // A question asked again is another one, whose price must be seen first.
         if keys[0] != "r" {
             type_ahead(&mut tui, &["esc", keys[0], keys[1]]);
             assert_asked(&tui);

@@ -1,4 +1,4 @@
-//! Everything that goes wrong: a message in its place that says what happened, what it cost and which key to press next.
+//! Errors: a message in its place says what happened, what it cost, and which key to press.
 
 use crate::faults::arm;
 use crate::harness::{TuiHarness, main_file, options};

@@ -191,7 +191,7 @@ fn document_read_before_it_is_opened_has_all_reports() {
     assert!(tui.screen().contains("Sandboxes 2"), "{}", tui.screen());
 }
 
-/// Three processes of one name, and rows that name one of them: by its number, by another's, by none.
+/// Three processes of one name, and rows with the number of one, of another, and of none.
 const NAMESAKES: &str = r#"{"processes_tree":[{"name":"C:\\W\\svchost.exe","process_id":"1188"},
     {"name":"C:\\W\\svchost.exe","process_id":"1044"},{"name":"C:\\T\\svchost.exe","process_id":"77"}],
     "files_dropped":[{"path":"C:\\a.txt","process_name":"svchost.exe","process_id":"1044"},

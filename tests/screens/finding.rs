@@ -1,4 +1,4 @@
-//! Finding: a pane's filter as it is typed, hits over all panes, hits over everything that is held, and the way to them.
+//! Finding: a pane's filter while typed, hits in all panes and stored reports, jumps to them.
 
 use crate::harness::{TuiHarness, file, main_file};
 use crate::screen;

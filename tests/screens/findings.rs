@@ -1,4 +1,4 @@
-//! What deserves a look: marks in the rows, why in the detail, a list of them all, noise that is hidden.
+//! Findings: marks in the rows, reasons in the detail, a list of all, noise that is hidden.
 
 use crate::harness::{TuiHarness, file, options};
 use crate::screen;
@@ -141,7 +141,7 @@ fn write(tui: &mut TuiHarness, name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("{}", tui.screen()))
 }
 
-/// How many rows of reports a table has: it has a line a value, and those of one row stand together.
+/// Counts the rows of reports in a table, which has a line a value, those of a row together.
 fn rows_of(table: &str) -> usize {
     let mut rows: Vec<Vec<&str>> = table.lines().skip(1).map(|line| line.split(',').take(7).collect()).collect();
     rows.dedup();

@@ -1,4 +1,4 @@
-//! The app on a stage: the real loop, store and HTTP, a demo service, a terminal made of cells, and a clock that stands still.
+//! A harness for the app: real loop, store and HTTP, demo service, cells, a stopped clock.
 
 use crate::faults::arm;
 use base64::Engine as _;
@@ -320,7 +320,7 @@ impl TuiHarness {
         self.text(Rect { x: 0, y: 0, width, height })
     }
 
-    /// What the keys act on, with what is said below it: an overlay, or the pane or list that has the focus.
+    /// What the keys act on, with the message: an overlay, or the pane or list in focus.
     pub fn shown(&self) -> String {
         let (model, layout) = (&self.session.model, self.session.model.layout());
         let area = model.focused().map_or(layout.list, |pane| layout.pane(pane));
@@ -376,7 +376,7 @@ impl TuiHarness {
         SEEN.with_borrow_mut(|seen| seen.push(words.to_owned()));
     }
 
-    /// Fails where these words are on the screen, or where this test has never seen them: they may have been reworded.
+    /// Fails where a text is on the screen, or was never on it here: it may have been reworded.
     #[track_caller]
     pub fn assert_gone(&self, words: &str) {
         let screen = self.screen();

@@ -1,4 +1,4 @@
-//! Keys: the bar shows none that does nothing, help and palette find them, and what the config changes is dispatched as shown.
+//! Keys: no key in the bar is without effect, help and palette find each, as the config sets them.
 
 use crate::harness::{TuiHarness, file, main_file, options};
 use crate::screen;

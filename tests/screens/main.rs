@@ -1,8 +1,8 @@
 //! Keys in, screens out: the app as an analyst sees it, on the embedded service over real HTTP.
 //!
-//! A test names its keys and compares the screen with the one that was accepted before
-//! (`cargo insta review`, or INSTA_UPDATE=always, accepts a change). Where money is at stake, the calls that the service
-//! received are counted as well.
+//! A test names its keys and compares the screen with the accepted one (`cargo insta review`, or
+//! INSTA_UPDATE=always, accepts a change). Where money is at stake, it counts the calls that the
+//! service received.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Files that are open beside each other: what belongs to one goes aside with it, and comes back as it was left.
+//! Several open files: the state of each is left with it, and returns as it was.
 
 use crate::above_bar;
 use crate::faults::arm;
@@ -158,7 +158,7 @@ fn opening_all_stops_when_its_file_is_closed() {
     assert!(tui.screen().contains(words), "{}", tui.screen());
 }
 
-/// The main file and another, which is shown, both of which list the same report; nothing of it is held.
+/// The main file and another, shown one, which list the same report; none of it is stored.
 fn listed_twice() -> TuiHarness {
     let mut tui = TuiHarness::at(main_file(), identifiers());
     tui.keys("enter");

@@ -1,4 +1,4 @@
-//! Notes on reports and on rows: written, shown wherever they belong, kept over a new fetch, deleted.
+//! Notes on reports and rows: written, shown where they belong, kept when fetched again, deleted.
 
 use crate::harness::{TuiHarness, file, main_file, options};
 use crate::{above_bar, screen};

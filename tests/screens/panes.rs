@@ -1,4 +1,4 @@
-//! The panes of a report: four at once, the others behind a key, folded, zoomed, scrolled, one row whole.
+//! The panes of a report: four at once, others by a key, folded, zoomed, scrolled, one row whole.
 
 use crate::harness::{TuiHarness, file, options};
 use crate::{above_bar, screen};

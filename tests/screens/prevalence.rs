@@ -1,4 +1,4 @@
-//! What other stored files tell: how common a row is, who else has it, twins, and which sandbox to open next.
+//! Prevalence: how common a row is, other files with it, twins, and which sandbox to open next.
 
 use crate::harness::{TuiHarness, identifiers, main_file};
 use behaview::report::ImportOrigin;

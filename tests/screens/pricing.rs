@@ -318,9 +318,9 @@ fn confirmed_keys_show_their_later_price() {
     assert_eq!(tui.paid_calls(), 1);
 }
 
-/// Looks for every command that may cost and applies now: with its price in the bar, or counted there, and with its price in
-/// the prices. What the next press spends and Enter's price are never only counted, nor do they drive out what is free.
-/// Takes its name from those that no stage has shown yet.
+/// Checks that each command that may cost now has its price in the bar, or counts there, and its
+/// price in the prices. What the next press spends and Enter's price are never only counted, nor do
+/// they displace free keys. Removes the commands from those unseen.
 fn assert_priced(tui: &mut TuiHarness, unseen: &mut BTreeSet<&'static str>) {
     for (width, height) in [(200, 55), (120, 40), (100, 30), (80, 24), (60, 15), (40, 10)] {
         tui.size(width, height);

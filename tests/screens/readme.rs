@@ -9,7 +9,7 @@ use behaview::quota::{Kind, OPTIONS, RULES};
 use behaview::view::{Appearance, ColorDepth, Theme};
 use std::path::Path;
 
-/// Compares a file, or its part that begins with `<!-- name:`, with what it should be, or writes it.
+/// Compares a file, or its part after `<!-- name:`, with the wanted text, or writes it.
 fn keep_current(path: &str, part: Option<&str>, wanted: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let text = std::fs::read_to_string(&file).unwrap_or_default();

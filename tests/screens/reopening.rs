@@ -1,4 +1,4 @@
-//! A stored report is opened as it was shown when it came; what is damaged is said to be unreadable.
+//! A stored report opens as it was shown on receipt; a damaged one is reported as unreadable.
 
 use crate::harness::{TuiHarness, file, main_file, options};
 use behaview::demo::Options;

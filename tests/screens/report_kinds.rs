@@ -1,5 +1,5 @@
-//! Every screen on reports of every kind: Windows, Android, document, empty, hostile, huge; each pane, each thing that stands over
-//! the screen, at every size. What matters is compared; everything is drawn.
+//! Every screen on reports of every kind (Windows, Android, document, empty, hostile, huge), each
+//! pane and overlay at every size. What matters is compared; everything is drawn.
 
 use crate::harness::{TuiHarness, file, options};
 use behaview::app::PANES;
@@ -57,7 +57,7 @@ fn overlay(tui: &mut TuiHarness, name: &str, keys: &[&str]) {
     }
 }
 
-/// The rows of the focused pane on the screen, and what is said of the pane: all of the screen but the list.
+/// The focused pane's rows and its messages: all of the screen except the list.
 fn pane(tui: &mut TuiHarness, key: &str) -> String {
     tui.keys(&format!("{key} z"));
     let screen = tui.screen();

@@ -1,4 +1,4 @@
-//! The screen at every size: usable at 80x24, sensible at 40x10, a message below that, resized at any moment.
+//! The screen at every size: usable at 80x24, sensible at 40x10, a message below, resized anytime.
 
 use crate::faults::arm;
 use crate::harness::{TuiHarness, file, main_file, options, public};

@@ -17,7 +17,7 @@ fn store_screen_lists_everything() {
     assert_eq!(tui.paid_calls(), 2);
 }
 
-/// A screen without what the service's port changes: its address stands in what is packed, so the last digit of a size varies.
+/// A screen without sizes: the service's port, in compressed texts, changes their last digits.
 pub fn without_sizes(screen: String) -> String {
     (400..900).fold(screen, |screen, size| screen.replace(&format!("{size} B"), "7__ B"))
 }

@@ -1,6 +1,6 @@
 //! A screen as a picture: cells in, SVG out, the same at every run.
 //!
-//! Borders are drawn as lines, and not with letters: they meet whatever the font. Looks are attributes, which more programs
+//! Borders are lines, not letters: they meet in any font. Looks are attributes, which more programs
 //! understand than style sheets.
 
 use crate::harness::TuiHarness;
@@ -126,7 +126,7 @@ fn ink(cell: &Cell) -> Ink {
     Ink { front, back: Some(back).filter(|back| back != PAPER.0), more }
 }
 
-/// The lines that leave the middle of a border's cell upwards, to the right, downwards and to the left: 1 is thin, 2 is thick.
+/// Lines from the middle of a border's cell up, right, down and left: 1 is thin, 2 is thick.
 fn arms(symbol: &str) -> Option<[u8; 4]> {
     Some(match symbol {
         "─" => [0, 1, 0, 1],

@@ -29,7 +29,7 @@ fn dialog_is_declined_by_any_unlisted_key() {
 #[test]
 fn typing_after_a_disabled_key_has_no_effect() {
     let mut tui = TuiHarness::listed();
-    // Each letter finds its price on the screen: what was typed slowly is as harmless as what was typed at once.
+    // Each letter has its price on the screen: slow typing is as harmless as fast typing.
     for (typed, refused) in [
         ("/ E Y", "Y may be typed text: a letter before it did nothing."),
         ("/ E v e r y", "y does nothing now"),
