@@ -1,11 +1,11 @@
-//! Answers that are not what was asked for, or come in another way than most: what is made of them, and that it is said.
+//! Unexpected responses, and those in unusual forms: how they are read, and the messages.
 
 use crate::faults::arm;
 use crate::harness::{CliHarness, FakeService, errors, json, main_file, text};
 use behaview::demo::Endpoint;
 use std::process::Output;
 
-/// A service that answers each call by its path with headers and a body; gives the setting that leads to it.
+/// A service that answers by path with headers and a body; returns the setting to reach it.
 fn service(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + 'static) -> String {
     let answer = move |path: &str| {
         let (headers, body) = answer(path);

@@ -274,7 +274,7 @@ fn balances_are_fetched_only_on_demand_for_free() {
     assert!(text(&fits).contains("240 hashes: fits; 0 requests left to the user this hour"), "{fits:?}");
     assert_eq!(errors(&fits), "behaview: nothing was charged\n");
     let short = cli.fails(&["cost", "v2-file-report", "--hashes", "502", "--balances", "--json"], 10, &[]);
-    // In the last hour before midnight UTC nothing more is short: a new day begins with the next hour.
+    // In the last hour before midnight UTC nothing is short any longer: the next hour is a new day.
     assert!(errors(&short).contains("502 hashes: 262 requests more than are left to the user this hour"), "{short:?}");
     assert!(!errors(&short).contains("[log"), "it is an answer, and the log says no more of it: {short:?}");
     assert_eq!((cli.demo.seen().len(), cli.paid()), (2, 0));

@@ -1,4 +1,4 @@
-//! Nothing that was paid for is lost or mixed up: beside other programs, on another service, behind a pipe.
+//! Nothing paid is lost or mixed up: beside other programs, on another service, behind a pipe.
 
 use crate::faults::arm;
 use crate::harness::{CliHarness, errors, json, main_file, squeezed, text};
@@ -99,7 +99,7 @@ fn irregular_store_file_is_refused_by_name() {
     assert_eq!((stored(&cli).len(), cli.paid()), (4, 1));
 }
 
-/// Ends a program by a signal once it has asked so many things that are paid for; gives what it said, in time.
+/// Ends a program by a signal after this many paid calls; returns its output, in time.
 #[cfg(unix)]
 fn ended_by(cli: &CliHarness, name: &str, arguments: &[&str]) -> Output {
     use std::os::unix::process::ExitStatusExt;

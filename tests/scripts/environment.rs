@@ -1,4 +1,4 @@
-//! What stands around the program: completions, man pages, logs, the doctor, proxies and authorities.
+//! Around the program: completions, man pages, logs, the doctor, proxies and authorities.
 
 use crate::harness::{CliHarness, FakeService, behaview, errors, json, main_file, squeezed, text};
 use std::io::{Read, Write};
@@ -92,7 +92,7 @@ fn a_misspelt_word_is_answered_by_clap() {
 #[test]
 fn a_name_that_is_not_found_costs_nothing() {
     let cli = CliHarness::new();
-    // No name ends so, by a standard (RFC 6761); whatever the resolver here makes of it, nobody can prove to be it.
+    // By standard no name ends in this (RFC 6761), so no host can prove it, whatever the resolver.
     cli.configure("[profiles.nowhere]\nroot = \"https://behaview.invalid\"\nconnect_timeout_s = 2\n");
     let failed = cli.run(&["list", "--profile", "nowhere", &main_file()]);
     let printed = errors(&failed);
@@ -133,7 +133,7 @@ fn calls_are_logged_and_an_error_names_its_line() {
         line.contains(" error ") && line.contains(" ms=") && line.contains("unavailable") && line.contains("price="),
         "{line}"
     );
-    // Where all has been said the log knows no more: nothing to find, a command line that is wrong, a plan that does not fit.
+    // Complete messages have no log line: no match, a wrong command line, a plan that does not fit.
     let unknown = &format!("{}_nobody-1794474845", main_file());
     for said_all in [&["show", unknown][..], &["store", "remove", unknown], &["show", "--offline", unknown]] {
         let failed = cli.run(said_all);
@@ -334,7 +334,7 @@ fn unreadable_ca_file_is_refused_before_sending() {
 fn a_debian_package_holds_a_program_that_runs() {
     let run = |program: &str, arguments: &[&str], target: &std::path::Path| {
         let mut command = std::process::Command::new(program);
-        // The test's own program is large: compressing it well would take longer than all other tests.
+        // The test's program is large: to compress it well would take longer than all other tests.
         command.args(arguments).env("CARGO_TARGET_DIR", target).env("DPKG_DEB_COMPRESSOR_LEVEL", "0").output()
     };
     let folder = tempfile::tempdir().unwrap();

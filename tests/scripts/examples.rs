@@ -77,7 +77,7 @@ fn every_option_that_readme_and_manual_name_is_one() {
     let texts = ["README.md", "assets/help/scripts.md", "assets/help/pricing.md", "assets/help/demo.md"];
     let readme: String = texts.map(|name| std::fs::read_to_string(folder.join(name)).unwrap()).concat();
     let mut tried = 0;
-    // What stands between backticks there, in the manual and in the program's own words is a command as well.
+    // Text between backticks there, in the manual and in messages is a command as well.
     let mut search = std::process::Command::new("grep");
     search.args(["-rohE", "`behaview [^`]+`", "README.md", "assets/help", "src"]).current_dir(folder);
     let quoted = text(&search.output().unwrap()).replace('`', "");

@@ -1,4 +1,4 @@
-//! Every exit code that the help documents, had from the program; a code without a way to it here is a code that nobody has seen.
+//! Every exit code that the help documents, from a real run: one without a run here is untested.
 
 use crate::harness::{CliHarness, errors, main_file};
 use behaview::demo::{Endpoint, Options};

@@ -1,4 +1,4 @@
-//! Export and fetch, as scripts use them: formats that are read back, files that are safe, prices that are paid once.
+//! Export and fetch by scripts: formats that are read back, safe files, prices paid once.
 
 use crate::harness::{CliHarness, errors, json, main_file, run, text};
 use behaview::demo::Endpoint;
@@ -124,7 +124,7 @@ fn raw_is_unchanged_and_json_is_strict() {
     assert_eq!(json["data"]["id"], wanted["id"]);
 }
 
-/// The identifier that the specification's own rule gives (STIX 2.1, §2.9), for the observables whose value is plain.
+/// The identifiers by the rule of STIX 2.1 (§2.9), of observables with a plain value.
 #[test]
 fn stix_is_valid_with_deterministic_identifiers() {
     for name in FIXTURES {

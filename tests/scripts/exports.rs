@@ -1,4 +1,4 @@
-//! What goes along with an export, and several reports in one: notes, folders, and a store that keeps nothing.
+//! Additions to exports, and several reports in one: notes, folders, a store only in memory.
 
 use crate::harness::{CliHarness, behaview, errors, json, main_file, run, text};
 use crate::store::{counted, ledger, places_of, store, stored};
@@ -25,7 +25,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Writes notes on the report as a whole, on its first registry key, and on something that it does not have.
+/// Writes notes on the report, on its first registry key, and on an item that it lacks.
 fn write_notes(cli: &CliHarness, identifier: &str) -> Item {
     let found = Body::in_memory(cli.run(&["show", "--offline", identifier]).stdout);
     let index = Index::of(&found);
@@ -60,8 +60,8 @@ fn every_format_but_raw_includes_notes() {
     for format in FORMATS.iter().map(|format| format.name) {
         let written = export(&cli, &[id, "--format", format]);
         let count = written.matches("survives `it`").count();
-        // The registry key's row has two leaves in a table; of its indicators the note is on the key, and not on a
-        // path in its value. A page has the row, its indicator, and two rules that mark it.
+        // The registry key's row has two leaves in a table; the note is on its indicator, not on a
+        // path in its value. A page has row, indicator, and two rules that mark it.
         let wanted = match format {
             "raw" => 0,
             "csv" => 2,
@@ -197,7 +197,7 @@ fn export_can_be_imported_again() {
     assert!(text(&imported).contains("imported 2,"), "{imported:?}");
     let again = other.run(&["export", "--offline", "--format", "csv", &ids[0]]);
     let first = export(&cli, &["--format", "csv", &ids[0]]);
-    // Where it came from and when differ, and so do notes, which become part of what the report says.
+    // Origin and time differ, and so do notes, which become part of the report's content.
     let values = |text: &str| {
         let rows = text.lines().skip(1).filter(|line| line.contains("registry_keys_set"));
         rows.filter_map(|line| Some(line.split_once("\"registry\",")?.1.replace("survives `it`", "")))
@@ -407,7 +407,7 @@ fn rows_left_out_of_stix_and_misp_are_counted() {
         "files_opened":["\\\\.\\pipe\\x","C:\\a"],"calls_highlighted":["Sleep"],"mutexes_opened":["m"]}"#;
     let told =
         |format: &str, more: &[&str]| errors(&run(&[&["export", "-", "--format", format], more].concat(), report));
-    // The second technique, the tags, the first command, the module and the call; in STIX the two rows that name a pipe as well.
+    // The second technique, tags, first command, module, call; in STIX two rows that name a pipe.
     let words = |rows: u64| format!("behaview: Left out: {rows} rows that this format does not carry\n");
     assert_eq!([told("misp", &[]), told("stix", &[])], [words(6), words(8)]);
     assert_eq!(told("misp", &["--pane", "tags"]), words(2));

@@ -84,7 +84,7 @@ impl CliHarness {
     }
 }
 
-/// A service that answers each call, by its path, with a status, headers and a body, and notes what it was asked.
+/// A service that answers by path with status, headers and body, and records its calls.
 pub struct FakeService {
     pub root: String,
     /// The setting that leads to it.

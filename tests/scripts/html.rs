@@ -85,7 +85,7 @@ fn html_page_of_a_file_has_prices_and_comparison() {
     assert!(!document.contains("<h2>Paid") && !document.contains("<h2>Who saw what"));
 }
 
-/// A browser that is driven through a pipe by the DevTools protocol: messages of JSON, each ended by a zero byte.
+/// A browser driven through a pipe by the DevTools protocol: JSON messages, ended by a zero byte.
 struct Browser {
     child: Child,
     input: ChildStdin,
@@ -174,7 +174,7 @@ impl Drop for Browser {
     }
 }
 
-/// Events by which a page would show a request, a message, an error, a violation of its policy or a dialog.
+/// Events of a page's request, message, error, policy violation or dialog.
 fn incidents(events: &[(String, Value)]) -> Vec<&(String, Value)> {
     let is_own = |params: &Value| params["request"]["url"].as_str().is_some_and(|url| url.ends_with("/page.html"));
     let is_incident = |(name, params): &&(String, Value)| match name.as_str() {
@@ -236,7 +236,7 @@ fn html_report_is_inert_in_a_browser() {
         .replace("<main>", "<main><img src=http://track.example/p><script>alert(1)</script>");
     std::fs::write(&path, live).unwrap();
     assert!(incidents(&browser.load(&path)).len() > 1);
-    // What the browser asks for itself never names an example; the last request is a page that is opened on purpose.
+    // The browser's own requests never name an example; the last page is opened on purpose.
     browser.call("Page.navigate", json!({"url": "http://opened.example/"}));
     let asked = requests.iter().find(|line| line.contains("example"));
     assert!(asked.as_ref().unwrap().contains("//opened.example/"), "{asked:?}");

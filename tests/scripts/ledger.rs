@@ -1,4 +1,4 @@
-//! `behaview ledger` and `--max-cost`: what was asked and what it cost, budgets that hold, and a program that is killed.
+//! `behaview ledger` and `--max-cost`: calls and their cost, budgets that bind, a killed program.
 
 use crate::harness::{CliHarness, errors, json, main_file, squeezed, text};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is held under odd names, or was changed by hand, is listed and deleted like everything else.
+//! Stored items with odd names, or changed by hand, are listed and deleted like all others.
 
 use crate::harness::{CliHarness, errors, json, main_file, text};
 use crate::store::stored;

@@ -1,4 +1,4 @@
-//! Attributes of the published schema, and notations of sandboxes, as they are shown, compared and exported.
+//! Attributes of the published schema, and sandboxes' notations, shown, compared and exported.
 
 use crate::harness::{errors, json, run, text};
 use behaview::export::FORMATS;

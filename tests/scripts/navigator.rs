@@ -1,4 +1,4 @@
-//! Layers of the ATT&CK Navigator: valid by its specification, with every technique, its rows and its colour.
+//! Layers of the ATT&CK Navigator: valid by its format, with all techniques, rows and colours.
 
 use crate::harness::{CliHarness, behaview, errors, json, main_file, run};
 use regex::Regex;

@@ -1,4 +1,4 @@
-//! `behaview pivot`: the stored files that have a value; nothing of them is left once they are deleted.
+//! `behaview pivot`: stored files that have a value; nothing is left of them once deleted.
 
 use crate::harness::{CliHarness, errors, text};
 use crate::store::store;

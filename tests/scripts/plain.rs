@@ -1,4 +1,4 @@
-//! The app in lines: nothing is drawn, prices are asked about first, and the same things can be done.
+//! The app in lines: draws nothing, confirms prices first, and does all that the screen does.
 
 use crate::harness::{behaview, piped};
 use std::io::Write;

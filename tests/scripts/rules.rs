@@ -1,4 +1,4 @@
-//! How the rules mark what is exported: as columns and words, as indicators that others block by, as what deserves a look.
+//! Rules in exports: as columns and texts, as indicators to block, as findings.
 
 use crate::harness::{CliHarness, errors, run, text};
 use behaview::report::Pane;

@@ -1,4 +1,4 @@
-//! What a script may spend: dry runs, runs that send nothing, several at once, and identifiers from standard input.
+//! Spending by scripts: dry runs, runs without calls, several at once, identifiers from a pipe.
 
 use crate::harness::{self, CliHarness, errors, json, main_file, text};
 use crate::store::places_of;

@@ -1,4 +1,4 @@
-//! The store under a disk that is full, flipped or not to be written to at all; and a program that is killed.
+//! The store on a disk that is full, has flipped bits or is read-only; and a killed program.
 
 use crate::harness::{CliHarness, errors, json, main_file, text};
 use behaview::demo::{ListContent, Options};
@@ -132,7 +132,7 @@ fn limits_of_the_config_delete_after_a_charged_run_alone() {
     assert_eq!((cli.paid(), stored(&cli).len()), (2, 2));
 }
 
-/// A bit in any file of the store: nothing wrong is shown as right, it costs one report at most, and the ledger is not too low.
+/// Flips a bit in each file of the store: no wrong data, one report lost at most, no cost lost.
 #[test]
 fn a_flipped_bit_costs_no_more_than_one_report() {
     let cli = CliHarness::new();
@@ -264,7 +264,7 @@ fn a_disk_that_is_full_costs_nothing_twice() {
     let ids = identifiers();
     for kilobytes in [0, 16, 60, 140] {
         let cli = CliHarness::with(Options { listing: ListContent::Identifiers, ..Options::default() });
-        // In blocks of 512 bytes; the signal is ignored, so that writing fails as on a disk that is full.
+        // In blocks of 512 bytes; ignoring the signal makes writes fail as on a full disk.
         let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", kilobytes * 2);
         let mut shell = Command::new("sh");
         shell.args(["-c", &limit, env!("CARGO_BIN_EXE_behaview"), "show", &ids[0]]).env_clear();
@@ -279,7 +279,7 @@ fn a_disk_that_is_full_costs_nothing_twice() {
     }
 }
 
-/// Killed at many moments of its life: whatever it got done is kept whole, and what it asked stands in the ledger.
+/// Kills at many moments: what was done stays whole, and each call is in the ledger.
 #[test]
 fn killed_program_leaves_an_intact_store() {
     let cli = CliHarness::new();

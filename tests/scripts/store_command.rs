@@ -220,7 +220,7 @@ fn import_is_found_with_every_profile() {
     assert!(!errors(&cli.run(&["show", "--offline", id])).contains("imported"));
     let other = cli.run(&["show", "--profile", "virustotal", "--offline", id]);
     assert!(errors(&other).contains("imported"), "{other:?}");
-    // The note stays as long as a copy of its report does. A setting names the profile as the flag does.
+    // The note stays as long as a copy of its report; a setting names the profile like the flag.
     assert!(cli.run(&["store", "remove", "--set", "profile=virustotal", id, "--yes"]).status.success());
     assert!(text(&cli.run(&["search", "SEEN by"])).contains("seen by ann"));
     assert!(cli.run(&["store", "remove", "--profile", "lab", id, "--yes"]).status.success());

@@ -1,6 +1,6 @@
-//! A service behind TLS whose authority is its own: trusted where the profile names it, and nowhere else.
+//! TLS with a private authority: trusted where the profile names it, and nowhere else.
 //!
-//! The certificates in `authority/` are for 127.0.0.1 and last until 2120; the authority's own key was thrown away.
+//! The certificates in `authority/` are for 127.0.0.1, until 2120; the authority's key is gone.
 
 use crate::harness::{CliHarness, errors, json, main_file};
 use rustls::pki_types::pem::PemObject;
