@@ -148,7 +148,7 @@ impl Terminal {
         assert!(left.is_empty(), "{left:?}");
     }
 
-    /// Waits until the program has ended, so that what is typed is the shell's: behind the screen that was left stands a prompt.
+    /// Waits until the program has ended: its screen is left, and the shell's prompt is shown.
     pub fn wait_for_shell(&self) {
         let is_prompted = |bytes: &[u8]| {
             let left = memchr::memmem::rfind(bytes, b"\x1b[?1049l");

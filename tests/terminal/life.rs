@@ -144,7 +144,7 @@ fn stopped_job_killed_by_the_shell_exits_cleanly() {
         }
         // The shell says only before its next prompt that a job of the background was stopped.
         while !terminal.text().contains("Stopped") {
-            // A key that the app begins to read when it is stopped would stop it once more (SIGTTIN).
+            // A key that the app reads while it is stopped would stop it again (SIGTTIN).
             terminal.press(if begun == "&" { "\r" } else { "" });
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -152,7 +152,7 @@ fn stopped_job_killed_by_the_shell_exits_cleanly() {
         let is_there = format!("kill -0 {job} 2>/dev/null");
         // A return that came before the shell listened may stand before the first word of the line.
         terminal.press(&format!(":; clear; sleep 0.3; kill %1; while {is_there}; do sleep 0.1; done\r"));
-        // What is typed meanwhile is the shell's: the system would stop whoever reads it from behind.
+        // Input is now the shell's: the system would stop a reader in the background.
         terminal.press("true\r");
         terminal.wait_for("Exit 143");
         terminal.assert_given_back();
@@ -183,7 +183,7 @@ fn asking(fault: &str) -> (Terminal, Demo, tokio::runtime::Runtime) {
     let config =
         format!("profile = \"lab\"\napi_key = \"{}\"\n[profiles.lab]\nroot = \"{}\"\n", demo.key(), demo.root());
     let mut terminal = Terminal::start_with(&[&Demo::files()[0].sha256], &config);
-    // A price may change with the counters, and a key that was pressed before the new frame asks for nothing.
+    // A price may change with the counters: a key pressed before the new frame sends nothing.
     terminal.wait_for("500 of 500 today");
     terminal.press("\r");
     terminal.wait_until("nothing was asked", || demo.seen().iter().any(|call| call.charged > 0));

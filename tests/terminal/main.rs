@@ -1,4 +1,4 @@
-//! The real program in a real pseudo-terminal: it starts, opens a report, quits, and gives the terminal back.
+//! The real program in a pseudo-terminal: starts, opens a report, quits, and restores the terminal.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,

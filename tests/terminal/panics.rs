@@ -1,6 +1,6 @@
-//! A bug gives the terminal back and says itself in visible words, in whatever thread it strikes.
+//! A panic in any thread restores the terminal and prints itself in visible form.
 //!
-//! The program has no bug to order: this test's own binary plays the program, and begins with a panic.
+//! The program has no bug to order: this test's binary plays the program, and begins with a panic.
 
 use super::harness::Terminal;
 use behaview::app::{LoadedReport, Model};

@@ -1,4 +1,4 @@
-//! A password that is asked for at the terminal: nothing of it is shown, and however the question ends the terminal is as it was.
+//! A password prompt: shows nothing of it, and restores the terminal however it ends.
 
 use super::harness::{Terminal, signal};
 use behaview::demo::{Demo, Options};

@@ -51,8 +51,8 @@ fn a_list_on_a_terminal_is_a_table() {
 
 #[test]
 fn confirmation_typed_before_the_price_is_ignored() {
-    // Ahead; with what asked for the price, where a terminal hands over whatever has come; and while the price was on its way:
-    // from Ctrl-S to Ctrl-Q a terminal takes no output, and the program waits with its question.
+    // Ahead; with the request for the price, where a terminal passes on all it has; and while the
+    // price is written: from Ctrl-S to Ctrl-Q a terminal takes no output, and the program waits.
     for (line, typed) in
         [("true", &["R\ry\r"][..]), ("stty -icanon", &["R\ry\r"]), ("true", &["\u{13}R\r", "y\r\u{11}"])]
     {

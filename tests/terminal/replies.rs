@@ -1,9 +1,9 @@
-//! A reply of the terminal to a program that asked before this one may come as keys, and one of them buys: none of a reply spends.
+//! A terminal's late reply to an earlier program comes as keys, one of which buys: none spends.
 
 use super::harness::Terminal;
 use std::time::Duration;
 
-/// Replies to the questions that programs ask terminals; their letters are keys that move, ask and pay.
+/// Replies to programs' queries of terminals; their letters are keys that move, ask and pay.
 const REPLIES: &[&str] = &[
     "\u{1b}]11;rgb:ffff/ffff/ffff\u{1b}\\",
     "\u{1b}]11;rgba:ffff/ffff/ffff/ffff\u{7}",
@@ -44,7 +44,7 @@ fn spent(terminal: &Terminal) -> String {
 
 /// Whether the program still ends by its key, and nothing was spent.
 fn assert_nothing_was_spent(terminal: &mut Terminal, before: &str) {
-    // A reply may have opened something, and crossterm waits for the rest of what begins like one of its own.
+    // A reply may have opened something, and crossterm waits for the rest of one of its own.
     terminal.press("u");
     for _ in 0..8 {
         terminal.press("\u{1b}");
