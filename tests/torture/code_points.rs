@@ -1,4 +1,4 @@
-//! Code points x widgets: every code point, through every place that shows text from outside, is shown and never obeyed.
+//! Every code point in every place that shows outside text: shown, and never obeyed.
 
 use super::is_long;
 use super::wire::{Stage, now};
@@ -10,7 +10,7 @@ use behaview::report::{Body, ImportOrigin, RecentFile};
 use behaview::request::Request;
 use behaview::text::Untrusted;
 
-/// Code points in a row of a pane, and rows: as many as fit a screen of 300 x 100 with every one escaped.
+/// Code points in a row of a pane, and rows: all that fit on 300 x 100 if each is escaped.
 const IN_ROW: usize = 20;
 const ROWS: usize = 80;
 
@@ -105,18 +105,18 @@ fn rows_of_every_pane_show_every_code_point() {
     println!("code points x panes: {} code points, {} panes, {frames} screens", codes.len(), PLACES.len());
 }
 
-/// A place outside the panes, and what it is shown of the code points: as many in a text as it has room for with every one
+/// A place outside the panes, and the code points it gets: as many in a text as fit if each is
 /// escaped, and as many texts at once as it has rows.
 struct ShownPlace {
     name: &'static str,
     in_text: usize,
     texts: usize,
-    /// Shows the texts, each of which is the inside of a JSON string; gives what each screen says of as many of them as come to it.
+    /// Shows texts, the insides of JSON strings; returns the screens, for as many as each shows.
     show: fn(&[String]) -> Vec<String>,
 }
 
 impl ShownPlace {
-    /// Shows every code point here, and fails unless each is seen in its visible form and nothing else is.
+    /// Shows every code point, and fails unless each is seen in its visible form and nothing else.
     fn shows_every_code_point(&self) {
         // A space is a cell that is left alone.
         let codes: Vec<u32> = code_points().filter(|code| *code != u32::from(' ')).collect();
@@ -148,7 +148,7 @@ fn identifier(name: &str, at: usize) -> String {
     format!("{}_{name}-{}", "ab".repeat(32), 1_794_474_845 + at)
 }
 
-/// A list of sandboxes of these names that is held, and what came with each, the first of them chosen.
+/// A stored list of sandboxes of these names, each with its attributes, first chosen.
 fn listed(names: &[String], width: u16, height: u16, attributes: fn(&str) -> String) -> Stage {
     let mut model = Model::new(service(), now());
     model.open_files(&[file()]);

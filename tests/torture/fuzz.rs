@@ -1,6 +1,6 @@
-//! Noise for every parser of bytes from outside: nothing panics, and what must hold of any input holds.
+//! Noise for every parser of outside bytes: no panic, and invariants hold for any input.
 //!
-//! Seeds are the demo's reports and sound answers of the service; `found/` keeps what once went wrong.
+//! Seeds are the demo's reports and sound responses; `found/` has inputs that once failed.
 
 use super::markup;
 use super::wire::{Stage, now, shown};
@@ -239,7 +239,7 @@ fn response(bytes: &[u8], _: &mut Noise) {
     shown(ApiError::of(429, Some(&header), bytes, now()).to_string().as_bytes()).unwrap();
 }
 
-/// What is shown is visible, as wide as it says, cut where it is told, and stands for one text only.
+/// Shown text is visible, as wide as stated, cut where requested, and unique to its input.
 fn escaper(bytes: &[u8], noise: &mut Noise) {
     for text in [Untrusted::from(bytes), Untrusted::from_json(bytes)] {
         let visible = text.visible();
@@ -318,7 +318,7 @@ noise_breaks_nothing! {
     noise_breaks_no_escaper: ESCAPER
 }
 
-/// Feeds one target; an input that breaks it is written to the temporary folder, to be kept in `found/`.
+/// Feeds one target; writes an input that breaks it to the temporary folder, for `found/`.
 fn feed(target: &Target) {
     let seconds = std::env::var("BEHAVIEW_FUZZ").ok().map(|seconds| seconds.parse::<u64>().unwrap());
     let seeds = (target.seeds)();

@@ -28,7 +28,7 @@ fn report(attributes: &str) -> Report {
     Report::new(body, index)
 }
 
-/// Reads everything there is of a section; gives how many rows it has. The envelope may have one of the same name.
+/// Reads a whole section; returns its number of rows. The envelope may have one of that name.
 fn read_all(report: &Report, name: &str) -> usize {
     let mut most = 0;
     for (number, section) in
@@ -52,7 +52,7 @@ fn every_attribute_bears_every_kind_of_value() {
             let whole = report(&format!("\"{name}\":{value}"));
             read_all(&whole, name);
             assert_eq!(read_all(&whole, "last_of_all"), 1, "{name}: {}", &value[..value.len().min(40)]);
-            // In a list among good rows it is one row, and a process besides what it claims for children; null is none.
+            // In a list it is one row among good ones, also as a process; null is none.
             let listed = report(&format!("\"{name}\":[\"GOOD\",{value},\"GOOD\"]"));
             let rows = read_all(&listed, name);
             let least = if value == "null" { 2 } else { 3 };

@@ -1,4 +1,4 @@
-//! A key that would be seen anywhere: the real program runs with it, and everything it wrote is searched.
+//! A conspicuous key: the real program runs with it, and all its output and files are searched.
 
 use crate::faults::arm;
 use behaview::demo::{Demo, Options};

@@ -1,4 +1,4 @@
-//! A service that repeats the key in whatever it says: in rows, names, identifiers, cursors and counters, in every spelling.
+//! A service that repeats the key everywhere: rows, names, identifiers, cursors, in any spelling.
 
 #[path = "../faults/answering.rs"]
 mod answering;
@@ -8,7 +8,7 @@ pub fn report(file: &str) -> String {
     format!("{file}_Parrot-1794474845")
 }
 
-/// Begins to answer, on a port of its own; the key goes out as it is, in capitals, and as JSON may escape it.
+/// Starts answering on its own port, with the key plain, in capitals, and escaped as in JSON.
 pub fn begin(key: &str) -> String {
     let escaped: String = key.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
     let spellings = [("ESCAPED", escaped), ("CAPITALS", key.to_ascii_uppercase()), ("KEY", key.to_owned())];

@@ -1,5 +1,5 @@
-//! Kills x steps: the program is killed between any two calls by which it changes a file or speaks to somebody. What it had
-//! asked stands in the ledger, what it held is held, and the next run goes on.
+//! Kills the program between any two system calls that change a file or speak to another program.
+//! Its calls are in the ledger, stored items stay stored, and the next run continues.
 
 use super::is_long;
 use super::key::{CANARY, Trial, files};

@@ -1,9 +1,9 @@
-//! Everything that is meant to break the program: hostile text in every place that shows text, at every size; values of every
-//! wrong type; a network that lies; a kill at any step; what every parser of outside bytes makes of noise.
+//! Attacks on the program: hostile text in every place at every size, values of every wrong type, a
+//! network that lies, a kill at any step, noise for every parser of outside bytes.
 //!
-//! The ordinary test takes a sample that is the same every time. `BEHAVIEW_TORTURE=1 cargo test --release --test torture
-//! --test terminal --test gateway -- --nocapture` takes everything, and prints how much that was. `BEHAVIEW_FUZZ=600 cargo test --release --test torture noise --
-//! --nocapture` feeds noise to each parser for so many seconds.
+//! The ordinary test takes a constant sample. `BEHAVIEW_TORTURE=1 cargo test --release --test
+//! torture --test terminal --test gateway -- --nocapture` takes all, and prints how much.
+//! `BEHAVIEW_FUZZ=600 cargo test --release --test torture noise -- --nocapture` fuzzes for 600 s.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Whether an HTML report has only elements of its own: by the exact grammar in which it is written, which is stricter than HTML.
+//! Checks that an HTML report has only its own elements, by a grammar stricter than HTML.
 
 use regex::Regex;
 use std::collections::{BTreeMap, HashSet};

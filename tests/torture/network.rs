@@ -1,4 +1,4 @@
-//! A service that speaks nonsense, stops, or trickles, on real sockets: each call ends by itself, is sent once, and says why.
+//! A service that sends nonsense, stops, or trickles: each call ends, is sent once, and says why.
 
 use super::is_long;
 use super::wire::shown;

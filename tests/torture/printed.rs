@@ -1,4 +1,4 @@
-//! The commands for scripts on a terminal: whatever they print of a hostile report is shown and never obeyed.
+//! Commands for scripts on a terminal: what they print of a hostile report is never obeyed.
 
 use super::wire::shown;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};

@@ -1,12 +1,12 @@
-//! Whether bytes are plainly visible on a terminal: no control but the program's own, nothing hidden, by Unicode property.
+//! Checks that bytes are visible on a terminal: only own controls, nothing hidden by Unicode.
 
 use icu_properties::props::{
     BidiControl, DefaultIgnorableCodePoint, GeneralCategory, GeneralCategoryGroup, VariationSelector,
 };
 use icu_properties::{CodePointMapData, CodePointSetData};
 
-/// The text between sequences of the program's own, by their last letters and the modes that they set; an error names the first
-/// thing that is neither.
+/// Returns the text between own sequences, known by last letter and the modes they set; an error
+/// names the first other one.
 pub fn shown(bytes: &[u8], letters: &str, modes: &[&str]) -> Result<String, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
     let mut seen = String::new();

@@ -1,4 +1,4 @@
-//! The app on a terminal whose bytes are kept: what the program really writes, and what a terminal makes of it.
+//! The app on a terminal whose bytes are recorded: its output, and what a terminal makes of it.
 
 use super::visible;
 use behaview::app::{Message, Model, Size};
@@ -145,7 +145,7 @@ impl Stage {
         bytes[wiped..].to_vec()
     }
 
-    /// Draws, and fails if anything that went to the terminal is not plainly visible; gives what is, in the terminal's order.
+    /// Draws, and fails if output is not visible; returns the visible text in the terminal's order.
     pub fn draw_safely(&mut self, about: &str) -> String {
         match shown(&self.draw()) {
             Ok(text) => text,
