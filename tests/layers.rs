@@ -1,4 +1,4 @@
-//! Arrows between modules only point down, each big library has one module, and words that are gone stay gone.
+//! Arrows between modules only point down, big libraries have one module each, old words stay gone.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -81,7 +81,7 @@ fn source_files() -> Vec<(String, PathBuf)> {
         .collect()
 }
 
-/// A file's code without comments and without its tests: an item of theirs ends with its line, or with the brace below its beginning.
+/// Returns a file's code without comments and tests, which end with their line or their brace.
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
@@ -151,7 +151,7 @@ fn each_library_is_used_by_its_modules_only() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The state of the app is split by subject: methods that every field is open to, and files that name each other, are few.
+/// The app's state is split by subject: methods on all fields, and files in circles, are few.
 #[test]
 fn model_methods_and_module_cycles_are_few() {
     let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/app");

@@ -1,4 +1,4 @@
-//! What the program is built from, held to `deny.toml` without any network: sources, licences, banned crates, the lock file.
+//! Dependencies against `deny.toml`, offline: sources, licences, banned crates, the lock file.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test that cannot go on fails")]
 
 use std::path::Path;
@@ -29,8 +29,8 @@ fn packages() -> Vec<serde_json::Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// Whether a licence expression can be met: of what `AND` joins each part, of what `OR` joins any. Without brackets `AND` is
-/// taken to join more than it does, which allows less.
+/// Whether a licence expression can be met: of `AND` each part, of `OR` any. Without brackets `AND`
+/// joins more here than by the standard, which allows less.
 fn is_allowed(expression: &str, allowed: &[String]) -> bool {
     let expression = expression.replace('/', " OR ");
     let is_one = |one: &str| allowed.iter().any(|allowed| allowed == one.trim());
@@ -82,8 +82,8 @@ fn manifest_forbids_unsafe_and_default_features() {
     }
 }
 
-/// What a library may bring unasked: the standard library, the one way that there is to inflate, names of temporary files that
-/// nobody guesses, widths of ideographs.
+/// Default features that a library may have: the standard library, the one inflater, names of
+/// temporary files that cannot be guessed, widths of ideographs.
 const DEFAULTS: [&str; 5] = ["std", "rust_backend", "runtime_detection", "getrandom", "cjk"];
 
 /// What the program is built with, on every system.
