@@ -156,7 +156,8 @@ pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSo
         [one] => name(one)?,
         several => format!("the other {}", several.len()),
     };
-    let (mut sources, mut bits) = (Vec::new(), 0);
+    let mut sources = Vec::new();
+    let mut bits = 0;
     for (number, column) in columns.iter().enumerate() {
         let Some(body) = column.body.clone() else { continue };
         if these.iter().any(|side| side >> number & 1 == 1) {
@@ -398,7 +399,8 @@ impl ComparisonList {
             let by = |n| matrix.technique(item, Some(n)).map_or("", |_| " (by rule)");
             of.map(|(n, column)| format!("{}{}", column.name.visible_cut(24), by(n))).collect()
         };
-        let (saw, other) = (names(item.seen), names(item.other));
+        let saw = names(item.seen);
+        let other = names(item.other);
         let unlisted = stored().filter(|(n, _)| matrix.is_perhaps_unlisted(item, *n));
         let unlisted = names(unlisted.fold(0, |bits, (n, _)| bits | 1 << n)).join(", ");
         let unlisted = if unlisted.is_empty() { unlisted } else { format!("; {NOT_LISTED}: {unlisted}") };

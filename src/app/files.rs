@@ -61,7 +61,8 @@ impl OpenFile {
 
     /// Moves in the list. Another report never starts at Other, which nearly all of them have.
     pub(super) fn go_in_list(&mut self, movement: Move, height: usize) {
-        let (before, count) = (self.list.scroll.cursor, self.list.count());
+        let before = self.list.scroll.cursor;
+        let count = self.list.count();
         self.list.scroll.go(movement, count, height);
         self.last = self.last.filter(|pane| *pane != Pane::Other || self.list.scroll.cursor == before);
     }

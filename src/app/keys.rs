@@ -347,7 +347,8 @@ fn read(change: &KeyChange<'_>) -> Result<(&'static Command, Vec<Key>), String> 
 
 fn similar(name: &str) -> Vec<&'static str> {
     let alike = |known: &&str| {
-        let (start, end) = (name.get(..3).unwrap_or(name), name.get(name.len().saturating_sub(4)..).unwrap_or(name));
+        let start = name.get(..3).unwrap_or(name);
+        let end = name.get(name.len().saturating_sub(4)..).unwrap_or(name);
         !name.is_empty() && (known.starts_with(start) || known.ends_with(end))
     };
     Command::all().map(|command| command.name).filter(alike).take(4).collect()
@@ -380,7 +381,8 @@ impl Model {
         // With many disabled commands, the intended one is unknown.
         Some(match (missing.as_slice(), known.as_slice()) {
             ([("back", _)], _) if self.screen == Screen::File && !self.is_document() => {
-                let (other, quit) = (self.key_label("open-file"), self.key_label("quit"));
+                let other = self.key_label("open-file");
+                let quit = self.key_label("quit");
                 format!("{key} goes back no further than to the file: {other} leaves it for another, {quit} quits.")
             }
             ([_] | [_, _], _) => {

@@ -33,7 +33,9 @@ impl Topic {
 
 /// Lays out a topic in `columns`: without comments and fences, prose wrapped, tables aligned.
 pub fn lay_out(topic: &str, columns: usize) -> String {
-    let (mut shown, mut prose, mut rows) = (String::new(), String::new(), Vec::new());
+    let mut shown = String::new();
+    let mut prose = String::new();
+    let mut rows = Vec::new();
     let mut is_code = false;
     let is_item = |line: &str| line.starts_with("- ") || line.get(1..3) == Some(". ");
     for line in topic.lines().chain([""]) {

@@ -131,7 +131,8 @@ impl Model {
             && let [(_, report)] = &**reports
             && report.body.is_streamed()
         {
-            let (body, received) = (report.body.clone(), report.received);
+            let body = report.body.clone();
+            let received = report.received;
             self.emit(ReportJob::CheckDocument(body, received));
         }
         let entries = documents.into_iter().flat_map(|(name, reports)| {

@@ -124,7 +124,8 @@ pub fn why_next(model: &Model, entry: &Identifier) -> Option<String> {
 /// Counts the chosen row, and finds the twins of the open report, once each.
 pub(super) fn follow(model: &mut Model) {
     let Some(open) = model.open().filter(|open| open.report.index.is_complete && !model.is_document()) else { return };
-    let (number, report) = (open.job.number(), open.report.clone());
+    let number = open.job.number();
+    let report = open.report.clone();
     let Some(origin) = origin(model) else { return };
     let row = model.files.current_row().map(|(_, place)| (number, place));
     if row.is_some() && row != model.values.row {

@@ -300,7 +300,8 @@ impl Model {
         }
         let rules = self.rules_or_file();
         if let Some(open) = self.files.opened_mut(job) {
-            let (ticket, report) = (open.job.ticket(), open.report.clone());
+            let ticket = open.job.ticket();
+            let report = open.report.clone();
             self.emit(ReportJob::Evaluate(ticket, report, rules));
         }
     }

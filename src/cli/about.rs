@@ -271,7 +271,8 @@ fn help_of(words: &[String]) -> anyhow::Error {
     // For an unknown first word, clap suggests a similar command.
     if let Some(word) = words.get(depth).filter(|_| depth > 0) {
         let known: Vec<_> = command.get_subcommands().map(clap::Command::get_name).collect();
-        let (word, name) = (to_visible(word), command.get_name());
+        let word = to_visible(word);
+        let name = command.get_name();
         let known = if known.is_empty() { "no further command".to_owned() } else { known.join(", ") };
         return FailureKind::Usage.error(format!("unknown command \"{word}\": {name} has {known}")).into();
     }

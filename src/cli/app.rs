@@ -154,7 +154,8 @@ impl OpenArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
         let (folders, config) = common.config()?;
         need_terminal(display(&config))?;
-        let (mut documents, mut remarks) = (Vec::new(), Vec::new());
+        let mut documents = Vec::new();
+        let mut remarks = Vec::new();
         for file in &self.files {
             match load(file, self.files.len() == 1, common, &mut remarks) {
                 Ok(document) => documents.push(document),
@@ -283,7 +284,8 @@ fn browse_demo(demo: &Demo, config: &Config, display: Display, is_licensed: bool
     model.open_files(files.get(..1).unwrap_or_default());
     // A refused call is not charged.
     let lists = if is_licensed { "It lists this file by itself, for 1 of that quota. " } else { "" };
-    let (other, keys) = (model.key_label("open-file"), model.key_label("help"));
+    let other = model.key_label("open-file");
+    let keys = model.key_label("help");
     model.say(format!(
         "This is the demo: made-up reports, make-believe quota. {lists}{other} shows the other files, {keys} the keys."
     ));

@@ -165,7 +165,8 @@ impl DownloadArgs {
         }
         let stored = gateway.store.report(&gateway.service, identifier)?;
         let report = stored.and_then(|stored| Some(Report::open(&stored.body().ok()?)));
-        let (what, attribute) = (artifact.label(), artifact.attribute());
+        let what = artifact.label();
+        let attribute = artifact.attribute();
         Ok(report
             .filter(|report| artifact.is_beside(report) == Some(false))
             .map(|_| format!("the stored report denies a {what} ({attribute}: false); --even-if-missing requests it")))

@@ -301,7 +301,8 @@ impl CompareOutput {
         }));
         matrix.each_of_differing(&mut |item, column, row| {
             let Some(item) = numbers.binary_search(&item).ok().and_then(|at| self.items.get_mut(at)) else { return };
-            let (number, text) = (column + 1, row.label_and_text(converted).1);
+            let number = column + 1;
+            let text = row.label_and_text(converted).1;
             match item.details.last_mut().filter(|details| details.number == number) {
                 Some(details) if details.texts.len() >= MAX_VALUES || details.texts.contains(&text) => {}
                 Some(details) => details.texts.push(text),
@@ -317,7 +318,8 @@ impl CompareOutput {
         for ColumnOutput { number, sandbox, stored, file, document, .. } in &self.columns {
             let file = file.as_deref().and_then(Sha256::parse).map(|file| file.short());
             let document = || document.as_deref().map(|name| Untrusted::from(name).visible_cut(40).to_string());
-            let (title, sandbox) = (file.or_else(document).unwrap_or_default(), visible(sandbox));
+            let title = file.or_else(document).unwrap_or_default();
+            let sandbox = visible(sandbox);
             let stored = if *stored { "stored" } else { "not stored" };
             let _ = writeln!(text, "{number:>2}  {sandbox:<24}  {title:<13}  {stored}");
         }

@@ -243,7 +243,8 @@ fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
 
 /// One operation with its explanation, as the app's planner has it.
 fn explained(price: &Price) -> String {
-    let (about, words) = (price.operation.kind.about(), price.operation.label());
+    let about = price.operation.kind.about();
+    let words = price.operation.label();
     format!("{about}: {words}\nprice    {}\n{}\n", price.short(), price.explanation().join("\n"))
 }
 

@@ -148,7 +148,8 @@ pub(super) fn of(path: &Path, body: &Body) -> Result<Document> {
     let received = crate::clock::now();
     let shown = if path == Path::new(STANDARD_INPUT) { name.clone() } else { text::path(path).to_string() };
     let (found, problems) = document::reports(body);
-    let (mut reports, mut places) = (Vec::new(), Vec::new());
+    let mut reports = Vec::new();
+    let mut places = Vec::new();
     for report in found {
         places.extend(Some(report.pointer).filter(|pointer| !pointer.is_empty()));
         reports.push((report.identifier, LoadedReport::new(received, report.body, None)));

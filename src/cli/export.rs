@@ -142,7 +142,8 @@ impl ExportArgs {
             fail!(Usage, "nothing was written: {link} is a link, which is not followed; name the folder itself");
         }
         crate::files::make_folder(folder)?;
-        let (mut files, mut known) = (Vec::new(), HashSet::new());
+        let mut files = Vec::new();
+        let mut known = HashSet::new();
         for wanted in wanted {
             let identifier = match wanted {
                 ExportInput::Saved(source) => source.identifier.as_ref(),
@@ -227,7 +228,8 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
                 }
                 unread = unread.and(document.outcome());
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
-                    let (body, origin) = (here.body, document.name.clone());
+                    let body = here.body;
+                    let origin = document.name.clone();
                     let source = ExportSource { body, identifier, origin, received: None, notes: Notes::default() };
                     ExportInput::Saved(Box::new(source))
                 }));

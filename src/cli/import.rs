@@ -163,7 +163,8 @@ impl ImportFile<'_> {
                 (true, false) => fail!(Malformed, "it has no identifier, so no request would find it"),
             }
         };
-        let (request, shown) = (Request::Behaviour { identifier: identifier.clone() }, identifier.text().visible());
+        let request = Request::Behaviour { identifier: identifier.clone() };
+        let shown = identifier.text().visible();
         let mut parts = find_parts(&request, body).map_err(|why| anyhow::anyhow!("it is not a report: {why}"))?;
         if !index.is_attributed && (index.is_enveloped || !report.has_attribute()) {
             fail!(Malformed, "it is only an identifier: the report did not come with it");
@@ -203,8 +204,10 @@ impl ImportFile<'_> {
 
     /// Stores it, and adds its files to the opened ones; returns whether it was stored.
     fn store(&self, request: &Request, body: &Body, parts: &[ResponsePart]) -> Result<bool> {
-        let (key, received) = (request.storage_key().unwrap_or_default(), crate::clock::now());
-        let (profile, imported) = (self.profile, Some(self.from));
+        let key = request.storage_key().unwrap_or_default();
+        let received = crate::clock::now();
+        let profile = self.profile;
+        let imported = Some(self.from);
         let new = NewResponse { service: IMPORTED, profile, key: &key, received, bytes: body, imported };
         if !self.store.import(&new, parts, self.replaces)? {
             return Ok(false);

@@ -103,7 +103,8 @@ pub(super) fn read_subjects<T>(
     typed: impl Fn(&str) -> Result<T>,
     piped: impl Fn(&str) -> Result<T>,
 ) -> Result<Vec<Subject<T>>> {
-    let (mut subjects, mut known) = (Vec::new(), HashSet::new());
+    let mut subjects = Vec::new();
+    let mut known = HashSet::new();
     for argument in arguments {
         match document::as_service_name(argument) {
             _ if argument == STANDARD_INPUT => match standard_input()? {

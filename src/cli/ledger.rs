@@ -111,7 +111,8 @@ impl LedgerTime {
 /// program; `None` without two readings around any of them.
 fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String)> {
     let window = audit::around(windows, entries.first()?.at, entries.last()?.at)?;
-    let (since, until) = (window.since, window.until);
+    let since = window.since;
+    let until = window.until;
     let others = entries.iter().filter(|entry| entry.at < since || entry.at > until).count();
     let summary = match others {
         0 => window.label(),

@@ -107,7 +107,8 @@ impl ListArgs {
 
     /// Prints also paid pages before a failure, and stored reports that no page lists.
     fn list(&self, setup: &Setup, runtime: &Runtime, file: &Sha256) -> anyhow::Result<()> {
-        let (store, service) = (&setup.gateway.store, &setup.gateway.service);
+        let store = &setup.gateway.store;
+        let service = &setup.gateway.service;
         let price = Plan::of_reports(1, &setup.entitled).to_string();
         let mut listed = ListOutput { file: Some(file.to_string()), more: true, price, ..ListOutput::default() };
         let mut pages = self.pages(setup, runtime, file, &mut listed);
@@ -297,7 +298,8 @@ fn fitting([sandbox, verdict, score, labels, tags, when, price, identifier]: [St
     let spare = room.saturating_sub(WITH_TIME + 4) / 2;
     let cut = |cell: String| if spare < 9 { String::new() } else { to_visible(cell).cut(spare).to_string() };
     let in_room = |cell: String, least| if room < least { String::new() } else { cell };
-    let (when, identifier) = (in_room(when, WITH_TIME), in_room(identifier, WITH_IDENTIFIERS));
+    let when = in_room(when, WITH_TIME);
+    let identifier = in_room(identifier, WITH_IDENTIFIERS);
     [sandbox, verdict, score, cut(labels), cut(tags), when, price, identifier]
 }
 

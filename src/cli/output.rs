@@ -138,7 +138,8 @@ pub(super) fn wrapped(text: &str) -> String {
     let room = room().unwrap_or(usize::MAX);
     let line = |line: &str| {
         let words = line.trim_start_matches(' ');
-        let (indent, longest) = (line.len() - words.len(), words.split(' ').map(ColumnWidth::columns).max());
+        let indent = line.len() - words.len();
+        let longest = words.split(' ').map(ColumnWidth::columns).max();
         match line.columns() > room && longest.is_some_and(|longest| indent + longest <= room) {
             true => wrap(words, room - indent).iter().map(|row| format!("{:indent$}{row}\n", "")).collect(),
             false => format!("{line}\n"),

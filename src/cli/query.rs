@@ -71,7 +71,8 @@ async fn run_call(
         () = end => Err(GatewayError::Internal("the store accepts no data".to_owned())),
     };
     if let (true, Err(error)) = (signals.cancel.is_cancelled(), &response) {
-        let (what, advice) = (request.label(), error.advice());
+        let what = request.label();
+        let advice = error.advice();
         warn(format!("{what}: {error}. {advice} behaview ledger says what it counts as."));
     }
     signals.unblock().map_err(|error| GatewayError::Internal(error.to_string()))?;
@@ -82,7 +83,8 @@ async fn run_call(
 pub(super) fn warn_if_quarantined(gateway: &Gateway, quote: &Quote) -> Result<(), StoreError> {
     let request = quote.request();
     if let Some(aside) = gateway.unreadable(request)? {
-        let (what, price) = (request.label(), quote.price().short());
+        let what = request.label();
+        let price = quote.price().short();
         warn(format!("{what}: {}. Fetching it again costs {price}", aside));
     }
     Ok(())
@@ -152,7 +154,8 @@ pub(super) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 pub(super) type OpenCost = (String, Units);
 
 pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<OpenCost>) -> Result<()> {
-    let (mut stored, mut calls) = (BTreeSet::new(), Vec::new());
+    let mut stored = BTreeSet::new();
+    let mut calls = Vec::new();
     for request in batch {
         // An earlier line will have stored its response by then.
         let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));

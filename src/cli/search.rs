@@ -45,7 +45,10 @@ impl SearchArgs {
         let how = MatchOptions { is_regex: self.regex, is_case_sensitive: self.case_sensitive };
         let pattern = Pattern::new(&self.pattern, how);
         let pattern = pattern.map_err(|bad| FailureKind::Usage.error(format!("invalid pattern: {bad}")))?;
-        let (mut hits, mut searched, mut unread, mut cut_lists) = (0_u64, 0, 0, 0);
+        let mut hits = 0_u64;
+        let mut searched = 0;
+        let mut unread = 0;
+        let mut cut_lists = 0;
         let mut print = |group: &HitGroup, document: Option<(&str, Option<&Identifier>)>| {
             let is_meant = |hit: &&Hit| self.pane.is_none() || self.pane == hit.pane();
             group.hits.iter().filter(is_meant).try_for_each(|hit| {
@@ -111,7 +114,8 @@ impl SearchArgs {
         let other = other.map(|name| format!("(stored for profile {})", name.visible_cut(40)));
         let sandbox: Vec<_> = row.sandbox.iter().map(|name| visible(name)).chain(other).collect();
         let title = hit.pane().map_or("Notes", Pane::title);
-        let (label, text) = (visible(&row.label), visible(&row.text));
+        let label = visible(&row.label);
+        let text = visible(&row.text);
         let cells = [file.unwrap_or_default(), sandbox.join(" "), title.to_owned(), label, text];
         let cells: Vec<_> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         print_text(&(cells.join("  ") + "\n"))

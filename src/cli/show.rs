@@ -50,7 +50,8 @@ impl ShowArgs {
             (Subject::Saved(document), _) => printer.print_saved(&document),
             (Subject::Service(_), None) => Ok(()),
             (Subject::Service(identifier), Some((setup, runtime))) => {
-                let (store, service) = (&setup.gateway.store, &setup.gateway.service);
+                let store = &setup.gateway.store;
+                let service = &setup.gateway.service;
                 let stored = if self.refresh { None } else { store.report(service, &identifier)? };
                 let got = runtime.block_on(fetch(setup, &Request::Behaviour { identifier }, self.refresh))?;
                 if let Some((imported, received)) = stored.and_then(|stored| Some((stored.imported?, stored.received)))

@@ -113,7 +113,8 @@ impl RemoveArgs {
     ) -> Result<()> {
         let now = crate::clock::now();
         let sum = |of: fn(&StoredItem) -> u64| all.iter().map(|item| of(item)).fold(0, u64::saturating_add);
-        let (size, on_disk) = (sum(|item| item.bytes), sum(|item| item.on_disk));
+        let size = sum(|item| item.bytes);
+        let on_disk = sum(|item| item.on_disk);
         if self.json {
             let rows = all.iter().map(|item| row(store, item, now)).collect::<Result<Vec<_>, StoreError>>()?;
             let deleted = gone.map(|(deletion, files)| self.deleted(deletion, files));

@@ -136,7 +136,9 @@ impl TriageArgs {
 
 /// Every SHA-256 in the arguments, in files that they name and on standard input, each once, in their order.
 fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
-    let (mut found, mut known, mut others) = (Vec::new(), HashSet::new(), 0);
+    let mut found = Vec::new();
+    let mut known = HashSet::new();
+    let mut others = 0;
     for argument in arguments {
         let text = match argument.to_str().and_then(Sha256::parse) {
             Some(hash) => hash.to_string(),

@@ -88,7 +88,8 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
 
 /// The maximum cost of watching, in addition to the `named` calls of a dry run.
 pub(super) fn max_cost(pace: PollPace, named: u64) -> OpenCost {
-    let (calls, seconds) = (count(pace.most, "call"), pace.interval.as_secs());
+    let calls = count(pace.most, "call");
+    let seconds = pace.interval.as_secs();
     let remark = format!(
         "Watching makes at most {calls}, each at the price of a poll: one every {seconds} s, and once a sandbox has reported one for \
          each page of the list."
@@ -188,7 +189,8 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
 
 async fn wait(watched: &ScanWatch, price: &str, passed: impl Fn() -> SignedDuration) {
     loop {
-        let (seconds, left) = (watched.seconds(passed()), watched.remaining_label(passed()));
+        let seconds = watched.seconds(passed());
+        let left = watched.remaining_label(passed());
         if seconds <= 0 {
             return;
         }

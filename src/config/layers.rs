@@ -132,7 +132,8 @@ impl Layers {
             Ok(table) => table,
             Err(error) => return (vec![finding(text, &error)], Self::default()),
         };
-        let (mut found, mut layers) = (Vec::new(), Self::default());
+        let mut found = Vec::new();
+        let mut layers = Self::default();
         layers.try_each(text, spans.get_ref(), &table, &mut Vec::new(), &mut found);
         found.sort_by_key(|finding| finding.line);
         (found, layers)
@@ -171,7 +172,8 @@ impl Layers {
     /// Overrides the file by variables, and both by flags as they were typed.
     pub(super) fn cover(&mut self, flags: &[(String, String)], variable: Variables<'_>) -> Result<(), ConfigError> {
         let variables = SETTINGS.iter().filter_map(|setting| {
-            let (name, is_key) = (setting.variable()?, setting.name == "api_key");
+            let name = setting.variable()?;
+            let is_key = setting.name == "api_key";
             let value = variable(&name).filter(|value| !value.is_empty() && !is_key)?;
             Some((
                 setting.of_profile().unwrap_or(&setting.name).to_owned(),

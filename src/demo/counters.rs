@@ -100,7 +100,8 @@ impl SpendingAccount {
 
     /// The first period whose limit this amount would exceed: 0 for the minute, to 3 for the month.
     fn lacking(&self, amount: u64) -> Option<usize> {
-        let (mut used, mut allowed) = (self.used, self.allowed);
+        let mut used = self.used;
+        let mut allowed = self.allowed;
         let mut periods = used.each().into_iter().zip(allowed.each());
         periods.position(|(used, allowed)| used.saturating_add(amount) > *allowed).filter(|_| amount > 0)
     }
@@ -191,7 +192,8 @@ impl Counters {
 
     /// The body of `api_usage` for the days from `first` to `last`.
     pub(crate) fn usage(&self, first: Date, last: Date) -> Value {
-        let (mut daily, mut total) = (Map::new(), BTreeMap::<&str, u64>::new());
+        let mut daily = Map::new();
+        let mut total = BTreeMap::<&str, u64>::new();
         for (day, endpoints) in self.usage.range(first..=last) {
             daily.insert(day.to_string(), json!(endpoints));
             for (endpoint, requests) in endpoints {

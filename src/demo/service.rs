@@ -214,6 +214,7 @@ impl CallCharge {
 
 /// 64 hexadecimal digits, seeded by the operating system.
 fn fresh_key() -> String {
-    let (one, other) = (RandomState::new(), RandomState::new());
+    let one = RandomState::new();
+    let other = RandomState::new();
     digest(format!("{:x}{:x}", one.hash_one("key"), other.hash_one("key")))
 }

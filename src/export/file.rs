@@ -135,7 +135,8 @@ mod tests {
         let path = folder.path().join("out.csv");
         write_text(&path, false, "x").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        let (aim, link) = (folder.path().join("aim"), folder.path().join("link"));
+        let aim = folder.path().join("aim");
+        let link = folder.path().join("link");
         std::fs::write(&aim, "precious").unwrap();
         symlink(&aim, &link).unwrap();
         assert!(matches!(write_text(&link, false, "x"), Err(FileError::Exists(_))));

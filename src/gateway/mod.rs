@@ -412,7 +412,8 @@ impl Gateway {
         let lost = |why: StoreError| format!("could not be stored, so asking again costs again: {why}");
         let pending = reading::is_pending(request, &body);
         let unstored = if let Some(key) = request.storage_key().filter(|_| !pending) {
-            let (service, profile) = (&*self.service, &*self.client.profile().name);
+            let service = &*self.service;
+            let profile = &*self.client.profile().name;
             let new = NewResponse { service, profile, key: &key, received, bytes: &body, imported: None };
             match self.store.write_response(&new) {
                 Ok(()) => reading::read_stored(&self.store, request, &new, &body)?,

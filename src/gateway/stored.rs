@@ -40,7 +40,8 @@ impl Gateway {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
         let last = self.store.last_outcome(self.payer(), &claim, since)?;
-        let (what, last) = (request.label(), last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND)));
+        let what = request.label();
+        let last = last.filter(|(_, outcome)| outcome.starts_with(NOT_FOUND));
         Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 

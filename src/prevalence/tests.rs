@@ -15,7 +15,8 @@ fn values(report: &Report) -> Vec<ReportValue> {
 fn holder(file: usize, sandbox: &str) -> ValueHolder {
     let file = Sha256::parse(&format!("{file:064x}")).unwrap();
     let identifier = Identifier::new(Untrusted::from(format!("{file}_{sandbox}"))).unwrap();
-    let (service, profile) = ("demo".to_owned(), "lab".to_owned());
+    let service = "demo".to_owned();
+    let profile = "lab".to_owned();
     ValueHolder {
         file: Some(file),
         identifier,
@@ -115,7 +116,9 @@ fn files_are_counted_and_cut_lists_apart() {
     ]);
     let index = index(reports);
     let of = |text, sandbox| prevalence(&index, text, "Services mutex made", sandbox);
-    let (noise, rare, none) = (of("noise", "Box"), of("rare", "Box"), of("absent", "Tub"));
+    let noise = of("noise", "Box");
+    let rare = of("rare", "Box");
+    let none = of("absent", "Tub");
     assert_eq!((noise.files, noise.of_files, noise.in_sandbox, noise.of_sandbox), (10, 12, 10, 11));
     assert_eq!((noise.rarity(), noise.perhaps_unlisted), (Rarity::Noise, 1));
     assert_eq!((rare.files, rare.in_sandbox, none.files, none.of_sandbox), (2, 0, 0, 2));
@@ -145,7 +148,8 @@ fn twins_share_what_is_unusual() {
     // Each of these is a row and an indicator.
     assert_eq!(found[0].label(), "28 of 40 values that are not usual in this sandbox");
     let same = report(json!({"behash": "x"}));
-    let (behash, me) = (values(&same)[0].hash, holder(9, "Box"));
+    let behash = values(&same)[0].hash;
+    let me = holder(9, "Box");
     let found = index.twins(&[], Some(behash), (me.file.as_ref(), &me.identifier)).unwrap();
     assert_eq!(found.iter().map(Twin::label).collect::<Vec<_>>(), ["the same behash"]);
 }

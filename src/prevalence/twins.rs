@@ -35,7 +35,8 @@ impl Twin {
         match self.has_same_behash {
             true => "the same behash".to_owned(),
             false => {
-                let (shared, of) = (thousands(self.shared as u64), thousands(self.of as u64));
+                let shared = thousands(self.shared as u64);
+                let of = thousands(self.of as u64);
                 format!("{shared} of {of} values that are not usual in this sandbox")
             }
         }

@@ -268,7 +268,8 @@ fn counts(window: &Window) -> bool {
 /// Readings outside all calls, by account.
 fn by_account<'a>(all: &'a [QuotaSnapshot], calls: &[AuditedCall]) -> BTreeMap<&'a str, Vec<SnapshotPosition<'a>>> {
     // For each position among the calls: when all earlier ones had ended, when the next one began.
-    let (mut over, mut begin) = (vec![Timestamp::MIN], vec![Timestamp::MAX]);
+    let mut over = vec![Timestamp::MIN];
+    let mut begin = vec![Timestamp::MAX];
     for call in calls {
         over.extend(over.last().map(|last| call.until.max(*last)));
     }
@@ -297,11 +298,13 @@ fn window(
 ) -> Option<Window> {
     let between = calls.get(first.calls..second.calls)?;
     let is_quiet = second.is_quiet;
-    let (first, second) = (first.reading, second.reading);
+    let first = first.reading;
+    let second = second.reading;
     if between.iter().any(|call| call.account.as_deref() != Some(&*first.account)) {
         return None;
     }
-    let (mut certain, mut unsure) = (0_u64, Some(0_u64));
+    let mut certain = 0_u64;
+    let mut unsure = Some(0_u64);
     for call in between {
         let Units { min, max } = call.charge;
         certain = certain.saturating_add(min);
@@ -333,7 +336,8 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
         let second = later.clone().find(|later| is_late(later)).or_else(|| later.next_back())?;
         let window = window(first, second, calls, unit)?;
         let rest = window.rose.checked_sub(window.certain.checked_add(window.unsure?)?).filter(|rest| *rest > 0)?;
-        let (rose, certain) = (window.rose, window.certain);
+        let rose = window.rose;
+        let certain = window.certain;
         let evidence =
             format!("the counter rose by {rose}, this program accounted for {certain}: it counts as charged");
         Some((call.number, settled.saturating_add(rest).min(call.max_charge), evidence))
@@ -343,7 +347,8 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
 /// The rise of the user's counters; `None` unless all counters that span the time agree.
 fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64> {
     let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
-        let (before, after) = (first.used(unit, *period)?, second.used(unit, *period)?);
+        let before = first.used(unit, *period)?;
+        let after = second.used(unit, *period)?;
         Some(after.checked_sub(before))
     });
     let rise = rises.next()??;

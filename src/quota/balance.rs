@@ -237,7 +237,8 @@ impl Balances {
             for holder in [Holder::User, Holder::Group] {
                 let side = counter.limit(holder);
                 limits.extend(side.map(|side| {
-                    let (allowed, remaining) = (side.allowed, side.remaining());
+                    let allowed = side.allowed;
+                    let remaining = side.remaining();
                     Limit { holder, period, allowed, remaining }
                 }));
             }

@@ -138,7 +138,8 @@ impl Budget {
     fn exceeded_by(self, unit: Unit, worst: Option<u64>, session: SpentUnits, today: SpentUnits) -> Option<OverBudget> {
         let limits = [(BudgetPeriod::Session, self.session, session), (BudgetPeriod::Day, self.daily, today)];
         limits.into_iter().find_map(|(span, limit, spent)| {
-            let (limit, spent) = (limit?, spent.most());
+            let limit = limit?;
+            let spent = spent.most();
             let fits = spent.zip(worst).is_some_and(|(spent, worst)| spent.saturating_add(worst) <= limit);
             (!fits && worst != Some(0)).then_some(OverBudget { span, limit, spent, worst, unit })
         })
@@ -173,7 +174,8 @@ mod tests {
     #[test]
     fn the_dearest_outcome_must_fit() {
         let of = |kind| price(&Operation::once(kind), &Entitlements::default());
-        let (one, open) = (of(Kind::PrivateBehaviour), of(Kind::V2FileSubmissions));
+        let one = of(Kind::PrivateBehaviour);
+        let open = of(Kind::V2FileSubmissions);
         let budget = Budget { session: Some(3), daily: Some(5) };
         let spent = |charged| SpentUnits { charged, ..SpentUnits::default() };
         assert_eq!(budget.exceeded(&one, spent(2), spent(4)), None);
@@ -186,7 +188,8 @@ mod tests {
         let lost = SpentUnits { is_open: true, ..spent(0) };
         let words = budget.exceeded(&one, lost, lost).unwrap().to_string();
         assert!(words.contains("the rest of the 3 that this run may spend is not known"), "{words}");
-        let (three, two) = (spent(3), SpentUnits { unsure: 2, ..spent(0) });
+        let three = spent(3);
+        let two = SpentUnits { unsure: 2, ..spent(0) };
         let maybe = SpentUnits { unsure: 1, ..spent(0) };
         for (requests, scans, words) in [
             (spent(0), spent(0), "0"),

@@ -161,7 +161,8 @@ impl Amount {
     /// Parses words: numbers with or without their option. Without words the count is one.
     pub fn read(kind: Kind, words: &[String]) -> Result<Self, String> {
         let mut amount = Self { numbers: Numbers::default(), list: None, others: String::new() };
-        let (mut seen, mut words) = (Vec::<&str>::new(), words.iter());
+        let mut seen = Vec::<&str>::new();
+        let mut words = words.iter();
         while let Some(word) = words.next() {
             let (choice, own) = meant(kind, word)?;
             if choice.sets.iter().any(|number| seen.contains(number)) {

@@ -209,7 +209,8 @@ impl Forecast {
         let binding = worst.min_by_key(|line| (line.at_worst, line.limit.remaining));
         match (self.fit, binding) {
             (Fit::Paced, Some(line)) => {
-                let (allowed, needed) = (line.limit.allowed, line.needed.max.unwrap_or(line.needed.min));
+                let allowed = line.limit.allowed;
+                let needed = line.needed.max.unwrap_or(line.needed.min);
                 format!("fits at {} a minute: about {}", thousands(allowed), count(needed.div_ceil(allowed), "minute"))
             }
             (Fit::Perhaps, Some(line)) => {
@@ -257,7 +258,8 @@ fn ready_at<'a>(limits: impl IntoIterator<Item = &'a Limit>, mut needed: u64, no
     let step = left.iter().map(|(period, ..)| *period).min().unwrap_or(Period::Monthly);
     let mut at = now;
     while now.duration_until(at) < HORIZON {
-        let (minute, next) = (Period::Minute.began(at), step.next_reset(at));
+        let minute = Period::Minute.began(at);
+        let next = step.next_reset(at);
         let later_minutes = u64::try_from(minute.duration_until(next).as_mins() - 1).unwrap_or(0);
         let paced = this_minute.saturating_add(a_minute.saturating_mul(later_minutes));
         let fits = left.iter().map(|(.., left)| *left).min().unwrap_or(u64::MAX).min(paced);

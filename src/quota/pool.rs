@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn counter_resets_at_period_end_only() {
-        let (read, later) = (at("2026-11-20T10:59:50Z"), at("2026-11-20T11:00:00Z"));
+        let read = at("2026-11-20T10:59:50Z");
+        let later = at("2026-11-20T11:00:00Z");
         assert_eq!(Period::ALL.map(|period| period.is_renewed(read, later)), [true, true, false, false]);
         assert_eq!(Period::ALL.map(|period| period.is_renewed(later, read)), [false; 4]);
         assert!(!Period::Hourly.is_renewed(read, at("2026-11-20T10:00:00Z")));

@@ -143,7 +143,8 @@ impl Price {
     /// Explains it in sentences: the rule, units and holders, the facts that decide, assumptions.
     pub fn explanation(&self) -> Vec<String> {
         let holders: Vec<_> = self.charged.iter().map(|holder| holder.name()).collect();
-        let (pool, holders) = (self.verdict.pool.label(), holders.join(" and "));
+        let pool = self.verdict.pool.label();
+        let holders = holders.join(" and ");
         let drawn = match self.verdict.refusal {
             Some(reason) => format!("It is refused: {reason}. Nothing is sent and nothing is charged."),
             None if self.verdict.pool == Pool::None => "It takes no quota.".to_owned(),

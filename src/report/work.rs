@@ -69,7 +69,8 @@ mod tests {
     #[test]
     fn cancelled_work_has_no_result() {
         let body = Body::in_memory(br#"{"tags":["A"],"mutexes_created":["m"]}"#.to_vec());
-        let (report, cancel) = (Report::open(&body), Cancel::default());
+        let report = Report::open(&body);
+        let cancel = Cancel::default();
         cancel.clone().cancel();
         let indicators = Indicators::of(&report, &|_| None, &cancel);
         assert_eq!(indicators.unwrap_err().kind(), io::ErrorKind::Interrupted);

@@ -15,7 +15,8 @@ fn every_part_of_an_address_is_encoded() {
     let request = Request::Behaviour { identifier: named("ff_C2 AE/../é?x#-1") };
     assert_eq!(request.address(&context).path, "/private/file_behaviours/ff_C2%20AE%2F..%2F%C3%A9%3Fx%23-1");
     assert_eq!(Request::Quotas.address(&context).path, "/users/spell%2Fman/overall_quotas");
-    let (first, last) = (date(2026, 1, 5), date(2026, 2, 3));
+    let first = date(2026, 1, 5);
+    let last = date(2026, 2, 3);
     let usage = Request::Usage { first, last }.address(&context);
     assert_eq!(usage.path, "/users/spell%2Fman/api_usage");
     let days = [("start_date", "20260105".to_owned()), ("end_date", "20260203".to_owned())];

@@ -166,7 +166,8 @@ fn run_to_the_end<W: Write>(
     session.look = display.look();
     // The appearance has decided the colours; crossterm would decide again by `NO_COLOR`.
     style::force_color_output(session.look.depth != ColorDepth::None);
-    let (outbox, frame) = (session.performer.outbox.clone(), Arc::clone(&session.frame));
+    let outbox = session.performer.outbox.clone();
+    let frame = Arc::clone(&session.frame);
     let mut keyboard = Keyboard { outbox, frame, answered: 0, pasted: None };
     // Keys typed before the first frame are read first: they carry no frame number.
     keyboard.read_pending()?;

@@ -101,7 +101,8 @@ impl Client {
 
     async fn receive(&self, response: &mut Response, limit: u64, sink: &mut dyn Sink) -> Result<(), ServiceError> {
         let mut decoder = ContentDecoder::of(response);
-        let (mut received, mut redacted) = (0, self.redactor.stream());
+        let mut received = 0;
+        let mut redacted = self.redactor.stream();
         let lost = |error| ServiceError::Lost(reason(&error));
         let mut pass = |bytes: &[u8]| {
             received += bytes.len() as u64;

@@ -163,7 +163,8 @@ mod tests {
     }
 
     fn decoded(bytes: &[u8], step: usize) -> Result<Vec<u8>, ServiceError> {
-        let (mut decoder, mut all) = (ContentDecoder::Undecided, Vec::new());
+        let mut decoder = ContentDecoder::Undecided;
+        let mut all = Vec::new();
         for piece in bytes.chunks(step) {
             all.extend_from_slice(&decoder.take(piece)?);
         }
@@ -173,7 +174,8 @@ mod tests {
 
     #[test]
     fn every_gzip_member_is_decoded_however_it_comes() {
-        let (one, two) = (packed(b"one, "), packed(&b"two ".repeat(30_000)));
+        let one = packed(b"one, ");
+        let two = packed(&b"two ".repeat(30_000));
         let whole = [&b"one, "[..], &b"two ".repeat(30_000)].concat();
         for step in [1, 7, 10, 1_000_000] {
             assert!(decoded(&[&one[..], &two].concat(), step).unwrap() == whole, "{step}");

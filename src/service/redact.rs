@@ -100,12 +100,14 @@ impl RedactedStream<'_> {
 /// A character as responses spell it, as a pattern.
 fn spelling(byte: u8) -> String {
     let encoded = |byte: u8| format!("%{byte:02x}").bytes().map(json_spelling).collect::<String>();
-    let (small, capital) = (encoded(byte.to_ascii_lowercase()), encoded(byte.to_ascii_uppercase()));
+    let small = encoded(byte.to_ascii_lowercase());
+    let capital = encoded(byte.to_ascii_uppercase());
     format!("(?:{}|{small}|{capital})", json_spelling(byte))
 }
 
 fn json_spelling(byte: u8) -> String {
-    let (small, capital) = (byte.to_ascii_lowercase(), byte.to_ascii_uppercase());
+    let small = byte.to_ascii_lowercase();
+    let capital = byte.to_ascii_uppercase();
     let escape = if b"\"\\/".contains(&byte) { r"\\?" } else { "" };
     format!(r"(?:{escape}{}|\\u00(?:{small:02x}|{capital:02x}))", regex::escape(&char::from(byte).to_string()))
 }

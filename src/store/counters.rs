@@ -81,7 +81,8 @@ fn write(connection: &Connection, payer: Account<'_>, session: &str, snapshot: &
                                allowed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
-    let (sent, at) = (snapshot.sent.as_millisecond(), snapshot.received.as_millisecond());
+    let sent = snapshot.sent.as_millisecond();
+    let at = snapshot.received.as_millisecond();
     for reading in &snapshot.readings {
         insert.execute(params![
             number,
@@ -144,11 +145,13 @@ fn compared(connection: &Connection, payer: Account<'_>) -> rusqlite::Result<(Ve
     let mut rows = select.query([payer.profile, payer.service])?;
     let mut snapshots = BTreeMap::<i64, QuotaSnapshot>::new();
     while let Some(row) = rows.next()? {
-        let (sent, received) = (moment(row.get(1)?), moment(row.get(2)?));
+        let sent = moment(row.get(1)?);
+        let received = moment(row.get(2)?);
         let found = QuotaSnapshot { sent, received, account: row.get(3)?, after: row.get(4)?, readings: Vec::new() };
         let (unit, period, holder): (String, String, String) = (row.get(5)?, row.get(6)?, row.get(7)?);
         let units = |column| row.get(column).map(|n: i64| u64::try_from(n).unwrap_or(0));
-        let (used, allowed) = (units(8)?, units(9)?);
+        let used = units(8)?;
+        let allowed = units(9)?;
         // Only a newer program knows another counter.
         let known = Unit::named(&unit).zip(Period::named(&period)).zip(Holder::named(&holder));
         let reading = known.map(|((unit, period), holder)| CounterReading { unit, period, holder, used, allowed });

@@ -406,7 +406,9 @@ mod tests {
                 r#"{{"_id":"{file}_{sandbox}\u0021-17","type":"private_file_behaviour","attributes":{{"tags":["{tag}"]}}}}"#
             )
         };
-        let (first, second, other) = (entry("A", "Box"), entry("B", "Box"), entry("C", "Tub"));
+        let first = entry("A", "Box");
+        let second = entry("B", "Box");
+        let other = entry("C", "Tub");
         let text = format!(r#" {{"data":[{first}, {second},{{"id":"x"}},{other}],"meta":{{"cursor":"n"}}}} "#);
         let reports = ResponsePart::of_page(Page::of(&Body::in_memory(text.clone().into_bytes())).unwrap(), &file);
         let bytes: Vec<_> = reports.iter().map(|report| report.of(text.as_bytes())).collect();

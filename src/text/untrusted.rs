@@ -86,7 +86,8 @@ impl Untrusted {
     /// A string that does not fit loses whole units and ends with `…` (`>` in ASCII).
     pub fn visible_cut(&self, columns: usize) -> Visible {
         let mut shown = Visible::default();
-        let (mut length, mut width) = (0, 0);
+        let mut length = 0;
+        let mut width = 0;
         for unit in self.units() {
             shown.push(&unit);
             if shown.columns > columns {

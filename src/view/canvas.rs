@@ -265,7 +265,8 @@ impl<'a> LineWriter<'a> {
             return self.outside(text, meaning);
         }
         let shown = format!("{hive}{}", whole.as_str().get(long..).unwrap_or_default());
-        let (mut at, end) = (0, shown.columns());
+        let mut at = 0;
+        let end = shown.columns();
         for kept in visible_ranges(&shown, columns) {
             if kept.start > at {
                 self.own("…", Role::Faint);
@@ -273,7 +274,8 @@ impl<'a> LineWriter<'a> {
             if let Some(ours) = hive.get(kept.start.min(hive.len())..kept.end.min(hive.len())) {
                 self.own(ours, meaning);
             }
-            let (from, to) = (kept.start.max(hive.len()), kept.end.max(hive.len()));
+            let from = kept.start.max(hive.len());
+            let to = kept.end.max(hive.len());
             self.visible(&text.visible_window(from - hive.len() + long, to - from), meaning);
             at = kept.end;
         }
@@ -289,7 +291,8 @@ impl<'a> LineWriter<'a> {
 
     /// Restricts `write` to the columns before this one.
     pub(super) fn within(&mut self, column: usize, write: impl FnOnce(&mut Self)) {
-        let (end, is_cut) = (self.end, self.is_cut);
+        let end = self.end;
+        let is_cut = self.is_cut;
         self.end = self.at(column).clamp(self.x, end);
         write(self);
         (self.end, self.is_cut) = (end, is_cut);
@@ -410,7 +413,8 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
         }
     }
     let mut kept = Vec::new();
-    let (mut at, mut room) = (0, if width > columns { columns.saturating_sub(1) } else { columns });
+    let mut at = 0;
+    let mut room = if width > columns { columns.saturating_sub(1) } else { columns };
     for gap in left_out.into_iter().chain(std::iter::once(text.columns()..text.columns())) {
         let length = (gap.start - at).min(room);
         kept.push(at..at + length);
@@ -540,7 +544,8 @@ mod tests_elide {
     proptest! {
         #[test]
         fn shortened_ranges_fit_and_are_in_order(text in r#"[a-z :\\/."%é日]{0,80}"#, columns in 8_usize..60) {
-            let (mut at, mut width) = (0, 0);
+            let mut at = 0;
+            let mut width = 0;
             for range in visible_ranges(&text, columns) {
                 prop_assert!(range.start >= at && range.start <= range.end && range.end <= text.columns());
                 width += range.len() + usize::from(range.start > at);

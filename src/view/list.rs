@@ -24,7 +24,8 @@ const MIN_DOCUMENT_COLUMNS: usize = 12;
 pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model) {
     let has_focus = model.focused().is_none();
     let is_other = |entry: &&ListEntry| entry.report().is_some_and(|report| report.is_other_kind);
-    let (others, all) = (list.entries.iter().filter(is_other).count(), list.entries.len());
+    let others = list.entries.iter().filter(is_other).count();
+    let all = list.entries.len();
     let count = thousands((all - others) as u64);
     let title = match (list.total, &list.next) {
         (Some(total), Next::Page(Some(_))) => format!(" Sandboxes {count} of {} ", thousands(total)),

@@ -174,7 +174,8 @@ pub(super) fn inside(
 
 /// The range of visible rows, if not all are visible.
 pub(super) fn window(top: usize, height: usize, count: usize) -> String {
-    let (first, last) = (thousands(top as u64 + 1), thousands((top + height).min(count) as u64));
+    let first = thousands(top as u64 + 1);
+    let last = thousands((top + height).min(count) as u64);
     if count > height { format!("{first}–{last} of {}", thousands(count as u64)) } else { String::new() }
 }
 
@@ -316,7 +317,8 @@ pub(super) fn draw_list<S: DrawList>(buffer: &mut Canvas<'_>, area: Area, list: 
         line.own(&format!("{} ", S::prompt(list)), Role::Key);
         line.field(&list.filter.typed, S::HINT, list.filter.is_typing);
     }
-    let (above, below) = (part(rows.above).min(inside.height), part(rows.below));
+    let above = part(rows.above).min(inside.height);
+    let below = part(rows.below);
     let body = Area { y: inside.y + above, height: inside.height.saturating_sub(above + below), ..inside };
     let window: Vec<_> = list.shown(list.scroll.top).take(body.height.into()).collect();
     let columns = S::columns(list, &window, body.width.into(), model);

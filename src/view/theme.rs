@@ -177,7 +177,8 @@ mod tests {
     }
 
     fn contrast_of(one: u32, other: u32) -> f64 {
-        let (one, other) = (luminance(one) + 0.05, luminance(other) + 0.05);
+        let one = luminance(one) + 0.05;
+        let other = luminance(other) + 0.05;
         one.max(other) / one.min(other)
     }
 

@@ -87,7 +87,8 @@ impl Model {
 
     pub(super) fn copy(&mut self, what: String, bytes: Vec<u8>) {
         if bytes.len() > MAX_COPY_BYTES {
-            let (most, way) = (crate::text::bytes(MAX_COPY_BYTES as u64), self.key_label("export"));
+            let most = crate::text::bytes(MAX_COPY_BYTES as u64);
+            let way = self.key_label("export");
             return self.warn(format!(
                 "It is longer than {most}, the most that a terminal's clipboard surely takes: nothing was copied. {way} \
                  writes it to a file."
@@ -192,7 +193,8 @@ impl Model {
     fn parts(&self) -> Vec<ExportPart> {
         let here = self.focused().zip(self.note_target()).filter(|_| self.screen == Screen::File);
         let row = here.map(|(_, place)| Part::Row(place));
-        let (mut near, mut far) = (Vec::new(), Vec::new());
+        let mut near = Vec::new();
+        let mut far = Vec::new();
         if self.writes_report() {
             near.push(Some(Part::ToBlock));
             match (self.overlays.top(), here) {

@@ -40,7 +40,8 @@ impl Model {
     /// Watches the shown file's scan; confirms first if reports are listed or the price is high.
     pub(super) fn confirm_watch(&mut self) {
         let Some(file) = self.file().cloned() else { return };
-        let (price, has_reports) = (self.follow_price(), self.list().is_some_and(|list| !list.entries.is_empty()));
+        let price = self.follow_price();
+        let has_reports = self.list().is_some_and(|list| !list.entries.is_empty());
         // The budget refuses at once, not after confirmation.
         if self.refuse(&self.price_of_plan(price.clone())) {
             return;
@@ -72,7 +73,8 @@ impl Model {
     pub(crate) fn recall_scan(&mut self, file: &Sha256, scan: Option<PendingScan>) {
         let is_offered = self.follows.recall(file, scan, self.now) && self.file() == Some(file);
         if is_offered && self.notice.is_none() && self.service.barred().is_none() {
-            let (follow, price) = (self.key_label("watch"), self.follow_price());
+            let follow = self.key_label("watch");
+            let price = self.follow_price();
             self.say(format!("Its scan had not ended when the file was left. {follow} watches it again: {price}."));
         }
     }
@@ -88,7 +90,8 @@ impl Model {
         if self.is_quitting || self.calls.awaits_paid() {
             return;
         }
-        let (now, listing) = (self.passed, self.service.listing);
+        let now = self.passed;
+        let listing = self.service.listing;
         let Some(follow) = self.follows.due(now) else { return };
         let file = follow.file.clone();
         if follow.left() == 0 {
@@ -130,7 +133,8 @@ impl Model {
     }
 
     pub(crate) fn on_page_while_following(&mut self, file: &Sha256) {
-        let (now, listing) = (self.passed, self.service.listing);
+        let now = self.passed;
+        let listing = self.service.listing;
         let list = self.files.of(file).map(|open| &open.list);
         let reports = list.map_or(0, |list| list.entries.len());
         let has_next = list.is_some_and(|list| list.next_page(listing).is_some() && list.since.is_some());
@@ -216,7 +220,8 @@ impl Model {
         sent: Option<Timestamp>,
         before: Option<String>,
     ) {
-        let (direct, largest) = (self.service.upload_direct, self.service.upload_largest);
+        let direct = self.service.upload_direct;
+        let largest = self.service.upload_largest;
         let is_sent = self.is_form_sent();
         let Some(form) = self.overlays.find_mut::<SubmitForm>() else { return };
         form.source.looked_at.take_if(|looked_at| *looked_at == path);
@@ -306,7 +311,8 @@ impl Model {
             // The store has the file's name by now, and the title shows it.
             self.emit(StoreJob::FindRecent);
         }
-        let (follow, price) = (self.key_label("watch"), self.follow_price());
+        let follow = self.key_label("watch");
+        let price = self.follow_price();
         self.say(format!(
             "{} is submitted as {}. {follow} watches its scan: {price}.",
             submission.name(),
@@ -319,7 +325,8 @@ impl Model {
             return self.scan_failed(submission, failure);
         }
         self.emit(self.follows.record(&submission.file, self.now));
-        let (advice, now) = (self.upload_check_hint(&submission.file), self.now);
+        let advice = self.upload_check_hint(&submission.file);
+        let now = self.now;
         self.scan_failed(submission, Failure { advice, ..failure });
         if let Some(found) = self.form_of(submission).and_then(|form| form.source.found.as_mut()) {
             found.sent = Some(now);

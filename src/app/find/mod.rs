@@ -112,7 +112,8 @@ pub struct Filter {
 
 impl Filter {
     pub(crate) fn restarted(self) -> Self {
-        let (pattern, is_typing) = (self.query.pattern.clone(), self.query.is_typing);
+        let pattern = self.query.pattern.clone();
+        let is_typing = self.query.is_typing;
         Self { query: SearchQuery { pattern, is_typing, ..self.query.without_results() }, ..Self::default() }
     }
 }
@@ -327,7 +328,8 @@ impl HitList {
         }
         let pattern = self.filter.pattern.clone()?;
         let ticket = self.filter.begin();
-        let (process, report) = (self.source.process.clone(), open.map(|open| open.report.clone()));
+        let process = self.source.process.clone();
+        let report = open.map(|open| open.report.clone());
         match report {
             Some(report) => Some(SearchJob::Panes(ticket, report, pattern, process)),
             None => self.source.is_of_store.then_some(SearchJob::Stored(ticket, pattern)),

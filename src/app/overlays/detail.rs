@@ -143,7 +143,8 @@ impl OverlayScreen for Detail {
 /// A line, followed by the ATT&CK technique that it names or the decoded command line.
 fn explained(line: Line) -> impl Iterator<Item = Line> {
     let depth = line.depth;
-    let (name, value) = (line.name.as_ref(), line.value.as_ref());
+    let name = line.name.as_ref();
+    let value = line.value.as_ref();
     let id = if name.is_some_and(|name| name.as_bytes() == b"id") { value } else { name };
     let technique = id.and_then(|id| Technique::of(id.as_bytes()));
     let technique = technique.map(|technique| ("→ ATT&CK", Untrusted::from(technique.label())));

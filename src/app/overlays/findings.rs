@@ -146,7 +146,8 @@ impl FindingRow {
     ) -> Result<(Vec<Self>, FindingTotals), Cancelled> {
         // The numbers of distinct rows, by text.
         let mut known = HashMap::<Vec<u8>, usize>::new();
-        let (mut unread, mut cut_lists) = (0, 0);
+        let mut unread = 0;
+        let mut cut_lists = 0;
         // Rules with the same text are one rule for the user.
         let mut found = BTreeMap::<(usize, Severity, &str), FoundByRule<'_>>::new();
         for input in reports {
@@ -235,7 +236,8 @@ impl FoundByRule<'_> {
             let filter_text = Arc::clone(&self.of.filter_text);
             let values = report.values_of(Some(place), &StableKeys, &Cancel::default()).unwrap_or_default();
             let value = values.first().map(|value| (value.hash, value.list));
-            let (also, prevalence) = (Vec::new(), Prevalence::default());
+            let also = Vec::new();
+            let prevalence = Prevalence::default();
             self.listed.push(MarkedRow {
                 rule,
                 number,
@@ -365,7 +367,8 @@ impl FindingList {
         let all = || self.source.rules().map(|of| of.number).collect();
         let of = |row: &FindingRow| if matches!(step, FoldStep::All(_)) { all() } else { row.rules().to_vec() };
         let Some(rules) = self.chosen().map(of) else { return };
-        let (is_filtered, is_heading) = (self.is_filtered(), self.is_on_heading());
+        let is_filtered = self.is_filtered();
+        let is_heading = self.is_on_heading();
         let is_folded = |rule: &u16| !self.source.is_unfolded(*rule, is_filtered);
         let fold = match step {
             FoldStep::Left if !is_heading || rules.iter().all(is_folded) => {

@@ -156,7 +156,8 @@ impl IndicatorList {
 impl Model {
     /// Searches the covered reports, for the open list or for a new one.
     pub(crate) fn find_indicators(&mut self) {
-        let (mut sandboxes, mut sources) = (Vec::new(), Vec::new());
+        let mut sandboxes = Vec::new();
+        let mut sources = Vec::new();
         let is_whole = |entry: &ListEntry| entry.report().is_some_and(|report| report.body.is_whole());
         for (entry, found) in self.covered().filter(|(_, entry)| is_whole(entry)) {
             let name = found.name().or_else(|| found.document.clone()).unwrap_or_default();

@@ -260,7 +260,8 @@ impl Overlay {
 
     /// Returns the area for some rows, low to show those behind; a high one covers the detail too.
     pub fn area_of(rows: usize, layout: &Layout) -> Area {
-        let (content, whole) = (layout.content, layout.overlay);
+        let content = layout.content;
+        let whole = layout.overlay;
         let rows = u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(2);
         let room = if rows > content.height { whole.height } else { content.height.min(whole.height) };
         let height = rows.min(room);

@@ -102,7 +102,9 @@ fn items(model: &Model) -> Vec<PaletteItem> {
 
 /// A free item without a key.
 fn bare(does: PaletteAction, name: &'static str, help: &'static str, subject: &'static str) -> PaletteItem {
-    let (keys, tag, requests) = (String::new(), KeyPrice::default(), Vec::new());
+    let keys = String::new();
+    let tag = KeyPrice::default();
+    let requests = Vec::new();
     PaletteItem { does, keys, name, label: name, help, tag, requests, off: None, subject, is_head: false }
 }
 

@@ -240,7 +240,8 @@ impl Model {
         let hidden = self.open().and_then(|open| open.marks.as_ref()).map_or(0, |marks| marks.noise.len());
         self.say(match self.hides_noise {
             true => {
-                let (hidden, way) = (thousands(hidden as u64), self.key_label("hide-noise"));
+                let hidden = thousands(hidden as u64);
+                let way = self.key_label("hide-noise");
                 format!("{hidden} rows that any machine makes by itself are hidden. {way} shows them.")
             }
             false => "Everything is shown.".to_owned(),
@@ -249,7 +250,8 @@ impl Model {
 
     pub(crate) fn reasons(&self, place: RowPlace) -> Vec<TextRow> {
         let Some((open, rules)) = self.open().zip(self.rules.as_ref()) else { return Vec::new() };
-        let (none, marks) = (Marks::default(), open.marks.as_deref());
+        let none = Marks::default();
+        let marks = open.marks.as_deref();
         rules.of_row(&open.report, marks.unwrap_or(&none), place.section, place.row).into_iter().map(reason).collect()
     }
 }

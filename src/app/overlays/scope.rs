@@ -70,7 +70,8 @@ impl Model {
 
     /// Rebuilds the top list if it covers another scope.
     pub(crate) fn follow_scope(&mut self) {
-        let (scope, count) = (self.scope(), self.covered().count());
+        let scope = self.scope();
+        let count = self.covered().count();
         match self.overlays.top() {
             Some(Overlay::Findings(list)) if (list.source.scope, list.source.reports) != (scope, count) => {
                 self.find_findings()

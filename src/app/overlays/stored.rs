@@ -172,7 +172,8 @@ impl Model {
         let Some(line) = self.chosen_stored() else { return };
         let of = |what| Deletion::of(vec![what], None, self.stored_lines());
         let whole = line.file.clone().map(|file| of(DeletionTarget::File(line.service.clone(), file)));
-        let (one, whole) = (of(line.purge()), whole.filter(|whole| whole.things.len() > 1));
+        let one = of(line.purge());
+        let whole = whole.filter(|whole| whole.things.len() > 1);
         let mut why = self.deletion_text("To be deleted", &one);
         let mut choices = vec![KeyChoice::yes("yes, delete", Consent::DeleteStored(one))];
         if let Some(whole) = whole {
@@ -337,7 +338,8 @@ impl Model {
         let file = Some(form.source.file.clone());
         let note = |text| Note { about, file, text, written };
         if typed.len() > note::LONGEST {
-            let (found, most) = (thousands(typed.len() as u64), thousands(note::LONGEST as u64));
+            let found = thousands(typed.len() as u64);
+            let most = thousands(note::LONGEST as u64);
             return self.warn(format!("A note has at most {most} bytes, and this one {found}: it is not written yet."));
         }
         match (typed.is_empty(), known) {

@@ -107,7 +107,8 @@ impl TextPage {
     pub(crate) fn settings(settings: &[(String, String)], columns: usize) -> Self {
         let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect.";
         let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
-        let (mut words, mut section) = (String::new(), "");
+        let mut words = String::new();
+        let mut section = "";
         let lines = include_str!("../../../assets/config.toml").lines().skip_while(|line| !line.is_empty());
         for line in lines.filter_map(|line| line.strip_prefix('#')) {
             match (line.strip_prefix(' '), line.strip_prefix('[').and_then(|line| line.strip_suffix(']'))) {

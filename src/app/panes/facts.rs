@@ -96,7 +96,8 @@ pub(crate) fn is_process(report: &Report, place: RowPlace) -> bool {
 /// A fact that distinguishes a process from others of its name: its start, or its parent.
 pub(crate) fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
     let Line { name, value, .. } = origin(report, place).into_iter().next()?;
-    let (name, value) = (name?.visible(), value?);
+    let name = name?.visible();
+    let value = value?;
     let value = Untrusted::from(last_part(value.as_bytes())).visible_cut(20);
     Some(format!("{} {value}", name.as_str().trim_start_matches("→ ")))
 }
@@ -204,7 +205,8 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
 
 /// Rows of the tree that may be this process; those with the exact path first.
 fn processes(report: &Report, named: &ProcessRef) -> Vec<RowPlace> {
-    let (mut found, mut others) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
+    let mut others = Vec::new();
     if let Some((section, _)) = report.tree() {
         for row in report.each_row(section) {
             let process = ProcessRef::of(Raw::new(&row.own()), &["name"]);

@@ -187,7 +187,8 @@ impl PaneState {
     pub fn places(&self, report: &Report, pane: Pane, positions: Range<usize>) -> impl Iterator<Item = RowPlace> {
         let mut before = 0;
         self.sections(report, pane).flat_map(move |section| {
-            let (first, count) = (before, self.section_count(report, section));
+            let first = before;
+            let count = self.section_count(report, section);
             before += count;
             let within = |position: usize| position.saturating_sub(first).min(count);
             let is_tree = report.section(section).is_some_and(|found| found.form == SectionForm::Processes);

@@ -24,7 +24,8 @@ fn rows(state: &PaneState, report: &Report, pane: Pane) -> Vec<String> {
 
 #[test]
 fn a_pane_shows_what_is_found_without_what_is_hidden() {
-    let (report, mut state) = (report(), PaneState::default());
+    let report = report();
+    let mut state = PaneState::default();
     let all = ["s0", "s1", "s2", "d0", "o0", "o1"];
     assert_eq!(rows(&state, &report, Pane::Registry), all);
     state.scroll.cursor = 5;

@@ -284,14 +284,17 @@ impl FormSource for PlannedOperations {
 
 fn priced(head: &str, operation: &Operation, entitled: &Entitlements) -> TextRow {
     let price = price(operation, entitled);
-    let (name, many) = (operation.kind.name(), operation.label());
+    let name = operation.kind.name();
+    let many = operation.label();
     let text = format!("{name} · {many} · {} · rule {}, {}", price.short(), price.rule.number, price.basis.name());
     paragraph(head, text)
 }
 
 fn forecast_row(line: &ForecastLine) -> TextRow {
-    let (remaining, allowed) = (thousands(line.limit.remaining), thousands(line.limit.allowed));
-    let (unit, period) = (line.unit.plural(), line.limit.period.current());
+    let remaining = thousands(line.limit.remaining);
+    let allowed = thousands(line.limit.allowed);
+    let unit = line.unit.plural();
+    let period = line.limit.period.current();
     let leaves = match line.short.min {
         0 => format!("{} left after it, of {remaining} now", line.after_label()),
         _ => format!("{}, {remaining} left now", line.fit_label()),
@@ -306,7 +309,8 @@ mod tests {
     #[test]
     fn what_is_typed_becomes_a_question_or_a_reason() {
         let make = |name: &str, typed: &str| (AdHocRequest::named(name).unwrap().make)(typed, Timestamp::UNIX_EPOCH);
-        let (a, b) = ("a".repeat(64), "b".repeat(32));
+        let a = "a".repeat(64);
+        let b = "b".repeat(32);
         assert!(
             matches!(make("v2-file-report", &format!("{a}, {b}\n")), Ok(Request::V2Reports { files }) if files.len() == 2)
         );

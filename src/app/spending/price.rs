@@ -215,7 +215,8 @@ impl QuotaState {
         let forecast = plan.clone().forecast(&self.balances_now(now)?, now);
         let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
         let limit = short.map(|line| line.limit).min_by_key(|limit| limit.remaining)?;
-        let (left, period) = (thousands(limit.remaining), limit.period.current());
+        let left = thousands(limit.remaining);
+        let period = limit.period.current();
         Some(match limit.holder {
             Holder::User => format!("only {left} left {period}"),
             Holder::Group => format!("only {left} left to the group {period}"),
@@ -323,7 +324,8 @@ impl BudgetState {
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];
         let sentences = limits.into_iter().filter_map(|(who, limit, spent)| {
             let at_least = if spent.is_open { "at least " } else { "" };
-            let (limit, spent) = (thousands(limit?), thousands(spent.total()));
+            let limit = thousands(limit?);
+            let spent = thousands(spent.total());
             Some(format!("{who} may spend {limit}: {at_least}{spent} spent, or may be."))
         });
         let sentences: Vec<_> = sentences.collect();

@@ -100,7 +100,8 @@ impl Model {
 
     pub(crate) fn confirm_first(&mut self, details: String, choices: impl IntoIterator<Item = KeyChoice>) {
         self.questions += 1;
-        let (number, choices) = (self.questions, choices.into_iter().collect());
+        let number = self.questions;
+        let choices = choices.into_iter().collect();
         self.overlays.put(Confirmation { number, details, choices, back: self.key_label("back") });
     }
 
@@ -176,7 +177,8 @@ impl Model {
     /// Stops before the next call; one in flight ends normally.
     pub(crate) fn stop_batch(&mut self, why: &str) {
         if let Some(batch) = self.calls.end_batch() {
-            let (asked, total) = (batch.sent(), batch.total);
+            let asked = batch.sent();
+            let total = batch.total;
             self.warn(format!("{why} {asked} of {total} requested, nothing further is sent."));
         }
     }

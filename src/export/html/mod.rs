@@ -179,7 +179,9 @@ impl HtmlReport<'_> {
     }
 
     fn header(&self, files: &[Sha256]) -> Markup {
-        let (names, opened, (verdict, by)) = (self.names(), &self.merged.opened, self.verdict());
+        let names = self.names();
+        let opened = &self.merged.opened;
+        let (verdict, by) = self.verdict();
         let is_private = opened.iter().all(OpenedReport::is_private);
         html! {
             p.kind {
@@ -214,7 +216,8 @@ impl HtmlReport<'_> {
 
     /// A command that exports all of these reports, or one, with these options.
     fn command(&self, of: Option<&OpenedReport<'_>>, options: &str) -> String {
-        let (files, opened) = (self.files(), &self.merged.opened);
+        let files = self.files();
+        let opened = &self.merged.opened;
         let is_stored = files.len() == 1 && opened.len() > 1 && opened.iter().all(|one| one.source.received.is_some());
         let subjects: Vec<_> = match (of, files.first().filter(|_| is_stored)) {
             (Some(one), _) => vec![argument(one)],
@@ -250,7 +253,8 @@ fn report_row(number: usize, opened: &OpenedReport<'_>) -> Markup {
 
 /// What a report lacks, and the notes on it as a whole.
 fn remarks(opened: &OpenedReport<'_>) -> Markup {
-    let (index, sandbox) = (&opened.report.index, Inert::words(opened.sandbox()));
+    let index = &opened.report.index;
+    let sandbox = Inert::words(opened.sandbox());
     html! {
         @if index.is_cut { p.warning { (sandbox) ": the report stops in the middle; its beginning is here" } }
         @if opened.report.is_unread() { p.warning { (sandbox) ": the report could not be read" } }

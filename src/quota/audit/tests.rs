@@ -121,7 +121,8 @@ fn doubtful_readings_make_no_window() {
     let calls = [call(1, 10, PERHAPS)];
     assert_eq!(found(&looks, &calls), [Finding::Free]);
     let other = |change: fn(&mut [QuotaSnapshot; 2], &mut AuditedCall)| {
-        let (mut looks, mut call) = (looks.clone(), calls[0].clone());
+        let mut looks = looks.clone();
+        let mut call = calls[0].clone();
         change(&mut looks, &mut call);
         found(&looks, &[call])
     };
@@ -175,7 +176,11 @@ proptest! {
     /// After the findings no window's calls count for less than the service has charged for them.
     #[test]
     fn no_finding_counts_too_low(steps in prop::collection::vec(step(), 0..40)) {
-        let (mut now, mut used, mut calls, mut looks, mut truth) = (0, 0, Vec::new(), Vec::new(), Vec::new());
+        let mut now = 0;
+        let mut used = 0;
+        let mut calls = Vec::new();
+        let mut looks = Vec::new();
+        let mut truth = Vec::new();
         for step in steps {
             now += 10;
             let number = calls.len() as i64 + 1;

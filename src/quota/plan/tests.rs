@@ -179,7 +179,8 @@ fn total_is_labelled_in_units() {
 /// The day on which the last unit fits, spending a day at a time, at most a number a minute.
 fn simulated(minute: u64, daily: (u64, u64), monthly: (u64, u64), mut needed: u64) -> jiff::civil::Date {
     let mut day = now().to_zoned(jiff::tz::TimeZone::UTC).date();
-    let (mut today, mut this_month) = (daily.0 - daily.1, monthly.0 - monthly.1);
+    let mut today = daily.0 - daily.1;
+    let mut this_month = monthly.0 - monthly.1;
     // 8 hours and 38 minutes of the first day are over.
     let mut paced = minute * (24 * 60 - 518);
     loop {

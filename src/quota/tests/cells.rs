@@ -126,7 +126,8 @@ fn rule_8_4_3_enterprise_prefers_api_or_is_refused() {
 
 #[test]
 fn rule_8_4_3_unknown_entitlement_is_assumed() {
-    let (unknown, inferred) = (Entitlement::Unknown, Entitlement::known(true, EntitlementSource::Inferred));
+    let unknown = Entitlement::Unknown;
+    let inferred = Entitlement::known(true, EntitlementSource::Inferred);
     for (api, intelligence, pool, why) in [
         (unknown, yes(), Pool::Intelligence, "known"),
         (unknown, no(), Pool::Api, "known"),

@@ -71,7 +71,9 @@ fn every_operation() -> Vec<Operation> {
     let combinations = Kind::ALL.into_iter().flat_map(|kind| facts.map(|fact| (kind, fact)));
     let numbers = |(kind, known): (Kind, Option<bool>)| {
         facts.map(|after_new_upload| {
-            let (loads, submissions, active) = (known.map(|_| 3), known.map(|_| 10), known != Some(false));
+            let loads = known.map(|_| 3);
+            let submissions = known.map(|_| 10);
+            let active = known != Some(false);
             let numbers = Numbers { calls: 3, loads, submissions, known, exists: known, active, ..Numbers::default() };
             of(kind, Numbers { after_new_upload, ..numbers })
         })

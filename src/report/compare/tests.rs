@@ -51,7 +51,8 @@ fn others(name: &str, rows: &[Value]) -> u64 {
 #[test]
 fn order_count_and_process_ids_are_no_difference() {
     let name = |ips: &[&str]| json!({"hostname": "a.example", "resolved_ips": ips});
-    let (one, two) = (name(&["1", "2"]), name(&["2", "1"]));
+    let one = name(&["1", "2"]);
+    let two = name(&["2", "1"]);
     assert_eq!(others("dns_lookups", &[json!([one]), json!([two, one])]), 0);
     assert_eq!(others("dns_lookups", &[json!([one]), json!([one, name(&["3"])]), json!([two])]), 0b010);
     let dump = |n: u64| json!([{"process": "a.exe", "process_id": n, "stage": n, "file_name": n.to_string()}]);

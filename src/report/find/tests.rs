@@ -136,7 +136,9 @@ fn process() -> impl Strategy<Value = Value> {
 /// JSON in which some characters are escaped that need not be.
 fn written(value: &Value, ways: &[u8]) -> String {
     let plain = value.to_string();
-    let (mut out, mut is_text, mut is_escaped) = (String::new(), false, false);
+    let mut out = String::new();
+    let mut is_text = false;
+    let mut is_escaped = false;
     for (n, c) in plain.chars().enumerate() {
         let way = ways.get(n % ways.len().max(1)).copied().unwrap_or_default();
         let is_open = is_text && !is_escaped && c != '"' && c != '\\';

@@ -88,7 +88,8 @@ fn has_extension(path: &str) -> bool {
 /// next one: redirectors name both. Each byte is read at most twice.
 fn urls(text: &str) -> Vec<Range<usize>> {
     let starts = memchr::memchr_iter(b':', text.as_bytes()).filter_map(|colon| {
-        let (before, after) = (text.get(..colon)?, text.get(colon..)?);
+        let before = text.get(..colon)?;
+        let after = text.get(colon..)?;
         let start = scheme_start(before)?;
         // Programs of Windows take either slash after a scheme of the web.
         let is_url = after.starts_with("://") || after.starts_with(r":\\") && is_of_the_web(before.get(start..)?);

@@ -247,7 +247,8 @@ fn strings_from_memory_are_a_kind_of_their_own() {
 
 #[test]
 fn context_and_tls_name_files_and_fingerprints() {
-    let (hash, print) = ("ab".repeat(32), "cd".repeat(20));
+    let hash = "ab".repeat(32);
+    let print = "cd".repeat(20);
     let json = format!(
         r#"{{"data":{{"attributes":{{"tls":[{{"thumbprint":"{print}","ja3":"{0}","ja3s":"{0}","ja4":"t13d_a"}}]}},
         "context_attributes":{{"sha256":"{hash}","names":["evil.exe"]}}}}}}"#,

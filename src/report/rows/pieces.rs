@@ -290,7 +290,8 @@ fn side_by_side(raw: Raw<'_>, most: usize) -> Option<Untrusted> {
 
 /// JSON without the blanks between its values.
 fn squeezed(bytes: &[u8]) -> Vec<u8> {
-    let (mut in_text, mut is_escaped) = (false, false);
+    let mut in_text = false;
+    let mut is_escaped = false;
     let keep = |byte: &&u8| {
         let is_blank = !in_text && byte.is_ascii_whitespace();
         in_text ^= **byte == b'"' && !is_escaped;

@@ -68,7 +68,8 @@ impl Performer {
 }
 
 fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> {
-    let (store, service) = (&gateway.store, &gateway.service);
+    let store = &gateway.store;
+    let service = &gateway.service;
     let is_key = |file: &Sha256| gateway.client.has_key(file.as_str().as_bytes());
     match job {
         StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, MAX_RECENT_FILES)?)),
@@ -261,7 +262,8 @@ pub(super) fn load_reports(gateway: &Gateway, file: &Sha256, page: &mut Page) {
 fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     let largest = gateway.map_or(0, |gateway| gateway.client.profile().largest_upload());
     let result = hash_file(&path, largest).map_err(|error| format!("{}: {}", text::path(&path), visible_text(&error)));
-    let (mut sent, mut before) = (None, None);
+    let mut sent = None;
+    let mut before = None;
     if let (Ok((file, size)), Some(gateway)) = (&result, gateway) {
         let file = file.clone();
         let options = ScanOptions::default();

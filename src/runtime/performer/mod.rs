@@ -245,7 +245,8 @@ fn response(quote: &Quote, result: Result<StoredResponse, GatewayError>) -> Resu
 
 /// The parsed response, or why it cannot be parsed.
 fn parsed(request: &Request, response: StoredResponse) -> Result<Response, String> {
-    let (received, body) = (response.received, response.body);
+    let received = response.received;
+    let body = response.body;
     let useless = || "invalid response".to_owned();
     match request {
         Request::Quotas => Ok(Response::Balances(Balances::parse(&body)?)),

@@ -44,7 +44,8 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
             }
         }
         ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
-            let (rules, what) = (loaded(work, rules), Part::Indicators);
+            let rules = loaded(work, rules);
+            let what = Part::Indicators;
             // The same data as in exports.
             let result = Export { sources: &sources, what, rules: &rules, paid: &[], cancel: &cancel }.merged();
             let result = result.map(|(found, reports)| counted(gateway, found, reports));

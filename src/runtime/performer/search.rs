@@ -48,7 +48,8 @@ fn send_hits(work: &Task, ticket: &Ticket, groups: Vec<HitGroup>, searched: (u64
 }
 
 fn filter(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, scope: &SearchScope) {
-    let (mut found, mut pace) = (RowSet::default(), SendPace::default());
+    let mut found = RowSet::default();
+    let mut pace = SendPace::default();
     let send = |rows, ended| work.send(SearchEvent::Rows(ticket.number, rows, ended));
     find::search(report, pattern, scope, SEARCH_THREADS, &ticket.cancel, &mut |rows| {
         found.extend(&rows);
@@ -63,7 +64,8 @@ fn filter(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, scop
 /// Searches a report and sends hits by pane, the first of each decoded; `keep` selects the rows.
 fn find_hits(work: &Task, ticket: &Ticket, report: &Report, pattern: &Pattern, keep: &dyn Fn(RowPlace) -> bool) {
     let mut decoded = BTreeMap::<Pane, usize>::new();
-    let (mut found, mut pace) = (Vec::new(), SendPace::default());
+    let mut found = Vec::new();
+    let mut pace = SendPace::default();
     find::search(report, pattern, &SearchScope::default(), SEARCH_THREADS, &ticket.cancel, &mut |rows| {
         for (section, rows) in rows.sections() {
             let Some(pane) = report.section(section).map(Section::pane) else { continue };

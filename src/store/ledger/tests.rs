@@ -9,7 +9,9 @@ fn report() -> Price {
 
 /// A question that every program asks alike.
 fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> {
-    let (payer, claim, budget) = (payer("p", Some(7)), K, Budget::default());
+    let payer = payer("p", Some(7));
+    let claim = K;
+    let budget = Budget::default();
     NewEntry { at, clock: at, session, payer, what: "w", claim, price, account: None, budget, per_minute: None }
 }
 
@@ -21,8 +23,10 @@ fn payer(profile: &str, owner: Option<i64>) -> Account<'_> {
 fn a_program_that_keeps_nothing_asks_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
     let open = |is_persistent| Store::open_with(folder.path(), is_persistent).unwrap();
-    let (keeps, forgets) = (open(true), open(false));
-    let (price, now) = (report(), Timestamp::UNIX_EPOCH);
+    let keeps = open(true);
+    let forgets = open(false);
+    let price = report();
+    let now = Timestamp::UNIX_EPOCH;
     for (first, second) in [(&keeps, &forgets), (&forgets, &keeps)] {
         let sent = first.reserve(&entry(&price, "one", now)).unwrap();
         assert!(matches!(sent, Reserved::Entry(_)), "{sent:?}");
@@ -35,7 +39,8 @@ fn a_program_that_keeps_nothing_asks_nothing_twice() {
 fn what_was_sent_and_lost_is_known_at_its_service() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    let (price, now) = (report(), Timestamp::UNIX_EPOCH);
+    let price = report();
+    let now = Timestamp::UNIX_EPOCH;
     let Reserved::Entry(call) = store.reserve(&entry(&price, "s", now)).unwrap() else { panic!("it was to be asked") };
     let lost = |payer| store.unanswered(payer, (b"k", b"k"), None).unwrap();
     assert_eq!(lost(payer("p", Some(7))), None, "it is in flight");
@@ -49,7 +54,9 @@ fn what_was_sent_and_lost_is_known_at_its_service() {
 fn what_is_not_known_counts_as_charged() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).unwrap();
-    let (price, now, budget) = (report(), Timestamp::UNIX_EPOCH, Budget::default());
+    let price = report();
+    let now = Timestamp::UNIX_EPOCH;
+    let budget = Budget::default();
     let entry = |session, at| entry(&price, session, at);
     let reserve = |session, at| match store.reserve(&entry(session, at)).unwrap() {
         Reserved::Entry(call) => Some(call),

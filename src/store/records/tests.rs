@@ -7,8 +7,13 @@ const WHOSE: Account<'_> = Account { profile: "p", service: "s", owner: None };
 /// Charges a request to the ledger of a store.
 fn charge(store: &Store) {
     let price = price(&Operation::once(Kind::PrivateBehaviour), &Entitlements::default());
-    let (at, budget) = (crate::clock::now(), crate::quota::Budget::default());
-    let (account, per_minute, claim, price, session) = (None, None, None, &price, "s");
+    let at = crate::clock::now();
+    let budget = crate::quota::Budget::default();
+    let account = None;
+    let per_minute = None;
+    let claim = None;
+    let price = &price;
+    let session = "s";
     let entry = NewEntry { at, clock: at, session, payer: WHOSE, what: "w", claim, price, account, budget, per_minute };
     let Reserved::Entry(call) = store.reserve(&entry).unwrap() else { panic!("nothing is in flight") };
     store.settle(call, price.settle(Outcome::Received), "200", at).unwrap();
@@ -26,7 +31,8 @@ fn a_flipped_bit_leaves_no_ledger_too_low() {
     (0..4).for_each(|_| charge(&store));
     drop(store);
     let sound = std::fs::read(&path).unwrap();
-    let (mut damaged, mut unnoticed) = (0, 0);
+    let mut damaged = 0;
+    let mut unnoticed = 0;
     for (n, at) in (0..sound.len()).step_by(307).chain((0..100).step_by(3)).enumerate() {
         let mut changed = sound.clone();
         changed[at] ^= 1 << (n % 8);
@@ -70,7 +76,8 @@ fn the_last_copy_comes_back_with_one_open_entry() {
             std::fs::write(copy(folder.path()), [7; 9000]).unwrap();
         }
         let store = Store::open(folder.path()).unwrap();
-        let (notice, left) = (store.notice.clone().unwrap(), spent(&store));
+        let notice = store.notice.clone().unwrap();
+        let left = spent(&store);
         assert!(left.is_open && left.charged == u64::from(damage != "both"), "{damage}: {left:?}");
         assert!(notice.contains("were damaged") && notice.contains("One open entry"), "{notice}");
         let entries = store.entries(WHOSE).unwrap();

@@ -46,7 +46,8 @@ fn checklist_row_is_marked_and_near_miss_is_not() {
         let [id, technique, attribute, row, near_miss] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("{line}")
         };
-        let (marked, missed) = (found(&one(attribute, row)), found(&one(attribute, near_miss)));
+        let marked = found(&one(attribute, row));
+        let missed = found(&one(attribute, near_miss));
         let is_so = |(found, attack): &(String, Vec<String>)| found == id && attack.iter().any(|id| id == technique);
         if !marked.iter().any(is_so) {
             wrong.push(format!("{id} misses {row}: {marked:?}"));
