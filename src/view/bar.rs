@@ -222,12 +222,18 @@ pub(super) fn left(model: &Model, room: usize) -> Vec<StyledText> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Role::Free)];
     }
-    let forms = [Verbosity::Full, Verbosity::Short, Verbosity::Figures].map(|verbosity| remaining(model, verbosity));
-    let fits = forms.into_iter().find(|pieces| width(pieces) <= room);
-    fits.unwrap_or_else(|| remaining(model, Verbosity::Scarcest))
+    let is_demo = model.settings.is_demo;
+    let forms = [
+        (Verbosity::Full, is_demo),
+        (Verbosity::Short, is_demo),
+        (Verbosity::Short, false),
+        (Verbosity::Figures, false),
+    ];
+    let mut forms = forms.into_iter().map(|(verbosity, names_demo)| remaining(model, verbosity, names_demo));
+    forms.find(|pieces| width(pieces) <= room).unwrap_or_else(|| remaining(model, Verbosity::Scarcest, false))
 }
 
-fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
+fn remaining(model: &Model, verbosity: Verbosity, names_demo: bool) -> Vec<StyledText> {
     // The form that submits a file counts in scans.
     let submits = model.overlays.all.iter().any(|overlay| matches!(overlay, Overlay::Submit(_)));
     let unit = if submits { Unit::Scan } else { Unit::Request };
@@ -240,7 +246,7 @@ fn remaining(model: &Model, verbosity: Verbosity) -> Vec<StyledText> {
         // A refusal by the service overrides the counters.
         pieces.insert(0, (format!(" refused as spent ({} rereads)", model.key_label("counters")), Role::Problem));
     }
-    pieces.push(spent(model, verbosity));
+    pieces.push(spent(model, verbosity, names_demo));
     pieces
 }
 
@@ -275,11 +281,11 @@ fn limit(RemainingQuota { limit, is_at_most }: &RemainingQuota, verbosity: Verbo
     format!("{most}{}{of} {}", thousands(limit.remaining), limit.period.current())
 }
 
-fn spent(model: &Model, verbosity: Verbosity) -> StyledText {
+fn spent(model: &Model, verbosity: Verbosity, names_demo: bool) -> StyledText {
     let spent = model.quota_state.spent_with(&model.calls);
     let all: SpentUnits = spent.values().copied().sum();
     let lead = if verbosity == Verbosity::Full { "spent this session:" } else { "spent" };
-    let demo = if model.settings.is_demo { " (demo)" } else { "" };
+    let demo = if names_demo { " (demo)" } else { "" };
     (format!(" │ {lead} {}{demo}", in_units(&spent)), if all.total() == 0 { Role::Free } else { Role::Price })
 }
 
