@@ -1,5 +1,4 @@
-//! Shows what other stored reports add to one: how common its rows are, which files have them, its
-//! twins, and which sandbox usually has most.
+//! Shows what other stored reports add to one: prevalence, holders of a value, twins, next sandbox.
 
 use crate::app::overlays::{FindingRow, PickerRow, PickerRows, RowPicker, Target, TextRow};
 use crate::app::{Job, JobNumber, Model, Overlay, StoreJob, Ticket};

@@ -121,8 +121,7 @@ impl ImportFile<'_> {
             lines.extend(identifiers.map(|id| format!("imported {}", id.text().visible())));
             page = page.map(|page| counted_entries(page, &request));
         } else {
-            // Stored reports stay, and a page that does not name its request cannot be stored as
-            // its response: import the reports one by one.
+            // Stored reports stay; a page that does not name its request becomes single reports.
             let (reports, errors) = value.reports();
             for report in &reports {
                 let line = self.import_report(&report.body, sums);
@@ -246,8 +245,7 @@ impl ImportSummary {
         format!("{lines}imported {imported}, stored already {same}, refused {refused}{passed_over}\n")
     }
 
-    /// The outcome of the run. If reports were refused and none is stored now, the files are at
-    /// fault; any other problem is a partial failure.
+    /// Returns the outcome: the files' fault if some were refused and none is stored, else partial.
     fn end(&self) -> Result<()> {
         let refused = (self.refused, format!("{} could not be imported", self.refused));
         let passed_over = format!("passed over, because they are not reports: {}", self.passed_over);

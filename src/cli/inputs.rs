@@ -148,8 +148,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Runs an action for each subject. A failure of one subject only is printed, and the next is
-/// tried; any other failure would repeat, and might be charged again.
+/// Runs an action for each subject; stops at a failure that would repeat, perhaps charged.
 pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T) -> Result<()>) -> Result<()> {
     let all = subjects.len();
     let mut tried = 0;

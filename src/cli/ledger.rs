@@ -107,8 +107,7 @@ impl LedgerTime {
     }
 }
 
-/// Compares the service's count during these entries, the oldest first, with the count of this
-/// program; `None` without two readings around any of them.
+/// Compares both counts of these entries (oldest first); `None` without readings around any.
 fn compare(entries: &[LedgerEntry], windows: &[Window]) -> Option<(Value, String)> {
     let window = audit::around(windows, entries.first()?.at, entries.last()?.at)?;
     let since = window.since;

@@ -23,8 +23,7 @@ pub enum FileError {
     Io { path: PathBuf, why: io::Error },
 }
 
-/// Expands `~` in a path that no shell has read. A file `~` in the working folder has precedence: a
-/// shell that completes names passes it unchanged.
+/// Expands `~` as a shell does; a file `~` here has precedence: completion passes it unchanged.
 pub fn from_input(path: impl AsRef<OsStr>) -> PathBuf {
     let path = Path::new(path.as_ref());
     let in_home = path.strip_prefix("~").ok().filter(|_| Path::new("~").symlink_metadata().is_err());

@@ -397,8 +397,7 @@ impl<'a> MergedReports<'a> {
     }
 }
 
-/// Members of a record that belong together: a name of this kind, and a property. They are joined
-/// in each attribute whose name member is known to be of this kind.
+/// Members of records that belong together: one with values of this kind, and its property.
 const JOINED_MEMBERS: [(Kind, &str, &str); 2] = [(Kind::Path, "path", "sha256"), (Kind::Key, "key", "value")];
 
 /// Values that records join: hashes of a path, paths of a hash, data of a registry value.

@@ -254,8 +254,7 @@ impl Bundle<'_> {
         self.write(id, &json)
     }
 
-    /// Writes a registry key. A key with data is a value of its parent key, named by the path's
-    /// last part. Returns `None` for a key in an unknown hive.
+    /// Writes a registry key, one with data as a value of its parent; `None` for an unknown hive.
     fn registry_key(&mut self, key: &Untrusted, data: &[Untrusted]) -> io::Result<Option<String>> {
         if data.is_empty() {
             let key = whole_hive(&plain(key));

@@ -55,8 +55,7 @@ fn submissions(body: &[u8]) -> Units {
 /// The remark on a response that is not stored, because it is not final.
 pub(super) const PENDING: &str = "is not final, so it is not stored: a later request costs again";
 
-/// Whether every part of a response is about unfinished work: a file that is queued for a scan
-/// (`response_code` -2 of API v2), an analysis that runs.
+/// Returns whether all is unfinished: files queued for a scan (-2 of API v2), running analyses.
 pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
     match request {
         Request::V2Reports { .. } | Request::V2Submissions { .. } => {

@@ -1,5 +1,4 @@
-//! Finds responses in the store, even unread ones of a killed program; joins responses about
-//! hashes; and finds earlier calls of the same request.
+//! Finds and joins stored responses, even unread ones of a killed program; finds earlier calls.
 
 use super::{Gateway, GatewayError, StoredResponse, find_parts, hash_file};
 use crate::report::Body;

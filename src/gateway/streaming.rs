@@ -1,7 +1,6 @@
 //! Receives a response into memory, and hands over the bytes of a report while they arrive.
 //!
-//! Bytes before the end of the response are only displayed: a response counts once its bytes
-//! are stored and have been read to their end.
+//! Bytes before the end are only displayed: a response counts once it is stored and read whole.
 
 use super::{Gateway, OnProgress};
 use crate::report::Body;

@@ -112,8 +112,7 @@ pub struct Window {
     /// Maximum units of the unsure calls; `None` if no limit is known.
     pub unsure: Option<u64>,
     pub(crate) account: String,
-    /// Whether this window decides: the second reading is late enough to include all of its calls,
-    /// and the counter is known to count this program's calls.
+    /// Whether it decides: it ends late enough, and the counter is known to count these calls.
     pub(crate) is_final: bool,
     /// This program's calls in this window.
     pub calls: Vec<AuditedCall>,
@@ -231,8 +230,7 @@ pub fn final_windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: U
     found
 }
 
-/// The evidence of the readings for each call, by its number: the finding of the next reading that
-/// decides, or else the open one of the next reading.
+/// Returns each call's evidence by number: the next deciding finding, or else the next open one.
 pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> BTreeMap<i64, String> {
     let mut windows: Vec<_> = final_windows(snapshots, calls, unit).into_iter().rev().collect();
     windows.extend(self::windows(snapshots, calls, unit));

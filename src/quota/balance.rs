@@ -10,8 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Limit from which a counter counts as unlimited; the service shows such numbers for it.
 const PRACTICALLY_UNLIMITED: u64 = 1_000_000_000;
 
-/// The counters with a known meaning: name, unit, period (§8.1.3). The name of a minute limit of
-/// requests has not been observed; it is formed like the others.
+/// Counters with a known meaning (§8.1.3); the minute's name is formed alike, but never observed.
 const KNOWN: &[(&str, Unit, Period)] = &[
     ("api_requests_minute", Unit::Request, Period::Minute),
     ("api_requests_per_minute", Unit::Request, Period::Minute),
@@ -183,8 +182,7 @@ impl Balances {
         self.unparsed.push(UnparsedPart { name: name.to_owned(), why });
     }
 
-    /// Projects counters that were read earlier to `now`: those that were reset since then are set
-    /// to zero, which assumes no use since the reset.
+    /// Projects counters to `now`: those reset since then become zero, which assumes no use since.
     pub fn as_of(&self, now: Timestamp, read: Timestamp) -> Self {
         let mut later = self.clone();
         for counter in &mut later.counters {

@@ -2,8 +2,7 @@
 
 use crate::text::{count, names};
 
-/// Declares the kinds of operations. A row has the kind, its name on the command line, its
-/// description, and the fields of [`Numbers`] that its price needs.
+/// Declares operations: kind, name on the command line, description, their [`Numbers`].
 macro_rules! operations {
     ($($kind:ident $name:literal $about:literal $($number:ident)*;)*) => {
         names! {

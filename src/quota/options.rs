@@ -1,5 +1,4 @@
-//! The options that set an operation's numbers, and the parser of the amounts typed after its name.
-//! The planner and `behaview cost` share both; the manual shows the options.
+//! Options that set an operation's numbers, for planner and `behaview cost`; parses typed amounts.
 
 use super::{Kind, Numbers};
 use crate::text::thousands;

@@ -248,8 +248,7 @@ impl Forecast {
 /// How far ahead a plan is computed.
 const HORIZON: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
-/// When the last of `needed` units fits within all of these limits, if units are spent as soon as
-/// every limit allows; `None` after more than ten years.
+/// Returns when the last unit fits all limits, if spent as they allow; `None` after ten years.
 fn ready_at<'a>(limits: impl IntoIterator<Item = &'a Limit>, mut needed: u64, now: Timestamp) -> Option<Timestamp> {
     let (short, long): (Vec<&Limit>, Vec<_>) = limits.into_iter().partition(|limit| limit.period == Period::Minute);
     let a_minute = short.iter().map(|limit| limit.allowed).min().unwrap_or(u64::MAX);

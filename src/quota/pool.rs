@@ -69,8 +69,7 @@ impl Unit {
         }
     }
 
-    /// The periods over which this unit is limited, shortest first (§8.1.3). The hour is not in
-    /// the specification, but the service counts it.
+    /// Returns periods that limit this unit, shortest first (§8.1.3); the hour is only observed.
     pub(crate) fn periods(self) -> &'static [Period] {
         match self {
             Self::Request => &Period::ALL,
@@ -136,8 +135,7 @@ impl Period {
         began.unwrap_or(Timestamp::MIN)
     }
 
-    /// Whether a counter read at `read` was reset before `now`, because `now` is in a later
-    /// period. Returns false if the clock was set back since then.
+    /// Returns whether `now` is in a later period than `read`; false if the clock was set back.
     pub fn is_renewed(self, read: Timestamp, now: Timestamp) -> bool {
         self.began(read) < self.began(now)
     }

@@ -155,8 +155,7 @@ struct ValueSpan {
     bad_word: Option<usize>,
 }
 
-/// Finds the values. A truncated value extends to the end of the body, and so does invalid text
-/// after the last value, such as an unmatched closing bracket.
+/// Finds the values; a truncated one, or invalid text after the last, extends to the body's end.
 fn spans(body: &Body) -> Vec<ValueSpan> {
     let mut scanner = Scanner::default();
     let mut depth = 0_u64;

@@ -111,8 +111,7 @@ impl Address {
 /// The user, and the settings of the installation that the request is sent to.
 #[derive(Debug, Default)]
 pub struct RequestContext<'a> {
-    /// The `{id}` in `/users/{id}/…`: the user's name, or the key in its place. The service accepts
-    /// either; an address with the key is a secret.
+    /// The `{id}` in `/users/{id}/…`: the user's name, or the key, which makes addresses secret.
     pub user: &'a str,
     pub page_size: u8,
     /// The field names of a private scan's options, where they differ from the public service's.

@@ -35,8 +35,7 @@ pub enum Request {
     V2Reports { files: Vec<FileHash> },
     /// Uploads of public files by API v2 (specification §4.2).
     V2Submissions { files: Vec<FileHash> },
-    /// Upload of a file to the public corpus by API v2 (§4.2). Once the file was read, `file` is
-    /// its hash and size; then only these bytes are sent.
+    /// Upload to the public corpus by API v2 (§4.2); once read, only bytes of this hash and size.
     V2Scan { path: PathBuf, file: Option<(Sha256, u64)> },
     /// A public analysis (specification §4.2).
     Analysis { identifier: Identifier },

@@ -133,8 +133,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Prompts for a line, again after one that is too long: a confirmation belongs to the prompt
-    /// before it. `None` at the end of the input.
+    /// Prompts until a line is short enough, so that it answers this prompt; `None` at the end.
     fn prompt(&mut self, prompt: &str) -> io::Result<Option<String>> {
         loop {
             write!(self.output, "{prompt}")?;

@@ -241,8 +241,7 @@ const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
 const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
     [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
 
-/// Characters without ink that no property separates from visible ones: the braille pattern without
-/// dots, the null notehead, and the two blank hieroglyphs.
+/// Characters without ink that no property reveals: a blank braille, a notehead, hieroglyphs.
 const BLANK: [char; 4] = ['\u{2800}', '\u{1d159}', '\u{13441}', '\u{13442}'];
 
 /// The part a character may play in a visible form, with its width in columns.

@@ -181,8 +181,7 @@ impl fmt::Debug for Untrusted {
 
 /// Escaped text with its width; only the escaper makes one.
 ///
-/// It contains no control, invisible character or line end, and does not begin with a combining
-/// mark, so it neither moves the cursor nor changes its neighbours.
+/// Has no control, invisible character, line end or leading mark, and so changes no neighbour.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Visible {
     pub(super) text: String,

@@ -1,5 +1,4 @@
-//! Copying and exporting: the focused value, row or pane, or what the overlay lists;
-//! defanged and in one line, except raw bytes.
+//! Copies and exports what has the focus: defanged and in one line, except raw bytes.
 
 use crate::app::compare::{ComparisonList, difference};
 use crate::app::export_form::{

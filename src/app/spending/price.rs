@@ -1,5 +1,4 @@
-//! The current price of a key, its labels, prices on shown frames; and the state behind them:
-//! counters, units spent by this session, entitlements, budget.
+//! Prices of keys, their labels and frames; their state: counters, spending, entitlements, budget.
 
 use crate::app::spending::calls::Calls;
 use crate::app::{Key, ResponseSource};
@@ -114,8 +113,7 @@ pub(crate) struct KeyOffer {
 }
 
 impl ShownPrices {
-    /// Records a frame's offers and confirmation; those of the previous frame keep their first
-    /// frame.
+    /// Records a frame's offers and confirmation; those shown before keep their first frame.
     pub(crate) fn show(&mut self, frame: u64, offers: Vec<(Key, KeyOffer)>, question: Option<u64>) {
         let shown = offers.into_iter().map(|(key, offer)| {
             let before = self.priced.iter().find(|before| before.key == key && before.offer == offer);

@@ -70,8 +70,7 @@ pub(super) fn algorithm(hash: &str) -> &'static str {
     }
 }
 
-/// Splits a path after its last separator, into folder and name. Splits the received bytes, because
-/// the visible form of invalid Unicode contains backslashes.
+/// Splits a path's bytes after the last separator; visible forms may contain more backslashes.
 pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String) {
     let path = path.as_bytes();
     let start = path.iter().rposition(|byte| separators.contains(byte)).map_or(0, |last| last + 1);

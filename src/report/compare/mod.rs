@@ -202,8 +202,7 @@ impl Matrix {
         self.column(column).map(|column| column.report.row(section, row)).unwrap_or_default()
     }
 
-    /// Returns whether a report may have seen an item that it does not list, because the service
-    /// may have cut its list; for a technique that only rules find, any list.
+    /// Returns whether an item may be in a list's cut part; if only rules find it, in any list's.
     pub fn is_perhaps_unlisted(&self, item: &ComparedItem, column: usize) -> bool {
         let is_cut = |(section, _): &(usize, usize), report: &Report| {
             let is_its = |found: &Section| item.column == BY_RULES || order(found) == item.order;

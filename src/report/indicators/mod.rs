@@ -66,8 +66,7 @@ pub struct Indicator {
     pub value: Untrusted,
     /// The first rows that name it; none for the file itself.
     pub places: Vec<RowPlace>,
-    /// The first of its own rows, which describe the indicator itself. Other rows only mention it:
-    /// a command line mentions a file, and a process the files that it opened.
+    /// The first of its own rows; others only mention it, as a command line mentions a file.
     pub own: Vec<RowPlace>,
     /// How many rows name it in all.
     pub seen: u64,

@@ -332,8 +332,7 @@ fn is_whole_word(text: &[u8], place: std::ops::Range<usize>) -> bool {
     is_start && text.get(place.end).is_none_or(|byte| br#" "',;)&|"#.contains(byte))
 }
 
-/// Whether a text contains a program, with or without a folder, whose name differs from one of
-/// `names` by one letter, or by digits that look like letters.
+/// Returns whether a program's name is one letter, or look-alike digits, off one of `names`.
 fn is_near(text: &[u8], names: &[String]) -> bool {
     let words = text.split(|byte| br#"\/"' =(),;&|"#.contains(byte)).filter(|word| !word.is_empty());
     let mut words = words.enumerate().filter_map(|(place, word)| {

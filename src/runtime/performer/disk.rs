@@ -175,8 +175,7 @@ fn delete(gateway: &Gateway, deletion: Deletion) -> Result<Message, StoreError> 
     Ok(StoreEvent::Deleted(message, inventory(gateway)?).into())
 }
 
-/// Loads a file's stored list pages and reports; sends no request.
-/// Large reports come with their first rows, and with fillers for the rest.
+/// Loads a file's stored pages and reports, large ones as first rows with fillers; sends nothing.
 pub fn load_file(
     gateway: &Gateway,
     file: &Sha256,
