@@ -49,6 +49,7 @@ pub enum SaveContent {
     Stored(Request),
 }
 
+/// Why a file was not written: it exists and must be confirmed, or writing failed.
 #[derive(Debug)]
 pub enum SaveError {
     Exists(Box<SaveJob>, String),

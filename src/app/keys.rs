@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::str::FromStr;
 
+/// A key, as named in help and config.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A character, with Shift already applied.
@@ -148,6 +149,7 @@ key_contexts! {
     FilterLine, Typed, "while the filter of a list is typed";
 }
 
+/// A set of key contexts, a bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyContexts(u32);
 
@@ -235,6 +237,7 @@ impl KeyContexts {
 }
 
 impl Model {
+    /// Returns where the user is, which decides what keys do.
     pub fn key_context(&self) -> KeyContext {
         match (self.overlays.top(), self.screen, self.focused()) {
             (Some(overlay), ..) => overlay.key_context(),
@@ -262,6 +265,7 @@ pub struct KeyChange<'a> {
     pub keys: Vec<&'a str>,
 }
 
+/// A change of keys in the config that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyChangeError {
     /// The index of the change.

@@ -159,6 +159,7 @@ pub struct Layout {
 }
 
 impl Area {
+    /// Returns the area without a border of one cell.
     pub fn inside(self) -> Self {
         Self {
             x: self.x.saturating_add(1),
@@ -304,6 +305,7 @@ impl Layout {
         self.edges.iter().find(|(_, cells)| cells.contains(x, y)).map(|(edge, _)| *edge)
     }
 
+    /// Returns a pane's area; `None` if it is not on the screen.
     pub fn pane(&self, wanted: Pane) -> Option<Area> {
         self.panes.iter().find(|(pane, _)| *pane == wanted).map(|(_, area)| *area)
     }

@@ -157,6 +157,7 @@ impl List {
         self.entries.get_mut(place)
     }
 
+    /// Returns whether a page follows, even one that cannot be requested.
     pub fn has_more_pages(&self) -> bool {
         matches!(self.next, Next::Page(_) | Next::Lost)
     }

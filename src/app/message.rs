@@ -143,6 +143,7 @@ pub enum Response {
     Tree(Timestamp, Vec<Line>),
 }
 
+/// Results of work on the store.
 #[derive(Debug)]
 pub enum StoreEvent {
     RecentFiles(Vec<RecentFile>),
@@ -167,6 +168,7 @@ pub enum StoreEvent {
     Values(ValueEvent),
 }
 
+/// Results of reading, evaluating and comparing reports.
 #[derive(Debug)]
 pub enum ReportEvent {
     Indexed(JobNumber, Batch),
@@ -179,6 +181,7 @@ pub enum ReportEvent {
     DocumentRead(DocumentReports, String),
 }
 
+/// Hits of running searches, batch by batch.
 #[derive(Debug)]
 pub enum SearchEvent {
     Rows(JobNumber, RowSet, SearchEnd),
@@ -187,6 +190,7 @@ pub enum SearchEvent {
     ComparisonFiltered(JobNumber, Vec<u32>),
 }
 
+/// Results of work on files of this machine and the clipboard.
 #[derive(Debug)]
 pub enum FileEvent {
     /// A file's hash and size in bytes, and when an earlier upload got no response.

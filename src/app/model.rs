@@ -287,6 +287,7 @@ impl Model {
             || self.quota_state.waits(self.now).is_some()
     }
 
+    /// Returns the shown file's list of sandboxes; `None` on the start screen.
     pub fn list(&self) -> Option<&List> {
         self.files.shown().map(|file| &file.list)
     }
@@ -304,6 +305,7 @@ impl Model {
         self.list().and_then(List::chosen)
     }
 
+    /// Returns the report in the panes; `None` if the chosen sandbox has none.
     pub fn open(&self) -> Option<&OpenReport> {
         self.files.shown().and_then(OpenFile::open)
     }

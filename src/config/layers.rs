@@ -56,6 +56,7 @@ fn as_json<S: Serializer>(value: &Option<String>, serializer: S) -> Result<S::Ok
     serde_json::from_str(text).unwrap_or_else(|_| serde_json::Value::from(text)).serialize(serializer)
 }
 
+/// An error in the config file, with its line from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigProblem {
     pub line: usize,

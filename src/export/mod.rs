@@ -117,6 +117,7 @@ pub struct Summary {
     pub(crate) cut_lists: u64,
 }
 
+/// An export format, one row of [`FORMATS`].
 #[derive(Debug)]
 pub struct Format {
     /// Name on the command line.

@@ -118,6 +118,7 @@ pub struct Window {
     pub calls: Vec<AuditedCall>,
 }
 
+/// What two readings prove about the calls between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The counter rose by the cost of the calls.

@@ -25,6 +25,7 @@ pub struct Address {
     pub upload: Option<Upload>,
 }
 
+/// A file that a request sends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upload {
     pub path: PathBuf,
@@ -53,6 +54,7 @@ pub type Password = Secret<String>;
 pub type UploadAddress = Secret<Untrusted>;
 
 impl<T> Secret<T> {
+    /// Returns the value to send it, never to show it.
     pub fn expose(&self) -> &T {
         &self.0
     }
@@ -125,6 +127,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 /// Maximum retention of a private file, in days.
 pub const LONGEST_RETENTION: u8 = 28;
 
+/// A file to scan: path, hash, size in bytes, and options.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Submission {
     pub path: PathBuf,
@@ -160,6 +163,7 @@ names! {
 }
 
 impl Submission {
+    /// Returns the file's name in visible form, at most 60 columns.
     pub fn name(&self) -> String {
         crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
     }

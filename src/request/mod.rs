@@ -185,6 +185,7 @@ impl Request {
         Quote { request: self, price, needs_licence }
     }
 
+    /// Returns where and how it is sent, with all parameters.
     pub fn address(&self, context: &RequestContext<'_>) -> Address {
         let with_id = |path: &str, id: &Identifier| Address::get(format!("{path}/{}", encode(id.as_bytes())));
         let post = |version, path| Address::new(version, Method::Post, path);
@@ -284,6 +285,7 @@ impl Request {
         Some(action.into_bytes())
     }
 
+    /// Names it in messages, as in `quota details`.
     pub fn label(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_label(identifier),

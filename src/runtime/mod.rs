@@ -194,6 +194,7 @@ where
         self.take(TerminalEvent::Key(key));
     }
 
+    /// Draws a frame in the terminal's present size; its number lets keys spend that it prices.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The size may have changed before the signal that reports it.
         let size = usable_size(self.terminal.size()?.into());
@@ -216,6 +217,7 @@ where
         (self.is_drawn, self.is_foreign) = (false, true);
     }
 
+    /// Updates the model by a message, and performs the effects.
     pub fn take(&mut self, message: impl Into<Message>) {
         let message = message.into();
         self.is_drawn = false;

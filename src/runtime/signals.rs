@@ -103,6 +103,7 @@ impl BlockedSignals {
 }
 
 impl Signals {
+    /// Catches the system's signals from now on.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]

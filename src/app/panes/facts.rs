@@ -14,6 +14,7 @@ const MAX_LINES: usize = 8;
 
 const MAX_CANDIDATES: usize = 50;
 
+/// A process by number, name and path, each empty if unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProcessRef {
     id: Vec<u8>,

@@ -25,6 +25,7 @@ pub struct FileToScan {
     pub(crate) agreed: Option<Arc<Submission>>,
 }
 
+/// A file as inspected before a price is shown; its size is in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InspectedFile {
     pub(crate) path: PathBuf,

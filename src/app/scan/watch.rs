@@ -9,6 +9,7 @@ use crate::text::{lasting, thousands};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::BTreeMap;
 
+/// How often and how many times a scan is polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PollPace {
     pub interval: SignedDuration,

@@ -31,6 +31,7 @@ pub struct Confirmation {
     pub(crate) back: String,
 }
 
+/// A key that answers a confirmation.
 #[derive(Debug, Clone)]
 pub struct KeyChoice {
     pub key: Key,
@@ -38,6 +39,7 @@ pub struct KeyChoice {
     pub consent: Consent,
 }
 
+/// What a confirmation allows, once.
 #[derive(Debug, Clone)]
 pub enum Consent {
     Send(Request, ResponseSource),

@@ -134,6 +134,7 @@ impl ShownPrices {
     }
 }
 
+/// The rest of a limit, projected to now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemainingQuota {
     pub limit: Limit,

@@ -120,6 +120,7 @@ pub(super) fn why_not_public(kind: Kind, value: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns whether bytes are an ASCII host name whose last label has two letters or more.
 pub fn is_plain_host(value: &[u8]) -> bool {
     let ends_well = value.rsplit(|byte| *byte == b'.').next().is_some_and(|last| last.len() >= 2);
     ends_well && value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
