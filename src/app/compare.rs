@@ -142,7 +142,7 @@ pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     sides.into_iter().map(|(_, bits)| bits).collect()
 }
 
-/// Returns the compared reports, and the techniques of the side here against the others.
+/// Returns the reports with the techniques of the side here; `None` if no other is compared.
 pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSource>, Part)> {
     let (these, others): (Vec<_>, Vec<_>) = sides(columns).into_iter().partition(|side| side >> here & 1 == 1);
     let is_one_file = columns.iter().all(|column| column.side == 0);

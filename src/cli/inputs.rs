@@ -148,7 +148,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Runs an action for each subject; stops at a failure that would repeat, perhaps charged.
+/// Runs an action for each subject; prints a failure, and stops if it would repeat at a cost.
 pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T) -> Result<()>) -> Result<()> {
     let all = subjects.len();
     let mut tried = 0;

@@ -1,4 +1,4 @@
-//! Creates output files: only their owner reads them, no link is followed, overwrites if allowed.
+//! Creates output files: for their owner only, never through a link, over a file only if allowed.
 
 use crate::report::Identifier;
 use crate::report::identifier::Sha256;

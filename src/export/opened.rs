@@ -139,7 +139,7 @@ impl<'a> OpenedReport<'a> {
         notes
     }
 
-    /// Returns whether origin or content prove the report private; a document has any origin.
+    /// Returns whether origin or content proves it private; a document may have any origin.
     pub(super) fn is_private(&self) -> bool {
         let says_so = || self.report.kind().is_some_and(|kind| kind.as_bytes().starts_with(b"private"));
         self.source.received.is_some() || says_so()

@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of a counter and difference of clocks: readings are final after this time unused.
+/// Maximum lag of a counter and difference of clocks: a reading is final after this quiet time.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
 /// Time until a counter may lower the cost that a response showed: it may lag for many minutes.

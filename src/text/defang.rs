@@ -6,8 +6,8 @@
 //! - or begins with `www.`, or follows `@`,
 //! - or is four numbers.
 //!
-//! A path begins after a backslash or a single slash. A file `setup.exe` or class
-//! `java.lang.String` is not an address, but `payload.zip` is: `zip` is a top-level domain.
+//! A path begins after a backslash, or a slash that is not the second of two. `setup.exe` and
+//! `java.lang.String` are not addresses, but `payload.zip` is: `zip` is a top-level domain.
 
 use super::escape::{CharRole, reads_as_escape, role};
 use super::untrusted::Visible;

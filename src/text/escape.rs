@@ -237,11 +237,11 @@ const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
     CodePointSetData::new::<EmojiModifier>(),
 ];
 
-/// Characters that join their neighbours, except marks: conjoining jamo and prepended signs.
+/// Non-marks that join their neighbours: conjoining jamo, letters like them, prepended signs.
 const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
     [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
 
-/// Characters without ink that no property reveals: a blank braille, a notehead, hieroglyphs.
+/// Blanks without a property that says so: in braille, the null notehead, two hieroglyphs.
 const BLANK: [char; 4] = ['\u{2800}', '\u{1d159}', '\u{13441}', '\u{13442}'];
 
 /// The part a character may play in a visible form, with its width in columns.
@@ -262,7 +262,7 @@ pub(super) fn role(character: char) -> CharRole {
     let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
     match (CLUSTER.get(character), character.width()) {
         _ if is_hidden(character) => CharRole::Hidden,
-        // Newer than the tables of the library that fills cells: it would give it one, or none.
+        // Newer than the tables of the library that fills cells: it would get its own, or none.
         _ if is_mark && !joins_base(character) => CharRole::Hidden,
         (_, Some(columns)) if is_mark => CharRole::Mark(columns),
         // Spacing marks, like THAI CHARACTER SARA AM.

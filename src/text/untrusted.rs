@@ -234,7 +234,7 @@ impl Visible {
         self.columns += unit.columns();
     }
 
-    /// Appends the columns of a unit in `part`; half an escape, a space for half a wide character.
+    /// Appends a unit's columns in `part`: part of an escape, a space for half a wide character.
     fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
         if part == (0..unit.columns()) {
             return self.push(unit);

@@ -12,7 +12,7 @@ use crate::report::{Pane, RecentFile};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
-/// Columns: the maximum of a file's name, those of titles with names, of program and file.
+/// Columns: maximum of a file's name, of titles with names, reserved for program and file.
 const MAX_NAME_COLUMNS: usize = 40;
 const NAMED_TITLE_COLUMNS: u16 = 80;
 const RESERVED_TITLE_COLUMNS: usize = 33;

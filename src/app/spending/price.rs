@@ -82,7 +82,7 @@ impl KeyPrice {
         }
     }
 
-    /// Returns a short label, without refusal's reason or reset time; a later request's own price.
+    /// Returns a short label: no reason of a refusal, no reset; of a later request, its own price.
     pub fn short(&self) -> String {
         let label = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
         label.split(" until ").next().and_then(|label| label.split(':').next()).unwrap_or_default().to_owned()
