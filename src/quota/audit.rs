@@ -191,7 +191,7 @@ pub fn windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
     found
 }
 
-/// Joins the windows around the calls `first` to `last`, and on while the counter lags.
+/// Joins the windows around the calls `first` to `last`, and later ones while the counter lags.
 pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<Window> {
     let mut windows = windows.iter().filter(|window| window.until >= first);
     let mut whole = windows.next().filter(|window| window.since <= last)?.clone();

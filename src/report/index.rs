@@ -37,7 +37,7 @@ pub struct Section {
     /// Position of its attribute in the table; after all of them if it is unknown.
     pub rank: usize,
     pub form: SectionForm,
-    /// Whether it is a sibling of `attributes`, as `links` is; all sections without that member.
+    /// Whether it is a sibling of `attributes`, like `links`; without that member all sections are.
     pub is_beside: bool,
     /// Offset of each row's first byte.
     pub(super) starts: Vec<u32>,

@@ -16,7 +16,7 @@ pub(super) fn parse_address(text: &str) -> Option<Untrusted> {
     found.map(|address| Untrusted::from(address.to_string()))
 }
 
-/// Returns whether hosts have it: not loopback, broadcast, multicast, a netmask or unallocated.
+/// Returns whether a host can have it: not loopback, broadcast, multicast, a mask or unallocated.
 fn is_unicast_host(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {

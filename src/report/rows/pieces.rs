@@ -102,7 +102,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength
     let mut has_value = about.is_some();
     for (n, field) in fields.iter().enumerate() {
         let Some(value) = field_text(field) else { continue };
-        // Skip an empty first value, unless the separator before the next shows that one lacks.
+        // Skip an empty first value, unless the separator before the next shows the gap.
         let next = || fields.iter().skip(n + 1).find(|next| field_text(next).is_some());
         if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == SEPARATOR) {
             continue;
