@@ -59,7 +59,7 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
     out.write_all(b"}")
 }
 
-/// The texts decoded from command lines, each with the row of its command line.
+/// Returns the texts decoded from command lines, each with the row of its command line.
 fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     opened.each_row(&mut |row| {
@@ -71,7 +71,7 @@ fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The member `decoded` of a row, without a value if the row hides no text.
+/// Returns the member `decoded` of a row, without a value if the row hides no text.
 fn decoded_in(row: &ExportRow<'_>) -> Member<'static> {
     let texts = list(row.decoded().iter().map(literal));
     ("decoded", Some(texts).filter(|texts| texts != "[]"))
