@@ -143,7 +143,7 @@ fn standard_input() -> Result<Subject<String>> {
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }
 
-/// The lines with names, without comments that begin with `#`.
+/// Returns the lines with names, without comments that begin with `#`.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
