@@ -28,6 +28,16 @@ pub(super) struct SearchArgs {
     what: Vec<OsString>,
 }
 
+/// The result of a search, by its numbers of hits and of reports.
+fn outcome(hits: u64, searched: u64, unread: u64) -> Result<()> {
+    match (hits, searched) {
+        _ if unread > 0 => fail!(Partial, "{} could not be searched", count(unread, "report")),
+        (1.., _) => Ok(()),
+        (0, 0) => fail!(NotFound, "nothing is stored yet, so there is nothing to search"),
+        (0, _) => fail!(NotFound, "no hit in {}", count(searched, "report")),
+    }
+}
+
 #[derive(Serialize)]
 struct FoundRow {
     file: Option<String>,
@@ -97,12 +107,7 @@ impl SearchArgs {
             result?;
         }
         cut_lists_label(cut_lists).iter().for_each(|cut| warn(format!("of what was searched, {cut}")));
-        match (hits, searched) {
-            _ if unread > 0 => fail!(Partial, "{} could not be searched", count(unread, "report")),
-            (1.., _) => Ok(()),
-            (0, 0) => fail!(NotFound, "nothing is stored yet, so there is nothing to search"),
-            (0, _) => fail!(NotFound, "no hit in {}", count(searched as u64, "report")),
-        }
+        outcome(hits, searched as u64, unread)
     }
 
     fn print(&self, row: &FoundRow, hit: &Hit) -> Result<()> {
