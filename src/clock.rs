@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use std::time::SystemTime;
 
-/// Returns the current time, or the nearest one that [`Timestamp`] can represent.
+/// The current time, or the nearest one that [`Timestamp`] can represent.
 pub fn now() -> Timestamp {
     nearest(SystemTime::now())
 }

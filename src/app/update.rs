@@ -394,7 +394,7 @@ impl Model {
         } else if self.return_label().is_some() {
             self.return_to_list();
         } else {
-            // `back` stops here: a file has its own key, so one press too many does not leave it.
+            // `back` stops here: a file has its own key to leave, so excess presses leave nothing.
             self.files.focus_list();
         }
     }

@@ -192,7 +192,7 @@ impl CompareArgs {
         Ok((columns, files, entitled))
     }
 
-    /// Returns reports of documents, each against the others, or those of a single one.
+    /// The reports of documents, each document against the others, or the reports of a single one.
     fn documents(&self, gap: &mut Option<&'static str>) -> Result<Vec<MatrixColumn>> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::as_service_name(document).is_some()) {
@@ -217,7 +217,7 @@ impl CompareArgs {
         Ok(columns)
     }
 
-    /// Returns the column of "here"; an error if the selection needs its report, which is missing.
+    /// The column meant by "here"; an error if its report is missing and the selection needs it.
     fn here(&self, columns: &[MatrixColumn], entitled: &Entitlements) -> Result<usize> {
         let name = |column: &MatrixColumn| column.name.visible().to_string();
         let Some(wanted) = &self.sandbox else {
@@ -267,7 +267,7 @@ impl ColumnOutput {
     }
 }
 
-/// Returns the total price of the missing reports; `None` if none is missing.
+/// The total price of the missing reports; `None` if none is missing.
 fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<Price> {
     let missing = columns.iter().filter(|column| column.identifier.is_some() && !column.is_compared()).count();
     Plan::of_reports(missing, entitled).prices.pop().filter(|_| missing > 0)
@@ -311,7 +311,7 @@ impl CompareOutput {
         });
     }
 
-    /// Returns a legend, then items: marks, pane, action, value, differing values by number.
+    /// A legend, then items: marks, pane, action, value, and differing values by their number.
     fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

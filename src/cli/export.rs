@@ -126,7 +126,7 @@ impl ExportArgs {
         }
     }
 
-    /// Returns each report's own output file; `None` for reports that are written together.
+    /// The separate output file of each report; `None` for reports that are written together.
     fn files(&self, wanted: &[ExportInput], format: &Format) -> Result<Vec<Option<PathBuf>>> {
         let is_folder = |path: &&PathBuf| path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator);
         let Some(folder) = self.output.as_ref().filter(is_folder) else {
@@ -209,7 +209,7 @@ fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
     }
 }
 
-/// Returns the reports named by the arguments; documents are split into their reports.
+/// The reports named by the arguments; documents are split into their reports.
 fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<(Vec<ExportInput>, Result<()>)> {
     let mut wanted = Vec::new();
     let mut unread = Ok(());
@@ -242,7 +242,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
     Ok((wanted, unread))
 }
 
-/// Returns the stored reports of a file, the newest of each sandbox, without a call.
+/// The stored reports of a file, the newest of each sandbox, without a call.
 fn stored(file: &Sha256, common: &Common) -> Result<Vec<Identifier>> {
     let (store, service) = store_and_service(common)?;
     let reports = store.reports(&service, file)?;

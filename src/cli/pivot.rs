@@ -34,7 +34,7 @@ struct FoundHolder<'a> {
     files: usize,
     of_files: usize,
     /// Files that do not list it, but have a list that the service perhaps cut.
-    perhaps_unlisted: usize,
+    unknown: usize,
 }
 
 impl PivotArgs {
@@ -97,7 +97,7 @@ impl PivotArgs {
                 stored_for: is_other.then(|| holder.profile.clone()),
                 files,
                 of_files,
-                perhaps_unlisted,
+                unknown: perhaps_unlisted,
             };
             if self.json {
                 return print_body(json_line(&row)?.as_bytes());

@@ -8,7 +8,7 @@ use crate::quota::{Period, Price, SpentUnits, Unit, UnitTotal, Units, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
 use crate::store::StoreError;
-use crate::text::{bytes, to_visible};
+use crate::text::{bytes, count, to_visible};
 use anyhow::Result;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -216,12 +216,16 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
     let mut run = SpentUnits::default();
     let mut today = setup.gateway.spent_in(Period::Daily)?;
-    for price in prices {
+    for (covered, price) in prices.enumerate() {
         if let Some(reason) = price.verdict.refusal {
             fail!(Refused, "it would be refused: {reason}");
         }
         if let Some(over) = setup.gateway.budget.exceeded(price, run, today) {
-            fail!(OverBudget, "{over}");
+            let first = match covered as u64 {
+                0 => String::new(),
+                covered => format!("the budget covers {} of these, the next is ", count(covered, "call")),
+            };
+            fail!(OverBudget, "{first}{over}");
         }
         for sum in [&mut run, &mut today] {
             sum.charged = sum.charged.saturating_add(price.verdict.units.max.unwrap_or(0));

@@ -3,13 +3,17 @@
 use super::document::{self, STANDARD_INPUT};
 use super::query::check_budget;
 use super::*;
-use crate::export::csv;
+use crate::export::{csv, markdown};
 use crate::quota::{Plan, UnitTotal};
+use crate::report::attributes::AT_LEAST;
 use crate::runtime::{read_rules, triage};
 use crate::triage::{TriagedFile, rank};
 
 /// Maximum size of a file with hashes, in bytes.
 const MAX_INPUT_BYTES: u64 = 16 << 20;
+
+/// Maximum columns of a cell of the table: a report may have labels of any length.
+const MAX_CELL: usize = 60;
 
 /// Maximum number of files in one run: each takes a look into the store.
 const MAX_FILES: usize = 10_000;
@@ -66,7 +70,7 @@ struct FileOutput {
     labels: Vec<String>,
     reports_stored: usize,
     sandboxes_listed: Option<usize>,
-    is_list_complete: bool,
+    more: bool,
     findings_high: usize,
     findings_medium: usize,
     top_findings: Vec<String>,
@@ -75,7 +79,8 @@ struct FileOutput {
     missing_totals: Vec<UnitTotal>,
     #[serde(skip)]
     price: Plan,
-    not_found: Option<String>,
+    /// Why something that is not stored is not among it.
+    unavailable: Option<String>,
 }
 
 impl TriageArgs {
@@ -89,7 +94,10 @@ impl TriageArgs {
             anyhow::Ok(found.with_context(|| format!("{file} could not be read"))?)
         };
         let mut found = files.iter().map(look).collect::<Result<Vec<_>>>()?;
-        let requests: Vec<_> = found.iter().flat_map(|file| self.meant(file)).collect();
+        // Two files may list the same report.
+        let mut known = HashSet::new();
+        let requests = found.iter().flat_map(|file| self.meant(file)).filter(|request| known.insert(request.clone()));
+        let requests: Vec<_> = requests.collect();
         if self.spending.dry_run {
             return print_dry_run(&setup, requests, false, None);
         }
@@ -143,7 +151,10 @@ fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
         let text = match argument.to_str().and_then(Sha256::parse) {
             Some(hash) => hash.to_string(),
             None if argument == STANDARD_INPUT || Path::new(argument).exists() => {
-                document::read_text(argument.as_ref(), MAX_INPUT_BYTES)?
+                let mut bytes = document::read_bounded(argument.as_ref(), MAX_INPUT_BYTES)?;
+                // Hashes are ASCII, also in UTF-16 and in encodings of one byte.
+                bytes.retain(|byte| *byte != 0);
+                String::from_utf8_lossy(&bytes).into_owned()
             }
             None => parse_sha256(&argument.to_string_lossy())?.to_string(),
         };
@@ -181,24 +192,31 @@ impl FileOutput {
             labels: file.labels.iter().map(Untrusted::unicode).collect(),
             reports_stored: file.stored,
             sandboxes_listed: file.listed,
-            is_list_complete: file.is_list_complete,
+            more: file.more,
             findings_high: file.high,
             findings_medium: file.medium,
             top_findings: file.top.clone(),
             missing: file.missing.iter().map(Request::label).collect(),
             missing_totals: price.totals(),
             price,
-            not_found: file.not_found.clone(),
+            unavailable: file.unavailable.clone(),
         }
+    }
+
+    /// Whether what is missing may be more: an unread page may name any number of reports.
+    fn is_open(&self) -> bool {
+        self.more && self.unavailable.is_none()
     }
 
     /// The cells of [`COLUMNS`], unescaped.
     fn cells(&self) -> [String; 8] {
-        let more = if self.is_list_complete || self.sandboxes_listed.is_none() { "" } else { "+" };
-        let sandboxes = match self.sandboxes_listed {
-            Some(listed) => format!("{} of {listed}{more}", self.reports_stored),
-            None if self.not_found.is_some() => "not found".to_owned(),
-            None => format!("{} of ?", self.reports_stored),
+        let more = if self.more { AT_LEAST } else { "" };
+        // An imported report is in no list.
+        let sandboxes = match (self.reports_stored, self.sandboxes_listed) {
+            (0, Some(0)) => "no report yet".to_owned(),
+            (stored, Some(listed)) => format!("{stored} of {}{more}", listed.max(stored)),
+            (0, None) if self.unavailable.is_some() => "unavailable".to_owned(),
+            (stored, None) => format!("{stored} of ?"),
         };
         let number = |count: usize| if self.reports_stored > 0 { count.to_string() } else { String::new() };
         [
@@ -209,7 +227,7 @@ impl FileOutput {
             number(self.findings_high),
             number(self.findings_medium),
             self.top_findings.join("; "),
-            self.price.to_string(),
+            if self.is_open() { format!("{}{AT_LEAST}", self.price) } else { self.price.to_string() },
         ]
     }
 }
@@ -219,7 +237,8 @@ impl TriageOutput {
         let short = |file: &FileOutput| {
             let [hash, verdict, labels, sandboxes, high, medium, top, missing] = file.cells();
             let hash = Sha256::parse(&hash).map(|hash| hash.short()).unwrap_or(hash);
-            [hash, verdict, visible(&labels), sandboxes, high, medium, visible(&top), missing]
+            let cut = |cell: String| Untrusted::from(cell).visible_cut(MAX_CELL).to_string();
+            [hash, verdict, cut(labels), sandboxes, high, medium, cut(top), missing]
         };
         let [file, verdict, _, sandboxes, high, medium, findings, missing] = COLUMNS;
         let heading = [file, verdict, "-labels", sandboxes, high, medium, findings, missing];
@@ -230,23 +249,31 @@ impl TriageOutput {
     /// The sum below the table, and the option that requests the cheapest of what is missing.
     fn total(&self) -> String {
         let files = text::count(self.files.len() as u64, "file");
-        let lists =
-            self.files.iter().filter(|file| file.sandboxes_listed.is_none() && file.not_found.is_none()).count();
+        let unavailable = self.files.iter().filter(|file| file.unavailable.is_some()).count() as u64;
+        let unavailable = match unavailable {
+            0 => String::new(),
+            some => {
+                format!(" Left out of {}: what the service did not have, or is unreadable.", text::count(some, "file"))
+            }
+        };
+        if self.price.prices.is_empty() {
+            let all = if unavailable.is_empty() { "all that their lists name is stored" } else { "nothing to request" };
+            return format!("{files}; {all}.{unavailable}");
+        }
+        let lists = self.files.iter().filter(|file| file.sandboxes_listed.is_none() && file.is_open()).count();
         let next = match lists {
             0 => "--fetch=reports requests it".to_owned(),
             lists => format!("--fetch requests {} first", text::count(lists as u64, "list")),
         };
-        match self.price.prices.is_empty() {
-            true => format!("{files}; all that their lists name is stored."),
-            false => format!("{files}; what is missing costs {} in all: {next}.", self.price),
-        }
+        let least = if self.files.iter().any(FileOutput::is_open) { "at least " } else { "" };
+        format!("{files}; what is missing costs {least}{} in all: {next}.{unavailable}", self.price)
     }
 
     fn print_csv(&self) -> Result<()> {
         let mut out = Vec::new();
         csv::line(&mut out, COLUMNS.map(|name| name.trim_start_matches('>')))?;
         for file in &self.files {
-            csv::line(&mut out, file.cells().map(|cell| csv::safe(&Untrusted::from(cell).legible())))?;
+            csv::line(&mut out, file.cells().map(|cell| csv::cell(&Untrusted::from(cell))))?;
         }
         print_text(&String::from_utf8_lossy(&out))
     }
@@ -254,9 +281,10 @@ impl TriageOutput {
     /// A table whose text from outside is in code spans, so that none of it becomes markup or a link.
     fn markdown(&self) -> String {
         let row = |cells: [String; 8]| format!("| {} |\n", cells.join(" | "));
+        // Some viewers split a code span at an escaped bar.
         let code = |text: &str| match text {
             "" => String::new(),
-            text => format!("`{}`", visible(text).replace('`', "'").replace('|', "\\|")),
+            text => markdown::text(&text.into()).replace('|', "\\x7c"),
         };
         let files = self.files.iter().map(|file| {
             let [hash, verdict, labels, sandboxes, high, medium, top, missing] = file.cells();

@@ -158,12 +158,12 @@ impl Demo {
         Ok(Demo { root, service, accepting })
     }
 
-    /// Returns the root address, such as `http://127.0.0.1:40123`.
+    /// The root address, such as `http://127.0.0.1:40123`.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// Returns the API key it accepts: 64 hexadecimal digits unless the options say otherwise.
+    /// The API key it accepts: 64 hexadecimal digits unless the options say otherwise.
     pub fn key(&self) -> &str {
         &self.service.key
     }
@@ -173,12 +173,12 @@ impl Demo {
         &self.service.options.user
     }
 
-    /// Returns the embedded private files, the main one first.
+    /// The embedded private files, the main one first.
     pub fn files() -> Vec<DemoFile> {
         reports::private_files()
     }
 
-    /// Returns the files known to the public operations (`/files`, v2 `/file`).
+    /// The files known to the public operations (`/files`, v2 `/file`).
     pub fn public_files() -> Vec<DemoFile> {
         public::embedded()
     }
@@ -193,17 +193,17 @@ impl Demo {
         self.service.state().hooks.clear();
     }
 
-    /// Returns all calls received so far, in the order in which they were handled.
+    /// All calls received so far, in the order in which they were handled.
     pub fn seen(&self) -> Vec<SeenCall> {
         self.service.state().seen.clone()
     }
 
-    /// Returns all files that were submitted for a private scan.
+    /// All files that were submitted for a private scan.
     pub fn submitted(&self) -> Vec<SubmittedFile> {
         self.service.state().scans.submitted.clone()
     }
 
-    /// Returns the amounts spent in the current minute, hour, day and month.
+    /// The amounts spent in the current minute, hour, day and month.
     pub fn used(&self) -> UsedAmounts {
         let counters = &self.service.state().counters;
         UsedAmounts { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }

@@ -21,7 +21,7 @@ const SEPARATOR: char = ';';
 /// A `'` precedes a cell, or a part after a `;`, that begins like a formula or with a `'`; readers
 /// remove it. Only processes have depth and parent (a row), only findings severity and rule.
 /// `decoded` has texts hidden in command lines, between `;`; `perhaps_cut` is `yes` where the
-/// service may have cut the list. Notes on the report or a lost item have their own lines.
+/// service may have cut the list. Notes on the report or lost items have own lines.
 const COLUMNS: &str =
     "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded,perhaps_cut";
 
@@ -117,9 +117,10 @@ fn marked(rule: Option<&Rule>) -> [String; 2] {
     [rule.map(|rule| rule.severity.name().to_owned()).unwrap_or_default(), label.unwrap_or_default()]
 }
 
-fn cell(text: &Untrusted) -> String {
+pub(crate) fn cell(text: &Untrusted) -> String {
     safe(&text.legible())
 }
+
 /// A cell that no spreadsheet reads as a formula.
 pub fn safe(text: &str) -> String {
     let parts = text.split(SEPARATOR).enumerate().map(|(number, part)| {

@@ -150,12 +150,12 @@ fn value(pane: Pane, text: &Untrusted) -> String {
     code(harmless(pane, text).as_str())
 }
 
-/// Text outside the panes, defanged.
-fn text(text: &Untrusted) -> String {
+/// Text outside the panes, defanged, in a code span.
+pub(crate) fn text(text: &Untrusted) -> String {
     value(Pane::Other, text)
 }
 
-/// Writes a defanged code block; escapes controls, but not backslashes: rules have many.
+/// Writes a defanged code block; escapes controls, not backslashes, which rules have many of.
 fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let shown = |line: &[u8]| {
         let tabs = line.split(|byte| *byte == b'\t').map(|part| {

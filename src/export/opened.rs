@@ -53,13 +53,13 @@ pub(super) struct ExportRow<'a> {
 }
 
 impl ExportRow<'_> {
-    /// Returns the texts decoded from the command lines among its values.
+    /// The texts decoded from the command lines among its values.
     pub(super) fn decoded(&self) -> Vec<Untrusted> {
         decoded(&self.record)
     }
 }
 
-/// Returns the texts decoded from the command lines among a row's values.
+/// The texts decoded from the command lines among a row's values.
 pub(super) fn decoded(row: &Record<'_>) -> Vec<Untrusted> {
     let mut found = Vec::new();
     leaves(&row.value, &mut |_, value| found.extend(command_line::decoded(value.text().as_bytes())));
@@ -139,18 +139,18 @@ impl<'a> OpenedReport<'a> {
         notes
     }
 
-    /// Returns whether origin or content proves it private; a document may have any origin.
+    /// Returns whether origin or content prove the report private; a document has any origin.
     pub(super) fn is_private(&self) -> bool {
         let says_so = || self.report.kind().is_some_and(|kind| kind.as_bytes().starts_with(b"private"));
         self.source.received.is_some() || says_so()
     }
 
-    /// Returns the time of the sandbox's run, or else of receipt.
+    /// Time of the sandbox's run, or else of receipt.
     pub(super) fn analysed(&self) -> Timestamp {
         self.ran().or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// Returns the time of the sandbox's run, from the report or else from its identifier.
+    /// Time of the sandbox's run, from the report or else from its identifier.
     pub(super) fn ran(&self) -> Option<Timestamp> {
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
         ReportSummary::of(&self.report).ran.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
@@ -209,7 +209,7 @@ impl<'a> OpenedReport<'a> {
         Ok(self.rows.len() as u64)
     }
 
-    /// Returns the heading of a pane: its title and the number of its written rows.
+    /// The heading of a pane: its title and the number of its written rows.
     pub(super) fn heading(&self, pane: Pane) -> String {
         let written: usize = self.report.sections(pane).into_iter().map(|number| self.rows(number).len()).sum();
         let cut = self.report.cut_lists_label(Some(pane)).map(|cut| format!(" · {cut}")).unwrap_or_default();
@@ -223,7 +223,7 @@ impl<'a> OpenedReport<'a> {
         self.rows.rows(section)
     }
 
-    /// Returns whether all rows of a section are written, even if it has none.
+    /// Whether all rows of a section are written, even if it has none.
     pub(super) fn is_whole(&self, section: &Section) -> bool {
         match &self.job.what {
             Part::All => true,
@@ -236,7 +236,7 @@ impl<'a> OpenedReport<'a> {
         self.rows.len() as u64
     }
 
-    /// Returns every written row that rules mark, with each of these rules and its number.
+    /// Every written row that rules mark, with each of these rules and its number.
     pub(super) fn findings(&self) -> impl Iterator<Item = (RowPlace, u16, &'a Rule)> {
         let written = self.marks.notable().filter(|(section, row, _)| self.rows.contains(*section, *row));
         written.filter_map(|(section, row, rule)| Some((RowPlace { section, row }, rule, self.job.rules.rule(rule)?)))
@@ -246,7 +246,7 @@ impl<'a> OpenedReport<'a> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
-    /// Returns the most severe rule among those that mark the rows of an indicator.
+    /// The most severe rule among those that mark the rows of an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
         self.rule(indicator.marked()?)
     }
@@ -258,7 +258,7 @@ impl<'a> OpenedReport<'a> {
         Ok(found.with_sample(self.sample().as_ref()))
     }
 
-    /// Returns the sighting of an indicator in this report, which has this number.
+    /// The sighting of an indicator in this report, which has this number.
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
         let is_noise = |place: &RowPlace| self.marks.noise.contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
@@ -268,7 +268,7 @@ impl<'a> OpenedReport<'a> {
         Sighting { report, rule, severity, not_to_block: reason(self, &indicator).err(), indicator }
     }
 
-    /// Returns the number of its rows without an indicator that STIX and MISP cannot represent.
+    /// Number of its rows without an indicator that STIX and MISP cannot represent.
     fn left_out(&self, found: &Indicators) -> u64 {
         let sections = self.report.index.sections.iter().enumerate();
         let places = sections.flat_map(|(section, known)| {
@@ -279,7 +279,7 @@ impl<'a> OpenedReport<'a> {
         found.without.saturating_sub(written) + alone
     }
 
-    /// Returns the sandbox, or the origin if the report names none.
+    /// The sandbox, or the origin if the report names none.
     pub(super) fn sandbox(&self) -> String {
         let sandbox = self.identifier.as_ref().map(|identifier| identifier.parts().sandbox);
         sandbox.unwrap_or_else(|| Untrusted::from(self.source.origin.as_str())).visible_cut(100).to_string()
@@ -299,12 +299,12 @@ impl<'a> OpenedReport<'a> {
         Ok(hex(hash.finalize()))
     }
 
-    /// Returns the file that was run.
+    /// The file that was run.
     pub(super) fn sample(&self) -> Option<identifier::Sha256> {
         self.identifier.as_ref()?.parts().file
     }
 
-    /// Returns whether an indicator is the file that was run.
+    /// Whether an indicator is the file that was run.
     pub(super) fn is_sample(&self, value: &Untrusted) -> bool {
         self.sample().is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
     }
@@ -337,7 +337,7 @@ impl<'a> MergedReports<'a> {
         Ok(Self { opened, found, left_out })
     }
 
-    /// Opens indicators for STIX and MISP: without strings from memory, unless selected.
+    /// The indicators for STIX and MISP: without strings from memory, unless the job selects them.
     pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
         let mut merged = Self::of(opened)?;
         let is_selected =
@@ -360,7 +360,7 @@ impl<'a> MergedReports<'a> {
         found.sightings().filter_map(|sighting| Some((self.opened.get(sighting.report)?, &sighting.indicator)))
     }
 
-    /// Returns the most severe rule among those that mark an indicator.
+    /// The most severe rule among those that mark an indicator.
     pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
         self.opened.first()?.job.rules.rule(found.rule()?)
     }
@@ -374,12 +374,12 @@ impl<'a> MergedReports<'a> {
         Some((BlockReason { explanation, ..reason }, report))
     }
 
-    /// Returns the notes on an indicator's own rows, each once.
+    /// The notes on an indicator's own rows, each once.
     pub(super) fn notes_about(&self, found: &MergedIndicator) -> Vec<&'a Note> {
         self.reports_of(found).flat_map(|(report, indicator)| report.notes_about(indicator)).collect()
     }
 
-    /// Names an indicator's rows; for several reports, after the name of each sandbox.
+    /// The rows that name an indicator; for several reports, after the name of each sandbox.
     pub(super) fn seen_in(&self, found: &MergedIndicator) -> String {
         let seen = self.reports_of(found).map(|(report, indicator)| match self.opened.len() {
             1 => verdict::seen_in(&report.report, indicator),
@@ -388,7 +388,7 @@ impl<'a> MergedReports<'a> {
         seen.collect::<Vec<_>>().join("; ")
     }
 
-    /// Returns the values of `word` for the reports that name an indicator, each once.
+    /// The values of `word` for the reports that name an indicator, each once.
     pub(super) fn each_word(&self, found: &MergedIndicator, word: impl Fn(&OpenedReport<'a>) -> String) -> String {
         let mut names: Vec<_> = self.reports_of(found).map(|(report, _)| word(report)).collect();
         let mut known = BTreeSet::new();
@@ -459,7 +459,7 @@ impl Correlations {
         }
     }
 
-    /// Returns values joined with a value, in report order; paths in the form of [`same`].
+    /// The values joined with a value, in the order of the report; paths in the form of [`same`].
     pub(super) fn of_value(&self, kind: Kind, value: &Untrusted) -> &[Untrusted] {
         self.0.get(&(kind, same(kind, value))).map_or(&[], Vec::as_slice)
     }

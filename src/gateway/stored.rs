@@ -20,13 +20,26 @@ impl Gateway {
             return parts.iter().find_map(|(_, part)| self.unreadable(part).transpose()).transpose();
         }
         let Some(key) = request.storage_key() else { return Ok(None) };
-        let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "response" };
-        if let Some(received) = self.store.unreadable(&self.service, &key)? {
-            let when = received.strftime("%F %R UTC");
-            return Ok(Some(format!("an unreadable {what} of {when} is in the store: behaview store lists it")));
+        if let Some(why) = self.unreadable_response(request, &key)? {
+            return Ok(Some(why));
         }
         let Request::Behaviour { identifier } = request else { return Ok(None) };
         identifier.parts().file.map_or(Ok(None), |file| self.unreadable(&self.list_of(&file)))
+    }
+
+    fn unreadable_response(&self, request: &Request, key: &[u8]) -> Result<Option<String>, StoreError> {
+        let what = if matches!(request, Request::Behaviours { .. }) { "list of its sandboxes" } else { "response" };
+        let received = self.store.unreadable(&self.service, key)?.map(|received| received.strftime("%F %R UTC"));
+        Ok(received.map(|when| format!("an unreadable {what} of {when} is in the store: behaview store lists it")))
+    }
+
+    /// Why the same request would bring nothing new: the service did not have it within an hour, or an
+    /// unreadable response to it is stored.
+    pub fn why_useless(&self, request: &Request) -> Result<Option<String>, StoreError> {
+        if let Some(why) = self.missing(request)? {
+            return Ok(Some(why));
+        }
+        request.storage_key().map_or(Ok(None), |key| self.unreadable_response(request, &key))
     }
 
     /// The request for the first page of a file's list.

@@ -8,7 +8,7 @@ const MAX_VERDICTS: usize = 100;
 
 names! {
     /// The verdict on a file; the least is the worst. A file without a verdict may be anything.
-    SampleVerdict words {
+    SampleVerdict terms {
         Malicious "malicious" "MALWARE MALICIOUS RANSOM RANSOMWARE TROJAN STEALER RAT PHISHING BANKER EXPLOIT SPREADER WORM VIRUS",
         Suspicious "suspicious" "SUSPICIOUS GREYWARE ADWARE EVADER",
         Unknown "unknown" "",
@@ -22,7 +22,7 @@ impl SampleVerdict {
         let verdicts = report.values("verdicts").take(MAX_VERDICTS);
         let verdicts: Vec<_> =
             verdicts.map(|verdict| String::from_utf8_lossy(verdict.as_bytes()).to_uppercase()).collect();
-        let is_given = |found: &Self| verdicts.iter().any(|verdict| has_word(verdict, found.words()));
+        let is_given = |found: &Self| verdicts.iter().any(|verdict| has_word(verdict, found.terms()));
         Self::ALL.into_iter().find(is_given).unwrap_or(Self::Unknown)
     }
 }

@@ -100,12 +100,12 @@ pub enum InvalidResponse {
 }
 
 impl ServiceError {
-    /// Returns whether the service may have counted the call.
+    /// Whether the service may have counted the call.
     pub fn may_be_charged(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::Cancelled | Self::TooLong(_) | Self::Refused(_) | Self::Unusable(_))
     }
 
-    /// Returns whether the service may have the upload: it was sent whole and not refused.
+    /// Whether the service may have accepted the upload: it was sent completely and not refused.
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Refused(refusal) => refusal.reason == ApiErrorKind::Down,
@@ -113,7 +113,7 @@ impl ServiceError {
         }
     }
 
-    /// Advises the user in a sentence.
+    /// Advice for the user, in a sentence.
     pub fn advice(&self) -> String {
         match self {
             Self::Refused(refusal) => return refusal.advice(),
@@ -168,7 +168,7 @@ impl ApiError {
         responses.first().filter(|_| is_error).map(|first| Self::of(200, None, first.bytes(), now))
     }
 
-    /// Returns the refusal of this request; of an upload, perhaps for the archive's password.
+    /// The refusal of this request: of an upload, it may be the archive's password that is wrong.
     /// A message that repeats the password is removed, because refusals are logged.
     pub fn of_request(mut self, request: &Request) -> Self {
         let is_upload = matches!(request, Request::PrivateScan { .. } | Request::V2Scan { .. });
@@ -190,7 +190,7 @@ impl ApiError {
         words.iter().any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
     }
 
-    /// Advises on a 403, by the reason in the message, if any.
+    /// Advice for a 403, by the reason in the message if there is one.
     fn forbidden_advice(&self) -> &'static str {
         if self.mentions(&[" role"]) {
             "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."
@@ -216,7 +216,7 @@ impl ApiError {
 }
 
 impl ApiErrorKind {
-    /// Returns the failure, and advice for the user.
+    /// The failure, and advice for the user.
     fn label(self) -> (&'static str, &'static str) {
         match self {
             Self::WrongKey => ("the service does not accept the key", "Check the key."),
@@ -255,12 +255,12 @@ impl std::fmt::Display for ApiError {
     }
 }
 
-/// Returns whether an object has a member with content.
+/// Whether an object has a member with content.
 fn has(one: &Raw<'_>, name: &str) -> bool {
     one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\"" | b"[]" | b"{}"))
 }
 
-/// Returns whether a short response has an error beside its data, or inside it.
+/// Whether a short response has an error beside its data, or inside it.
 pub fn has_error(body: &[u8]) -> bool {
     let response = Raw::new(body);
     let is_error = |data: Raw<'_>| has(&response, "error") || has(&data, "error");
@@ -290,7 +290,7 @@ pub(super) fn parse_date(text: &str) -> Option<jiff::Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
-/// Distinguishes failed connections, when nothing was sent, from calls perhaps counted.
+/// If the connection failed, nothing was sent; after that the call may have been counted.
 pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     if !error.is_connect() && !error.is_builder() {
         return ServiceError::Lost(reason(error));
@@ -301,7 +301,7 @@ pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     }
 }
 
-/// Explains why the service's certificate is not trusted, if that is the cause.
+/// Why the service's certificate is not trusted, if that is the cause.
 fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     std::iter::successors(error.source(), |&cause| {
         // An I/O error hides its inner error from `source()`.
@@ -323,7 +323,7 @@ fn certificate_reason(why: &rustls::CertificateError) -> String {
     }
 }
 
-/// Returns the innermost cause. It contains no address, because an address may contain the key.
+/// The innermost cause. It contains no address, because an address may contain the key.
 pub(super) fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return SILENT.to_owned();

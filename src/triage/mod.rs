@@ -35,8 +35,8 @@ pub struct TriagedFile {
     pub stored: usize,
     /// Number of sandboxes that stored list pages name; `None` if no page is stored.
     pub listed: Option<usize>,
-    /// Whether the stored pages are all of its list.
-    pub is_list_complete: bool,
+    /// Whether further sandboxes may be on pages that are not stored.
+    pub more: bool,
     /// Number of rules that match, by severity.
     pub high: usize,
     pub medium: usize,
@@ -44,20 +44,19 @@ pub struct TriagedFile {
     pub top: Vec<String>,
     /// Requests for what is not stored, the cheapest answer first.
     pub missing: Vec<Request>,
-    /// Why the list is not among them: the service did not have the file a while ago.
-    pub not_found: Option<String>,
+    /// Why something is not among them: the service did not have it within an hour, or its response is unreadable.
+    pub unavailable: Option<String>,
 }
 
 impl TriagedFile {
-    /// A file of which only these list pages are known so far.
-    pub fn new(file: Sha256, listing: Listing, pages: &[Page], is_stored: impl Fn(&Identifier) -> bool) -> Self {
+    /// A file of which only these list pages are known so far, and the listed reports that are not stored.
+    pub fn new(file: Sha256, listing: Listing, pages: &[Page], unstored: Vec<Identifier>) -> Self {
         let listed: BTreeSet<_> = pages.iter().flat_map(|page| &page.entries).map(|entry| &entry.identifier).collect();
         let cursor = pages.last().and_then(|page| page.cursor.clone());
-        let is_list_complete = pages.last().is_some_and(|page| page.cursor.is_none() && !page.is_lost);
+        let is_complete = pages.last().is_some_and(|page| page.cursor.is_none() && !page.is_lost);
         let needs_page = pages.is_empty() || cursor.is_some();
         let page = needs_page.then(|| Request::Behaviours { file: file.clone(), listing, cursor });
-        let reports = listed.iter().filter(|identifier| !is_stored(identifier));
-        let reports = reports.map(|identifier| Request::Behaviour { identifier: (*identifier).clone() });
+        let reports = unstored.into_iter().map(|identifier| Request::Behaviour { identifier });
         Self {
             missing: page.into_iter().chain(reports).collect(),
             file,
@@ -65,11 +64,11 @@ impl TriagedFile {
             labels: BTreeSet::new(),
             stored: 0,
             listed: (!pages.is_empty()).then_some(listed.len()),
-            is_list_complete,
+            more: !is_complete,
             high: 0,
             medium: 0,
             top: Vec::new(),
-            not_found: None,
+            unavailable: None,
         }
     }
 

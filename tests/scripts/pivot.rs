@@ -50,7 +50,7 @@ fn values_lead_to_the_files_that_have_them() {
     let mutex = cli.run(&["pivot", "m7", "absent"]);
     assert!(text(&mutex).contains("Services mutex made  in 1 of 2 stored files\n") && !text(&mutex).contains('\u{1b}'));
     let unlisted = text(&cli.run(&["pivot", "m0", "--json"]));
-    assert!(unlisted.contains(r#""perhaps_unlisted":0"#), "{unlisted}");
+    assert!(unlisted.contains(r#""unknown":0"#), "{unlisted}");
     cli.fails(&["pivot", "absent"], 5, &["not in 2 stored files"]);
     // The index is a cache: one that is damaged is made again.
     std::fs::write(store(&cli).join("values.db"), "no database".repeat(500)).unwrap();

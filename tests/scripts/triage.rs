@@ -1,6 +1,6 @@
 //! `behaview triage`: many files side by side, priced before anything is sent.
 
-use crate::harness::{CliHarness, errors, main_file, text};
+use crate::harness::{CliHarness, FakeService, errors, main_file, piped, text};
 use serde_json::Value;
 
 const UNKNOWN: &str = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
@@ -15,7 +15,10 @@ fn a_ticket_is_ranked_for_one_total() {
     std::fs::write(&ticket, words).unwrap();
     let ticket = ticket.to_str().unwrap();
     let look = cli.run(&["triage", ticket]);
-    assert!(text(&look).contains("3 files; what is missing costs 3 requests in all: --fetch requests 3 lists first."));
+    assert!(
+        text(&look)
+            .contains("3 files; what is missing costs at least 3 requests in all: --fetch requests 3 lists first.")
+    );
     assert!(errors(&look).contains("left out 1 MD5 or SHA-1"), "{}", errors(&look));
     let over = cli.run(&["triage", "--fetch", "--max-cost", "2", ticket]);
     assert_eq!((over.status.code(), cli.paid()), (Some(11), paid));
@@ -36,7 +39,7 @@ fn a_ticket_is_ranked_for_one_total() {
     let paid = cli.paid();
     let again = cli.run(&["triage", "--fetch", ticket]);
     assert!(again.status.success() && cli.paid() == paid, "{again:?}");
-    assert!(text(&again).contains("not found") && text(&again).contains("--fetch=reports requests it"));
+    assert!(text(&again).contains("unavailable") && text(&again).contains("--fetch=reports requests it"));
     assert!(cli.run(&["triage", "--fetch=reports", ticket]).status.success());
     assert_eq!(cli.paid(), paid + 1);
     let table = text(&cli.run(&["triage", "--offline", "--format", "md", ticket]));
@@ -44,4 +47,50 @@ fn a_ticket_is_ranked_for_one_total() {
     let csv = text(&cli.run(&["triage", "--offline", "--format", "csv", ticket]));
     assert!(csv.starts_with("\"file\",\"verdict\"") && csv.lines().count() == 4, "{csv}");
     assert_eq!(cli.run(&["triage", "no hash"]).status.code(), Some(2));
+}
+
+#[test]
+fn nothing_is_requested_in_vain_or_twice() {
+    let [file, unreadable, other] = ["aa", "bb", "cc"].map(|pair| pair.repeat(32));
+    let label = format!("x\\|**bold** {}", "long ".repeat(200));
+    let report = serde_json::json!({"data": {"id": "odd-1", "attributes": {"tags": ["T"], "verdict_labels": [label]}}})
+        .to_string();
+    let answer = move |path: &str| match path {
+        path if path.contains("bbbb") => ("200 OK", "", r#"{"data":"x"}"#.to_owned()),
+        path if path.contains("cccc") => ("200 OK", "", r#"{"data":[{"id":"odd-1"}]}"#.to_owned()),
+        // A page that names itself as the next one.
+        path if path.contains("aaaa") => {
+            ("200 OK", "", r#"{"data":[{"id":"odd-1"},{"id":"gone-2"}],"meta":{"cursor":"x"}}"#.to_owned())
+        }
+        path if path.contains("odd-1") => ("200 OK", "", report.clone()),
+        _ => ("404 Not Found", "", r#"{"error":{"code":"NotFoundError","message":"no"}}"#.to_owned()),
+    };
+    let (cli, service) = (CliHarness::new(), FakeService::new(answer));
+    cli.configure("listing = \"identifiers\"\n");
+    let ticket: Vec<_> = format!("{file} {unreadable} {other}").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let run = |arguments: &[&str]| {
+        let set = format!("profiles.lab.{}", service.set);
+        piped(&mut cli.command(&[&["triage", "--set", &set], arguments, &["-"]].concat()), &ticket)
+    };
+    let lists = run(&["--fetch"]);
+    assert_eq!((lists.status.code(), service.asked().len()), (Some(12), 3), "{lists:?}");
+    let over = run(&["--fetch=reports", "--max-cost", "2"]);
+    let words = "the budget covers 2 calls of these, the next is over the budget: it may cost 1 request";
+    assert!(errors(&over).contains(words), "{over:?}");
+    let dry = text(&run(&["--fetch=reports", "--dry-run"]));
+    assert!(dry.contains("In all: 3 requests"), "{dry}");
+    let reports = run(&["--fetch=reports"]);
+    assert!(errors(&reports).contains("sends 3 requests"), "a report of two files is one: {reports:?}");
+    assert_eq!((reports.status.code(), service.asked().len()), (Some(12), 6), "{reports:?}");
+    let again = run(&["--fetch=reports"]);
+    assert_eq!((again.status.code(), service.asked().len()), (Some(0), 6), "{again:?}");
+    let table = text(&again);
+    assert!(table.contains("1 of 2+") && table.contains("1 of 1") && table.contains("unavailable"), "{table}");
+    assert!(
+        table.contains("3 files; nothing to request. Left out of 2 files: what the service did not have"),
+        "{table}"
+    );
+    assert!(table.lines().all(|line| line.chars().count() < 180), "a label widens no line: {table}");
+    let markdown = text(&run(&["--format", "md"]));
+    assert!(markdown.contains(r"x\\x7c**bold**") && !markdown.contains(r"\|"), "{markdown}");
 }

@@ -51,17 +51,17 @@ impl FoundIndicators {
         self.reports.len() == self.sandboxes.len()
     }
 
-    /// Returns the number of reports that could not be read completely.
+    /// The number of reports that could not be read completely.
     pub fn unread(&self) -> usize {
         self.reports.iter().filter(|report| !report.is_sound()).count()
     }
 
-    /// Returns the number of lists that the service may have cut.
+    /// The number of lists that the service may have cut.
     pub fn cut_lists(&self) -> u64 {
         self.reports.iter().map(|report| report.cut_lists(None).count() as u64).sum()
     }
 
-    /// Returns how common an indicator is among stored files.
+    /// How common an indicator is among stored files.
     pub fn prevalence(&self, found: &MergedIndicator) -> Prevalence {
         let is_counted = !self.prevalence.is_empty();
         let hash = is_counted.then(|| found.first.indicator.hashes(&StableKeys).0);
@@ -128,7 +128,7 @@ impl ListSource for FoundIndicators {
         format!("{} {to_block} {}", found.kind().name(), String::from_utf8_lossy(found.value().as_bytes()))
     }
 
-    /// Returns the kinds and an empty row; below, where the chosen indicator was seen.
+    /// The kinds and an empty row; below, where the chosen indicator was seen.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (2, if room.height >= TALL_ROWS { 2 } else { 0 })
     }

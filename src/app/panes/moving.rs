@@ -67,7 +67,7 @@ impl Scroll {
     }
 }
 
-/// Returns the top of a window after a movement; it shows no row past the last.
+/// The top of a window after a movement; it shows no row past the last.
 pub(crate) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
     // In a window of one row, the cursor moves with the window.
     let mut scroll = Scroll { cursor: top, top };
@@ -188,7 +188,7 @@ impl Model {
         }
     }
 
-    /// Returns the open report and the row under the cursor, if visible.
+    /// The open report and the row under the cursor, if visible.
     pub(crate) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
         self.files.current_row().filter(|_| self.overlays.shows_row())
     }

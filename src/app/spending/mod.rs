@@ -53,7 +53,7 @@ pub enum Consent {
 }
 
 impl Confirmation {
-    /// Returns the keys in rows, the declining one last.
+    /// The keys in rows, the declining one last.
     pub fn key_rows(&self, columns: usize) -> Vec<String> {
         let choices = self.choices.iter().map(|choice| format!("{} {}", choice.key, choice.label));
         let keys: Vec<_> = choices.chain([format!("{} no", self.back)]).collect();
@@ -66,7 +66,7 @@ impl KeyChoice {
         Self { key: key('y'), label, consent }
     }
 
-    /// Returns the answer for several items, by another key, so that habit does not confirm it.
+    /// The answer for several items has another key, so that habit does not confirm it.
     pub(crate) fn yes_to_all(label: &'static str, consent: Consent) -> Self {
         Self { key: key('Y'), label, consent }
     }
@@ -89,12 +89,12 @@ impl Consent {
 }
 
 impl OverlayStack {
-    /// Returns the answers of the open confirmation, if any.
+    /// The answers of the open confirmation, if any.
     pub fn choices(&self) -> &[KeyChoice] {
         self.top_as::<Confirmation>().map_or(&[], |question| &question.choices)
     }
 
-    /// Returns the hashes of a batch request without a stored response.
+    /// The hashes of a batch request without a stored response.
     pub fn missing(&self, request: &Request) -> Option<&[FileHash]> {
         let asked = self.find::<Prompt>()?.source.missing.as_ref();
         asked.filter(|(asked, _)| asked == request).map(|(_, missing)| &**missing)
@@ -110,7 +110,7 @@ impl OverlayScreen for Confirmation {
         KeyContext::Confirm
     }
 
-    /// Returns rows of its whole text and its keys.
+    /// Rows of its whole text and its keys.
     fn height(&self, columns: usize) -> usize {
         wrap(&self.details, columns).len() + self.key_rows(columns).len()
     }

@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// Returns the cost of an answer, and whether the budget allows it.
+    /// The cost of an answer, and whether the budget allows it.
     pub fn price_of_choice(&self, choice: &KeyChoice) -> KeyPrice {
         match &choice.consent {
             Consent::Send(request, source) => self.price_of_request(request, *source),
@@ -105,7 +105,7 @@ impl Model {
         self.overlays.put(Confirmation { number, details, choices, back: self.key_label("back") });
     }
 
-    /// Returns whether the top confirmation can be answered: keys and some text are visible.
+    /// Whether the top confirmation can be answered: its keys and some of its text are visible.
     pub(crate) fn can_confirm(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(question)) = self.overlays.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
@@ -202,7 +202,7 @@ impl Model {
         }
     }
 
-    /// Returns the cost of a command's key, and its obstacle.
+    /// The cost of a command's key, and its obstacle.
     pub fn key_price(&self, command: &Command) -> KeyPrice {
         let (request, is_stored, source) = match &command.act {
             Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
@@ -218,7 +218,7 @@ impl Model {
         }
     }
 
-    /// Returns the cost of one request to this source, and its obstacle.
+    /// The cost of one request to this source, and its obstacle.
     pub fn price_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
         let tag = self.price_of_plan(Plan {
             prices: vec![self.quota_state.price_from(request, source, self.overlays.missing(request))],
@@ -270,7 +270,7 @@ impl Model {
         self.offers.show(frame, offers, question);
     }
 
-    /// Returns what a key would spend; `None` if nothing.
+    /// What a key would spend; `None` if nothing.
     pub(crate) fn offer(&self, key: Key) -> Option<KeyOffer> {
         if let Some(choice) = self.overlays.choice(key) {
             let price = self.price_of_choice(choice).paid_plan()?.clone();

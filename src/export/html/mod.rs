@@ -69,7 +69,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     Ok(summary)
 }
 
-/// Returns the page's head, whose policy allows our style and script alone.
+/// The page's head, whose policy allows our style and script alone.
 fn head(title: &str) -> Markup {
     let [style, script] = [STYLE, SCRIPT].map(|own| STANDARD.encode(sha2::Sha256::digest(own)));
     let sources = format!("default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'");
@@ -85,7 +85,7 @@ fn head(title: &str) -> Markup {
     }
 }
 
-/// Returns a button that copies the text before it, as it is shown; only the script shows it.
+/// A button that copies the text before it, as it is shown; only the script shows it.
 fn copy_button() -> Markup {
     html! { button.copy type="button" hidden { "Copy" } }
 }
@@ -94,28 +94,28 @@ fn badge(severity: Severity) -> Markup {
     html! { span class={ "severity " (severity.name()) } { (severity.name()) } }
 }
 
-/// Returns a link of a row or an indicator to itself.
+/// A link of a row or an indicator to itself.
 fn anchor(id: &str, words: &str) -> Markup {
     html! { a.anchor href={ "#" (id) } { (words) } }
 }
 
-/// Returns a note, behind what it is about.
+/// A note, behind what it is about.
 fn note_mark(note: Option<&Note>) -> Markup {
     html! { @if let Some(note) = note { " " span.note { "note: " (Inert::of(&note.text)) } } }
 }
 
-/// Returns the rule that marks a row, behind it.
+/// The rule that marks a row, behind it.
 fn rule_mark(rule: Option<&Rule>) -> Markup {
     html! { @if let Some(rule) = rule { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } } }
 }
 
-/// Returns the identifier of a row's element.
+/// The identifier of a row's element.
 fn row_id(report: usize, place: RowPlace) -> String {
     format!("r{report}.{}.{}", place.section, place.row)
 }
 
 impl HtmlReport<'_> {
-    /// Returns the page with a mark where rows follow. A page of indicators has no other section.
+    /// The page with a mark where the rows follow. A page of indicators has no other section.
     fn markup(&self) -> io::Result<Markup> {
         let mut sections: Vec<_> = self.indicators()?.into_iter().collect();
         if !self.what.is_indicators() {
@@ -151,7 +151,7 @@ impl HtmlReport<'_> {
         })
     }
 
-    /// Returns the files that were run, each once.
+    /// The files that were run, each once.
     fn files(&self) -> Vec<Sha256> {
         let mut files: Vec<_> = self.merged.opened.iter().filter_map(OpenedReport::sample).collect();
         files.sort();
@@ -159,14 +159,14 @@ impl HtmlReport<'_> {
         files
     }
 
-    /// Returns the result of the worst verdict, and how many reports have it.
+    /// The result of the worst verdict, and how many reports have it.
     fn verdict(&self) -> (&'static str, usize) {
         let all = || self.merged.opened.iter().map(|opened| SampleVerdict::of(&opened.report));
         let worst = all().min().unwrap_or(SampleVerdict::Unknown);
         (worst.name(), all().filter(|verdict| *verdict == worst).count())
     }
 
-    /// Returns the programs that the sandboxes started first, those of most reports first.
+    /// The programs that the sandboxes started first, those of most reports first.
     fn names(&self) -> Vec<Untrusted> {
         let first = |opened: &OpenedReport<'_>| opened.report.row(opened.report.tree()?.0, 0).name().cloned();
         let mut names = BTreeMap::<Untrusted, usize>::new();
@@ -214,7 +214,7 @@ impl HtmlReport<'_> {
         html! { @if left > 0 { p.rest { (count(left, noun)) " more: " code { (Inert::words(command)) } } } }
     }
 
-    /// Returns a command that exports all of these reports, or one, with these options.
+    /// A command that exports all of these reports, or one, with these options.
     fn command(&self, of: Option<&OpenedReport<'_>>, options: &str) -> String {
         let files = self.files();
         let opened = &self.merged.opened;
@@ -228,7 +228,7 @@ impl HtmlReport<'_> {
     }
 }
 
-/// Returns a report among the others: verdict, time, findings by severity, origin.
+/// A report among the others: verdict, time, findings by severity, origin.
 fn report_row(number: usize, opened: &OpenedReport<'_>) -> Markup {
     let summary = ReportSummary::of(&opened.report);
     let marked = |severity| opened.findings().filter(|(.., rule)| rule.severity == severity).count() as u64;
@@ -251,7 +251,7 @@ fn report_row(number: usize, opened: &OpenedReport<'_>) -> Markup {
     }
 }
 
-/// Returns what a report lacks, and the notes on it as a whole.
+/// What a report lacks, and the notes on it as a whole.
 fn remarks(opened: &OpenedReport<'_>) -> Markup {
     let index = &opened.report.index;
     let sandbox = Inert::words(opened.sandbox());

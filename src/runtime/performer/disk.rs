@@ -183,19 +183,12 @@ pub fn load_file(
     let listing = gateway.client.profile().listing;
     gateway.read_unread(Some(file))?;
     let pages = load_pages(gateway, file, listing)?;
-    let mut reports = gateway.store.reports(&gateway.service, file)?;
-    let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
-    let entries = pages.iter().flat_map(|(_, page)| &page.entries).map(|entry| &entry.identifier);
-    let others: Vec<_> = entries.filter(|identifier| known.insert((*identifier).clone())).collect();
+    let (reports, unstored) = stored_reports_of(gateway, file, &pages)?;
     let mut absent = Vec::new();
-    for identifier in others {
-        let found = gateway.store.report(&gateway.service, identifier)?.filter(|found| found.is_of(file));
-        if found.is_none()
-            && let Some(why) = gateway.missing(&Request::Behaviour { identifier: identifier.clone() })?
-        {
-            absent.push((identifier.clone(), sentence(&why)));
+    for identifier in unstored {
+        if let Some(why) = gateway.missing(&Request::Behaviour { identifier: identifier.clone() })? {
+            absent.push((identifier, sentence(&why)));
         }
-        reports.extend(found);
     }
     // A report with a damaged file is no longer stored.
     let mut unread = Vec::new();
@@ -206,6 +199,26 @@ pub fn load_file(
         Some((stored.identifier, LoadedReport { imported: stored.imported, ..report }))
     });
     Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
+}
+
+/// The stored reports of a file, and those that its list pages name without being stored. An identifier of unusual
+/// shape does not name its file: only a page does.
+pub(super) fn stored_reports_of(
+    gateway: &Gateway,
+    file: &Sha256,
+    pages: &[(Timestamp, Page)],
+) -> Result<(Vec<StoredReport>, Vec<Identifier>), StoreError> {
+    let mut reports = gateway.store.reports(&gateway.service, file)?;
+    let mut known: HashSet<_> = reports.iter().map(|report| report.identifier.clone()).collect();
+    let mut unstored = Vec::new();
+    for entry in pages.iter().flat_map(|(_, page)| &page.entries).filter(|entry| known.insert(entry.identifier.clone()))
+    {
+        match gateway.store.report(&gateway.service, &entry.identifier)?.filter(|found| found.is_of(file)) {
+            Some(found) => reports.push(found),
+            None => unstored.push(entry.identifier.clone()),
+        }
+    }
+    Ok((reports, unstored))
 }
 
 /// Reads the rest of large reports; a damaged one is removed from the store.

@@ -1,4 +1,4 @@
-//! Performs effects off the loop and returns messages: service calls here, others by subject.
+//! Performs effects off the loop and returns messages: service calls here, other work in files.
 
 mod disk;
 mod report;

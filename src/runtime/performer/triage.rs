@@ -1,5 +1,6 @@
 //! Reads what the store has of the files of a triage.
 
+use super::disk::stored_reports_of;
 use super::load_pages;
 use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
@@ -15,17 +16,19 @@ pub fn triage(
     rules: &Rules,
     cancel: &Cancel,
 ) -> Result<Option<TriagedFile>, StoreError> {
-    gateway.read_unread(Some(file))?;
     let listing = gateway.client.profile().listing;
-    let pages: Vec<_> = load_pages(gateway, file, listing)?.into_iter().map(|(_, page)| page).collect();
-    let stored = gateway.store.reports(&gateway.service, file)?;
-    let is_stored = |identifier: &_| stored.iter().any(|stored| stored.identifier == *identifier);
-    let mut found = TriagedFile::new(file.clone(), listing, &pages, is_stored);
-    if pages.is_empty() {
-        found.not_found = gateway.missing(&gateway.list_of(file))?;
-    }
-    if found.not_found.is_some() {
-        found.missing.clear();
+    gateway.read_unread(Some(file))?;
+    let pages = load_pages(gateway, file, listing)?;
+    let (stored, unstored) = stored_reports_of(gateway, file, &pages)?;
+    let pages: Vec<_> = pages.into_iter().map(|(_, page)| page).collect();
+    let mut found = TriagedFile::new(file.clone(), listing, &pages, unstored);
+    for request in std::mem::take(&mut found.missing) {
+        match gateway.why_useless(&request)? {
+            Some(why) => found.unavailable = Some(why),
+            // A page that names itself as the next one is stored.
+            None if gateway.stored(&request)?.is_none() => found.missing.push(request),
+            None => {}
+        }
     }
     // A damaged report is not stored; the next look says so.
     let reports = stored.iter().filter_map(|stored| stored.body().ok()).map(|body| Report::open(&body));
