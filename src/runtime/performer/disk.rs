@@ -68,8 +68,7 @@ impl Performer {
 }
 
 fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> {
-    let store = &gateway.store;
-    let service = &gateway.service;
+    let Gateway { store, service, .. } = gateway;
     let is_key = |file: &Sha256| gateway.client.has_key(file.as_str().as_bytes());
     match job {
         StoreJob::FindRecent => work.send(StoreEvent::RecentFiles(store.recent_files(service, MAX_RECENT_FILES)?)),
