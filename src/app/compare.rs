@@ -165,7 +165,7 @@ pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSo
         }
         let origin = column.document.as_ref().map(|document| document.visible().to_string()).unwrap_or_default();
         let identifier = column.identifier.clone();
-        sources.push(ExportSource { body, identifier, origin, received: None, notes: Notes::default() });
+        sources.push(ExportSource { body, identifier, file: None, origin, received: None, notes: Notes::default() });
     }
     (!others.is_empty()).then_some((sources, Part::Difference(bits, [these.first().and_then(name)?, there])))
 }

@@ -8,6 +8,7 @@ use crate::export::{Export, ExportSource, FORMATS, Format, Part};
 use crate::report::indicators::Kind;
 use crate::report::note::Notes;
 use crate::runtime::{BlockedSignals, paid_calls, read_rules};
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 
 #[derive(Debug, Args)]
@@ -54,7 +55,8 @@ pub(super) struct ExportArgs {
 
 enum ExportInput {
     Saved(Box<ExportSource>),
-    Of(Identifier),
+    /// A report of the service, with its file if the store knows it.
+    Of(Identifier, Option<Sha256>),
 }
 
 fn about() -> String {
@@ -84,8 +86,10 @@ impl ExportArgs {
         let fetched = each(common, wanted.into_iter().zip(files).collect(), |(wanted, file)| {
             let source = match (wanted, &setup) {
                 (ExportInput::Saved(source), _) => *source,
-                (ExportInput::Of(identifier), Some(setup)) => runtime.block_on(self.fetch(setup, identifier))?,
-                (ExportInput::Of(_), None) => return Ok(()),
+                (ExportInput::Of(identifier, file), Some(setup)) => {
+                    ExportSource { file, ..runtime.block_on(self.fetch(setup, identifier))? }
+                }
+                (ExportInput::Of(..), None) => return Ok(()),
             };
             match file {
                 Some(file) => self.write(format, &[source], Some(&file), setup.as_ref()),
@@ -147,7 +151,7 @@ impl ExportArgs {
         for wanted in wanted {
             let identifier = match wanted {
                 ExportInput::Saved(source) => source.identifier.as_ref(),
-                ExportInput::Of(identifier) => Some(identifier),
+                ExportInput::Of(identifier, _) => Some(identifier),
             };
             let name = |end: &str| folder.join(file::name(identifier, None, end));
             let others = (2_u64..).map(|number| name(&format!("{number}.{}", format.extension)));
@@ -163,7 +167,8 @@ impl ExportArgs {
         let got = fetch(setup, &Request::Behaviour { identifier: identifier.clone() }, self.refresh).await?;
         let notes = setup.gateway.store.notes_on(&identifier)?;
         let origin = setup.gateway.client.profile().name.to_owned();
-        Ok(ExportSource { body: got.body, identifier: Some(identifier), origin, received: Some(got.received), notes })
+        let received = Some(got.received);
+        Ok(ExportSource { body: got.body, identifier: Some(identifier), file: None, origin, received, notes })
     }
 
     fn write(
@@ -205,7 +210,7 @@ impl ExportArgs {
 fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
     match wanted {
         ExportInput::Saved(_) => None,
-        ExportInput::Of(identifier) => Some(identifier),
+        ExportInput::Of(identifier, _) => Some(identifier),
     }
 }
 
@@ -213,14 +218,21 @@ fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
 fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<(Vec<ExportInput>, Result<()>)> {
     let mut wanted = Vec::new();
     let mut unread = Ok(());
+    let unstored = RefCell::new(Vec::new());
     let all_of = |text: &str, one: &dyn Fn(&str) -> Result<Identifier>| match Sha256::parse(text) {
-        Some(file) => stored(&file, common),
-        None => Ok(vec![one(text)?]),
+        Some(file) => {
+            let reports = stored(&file, common)?;
+            unstored.borrow_mut().extend(reports.is_empty().then_some(file));
+            Ok(reports)
+        }
+        None => Ok(vec![(one(text)?, None)]),
     };
     let typed = |text: &str| all_of(text, &|text| identifier(text, common));
     for subject in read_subjects(identifiers, typed, |text| all_of(text, &listed))? {
         match subject {
-            Subject::Service(identifiers) => wanted.extend(identifiers.into_iter().map(ExportInput::Of)),
+            Subject::Service(identifiers) => {
+                wanted.extend(identifiers.into_iter().map(|(identifier, file)| ExportInput::Of(identifier, file)))
+            }
             Subject::Saved(document) => {
                 match format.is_to_share() {
                     true => document.refuse_if_other("it has nothing to share; csv and json write it as it is")?,
@@ -230,11 +242,18 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
                 wanted.extend(document.reports.into_iter().map(|(identifier, here)| {
                     let body = here.body;
                     let origin = document.name.clone();
-                    let source = ExportSource { body, identifier, origin, received: None, notes: Notes::default() };
+                    let notes = Notes::default();
+                    let source = ExportSource { body, identifier, file: None, origin, received: None, notes };
                     ExportInput::Saved(Box::new(source))
                 }));
             }
         }
+    }
+    let unstored: Vec<_> = unstored.take().iter().map(Sha256::to_string).collect();
+    if !unstored.is_empty() {
+        let kind = if wanted.is_empty() { FailureKind::NotFound } else { FailureKind::Partial };
+        let why = format!("no report is stored of {}: behaview triage --fetch requests it", unstored.join(", "));
+        unread = unread.and(Err(kind.error(why).into()));
     }
     // A file may be named in addition to its reports.
     let mut known = HashSet::new();
@@ -243,13 +262,10 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
 }
 
 /// The stored reports of a file, the newest of each sandbox, without a call.
-fn stored(file: &Sha256, common: &Common) -> Result<Vec<Identifier>> {
+fn stored(file: &Sha256, common: &Common) -> Result<Vec<(Identifier, Option<Sha256>)>> {
     let (store, service) = store_and_service(common)?;
     let reports = store.reports(&service, file)?;
-    if reports.is_empty() {
-        fail!(NotFound, "no report of this file is stored: behaview list SHA256 fetches their list");
-    }
-    Ok(reports.into_iter().map(|report| report.identifier).collect())
+    Ok(reports.into_iter().map(|report| (report.identifier, report.file)).collect())
 }
 
 /// Writes a new file and prints its path.

@@ -23,6 +23,7 @@ pub use plain::{harmless, line};
 
 use self::opened::{MergedReports, OpenedReport};
 use crate::report::attributes::PERHAPS_CUT;
+use crate::report::identifier::Sha256;
 use crate::report::indicators::{Kind, MergedIndicator};
 use crate::report::note::Notes;
 use crate::report::rules::Rules;
@@ -39,6 +40,8 @@ pub struct ExportSource {
     pub body: Body,
     /// The identifier; `None` if the report has none.
     pub identifier: Option<Identifier>,
+    /// The file that was run, where a list or the store knows it: not every identifier names it.
+    pub file: Option<Sha256>,
     /// Name of the service profile or of the document.
     pub origin: String,
     /// Time of receipt; `None` for a document.

@@ -10,6 +10,7 @@ use crate::report::rows::ValueMember;
 use crate::report::rows::records::{Record, leaves};
 use crate::report::rules::{Marks, Rule, Severity};
 use crate::report::tree::Parents;
+use crate::report::verdict::SampleVerdict;
 use crate::report::{
     Identifier, Indicator, Indicators, Note, Pane, Report, RowPlace, RowSet, Section, body, command_line, identifier,
 };
@@ -301,7 +302,7 @@ impl<'a> OpenedReport<'a> {
 
     /// The file that was run.
     pub(super) fn sample(&self) -> Option<identifier::Sha256> {
-        self.identifier.as_ref()?.parts().file
+        self.source.file.clone().or_else(|| self.identifier.as_ref()?.parts().file)
     }
 
     /// Whether an indicator is the file that was run.
@@ -383,9 +384,28 @@ impl<'a> MergedReports<'a> {
     pub(super) fn seen_in(&self, found: &MergedIndicator) -> String {
         let seen = self.reports_of(found).map(|(report, indicator)| match self.opened.len() {
             1 => verdict::seen_in(&report.report, indicator),
-            _ => format!("{}: {}", report.sandbox(), verdict::seen_in(&report.report, indicator)),
+            _ => format!("{}: {}", self.label(report), verdict::seen_in(&report.report, indicator)),
         });
         seen.collect::<Vec<_>>().join("; ")
+    }
+
+    /// The files that were run, each once, the one with the worst verdict first.
+    pub(super) fn files(&self) -> Vec<(SampleVerdict, identifier::Sha256)> {
+        let mut verdicts = BTreeMap::new();
+        for opened in &self.opened {
+            let verdict = SampleVerdict::of(&opened.report);
+            let worst = opened.sample().map(|file| verdicts.entry(file).or_insert(verdict));
+            worst.into_iter().for_each(|worst| *worst = verdict.min(*worst));
+        }
+        let mut files: Vec<_> = verdicts.into_iter().map(|(file, verdict)| (verdict, file)).collect();
+        files.sort();
+        files
+    }
+
+    /// Names a report among the others: its sandbox, after its file if there are several.
+    pub(super) fn label(&self, report: &OpenedReport<'_>) -> String {
+        let file = report.sample().filter(|file| self.opened.iter().any(|other| other.sample().as_ref() != Some(file)));
+        file.map_or_else(String::new, |file| file.short() + " ") + &report.sandbox()
     }
 
     /// The values of `word` for the reports that name an indicator, each once.

@@ -116,8 +116,10 @@ mod growth {
     fn export(bencher: Bencher, format: &str, json: String) {
         let body = Body::in_memory(json.into_bytes());
         let (identifier, origin, received) = (None, "bench".to_owned(), None);
-        let (sources, rules) =
-            ([ExportSource { body, identifier, origin, received, notes: Notes::default() }], Rules::read(None).0);
+        let (sources, rules) = (
+            [ExportSource { body, identifier, file: None, origin, received, notes: Notes::default() }],
+            Rules::read(None).0,
+        );
         let format = Format::named(format).unwrap();
         bencher.bench(|| {
             let job =

@@ -187,7 +187,8 @@ fn every_leaf_stands_in_what_is_exported() {
         let wanted = counted(leaves(&bytes).into_iter().map(|(_, leaf)| leaf));
         let body = Body::in_memory(bytes);
         let notes = Default::default();
-        let sources = [ExportSource { body, identifier: None, origin: String::new(), received: None, notes }];
+        let sources =
+            [ExportSource { body, identifier: None, file: None, origin: String::new(), received: None, notes }];
         let job = Export {
             sources: &sources,
             what: Part::All,

@@ -480,7 +480,10 @@ fn a_hash_exports_every_stored_report_once() {
     assert_eq!(reports(&by_hash), ids.iter().cloned().collect());
     assert_eq!(export(&cli, &named).lines().count(), by_hash.lines().count());
     let other = cli.run(&["export", "--offline", "--format", "csv", &"0".repeat(64)]);
-    assert!(!other.status.success() && other.stdout.is_empty() && errors(&other).contains("is stored"), "{other:?}");
+    assert!(
+        !other.status.success() && other.stdout.is_empty() && errors(&other).contains("no report is stored of 000"),
+        "{other:?}"
+    );
 }
 
 #[test]

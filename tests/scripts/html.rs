@@ -85,6 +85,24 @@ fn html_page_of_a_file_has_prices_and_comparison() {
     assert!(!document.contains("<h2>Paid") && !document.contains("<h2>Who saw what"));
 }
 
+#[test]
+fn page_of_several_files_names_the_file_of_each_report() {
+    let cli = CliHarness::new();
+    let other = "67b85d5c4bac6f1588ac2a263e4cdf36e8a5852422ff59e69e46a7eb77fb9a00";
+    let absent = "ab".repeat(32);
+    cli.run(&["triage", "--fetch", &main_file(), other]);
+    let output = cli.run(&["export", other, &main_file(), &absent, "--format", "html", "--offline"]);
+    assert_eq!(output.status.code(), Some(12), "{output:?}");
+    assert!(errors(&output).contains(&format!("no report is stored of {absent}")), "{output:?}");
+    let page = text(&output);
+    elements(&page).unwrap();
+    assert!(page.contains("<h1>2 files</h1>") && !page.contains("Also started first"), "{page}");
+    let of = |file: &str| format!("<td>{}…{} ", &file[..8], &file[60..]);
+    assert!(page.contains(&of(other)) && page.contains(&of(&main_file())), "{page}");
+    let markdown = text(&cli.run(&["export", other, &main_file(), "--to-block", "--format", "md", "--offline"]));
+    assert!(markdown.contains(&format!("{}…{} ", &other[..8], &other[60..])), "{markdown}");
+}
+
 /// A browser driven through a pipe by the DevTools protocol: JSON messages, ended by a zero byte.
 struct Browser {
     child: Child,

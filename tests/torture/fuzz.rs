@@ -134,7 +134,8 @@ fn screen(bytes: &[u8], noise: &mut Noise) {
 /// Whatever is exported is valid by its standard, and obeyed by nobody.
 fn export(bytes: &[u8], _: &mut Noise) {
     let (origin, identifier, received, notes) = ("demo".to_owned(), None, Some(now()), Default::default());
-    let sources = [ExportSource { body: Body::in_memory(bytes.to_vec()), identifier, origin, received, notes }];
+    let sources =
+        [ExportSource { body: Body::in_memory(bytes.to_vec()), identifier, file: None, origin, received, notes }];
     for format in FORMATS {
         for what in [Part::All, Part::Indicators].into_iter().filter(|what| format.can_write(what)) {
             let mut out = Vec::new();

@@ -141,7 +141,8 @@ impl Model {
         let received = (!self.is_document()).then_some(report.received);
         let identifier = entry.identifier.clone();
         let notes = identifier.as_ref().and_then(|identifier| self.notes_on(identifier)).cloned().unwrap_or_default();
-        Some(ExportSource { body: report.body.clone(), identifier, origin, received, notes })
+        let file = self.file().cloned();
+        Some(ExportSource { body: report.body.clone(), identifier, file, origin, received, notes })
     }
 
     pub(super) fn open_export_form(&mut self) {

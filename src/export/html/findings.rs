@@ -93,7 +93,7 @@ impl HtmlReport<'_> {
         let target = row_id(*report, place);
         let id = format!("f{rule}-{target}");
         let link = (*self.what == Part::All && place.row < MAX_LISTED).then(|| format!("#{target}"));
-        let sandboxes: Vec<_> = reports().map(|(_, opened)| opened.sandbox()).collect();
+        let sandboxes: Vec<_> = reports().map(|(_, opened)| self.merged.label(opened)).collect();
         html! {
             li id=(id) {
                 (anchor(&id, "#")) " " (pieces(pane, &opened.report.row(place.section, place.row)))

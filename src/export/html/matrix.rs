@@ -81,7 +81,7 @@ impl HtmlReport<'_> {
         let everywhere = matrix.select(None, SeenFilter::All, &sides, 0).len();
         let body = html! {
             p.why { "● seen · not seen ≠ with other values than the first that saw it ◇ by our rules alone ? perhaps cut from its list" }
-            ol.legend { @for one in &columns { li { (Inert::words(one.sandbox())) } } }
+            ol.legend { @for one in &columns { li { (Inert::words(self.merged.label(one))) } } }
             (self.rest(columns.len(), opened.len(), "report", "behaview compare"))
             @for items in matrix.items().chunk_by(|one, other| one.pane == other.pane) {
                 @let pane = items.first().map_or(Pane::Other, |item| item.pane);

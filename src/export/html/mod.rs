@@ -126,8 +126,8 @@ impl HtmlReport<'_> {
             sections.extend(self.paid());
             sections.push(("rows", "Rows", String::new(), PreEscaped(ROWS.to_owned())));
         }
-        let files = self.files();
-        let named = files.iter().map(Sha256::short).collect::<Vec<_>>().join(", ");
+        let files = self.merged.files();
+        let named = files.iter().map(|(_, file)| file.short()).collect::<Vec<_>>().join(", ");
         Ok(html! {
             (DOCTYPE) "\n"
             html lang="en" {
@@ -151,14 +151,6 @@ impl HtmlReport<'_> {
         })
     }
 
-    /// The files that were run, each once.
-    fn files(&self) -> Vec<Sha256> {
-        let mut files: Vec<_> = self.merged.opened.iter().filter_map(OpenedReport::sample).collect();
-        files.sort();
-        files.dedup();
-        files
-    }
-
     /// The result of the worst verdict, and how many reports have it.
     fn verdict(&self) -> (&'static str, usize) {
         let all = || self.merged.opened.iter().map(|opened| SampleVerdict::of(&opened.report));
@@ -178,7 +170,7 @@ impl HtmlReport<'_> {
         names.into_iter().map(|(name, _)| name).take(5).collect()
     }
 
-    fn header(&self, files: &[Sha256]) -> Markup {
+    fn header(&self, files: &[(SampleVerdict, Sha256)]) -> Markup {
         let names = self.names();
         let opened = &self.merged.opened;
         let (verdict, by) = self.verdict();
@@ -188,9 +180,16 @@ impl HtmlReport<'_> {
                 (if is_private { "Private behaviour report" } else { "Behaviour report of unknown origin" })
                 " " span.tlp { "TLP:AMBER+STRICT" }
             }
-            h1 { @if let Some(name) = names.first() { (Inert::of(name)) } @else { "Behaviour report" } }
-            @for file in files { p.hash { "SHA-256 " code { (file) } (copy_button()) } }
-            @if names.len() > 1 { p.why { "Also started first: " @for name in names.iter().skip(1) { code { (Inert::of(name)) } " " } } }
+            h1 {
+                @if files.len() > 1 { (count(files.len() as u64, "file")) }
+                @else if let Some(name) = names.first() { (Inert::of(name)) }
+                @else { "Behaviour report" }
+            }
+            @for (verdict, file) in files { p.hash {
+                "SHA-256 " code { (file) } (copy_button())
+                @if files.len() > 1 { " " strong class={ "word " (verdict.name()) } { (verdict.name()) } }
+            } }
+            @if names.len() > 1 && files.len() < 2 { p.why { "Also started first: " @for name in names.iter().skip(1) { code { (Inert::of(name)) } " " } } }
             p.verdict {
                 strong class={ "word " (verdict) } { (verdict) }
                 " by " (by) " of " (count(opened.len() as u64, "sandbox report"))
@@ -201,9 +200,50 @@ impl HtmlReport<'_> {
                     @for title in ["High", "Medium", "Low", "Rows"] { th.number { (title) } }
                     th { "From" }
                 } }
-                tbody { @for (number, opened) in opened.iter().enumerate() { (report_row(number, opened)) } }
+                tbody { @for (number, opened) in opened.iter().enumerate() { (self.report_row(number, opened)) } }
             } }
-            @for opened in opened { (remarks(opened)) }
+            @for opened in opened { (self.remarks(opened)) }
+        }
+    }
+
+    /// A report among the others: verdict, time, findings by severity, origin.
+    fn report_row(&self, number: usize, opened: &OpenedReport<'_>) -> Markup {
+        let summary = ReportSummary::of(&opened.report);
+        let marked = |severity| opened.findings().filter(|(.., rule)| rule.severity == severity).count() as u64;
+        html! {
+            tr {
+                td.number { (number + 1) }
+                td { (Inert::words(self.merged.label(opened))) }
+                td { @if let Some(verdict) = summary.label() { b { (Inert::of(&verdict)) } } }
+                td { @for label in summary.labels.iter().take(5) { (Inert::of(label)) " " } }
+                td.time { @if let Some(ran) = opened.ran() { (moment(ran)) } }
+                @for severity in [Severity::High, Severity::Medium, Severity::Low] {
+                    td.number { (thousands(marked(severity))) }
+                }
+                td.number { (thousands(opened.count())) }
+                td {
+                    (Inert::of(&Untrusted::from(opened.source.origin.as_str())))
+                    @if let Some(received) = opened.source.received { ", " (moment(received)) }
+                }
+            } "\n"
+        }
+    }
+
+    /// What a report lacks, and the notes on it as a whole.
+    fn remarks(&self, opened: &OpenedReport<'_>) -> Markup {
+        let index = &opened.report.index;
+        let sandbox = Inert::words(self.merged.label(opened));
+        html! {
+            @if index.is_cut { p.warning { (sandbox) ": the report stops in the middle; its beginning is here" } }
+            @if opened.report.is_unread() { p.warning { (sandbox) ": the report could not be read" } }
+            @for list in index.sections.iter().filter(|section| section.is_perhaps_cut()) {
+                p.warning { (sandbox) ": " (Inert::of(&list.name)) " " (list.len()) (PERHAPS_CUT) }
+            }
+            @for note in &opened.loose {
+                p { (sandbox) (note_mark(Some(note))) @if let Some(item) = &note.about.item {
+                    " on " (Inert::of(&item.attribute)) " " (Inert::of(&item.text)) ", which is no longer in this report"
+                } }
+            }
         }
     }
 
@@ -216,56 +256,15 @@ impl HtmlReport<'_> {
 
     /// A command that exports all of these reports, or one, with these options.
     fn command(&self, of: Option<&OpenedReport<'_>>, options: &str) -> String {
-        let files = self.files();
+        let files = self.merged.files();
         let opened = &self.merged.opened;
         let is_stored = files.len() == 1 && opened.len() > 1 && opened.iter().all(|one| one.source.received.is_some());
         let subjects: Vec<_> = match (of, files.first().filter(|_| is_stored)) {
             (Some(one), _) => vec![argument(one)],
-            (None, Some(file)) => vec![file.to_string()],
+            (None, Some((_, file))) => vec![file.to_string()],
             (None, None) => opened.iter().map(argument).collect(),
         };
         format!("behaview export {} {options}", subjects.join(" "))
-    }
-}
-
-/// A report among the others: verdict, time, findings by severity, origin.
-fn report_row(number: usize, opened: &OpenedReport<'_>) -> Markup {
-    let summary = ReportSummary::of(&opened.report);
-    let marked = |severity| opened.findings().filter(|(.., rule)| rule.severity == severity).count() as u64;
-    html! {
-        tr {
-            td.number { (number + 1) }
-            td { (Inert::words(opened.sandbox())) }
-            td { @if let Some(verdict) = summary.label() { b { (Inert::of(&verdict)) } } }
-            td { @for label in summary.labels.iter().take(5) { (Inert::of(label)) " " } }
-            td.time { @if let Some(ran) = opened.ran() { (moment(ran)) } }
-            @for severity in [Severity::High, Severity::Medium, Severity::Low] {
-                td.number { (thousands(marked(severity))) }
-            }
-            td.number { (thousands(opened.count())) }
-            td {
-                (Inert::of(&Untrusted::from(opened.source.origin.as_str())))
-                @if let Some(received) = opened.source.received { ", " (moment(received)) }
-            }
-        } "\n"
-    }
-}
-
-/// What a report lacks, and the notes on it as a whole.
-fn remarks(opened: &OpenedReport<'_>) -> Markup {
-    let index = &opened.report.index;
-    let sandbox = Inert::words(opened.sandbox());
-    html! {
-        @if index.is_cut { p.warning { (sandbox) ": the report stops in the middle; its beginning is here" } }
-        @if opened.report.is_unread() { p.warning { (sandbox) ": the report could not be read" } }
-        @for list in index.sections.iter().filter(|section| section.is_perhaps_cut()) {
-            p.warning { (sandbox) ": " (Inert::of(&list.name)) " " (list.len()) (PERHAPS_CUT) }
-        }
-        @for note in &opened.loose {
-            p { (sandbox) (note_mark(Some(note))) @if let Some(item) = &note.about.item {
-                " on " (Inert::of(&item.attribute)) " " (Inert::of(&item.text)) ", which is no longer in this report"
-            } }
-        }
     }
 }
 

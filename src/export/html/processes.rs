@@ -34,7 +34,7 @@ impl HtmlReport<'_> {
         let body = html! {
             @for (number, opened) in self.merged.opened.iter().enumerate().filter(|(_, opened)| length(opened) > 0) {
                 @let (all, listed) = (length(opened), length(opened).min(MAX_LISTED));
-                @if self.merged.opened.len() > 1 { h3 { (Inert::words(opened.sandbox())) } }
+                @if self.merged.opened.len() > 1 { h3 { (Inert::words(self.merged.label(opened))) } }
                 div.tree { (branch(number, opened, 0..listed, 0)) } "\n"
                 (self.rest(listed, all, "process", &self.command(Some(opened), "--pane processes --format csv")))
                 (timeline(opened))

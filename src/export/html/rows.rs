@@ -19,7 +19,8 @@ impl HtmlReport<'_> {
     /// Writes the rows of each report, pane by pane.
     pub(super) fn write_rows(&self, out: &mut dyn Write) -> io::Result<()> {
         for (number, opened) in self.merged.opened.iter().enumerate() {
-            let sandbox = html! { @if self.merged.opened.len() > 1 { h3 { (Inert::words(opened.sandbox())) } "\n" } };
+            let sandbox =
+                html! { @if self.merged.opened.len() > 1 { h3 { (Inert::words(self.merged.label(opened))) } "\n" } };
             out.write_all(sandbox.into_string().as_bytes())?;
             for pane in Pane::ALL {
                 opened.check_cancel()?;
