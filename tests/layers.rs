@@ -43,7 +43,7 @@ const USED_BY: &[(&str, &[&str])] = &[
     ("ratatui", &["view", "runtime"]),
     ("crossterm", &["runtime"]),
     ("reqwest", &["service"]),
-    ("rusqlite", &["prevalence", "store"]),
+    ("rusqlite", &["store"]),
     ("tokio", &["service", "gateway", "runtime", "cli", "demo"]),
     ("hyper", &["demo"]),
     // The config's table of entitlements is one of options, too.

@@ -17,7 +17,7 @@ pub struct ReportFigures {
 }
 
 impl ReportFigures {
-    pub(super) fn of(report: &Report, rules: Option<&Rules>, cancel: &Cancel) -> io::Result<Self> {
+    pub fn of(report: &Report, rules: Option<&Rules>, cancel: &Cancel) -> io::Result<Self> {
         let number = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
         let marks = rules.map(|rules| rules.evaluate(report, cancel)).transpose()?;
         let marked = |marks: Marks| marks.notable().map(|(section, row, _)| (section, row)).collect::<BTreeSet<_>>();
@@ -40,7 +40,7 @@ pub struct SandboxYield {
 }
 
 impl SandboxYield {
-    pub(super) fn of(sandbox: Untrusted, all: &[ReportFigures]) -> Self {
+    pub fn of(sandbox: Untrusted, all: &[ReportFigures]) -> Self {
         let median = |figure: fn(&ReportFigures) -> Option<u32>| {
             let mut found: Vec<_> = all.iter().filter_map(figure).collect();
             found.sort();

@@ -1,18 +1,13 @@
 //! How common a value is among all stored reports, which other files have it, and what each sandbox usually brings.
 //!
 //! ```text
-//! report ── values_of ──> hashes ──> ValueIndex (values.db) ──> Prevalence, ValueHolder, Twin, SandboxYield
+//! report ── values_of ──> hashes ──> store: values.db ──> Prevalence, ValueHolder, Twin, SandboxYield
 //! ```
-//! The index is a cache: [`crate::store::Store::index_values`] fills it from the stored reports, and it is made again
-//! if it is damaged or of another version. It has hashes of values, and no value.
+//! The store indexes the values of its reports; here is what its answers say.
 
 mod figures;
-mod index;
-mod twins;
 
 pub use figures::{ReportFigures, SandboxYield};
-pub use index::{IndexedReport, ValueIndex};
-pub use twins::Twin;
 
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, RowPlace};
@@ -130,5 +125,27 @@ pub struct ValueHolder {
     pub place: RowPlace,
 }
 
-#[cfg(test)]
-mod tests;
+/// Another file whose report is nearly the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twin {
+    /// Its report; its row is that with the same `behash`, or the first shared one.
+    pub holder: ValueHolder,
+    /// Values that at most half of the sandbox's files have, in both reports, and in this one.
+    pub shared: usize,
+    pub of: usize,
+    pub has_same_behash: bool,
+}
+
+impl Twin {
+    /// Why it counts as one.
+    pub fn label(&self) -> String {
+        match self.has_same_behash {
+            true => "the same behash".to_owned(),
+            false => {
+                let shared = thousands(self.shared as u64);
+                let of = thousands(self.of as u64);
+                format!("{shared} of {of} values that are not usual in this sandbox")
+            }
+        }
+    }
+}

@@ -17,6 +17,8 @@ mod ledger;
 mod records;
 mod report_files;
 mod reports;
+mod twins;
+mod value_index;
 mod values;
 mod work;
 
@@ -25,6 +27,7 @@ pub use ledger::{ANSWERED, Account, NewEntry, RecordedCall, Reserved, too_fast};
 pub use records::Store;
 pub use report_files::{IMPORTED, service_id};
 pub use reports::{NewResponse, ResponsePart, StoredReport, StoredResponse, bare};
+pub use value_index::ValueIndex;
 
 use rusqlite::ErrorCode;
 use std::io;

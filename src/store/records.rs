@@ -2,9 +2,9 @@
 
 use super::ledger::{entries, note_lost};
 use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, lock_folder, sync};
+use super::value_index::ValueIndex;
 use super::{Result, StoreError};
 use crate::files;
-use crate::prevalence::ValueIndex;
 use crate::text::count;
 use jiff::Timestamp;
 use rusqlite::types::ValueRef;

@@ -3,8 +3,9 @@
 use super::records::Store;
 use super::report_files::{REPORTS, moment};
 use super::reports::identifier_of;
+use super::value_index::{IndexedReport, ValueIndex};
 use super::{Result, StoreError};
-use crate::prevalence::{IndexedReport, ValueHolder, ValueIndex};
+use crate::prevalence::ValueHolder;
 use crate::report::rules::Rules;
 use crate::report::work::in_rounds;
 use crate::report::{Body, Cancel, Report, RowPlace};

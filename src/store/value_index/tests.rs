@@ -1,4 +1,5 @@
 use super::*;
+use crate::prevalence::{Rarity, Twin};
 use crate::report::compare::values::{ReportValue, ValueKind};
 use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Report};

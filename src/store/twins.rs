@@ -1,11 +1,10 @@
 //! Files that did nearly the same, by their stored reports.
 
-use super::ValueHolder;
-use super::index::{ReportTable, ValueIndex, holder, reports_with};
+use super::value_index::{ReportTable, ValueIndex, holder, reports_with};
+use crate::prevalence::Twin;
 use crate::report::Identifier;
 use crate::report::compare::values::ReportValue;
 use crate::report::identifier::Sha256;
-use crate::text::thousands;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -17,31 +16,6 @@ const FEWEST_SHARED: usize = 5;
 
 /// The most values of a report that are compared: the likeness of a large one shows in its first ones.
 const MAX_VALUES: usize = 20_000;
-
-/// Another file whose report is nearly the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Twin {
-    /// Its report; its row is that with the same `behash`, or the first shared one.
-    pub holder: ValueHolder,
-    /// Values that at most half of the sandbox's files have, in both reports, and in this one.
-    pub shared: usize,
-    pub of: usize,
-    pub has_same_behash: bool,
-}
-
-impl Twin {
-    /// Why it counts as one.
-    pub fn label(&self) -> String {
-        match self.has_same_behash {
-            true => "the same behash".to_owned(),
-            false => {
-                let shared = thousands(self.shared as u64);
-                let of = thousands(self.of as u64);
-                format!("{shared} of {of} values that are not usual in this sandbox")
-            }
-        }
-    }
-}
 
 impl ValueIndex {
     /// Other files with a report of the same `behash`, or with most of the unusual values in the same sandbox; the

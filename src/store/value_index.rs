@@ -1,7 +1,6 @@
 //! The index of values: an SQLite database of hashes, each with the reports that have it.
 
-use super::figures::{ReportFigures, SandboxYield};
-use super::{Prevalence, StableKeys, ValueHolder};
+use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, StableKeys, ValueHolder};
 use crate::report::compare::values::{EVERY_LIST, ReportValue};
 use crate::report::identifier::Sha256;
 use crate::report::rules::Rules;
@@ -37,24 +36,24 @@ pub struct ValueIndex(Mutex<Connection>);
 
 /// What the index has of a report.
 #[derive(Debug, Clone)]
-pub struct IndexedReport {
+pub(super) struct IndexedReport {
     /// Its name in the store.
-    pub place: String,
+    place: String,
     /// Differs once another report is in its place.
-    pub stamp: i64,
-    pub service: String,
-    pub profile: String,
-    pub identifier: Identifier,
-    pub file: Option<Sha256>,
-    pub received: Timestamp,
-    pub figures: ReportFigures,
+    stamp: i64,
+    service: String,
+    profile: String,
+    identifier: Identifier,
+    file: Option<Sha256>,
+    received: Timestamp,
+    figures: ReportFigures,
     /// The hash of each value, sorted, with its row; those of lists that may be incomplete have no row.
     values: Vec<(u64, Option<RowPlace>)>,
 }
 
 impl IndexedReport {
     /// Takes the values of a report; `of` has the rest. Without rules its findings are not counted.
-    pub fn read(
+    pub(super) fn read(
         of: ValueHolder,
         (place, stamp): (String, i64),
         report: &Report,
@@ -116,7 +115,7 @@ impl ReportTable {
 
 impl ValueIndex {
     /// Opens the index in a file, or in memory; one of another version is emptied.
-    pub fn open(path: Option<&Path>) -> rusqlite::Result<Self> {
+    pub(super) fn open(path: Option<&Path>) -> rusqlite::Result<Self> {
         let connection = path.map_or_else(Connection::open_in_memory, Connection::open)?;
         connection.busy_timeout(WRITE_TIMEOUT)?;
         // It can be made again, so it need not survive a loss of power. Deleted reports leave no hash behind.
@@ -138,14 +137,14 @@ impl ValueIndex {
     }
 
     /// The indexed reports by place, each with its stamp.
-    pub fn indexed(&self) -> rusqlite::Result<HashMap<String, i64>> {
+    pub(super) fn indexed(&self) -> rusqlite::Result<HashMap<String, i64>> {
         let connection = self.connection();
         let mut select = connection.prepare_cached("SELECT place, stamp FROM report")?;
         select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     }
 
     /// Forgets the reports at these places, and leaves no hash of theirs on disk.
-    pub fn forget<'a>(&self, places: impl IntoIterator<Item = &'a String>) -> rusqlite::Result<()> {
+    pub(super) fn forget<'a>(&self, places: impl IntoIterator<Item = &'a String>) -> rusqlite::Result<()> {
         self.write(|transaction| {
             let mut select = transaction.prepare_cached("DELETE FROM report WHERE place = ?1")?;
             places.into_iter().try_for_each(|place| select.execute([place]).map(drop))?;
@@ -155,7 +154,7 @@ impl ValueIndex {
     }
 
     /// Adds reports, without those that another program has added.
-    pub fn add(&self, reports: &[IndexedReport]) -> rusqlite::Result<()> {
+    pub(super) fn add(&self, reports: &[IndexedReport]) -> rusqlite::Result<()> {
         self.write(|transaction| {
             let mut insert = transaction.prepare_cached(
                 "INSERT OR IGNORE INTO report (place, stamp, service, profile, identifier, file, sandbox, received,
@@ -292,3 +291,6 @@ impl From<&ReportValue> for (u64, u64) {
         (value.hash, value.list)
     }
 }
+
+#[cfg(test)]
+mod tests;
