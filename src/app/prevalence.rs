@@ -21,6 +21,8 @@ pub enum ValueJob {
 #[derive(Debug)]
 pub enum ValueEvent {
     Indexed(Vec<SandboxYield>),
+    /// The findings of an opened report are noted.
+    Noted(Vec<SandboxYield>),
     Counted(JobNumber, Vec<CountedValue>),
     TwinsFound(JobNumber, Vec<Twin>),
     HoldersFound(JobNumber, Vec<HolderGroup>),
@@ -156,6 +158,7 @@ pub(super) fn on_event(model: &mut Model, event: ValueEvent) {
             (model.values.row, model.values.twins_of) = (None, None);
             model.values.yields = yields;
         }
+        ValueEvent::Noted(yields) => model.values.yields = yields,
         ValueEvent::Counted(job, counted) if model.values.counting.is(job) => model.values.counted = counted,
         ValueEvent::TwinsFound(job, twins) if model.values.finding.is(job) => model.values.twins = twins,
         ValueEvent::HoldersFound(job, groups) if model.values.pivot.as_ref().is_some_and(|pivot| pivot.is(job)) => {

@@ -1,10 +1,7 @@
 //! What one report brought, and what a sandbox usually brings.
 
-use crate::report::rules::{Marks, Rules};
-use crate::report::{Cancel, Pane, Report};
+use crate::report::{Pane, Report};
 use crate::text::{Untrusted, count};
-use std::collections::BTreeSet;
-use std::io;
 
 /// Numbers of rows in one report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -12,21 +9,19 @@ pub struct ReportFigures {
     pub processes: u32,
     pub network: u32,
     pub has_capture: bool,
-    /// Rows that the shipped rules mark, without noise; `None` if the rules were not applied.
+    /// Rows that the rules mark, without noise; `None` until it is opened.
     pub findings: Option<u32>,
 }
 
 impl ReportFigures {
-    pub fn of(report: &Report, rules: Option<&Rules>, cancel: &Cancel) -> io::Result<Self> {
+    pub fn of(report: &Report) -> Self {
         let number = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
-        let marks = rules.map(|rules| rules.evaluate(report, cancel)).transpose()?;
-        let marked = |marks: Marks| marks.notable().map(|(section, row, _)| (section, row)).collect::<BTreeSet<_>>();
-        Ok(Self {
+        Self {
             processes: number(report.tree().map_or(0, |(_, tree)| tree.len())),
             network: number(report.count(Pane::Network)),
             has_capture: report.values("has_pcap").any(|value| value.as_bytes() == b"true"),
-            findings: marks.map(|marks| number(marked(marks).len())),
-        })
+            findings: None,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Files that did nearly the same, by their stored reports.
 
-use super::value_index::{ReportTable, ValueIndex, holder, reports_with};
+use super::value_index::{ReportTable, ValueIndex, each_value, holder};
 use crate::prevalence::Twin;
 use crate::report::Identifier;
 use crate::report::compare::values::ReportValue;
@@ -30,9 +30,9 @@ impl ValueIndex {
         let table = ReportTable::read(&connection)?;
         let own = file.map(Sha256::as_str);
         let mut found = BTreeMap::<i64, (usize, usize, bool)>::new();
-        for id in behash.map(|hash| reports_with(&connection, hash)).transpose()?.unwrap_or_default() {
-            found.insert(id, (0, 0, true));
-        }
+        each_value(&connection, behash.into_iter().collect(), |_, reports| {
+            found.extend(reports.into_iter().map(|id| (id, (0, 0, true))));
+        })?;
         if let Some((sandbox, files)) = table.sandbox(&identifier.parts().sandbox) {
             let (shared, of) = shared(&connection, &table, values, (sandbox, files))?;
             let is_alike = |shared: usize| shared >= FEWEST_SHARED && shared * 100 >= of * TWIN_PERCENT;
@@ -43,11 +43,11 @@ impl ValueIndex {
         }
         let mut twins = Vec::new();
         let mut select = connection.prepare_cached(
-            "SELECT identifier, file, received, service, profile, 0 FROM report WHERE id = ?1 AND file IS NOT ?2",
+            "SELECT identifier, file, received, service, profile FROM report WHERE id = ?1 AND file IS NOT ?2",
         )?;
         for (id, (shared, of, has_same_behash)) in found {
             let mut rows = select.query((id, own))?;
-            let holder = rows.next()?.map(holder).transpose()?.flatten();
+            let holder = rows.next()?.map(|row| holder(row, 0)).transpose()?.flatten();
             let other = holder.filter(|holder| holder.identifier != *identifier);
             twins.extend(other.map(|holder| Twin { holder, shared, of, has_same_behash }));
         }
@@ -70,15 +70,14 @@ fn shared(
     let mut of = 0;
     // Of two files both may have everything that is usual.
     let most = if files > 2 { (files / 2).max(2) } else { 0 };
-    let mut known = HashSet::new();
-    for value in values.iter().filter(|value| known.insert(value.hash)).take(MAX_VALUES) {
-        let reports = reports_with(connection, value.hash)?;
+    let hashes = values.iter().map(|value| value.hash).take(MAX_VALUES);
+    each_value(connection, hashes.collect(), |_, reports| {
         let here: Vec<_> = reports.iter().filter(|id| table.of.get(id).is_some_and(|of| of.1 == sandbox)).collect();
         let distinct: HashSet<_> = here.iter().filter_map(|id| table.of.get(id)).map(|of| of.0).collect();
         if distinct.len() <= most {
             of += 1;
             here.into_iter().for_each(|id| *shared.entry(*id).or_default() += 1);
         }
-    }
+    })?;
     Ok((shared, of))
 }

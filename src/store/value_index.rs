@@ -1,21 +1,21 @@
-//! The index of values: an SQLite database of hashes, each with the reports that have it.
+//! The index of values: an SQLite database with the hashes of each report, sorted.
 
 use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, StableKeys, ValueHolder};
 use crate::report::compare::values::{EVERY_LIST, ReportValue};
 use crate::report::identifier::Sha256;
-use crate::report::rules::Rules;
-use crate::report::{Cancel, Identifier, Report, RowPlace};
+use crate::report::{Identifier, RowPlace};
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use rusqlite::{Connection, Row, Transaction, TransactionBehavior, params};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
-use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A report belongs to a file by its SHA-256; one without is a file of its own.
+/// A report belongs to a file by its SHA-256; one without is a file of its own. The number of a range of hashes and that
+/// of the report are the key of `value`: a lookup reads one range of each report, and these are side by side.
 const SCHEMA: &str = "
 DROP TABLE IF EXISTS report;
 DROP TABLE IF EXISTS value;
@@ -24,9 +24,14 @@ CREATE TABLE report (
     profile TEXT NOT NULL, identifier BLOB NOT NULL, file TEXT NOT NULL, sandbox BLOB NOT NULL, received INTEGER NOT NULL,
     processes INTEGER NOT NULL, network INTEGER NOT NULL, has_capture INTEGER NOT NULL, findings INTEGER
 );
-CREATE TABLE value (
-    hash INTEGER NOT NULL, report INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (hash, report)
-) WITHOUT ROWID;";
+CREATE TABLE value (id INTEGER PRIMARY KEY, hashes BLOB NOT NULL, places BLOB NOT NULL);";
+
+/// The bits of a hash that are the number of its range.
+const RANGE_BITS: u32 = 4;
+
+/// The bits of the key of `value` that are the report's number.
+const REPORT_BITS: u32 = 32;
+const REPORT: i64 = (1 << REPORT_BITS) - 1;
 
 /// How long a write waits for that of another program.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -35,42 +40,16 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct ValueIndex(Mutex<Connection>);
 
 /// What the index has of a report.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct IndexedReport {
     /// Its name in the store.
-    place: String,
+    pub(super) place: String,
     /// Differs once another report is in its place.
-    stamp: i64,
-    service: String,
-    profile: String,
-    identifier: Identifier,
-    file: Option<Sha256>,
-    received: Timestamp,
-    figures: ReportFigures,
-    /// The hash of each value, sorted, with its row; those of lists that may be incomplete have no row.
-    values: Vec<(u64, Option<RowPlace>)>,
-}
-
-impl IndexedReport {
-    /// Takes the values of a report; `of` has the rest. Without rules its findings are not counted.
-    pub(super) fn read(
-        of: ValueHolder,
-        (place, stamp): (String, i64),
-        report: &Report,
-        rules: Option<&Rules>,
-        cancel: &Cancel,
-    ) -> io::Result<Self> {
-        let found = report.values_of(None, &StableKeys, cancel)?;
-        let incomplete = report.incomplete_lists(&StableKeys);
-        let found = found.into_iter().map(|value| (value.hash, Some(value.place)));
-        let mut values: Vec<_> = found.chain(incomplete.into_iter().map(|list| (list, None))).collect();
-        // Sorted hashes are near each other on the pages of the index.
-        values.sort();
-        values.dedup_by_key(|(hash, _)| *hash);
-        let ValueHolder { file, identifier, received, service, profile, .. } = of;
-        let figures = ReportFigures::of(report, rules, cancel)?;
-        Ok(Self { place, stamp, service, profile, identifier, file, received, figures, values })
-    }
+    pub(super) stamp: i64,
+    pub(super) of: ValueHolder,
+    pub(super) figures: ReportFigures,
+    /// The hash of each value, sorted, with its row; those of lists that may be incomplete have none.
+    pub(super) values: Vec<(u64, RowPlace)>,
 }
 
 /// The files and sandboxes of the indexed reports, as numbers.
@@ -148,7 +127,7 @@ impl ValueIndex {
         self.write(|transaction| {
             let mut select = transaction.prepare_cached("DELETE FROM report WHERE place = ?1")?;
             places.into_iter().try_for_each(|place| select.execute([place]).map(drop))?;
-            transaction.execute("DELETE FROM value WHERE report NOT IN (SELECT id FROM report)", []).map(drop)
+            transaction.execute("DELETE FROM value WHERE id & ?1 NOT IN (SELECT id FROM report)", [REPORT]).map(drop)
         })?;
         self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
     }
@@ -158,33 +137,40 @@ impl ValueIndex {
         self.write(|transaction| {
             let mut insert = transaction.prepare_cached(
                 "INSERT OR IGNORE INTO report (place, stamp, service, profile, identifier, file, sandbox, received,
-                 processes, network, has_capture, findings) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                 processes, network, has_capture) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             )?;
-            let mut value =
-                transaction.prepare_cached("INSERT INTO value (hash, report, place) VALUES (?1, ?2, ?3)")?;
-            for report in reports {
-                let ReportFigures { processes, network, has_capture, findings } = report.figures;
+            let mut value = transaction.prepare_cached("INSERT INTO value (id, hashes, places) VALUES (?1, ?2, ?3)")?;
+            for IndexedReport { place, stamp, of, figures, values } in reports {
                 let added = insert.execute(params![
-                    report.place,
-                    report.stamp,
-                    report.service,
-                    report.profile,
-                    report.identifier.as_bytes(),
-                    report.file.as_ref().map_or(report.place.as_str(), Sha256::as_str),
-                    report.identifier.parts().sandbox.as_bytes(),
-                    report.received.as_millisecond(),
-                    processes,
-                    network,
-                    has_capture,
-                    findings,
+                    place,
+                    stamp,
+                    of.service,
+                    of.profile,
+                    of.identifier.as_bytes(),
+                    of.file.as_ref().map_or(place.as_str(), Sha256::as_str),
+                    of.identifier.parts().sandbox.as_bytes(),
+                    of.received.as_millisecond(),
+                    figures.processes,
+                    figures.network,
+                    figures.has_capture,
                 ])?;
                 let id = transaction.last_insert_rowid();
-                for (hash, place) in report.values.iter().filter(|_| added > 0) {
-                    value.execute(params![hash.cast_signed(), id, place.map_or(-1, number_of)])?;
+                for values in values.chunk_by(|one, other| first_key(one.0) == first_key(other.0)).filter(|_| added > 0)
+                {
+                    let hashes: Vec<_> = values.iter().flat_map(|(hash, _)| hash.to_be_bytes()).collect();
+                    let places: Vec<_> = values.iter().flat_map(|(_, place)| number_of(*place).to_be_bytes()).collect();
+                    let first = values.first().map_or(0, |(hash, _)| first_key(*hash));
+                    value.execute(params![first | id, hashes, places])?;
                 }
             }
             Ok(())
         })
+    }
+
+    /// Records how many findings a report has.
+    pub(super) fn note_findings(&self, identifier: &Identifier, findings: usize) -> rusqlite::Result<()> {
+        let update = "UPDATE report SET findings = ?2 WHERE identifier = ?1";
+        self.connection().execute(update, params![identifier.as_bytes(), findings as i64]).map(drop)
     }
 
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<T> {
@@ -200,45 +186,51 @@ impl ValueIndex {
         let connection = self.connection();
         let table = ReportTable::read(&connection)?;
         let here = table.sandbox(sandbox);
-        let mut lists = HashMap::<u64, Vec<i64>>::new();
-        let cut = reports_with(&connection, EVERY_LIST)?;
+        let hashes = values.iter().flat_map(|(hash, list)| [*hash, *list]).chain([EVERY_LIST]);
+        let mut reports = HashMap::new();
+        each_value(&connection, hashes.collect(), |hash, found| drop(reports.insert(hash, found)))?;
+        let of = |hash: u64| reports.get(&hash).into_iter().flatten().filter_map(|id| table.of.get(id));
         let count = |(hash, list): &(u64, u64)| {
-            let perhaps = match lists.get(list) {
-                Some(found) => found,
-                None => lists.entry(*list).or_insert(reports_with(&connection, *list)?),
-            };
             let mut is_seen = vec![false; table.files];
             let mut is_seen_here = is_seen.clone();
-            for (file, sandbox) in reports_with(&connection, *hash)?.iter().filter_map(|id| table.of.get(id)) {
+            for (file, sandbox) in of(*hash) {
                 is_seen.get_mut(*file).into_iter().for_each(|seen| *seen = true);
                 if here.is_some_and(|(number, _)| number == *sandbox) {
                     is_seen_here.get_mut(*file).into_iter().for_each(|seen| *seen = true);
                 }
             }
-            let files = perhaps.iter().chain(&cut).filter_map(|id| table.of.get(id)).map(|(file, _)| *file);
-            let unlisted: HashSet<_> = files.filter(|file| is_seen.get(*file) == Some(&false)).collect();
+            let perhaps = of(*list).chain(of(EVERY_LIST)).map(|(file, _)| *file);
+            let unlisted: HashSet<_> = perhaps.filter(|file| is_seen.get(*file) == Some(&false)).collect();
             let all = |seen: &[bool]| seen.iter().filter(|seen| **seen).count();
-            Ok(Prevalence {
+            Prevalence {
                 files: all(&is_seen),
                 of_files: table.files,
                 in_sandbox: all(&is_seen_here),
                 of_sandbox: here.map_or(0, |(_, files)| files),
                 perhaps_unlisted: unlisted.len(),
-            })
+            }
         };
-        values.iter().map(count).collect()
+        Ok(values.iter().map(count).collect())
     }
 
     /// The reports that have a value, newest first, at most `most` of them.
     pub fn holders(&self, hash: u64, most: usize) -> rusqlite::Result<Vec<ValueHolder>> {
         let connection = self.connection();
         let mut select = connection.prepare_cached(
-            "SELECT report.identifier, file, received, service, profile, value.place FROM value JOIN report
-             ON report.id = value.report WHERE hash = ?1 AND value.place >= 0 ORDER BY received DESC, report.id LIMIT ?2",
+            "SELECT report.identifier, file, received, service, profile, hashes, places FROM value JOIN report
+             ON report.id = value.id & ?3 WHERE value.id BETWEEN ?1 AND ?2",
         )?;
-        let found: Vec<_> =
-            select.query_map(params![hash.cast_signed(), most as i64], holder)?.collect::<Result<_, _>>()?;
-        Ok(found.into_iter().flatten().collect())
+        let first = first_key(hash);
+        let mut rows = select.query([first, first | REPORT, REPORT])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let Ok(at) = numbers(row, 5)?.binary_search(&hash.to_be_bytes()) else { continue };
+            let place = numbers(row, 6)?.get(at).map_or(0, |place| u64::from_be_bytes(*place));
+            found.extend(holder(row, place)?);
+        }
+        found.sort_by_key(|holder| Reverse(holder.received));
+        found.truncate(most);
+        Ok(found)
     }
 
     /// What each sandbox brought in its stored reports.
@@ -260,15 +252,46 @@ impl ValueIndex {
     }
 }
 
-/// The reports that have a value, or a list that may be incomplete.
-pub(super) fn reports_with(connection: &Connection, hash: u64) -> rusqlite::Result<Vec<i64>> {
-    let mut select = connection.prepare_cached("SELECT report FROM value WHERE hash = ?1")?;
-    select.query_map([hash.cast_signed()], |row| row.get(0))?.collect()
+/// Calls `found` for each of these hashes with the reports that have it.
+pub(super) fn each_value(
+    connection: &Connection,
+    mut hashes: Vec<u64>,
+    mut found: impl FnMut(u64, Vec<i64>),
+) -> rusqlite::Result<()> {
+    hashes.sort();
+    hashes.dedup();
+    let mut select = connection.prepare_cached("SELECT id & ?3, hashes FROM value WHERE id BETWEEN ?1 AND ?2")?;
+    for wanted in hashes.chunk_by(|one, other| first_key(*one) == first_key(*other)) {
+        let first = wanted.first().map_or(0, |hash| first_key(*hash));
+        let mut reports = vec![Vec::new(); wanted.len()];
+        let mut rows = select.query([first, first | REPORT, REPORT])?;
+        while let Some(row) = rows.next()? {
+            let id = row.get(0)?;
+            let mut all = numbers(row, 1)?;
+            for (wanted, reports) in wanted.iter().zip(&mut reports) {
+                all = all.get(all.partition_point(|hash| hash < &wanted.to_be_bytes())..).unwrap_or_default();
+                if all.first() == Some(&wanted.to_be_bytes()) {
+                    reports.push(id);
+                }
+            }
+        }
+        wanted.iter().zip(reports).for_each(|(hash, reports)| found(*hash, reports));
+    }
+    Ok(())
 }
 
-/// A report of columns `identifier, file, received, service, profile, place`.
-pub(super) fn holder(row: &Row<'_>) -> rusqlite::Result<Option<ValueHolder>> {
-    let place: i64 = row.get(5)?;
+/// A column of numbers, in the order of their bytes.
+fn numbers<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [[u8; 8]]> {
+    Ok(row.get_ref(column)?.as_blob()?.as_chunks().0)
+}
+
+/// The key of a hash's range, without a report.
+fn first_key(hash: u64) -> i64 {
+    ((hash >> (u64::BITS - RANGE_BITS)) as i64) << REPORT_BITS
+}
+
+/// A report of columns `identifier, file, received, service, profile`, and a row of it as a number.
+pub(super) fn holder(row: &Row<'_>, place: u64) -> rusqlite::Result<Option<ValueHolder>> {
     let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(0)?)) else { return Ok(None) };
     Ok(Some(ValueHolder {
         file: Sha256::parse(&row.get::<_, String>(1)?),
@@ -281,8 +304,8 @@ pub(super) fn holder(row: &Row<'_>) -> rusqlite::Result<Option<ValueHolder>> {
 }
 
 /// A row's place in one number; a report has less than 2^32 rows.
-fn number_of(place: RowPlace) -> i64 {
-    ((place.section as i64) << 32) | place.row as i64
+fn number_of(place: RowPlace) -> u64 {
+    ((place.section as u64) << 32) | place.row as u64
 }
 
 /// The hashes of a value and of its list, as [`ValueIndex::prevalence`] takes them.

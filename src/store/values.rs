@@ -5,28 +5,21 @@ use super::report_files::{REPORTS, moment};
 use super::reports::identifier_of;
 use super::value_index::{IndexedReport, ValueIndex};
 use super::{Result, StoreError};
-use crate::prevalence::ValueHolder;
-use crate::report::rules::Rules;
+use crate::prevalence::{ReportFigures, StableKeys, ValueHolder};
 use crate::report::work::in_rounds;
-use crate::report::{Body, Cancel, Report, RowPlace};
+use crate::report::{Body, Cancel, Identifier, Report, RowPlace};
 use rusqlite::ErrorCode;
-use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Reports that are added to the index in one transaction.
 const BATCH: usize = 32;
 
 /// Reports that are read concurrently.
 const CONCURRENT_REPORTS: usize = 2;
-
-/// Reports of a sandbox whose findings are counted: enough for a median, as rules take most of the time.
-const WITH_FINDINGS: usize = 9;
-
-/// Findings are counted by these alone, so that the user's own rules do not make the index again.
-static SHIPPED_RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Rules::read(None).0);
 
 /// The endings of the files of the index.
 const FILES: [&str; 3] = ["", "-wal", "-shm"];
@@ -39,6 +32,13 @@ impl Store {
     /// Adds every stored report that the index lacks, and forgets those that are no longer stored.
     pub fn index_values(&self, cancel: &Cancel) -> Result<()> {
         self.with_values(|index| self.catch_up(index, Some(cancel)))
+    }
+
+    /// Records how many findings a stored report has, for what its sandbox usually brings.
+    pub fn note_findings(&self, identifier: &Identifier, findings: usize) -> Result<()> {
+        // The report may be new.
+        self.index_values(&Cancel::default())?;
+        self.with_values(|index| index.note_findings(identifier, findings))
     }
 
     /// Forgets the values of reports that are no longer stored.
@@ -107,11 +107,9 @@ impl Store {
             index.forget(known.keys())?;
         }
         let Some(cancel) = cancel.filter(|_| !new.is_empty()) else { return Ok(()) };
-        let yields = index.yields()?.into_iter().map(|found| (found.sandbox.as_bytes().to_vec(), found.reports));
-        let known = Mutex::new(yields.collect());
         for batch in new.chunks(BATCH) {
             let mut read = Vec::new();
-            in_rounds(batch, CONCURRENT_REPORTS, |new| self.read_values(new, &known, cancel), &mut |report| {
+            in_rounds(batch, CONCURRENT_REPORTS, |new| self.read_values(new, cancel), &mut |report| {
                 read.extend(report);
                 if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
@@ -124,30 +122,29 @@ impl Store {
     }
 
     /// The values of a stored report; `None` if it is gone or damaged, or the work is cancelled.
-    fn read_values(
-        &self,
-        (stamp, name): &(i64, String),
-        known: &Mutex<HashMap<Vec<u8>, usize>>,
-        cancel: &Cancel,
-    ) -> Option<IndexedReport> {
+    fn read_values(&self, (stamp, name): &(i64, String), cancel: &Cancel) -> Option<IndexedReport> {
         let (header, bytes) = self.report_files.load(name).ok()??;
         let identifier = identifier_of(&header.key.bytes())?;
-        let holder = ValueHolder {
+        let of = ValueHolder {
             file: header.file().or_else(|| identifier.parts().file),
             identifier,
             received: moment(header.received),
             service: name.split('/').nth(1)?.to_owned(),
             profile: header.profile,
-            place: RowPlace { section: 0, row: 0 },
+            place: RowPlace::default(),
         };
         let report = Report::open(&Body::in_memory(bytes));
-        let is_enough = {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            let reports = known.entry(holder.identifier.parts().sandbox.as_bytes().to_vec()).or_default();
-            *reports += 1;
-            *reports > WITH_FINDINGS
-        };
-        let rules = (!is_enough).then_some(&**SHIPPED_RULES);
-        IndexedReport::read(holder, (name.clone(), *stamp), &report, rules, cancel).ok()
+        let values = indexed_values(&report, cancel).ok()?;
+        Some(IndexedReport { place: name.clone(), stamp: *stamp, of, figures: ReportFigures::of(&report), values })
     }
+}
+
+/// The hashes of a report's values with their rows, and of the lists that may be incomplete; sorted.
+pub(super) fn indexed_values(report: &Report, cancel: &Cancel) -> io::Result<Vec<(u64, RowPlace)>> {
+    let found = report.values_of(None, &StableKeys, cancel)?.into_iter().map(|value| (value.hash, value.place));
+    let incomplete = report.incomplete_lists(&StableKeys).into_iter().map(|list| (list, RowPlace::default()));
+    let mut values: Vec<_> = found.chain(incomplete).collect();
+    values.sort();
+    values.dedup_by_key(|(hash, _)| *hash);
+    Ok(values)
 }

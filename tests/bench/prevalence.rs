@@ -3,7 +3,6 @@
 
 use behaview::prevalence::StableKeys;
 use behaview::report::identifier::{Identifier, Sha256};
-use behaview::report::rules::Rules;
 use behaview::report::{Body, Cancel, ImportOrigin, Indicators, Report};
 use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
 use behaview::text::Untrusted;
@@ -31,8 +30,8 @@ fn report(number: usize, rows: usize) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Stores reports, and returns how long that took.
-fn store(store: &Store, count: usize, rows: usize) -> Duration {
+/// Stores reports, and returns how long that took; `index` indexes each at once, as the app does.
+fn store(store: &Store, count: usize, rows: usize, index: bool) -> Duration {
     let reports: Vec<_> = (0..count).map(|n| report(n, rows)).collect();
     let origin = ImportOrigin { from: Untrusted::from("bench"), by: Untrusted::from("bench") };
     let began = Instant::now();
@@ -44,6 +43,9 @@ fn store(store: &Store, count: usize, rows: usize) -> Duration {
         let key = &part.key;
         let new = NewResponse { service: IMPORTED, profile: "bench", key, received, bytes, imported: Some(&origin) };
         assert!(store.import(&new, std::slice::from_ref(&part), false).unwrap());
+        if index {
+            store.index_values(&Cancel::default()).unwrap();
+        }
     }
     began.elapsed()
 }
@@ -51,7 +53,7 @@ fn store(store: &Store, count: usize, rows: usize) -> Duration {
 fn main() {
     // Where the time goes.
     let one = Report::open(&Body::in_memory(report(0, 30_000)));
-    let (rules, never) = (Rules::read(None).0, Cancel::default());
+    let never = Cancel::default();
     let time = |what: &str, work: &dyn Fn()| {
         let began = Instant::now();
         work();
@@ -61,25 +63,28 @@ fn main() {
     time("indicators", &|| {
         drop(Indicators::among(&one, &|section| 0..one.section(section).unwrap().len(), &|_| None, &never).unwrap())
     });
-    time("findings", &|| drop(rules.evaluate(&one, &never).unwrap()));
-    for (count, rows) in [(200, 100), (200, 1_000), (20, 30_000)] {
-        let folder = tempfile::tempdir().unwrap();
-        let all = Store::open(folder.path()).unwrap();
-        let stored = store(&all, count, rows);
+    for (count, rows) in [(200, 20), (200, 100), (200, 1_000), (20, 30_000)] {
+        let new = || tempfile::tempdir().unwrap();
+        let (first, second) = (new(), new());
+        let (alone, indexing) = (Store::open(first.path()).unwrap(), Store::open(second.path()).unwrap());
+        let stored = store(&alone, count, rows, false);
+        let both = store(&indexing, count, rows, true);
         let began = Instant::now();
-        all.index_values(&Cancel::default()).unwrap();
-        let indexed = began.elapsed();
-        let share = indexed.as_secs_f64() / stored.as_secs_f64() * 100.0;
-        let again = Instant::now();
-        all.index_values(&Cancel::default()).unwrap();
+        alone.index_values(&Cancel::default()).unwrap();
+        let together = began.elapsed();
+        let (again, ratio) = (Instant::now(), |time: Duration| time.as_secs_f64() / stored.as_secs_f64());
+        alone.index_values(&Cancel::default()).unwrap();
         println!(
-            "{count} reports of {rows} rows: stored in {stored:.1?}, indexed in {indexed:.1?} ({share:.0} % more), again in {:.1?}",
+            "{count} reports of {rows} rows: storing alone to storing and indexing 1 : {:.2} one by one ({stored:.1?} and {both:.1?}), \
+             1 : {:.2} together ({together:.1?} more); again in {:.1?}",
+            ratio(both),
+            1.0 + ratio(together),
             again.elapsed()
         );
     }
     let folder = tempfile::tempdir().unwrap();
     let all = Store::open(folder.path()).unwrap();
-    store(&all, 1_000, 100);
+    store(&all, 1_000, 100, false);
     all.index_values(&Cancel::default()).unwrap();
     for (name, value) in
         [("that all have", "noise8.example"), ("that one has", "7-3.example"), ("that none has", "x.example")]

@@ -89,15 +89,13 @@ impl Report {
             None => 0..self.section(section).map_or(0, Section::len),
         };
         let indicators = Indicators::among(self, &rows, &|_| None, cancel)?;
-        found.extend(Kind::ALL.into_iter().flat_map(|kind| indicators.of_kind(kind)).filter_map(|indicator| {
-            let (hash, list) = indicator.hashes(keys);
-            Some(ReportValue {
-                hash,
-                place: *indicator.places.first()?,
-                kind: ValueKind::Indicator(indicator.kind),
-                list,
-            })
-        }));
+        for kind in Kind::ALL {
+            let list = hash_of_list(kind, keys);
+            found.extend(indicators.of_kind(kind).iter().filter_map(|indicator| {
+                let place = *indicator.places.first()?;
+                Some(ReportValue { hash: indicator.hash(keys), place, kind: ValueKind::Indicator(kind), list })
+            }));
+        }
         Ok(found)
     }
 

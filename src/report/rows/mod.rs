@@ -41,7 +41,7 @@ pub struct Report {
 }
 
 /// A row's place in its report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RowPlace {
     pub section: usize,
     pub row: usize,

@@ -1,6 +1,6 @@
 //! Jobs on reports: indexing, indicators, rules and comparison.
 
-use super::values::count_all;
+use super::values::{count_all, note_findings};
 use super::{Performer, SendPace, Task};
 use crate::app::overlays::FindingRow;
 use crate::app::overlays::indicators::MergedIndicators;
@@ -14,7 +14,7 @@ use crate::report::document::{self, FoundReport};
 use crate::report::indicators::MergedIndicator;
 use crate::report::rules::Rules;
 use crate::report::{Body, Indexer, Report, body};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,7 +34,11 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
         ReportJob::Index(ticket, body) => index(work, &ticket, body),
         ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules) => {
             if let Ok(marks) = loaded(work, rules).evaluate(&report, &cancel) {
+                let findings: HashSet<_> = marks.notable().map(|(section, row, _)| (section, row)).collect();
                 work.send(ReportEvent::Evaluated(job, marks));
+                if let Some((gateway, identifier)) = gateway.zip(report.identifier()) {
+                    note_findings(gateway, work, &identifier, findings.len());
+                }
             }
         }
         ReportJob::EvaluateAll(Ticket { number: job, cancel }, reports, rules) => {

@@ -6,7 +6,7 @@ use crate::app::{StoreEvent, Ticket};
 use crate::gateway::Gateway;
 use crate::prevalence::{Prevalence, SandboxValue, StableKeys, Twin, ValueHolder};
 use crate::report::compare::values::{ReportValue, ValueKind};
-use crate::report::{Cancel, Report, RowPlace};
+use crate::report::{Cancel, Identifier, Report, RowPlace};
 use crate::store::{IMPORTED, StoreError};
 use crate::text::{Untrusted, count};
 use std::collections::{BTreeMap, HashSet};
@@ -46,6 +46,14 @@ pub(super) fn run(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), S
         }
     }));
     Ok(())
+}
+
+/// Records how many findings a report has; what sandboxes usually bring changes with that.
+pub(super) fn note_findings(gateway: &Gateway, work: &Task, identifier: &Identifier, findings: usize) {
+    let noted = gateway.store.note_findings(identifier, findings);
+    let yields = noted.and_then(|()| gateway.store.with_values(|index| index.yields()));
+    // The index can be made again: what it could not take is not worth a message.
+    yields.into_iter().for_each(|yields| work.send(StoreEvent::Values(ValueEvent::Noted(yields))));
 }
 
 /// The values of a row or of a report, each once, with their kinds.

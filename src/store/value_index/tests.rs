@@ -1,8 +1,8 @@
 use super::*;
 use crate::prevalence::{Rarity, Twin};
 use crate::report::compare::values::{ReportValue, ValueKind};
-use crate::report::rules::Rules;
 use crate::report::{Body, Cancel, Report};
+use crate::store::values::indexed_values;
 use serde_json::{Value, json};
 
 fn report(attributes: Value) -> Report {
@@ -24,17 +24,17 @@ fn holder(file: usize, sandbox: &str) -> ValueHolder {
         received: Timestamp::UNIX_EPOCH,
         service,
         profile,
-        place: RowPlace { section: 0, row: 0 },
+        place: RowPlace::default(),
     }
 }
 
 /// An index with reports of these files and sandboxes.
 fn index(reports: Vec<(usize, &str, Value)>) -> ValueIndex {
     let index = ValueIndex::open(None).unwrap();
-    let rules = Rules::read(None).0;
     let read = |(file, sandbox, attributes): (usize, &str, Value)| {
-        let at = (format!("{file}{sandbox}"), 0);
-        IndexedReport::read(holder(file, sandbox), at, &report(attributes), Some(&rules), &Cancel::default()).unwrap()
+        let (report, place, of) = (report(attributes), format!("{file}{sandbox}"), holder(file, sandbox));
+        let values = indexed_values(&report, &Cancel::default()).unwrap();
+        IndexedReport { place, stamp: 0, of, figures: ReportFigures::of(&report), values }
     };
     index.add(&reports.into_iter().map(read).collect::<Vec<_>>()).unwrap();
     index
@@ -164,5 +164,7 @@ fn a_sandbox_usually_brings_the_median() {
         (2, "Box", json!({"tags": ["a"]})),
     ]);
     let found = index.yields().unwrap();
-    assert_eq!((found.len(), found[0].reports, found[0].label().as_str()), (1, 3, "usually tree, capture, no finding"));
+    assert_eq!((found.len(), found[0].reports, found[0].label().as_str()), (1, 3, "usually tree, capture"));
+    index.note_findings(&holder(1, "Box").identifier, 12).unwrap();
+    assert_eq!(index.yields().unwrap()[0].label(), "usually tree, capture, 12 findings");
 }
