@@ -11,8 +11,8 @@ use std::collections::HashSet;
 /// Work on the index of values, beside the loop.
 #[derive(Debug)]
 pub enum ValueJob {
-    /// Indexes stored reports that are new, and forgets deleted ones.
-    Index,
+    /// Indexes stored reports that are new, of one file or of all, and forgets deleted ones.
+    Index(Option<Sha256>),
     Count(Ticket, Report, RowPlace, ReportOrigin),
     FindTwins(Ticket, Report, ReportOrigin),
     FindHolders(Ticket, PivotSubject, ReportOrigin),

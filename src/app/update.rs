@@ -130,7 +130,7 @@ impl Model {
             TerminalEvent::Paste(text) => self.paste(&text),
             TerminalEvent::FrameDrawn(frame) => {
                 self.on_frame(frame);
-                self.emit_all((frame == 1).then_some(StoreJob::Values(ValueJob::Index)));
+                self.emit_all((frame == 1).then_some(StoreJob::Values(ValueJob::Index(None))));
             }
             TerminalEvent::Resize(size) => {
                 self.size = size;
@@ -155,9 +155,13 @@ impl Model {
             ServiceEvent::Progress(request, bytes, total) => self.calls.receive(&request, bytes, total),
             ServiceEvent::ReportBegun(request, body) => self.on_report_begun(&request, &body),
             ServiceEvent::Ended(request, result) => {
-                let is_new = matches!(result, Ok(Response::Report(_) | Response::Page(..)));
+                let new = match (&request, &result) {
+                    (Request::Behaviour { identifier }, Ok(Response::Report(_))) => Some(identifier.parts().file),
+                    (Request::Behaviours { file, .. }, Ok(Response::Page(..))) => Some(Some(file.clone())),
+                    _ => None,
+                };
                 self.call_ended(&request, result);
-                self.emit_all(is_new.then_some(StoreJob::Values(ValueJob::Index)));
+                self.emit_all(new.map(|file| StoreJob::Values(ValueJob::Index(file))));
             }
             ServiceEvent::Spent(spent, today) => {
                 let before = std::mem::replace(&mut self.quota_state.spent, spent).into_values().sum();
@@ -197,7 +201,7 @@ impl Model {
             StoreEvent::Inventory(lines) => self.show_stored(lines),
             StoreEvent::Deleted(words, lines) => {
                 self.on_deleted(words, lines);
-                self.emit(StoreJob::Values(ValueJob::Index));
+                self.emit(StoreJob::Values(ValueJob::Index(None)));
             }
             StoreEvent::DeleteConflict(what, lines) => self.on_delete_conflict(what, lines),
             StoreEvent::Uploads(uploads) => self.quota_state.entitlements.uploads = uploads,

@@ -115,11 +115,13 @@ impl ValueIndex {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The indexed reports by place, each with its stamp.
-    pub(super) fn indexed(&self) -> rusqlite::Result<HashMap<String, i64>> {
+    /// The indexed reports below a folder by place, each with its stamp.
+    pub(super) fn indexed(&self, folder: &str) -> rusqlite::Result<HashMap<String, i64>> {
         let connection = self.connection();
-        let mut select = connection.prepare_cached("SELECT place, stamp FROM report")?;
-        select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        // `0` follows `/`.
+        let mut select =
+            connection.prepare_cached("SELECT place, stamp FROM report WHERE place BETWEEN ?1 || '/' AND ?1 || '0'")?;
+        select.query_map([folder], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
     }
 
     /// Forgets the reports at these places, and leaves no hash of theirs on disk.

@@ -1,18 +1,19 @@
 //! The index of the values of all stored reports: filled from them, and forgotten with them.
 
 use super::records::Store;
-use super::report_files::{REPORTS, moment};
+use super::report_files::{REPORTS, folder_of, moment};
 use super::reports::identifier_of;
 use super::value_index::{IndexedReport, ValueIndex};
 use super::{Result, StoreError};
 use crate::prevalence::{ReportFigures, StableKeys, ValueHolder};
+use crate::report::identifier::Sha256;
 use crate::report::work::in_rounds;
 use crate::report::{Body, Cancel, Identifier, Report, RowPlace};
 use rusqlite::ErrorCode;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Reports that are added to the index in one transaction.
@@ -21,33 +22,36 @@ const BATCH: usize = 32;
 /// Reports that are read concurrently.
 const CONCURRENT_REPORTS: usize = 2;
 
-/// The endings of the files of the index.
-const FILES: [&str; 3] = ["", "-wal", "-shm"];
+/// The files of the index; the first is the database.
+pub(super) fn value_files(folder: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| folder.join(format!("values.db{ending}")))
+}
 
 impl Store {
-    fn value_files(&self) -> [PathBuf; 3] {
-        FILES.map(|ending| self.folder.join(format!("values.db{ending}")))
-    }
-
     /// Adds every stored report that the index lacks, and forgets those that are no longer stored.
     pub fn index_values(&self, cancel: &Cancel) -> Result<()> {
-        self.with_values(|index| self.catch_up(index, Some(cancel)))
+        self.with_values(|index| self.catch_up(index, REPORTS, Some(cancel)))
+    }
+
+    /// The same for the reports of one file, or of those whose identifiers name none, alone.
+    pub fn index_file(&self, service: &str, file: Option<&Sha256>) -> Result<()> {
+        self.with_values(|index| self.catch_up(index, &folder_of(service, file), Some(&Cancel::default())))
     }
 
     /// Records how many findings a stored report has, for what its sandbox usually brings.
-    pub fn note_findings(&self, identifier: &Identifier, findings: usize) -> Result<()> {
+    pub fn note_findings(&self, service: &str, identifier: &Identifier, findings: usize) -> Result<()> {
         // The report may be new.
-        self.index_values(&Cancel::default())?;
+        self.index_file(service, identifier.parts().file.as_ref())?;
         self.with_values(|index| index.note_findings(identifier, findings))
     }
 
     /// Forgets the values of reports that are no longer stored.
     pub(super) fn forget_values(&self) -> Result<()> {
-        let [path, ..] = self.value_files();
+        let [path, ..] = value_files(&self.folder);
         if self.lock_values().is_none() && !path.exists() {
             return Ok(());
         }
-        self.with_values(|index| self.catch_up(index, None))
+        self.with_values(|index| self.catch_up(index, REPORTS, None))
     }
 
     /// Reads the index; one that is damaged is made again.
@@ -58,7 +62,7 @@ impl Store {
                 return Err(why);
             }
             self.remove_values();
-            self.open_values().and_then(|index| self.catch_up(&index, Some(&Cancel::default())))?;
+            self.open_values().and_then(|index| self.catch_up(&index, REPORTS, Some(&Cancel::default())))?;
             attempt()
         });
         done.map_err(|why| StoreError::Database { path: self.folder.join("values.db"), why })
@@ -67,7 +71,7 @@ impl Store {
     /// Removes the index from the disk.
     pub(super) fn remove_values(&self) {
         *self.lock_values() = None;
-        self.value_files().iter().for_each(|path| drop(fs::remove_file(path)));
+        value_files(&self.folder).iter().for_each(|path| drop(fs::remove_file(path)));
     }
 
     fn lock_values(&self) -> MutexGuard<'_, Option<Arc<ValueIndex>>> {
@@ -79,7 +83,7 @@ impl Store {
         if let Some(index) = &*values {
             return Ok(Arc::clone(index));
         }
-        let [path, ..] = self.value_files();
+        let [path, ..] = value_files(&self.folder);
         if self.is_persistent {
             // The file has mode 0600 before it has any content.
             crate::files::append(&path).map_err(|why| rusqlite::Error::ToSqlConversionFailure(Box::new(why)))?;
@@ -88,11 +92,11 @@ impl Store {
         Ok(Arc::clone(values.insert(index)))
     }
 
-    /// Compares the index with the names and stamps of the stored reports. Without `cancel` nothing is added.
-    fn catch_up(&self, index: &ValueIndex, cancel: Option<&Cancel>) -> rusqlite::Result<()> {
+    /// Compares the index with the names and stamps of the reports below a folder. Without `cancel` nothing is added.
+    fn catch_up(&self, index: &ValueIndex, folder: &str, cancel: Option<&Cancel>) -> rusqlite::Result<()> {
         let _one = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = index.indexed()?;
-        let Ok(names) = self.report_files.names(REPORTS) else { return Ok(()) };
+        let mut known = index.indexed(folder)?;
+        let Ok(names) = self.report_files.names(folder) else { return Ok(()) };
         let reports = names.into_iter().filter(|name| name.contains("/behaviour-"));
         let stamped = reports.filter_map(|name| Some((self.report_files.stamp(&name)?, name)));
         let is_new = |(stamp, name): &(i64, String)| {

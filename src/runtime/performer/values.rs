@@ -18,8 +18,13 @@ const MAX_COUNTED: usize = 2_000;
 pub(super) fn run(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), StoreError> {
     let store = &gateway.store;
     work.send(StoreEvent::Values(match job {
-        ValueJob::Index => {
-            store.index_values(&Cancel::default())?;
+        ValueJob::Index(file) => {
+            match file {
+                Some(file) => {
+                    [Some(&file), None].into_iter().try_for_each(|file| store.index_file(&gateway.service, file))?
+                }
+                None => store.index_values(&Cancel::default())?,
+            }
             ValueEvent::Indexed(store.with_values(|index| index.yields())?)
         }
         ValueJob::Count(Ticket { number, cancel }, report, place, origin) => {
@@ -50,7 +55,7 @@ pub(super) fn run(gateway: &Gateway, work: &Task, job: ValueJob) -> Result<(), S
 
 /// Records how many findings a report has; what sandboxes usually bring changes with that.
 pub(super) fn note_findings(gateway: &Gateway, work: &Task, identifier: &Identifier, findings: usize) {
-    let noted = gateway.store.note_findings(identifier, findings);
+    let noted = gateway.store.note_findings(&gateway.service, identifier, findings);
     let yields = noted.and_then(|()| gateway.store.with_values(|index| index.yields()));
     // The index can be made again: what it could not take is not worth a message.
     yields.into_iter().for_each(|yields| work.send(StoreEvent::Values(ValueEvent::Noted(yields))));
