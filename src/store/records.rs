@@ -3,6 +3,7 @@
 use super::ledger::{entries, note_lost};
 use super::report_files::{REPORTS, ReportFiles, UNREAD, leftovers, lock_folder, sync};
 use super::value_index::ValueIndex;
+use super::values::value_files;
 use super::{Result, StoreError};
 use crate::files;
 use crate::text::count;
@@ -144,13 +145,8 @@ fn prepare(folder: &Path) -> Result<File> {
     }
     let failed = |why| StoreError::File { path: folder.to_owned(), why };
     files::own_folder(folder).map_err(failed)?;
-    for path in [
-        database(folder),
-        copy(folder),
-        folder.join("records.db-journal"),
-        folder.join("records.lock"),
-        folder.join("values.db"),
-    ] {
+    let records = [database(folder), copy(folder), folder.join("records.db-journal"), folder.join("records.lock")];
+    for path in records.into_iter().chain(value_files(folder)) {
         if path.is_symlink() || files::is_special(&path) {
             return Err(StoreError::NoFile(path));
         } else if files::is_open_to_others(&path) {

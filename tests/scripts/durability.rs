@@ -72,7 +72,7 @@ fn irregular_store_file_is_refused_by_name() {
     let cli = CliHarness::new();
     json(&cli.run(&["list", &main_file()]));
     let aim = cli.home.path().join("aim");
-    for name in ["records.db-journal", "records.lock", "records.copy.db", "records.db"] {
+    for name in ["records.db-journal", "records.lock", "records.copy.db", "records.db", "values.db", "values.db-wal"] {
         let (place, aside) = (store(&cli).join(name), store(&cli).join("aside"));
         let was_there = std::fs::rename(&place, &aside).is_ok();
         let pipe = |place: &Path| assert!(std::process::Command::new("mkfifo").arg(place).status().unwrap().success());
