@@ -70,6 +70,10 @@ impl ImportArgs {
             let lines = batch.lines(path, &mut sums);
             sums.remarks.extend(lines.into_iter().map(|line| format!("{shown}: {line}")));
         }
+        // The reports are imported; `pivot` and the next start try again.
+        if let Err(error) = store.index_values(&Cancel::default()) {
+            warn(error.to_string());
+        }
         print(self.json, &sums, || sums.label())?;
         sums.end()
     }
