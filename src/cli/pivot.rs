@@ -76,14 +76,8 @@ impl PivotArgs {
     ) -> Result<()> {
         let Prevalence { files, of_files, perhaps_unlisted, .. } = prevalence;
         if !self.json && !holders.is_empty() {
-            let label = format!("in {} of {}", thousands(files as u64), count(of_files as u64, "stored file"));
-            let cut = thousands(perhaps_unlisted as u64);
-            let cut = if perhaps_unlisted > 0 {
-                format!(" · {cut} more perhaps, whose list was cut")
-            } else {
-                String::new()
-            };
-            print_text(&format!("{}  {kind}  {label}{cut}\n", visible(value)))?;
+            let label = prevalence.label().unwrap_or_else(|| "in the only stored file".to_owned());
+            print_text(&format!("{}  {kind}  {label}\n", visible(value)))?;
         }
         holders.iter().try_for_each(|holder| {
             let is_other = holder.service != service && holder.service != IMPORTED;

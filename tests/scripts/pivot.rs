@@ -23,7 +23,7 @@ fn stored() -> (CliHarness, [String; 2]) {
         let path = cli.home.path().join(name);
         std::fs::write(&path, json).unwrap();
         let imported = cli.run(&["store", "import", path.to_str().unwrap()]);
-        assert!(imported.status.success(), "{imported:?}");
+        assert!(imported.status.success() && store(&cli).join("values.db").exists(), "{imported:?}");
     }
     (cli, files)
 }
