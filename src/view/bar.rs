@@ -174,15 +174,14 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
         pieces
     };
     let enter = usize::from(keys.first().is_some_and(|known| known.key == ENTER));
-    let all_labelled = (least..=keys.len()).rev().map(|shown| (shown, shown));
-    let fewer = all_labelled.chain((enter..least).rev().map(|labelled| (least, labelled)));
-    let fewer = fewer.map(|(shown, labelled)| (grouped(shown, labelled, more), free.first()));
-    // Order of removal: labels of free keys, the key to hidden ones, free keys, a priced Enter.
+    let all_labelled = (least..=keys.len()).rev().map(|shown| (grouped(shown, shown, more), free.first()));
+    // Order of removal: labels of free keys, of priced ones, the key to hidden ones, free keys, a priced Enter.
     let with_free = |labelled, more| move |free| (grouped(least, labelled, more), Some(free));
     let unlabelled = free.len() / 2;
-    let labels = free.iter().take(unlabelled + 1);
+    let forms = all_labelled.chain(free.iter().take(unlabelled + 1).map(with_free(least, more)));
     let bare = || free.iter().skip(unlabelled);
-    let forms = fewer.chain(labels.map(with_free(enter, more))).chain(bare().take(1).map(with_free(enter, " ")));
+    let fewer = (enter..least).rev().map(|labelled| (grouped(least, labelled, more), free.get(unlabelled)));
+    let forms = forms.chain(fewer).chain(bare().take(1).map(with_free(enter, " ")));
     let forms = forms.chain(bare().filter(|_| enter > 0).map(with_free(enter, more)));
     let mut forms = forms.chain(bare().map(with_free(0, " ")));
     let fits = |(pieces, free): &(Vec<StyledText>, Option<&Vec<StyledText>>)| {
