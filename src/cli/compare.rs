@@ -10,6 +10,7 @@ use crate::report::Cancel;
 use crate::report::compare::{BY_RULES_SIGN, ComparedItem, MAX_COLUMNS, Matrix, NOT_LISTED};
 use crate::report::rules::Rules;
 use crate::runtime::{load_file, read_rules};
+use crate::text::ColumnWidth;
 use clap::builder::PossibleValue;
 use std::fmt::Write as _;
 
@@ -124,6 +125,9 @@ struct ItemValues {
 const MIXED: &str = "files are compared by --with, and documents with documents: behaview compare one.json two.json";
 
 const MAX_VALUES: usize = 50;
+
+/// Maximum columns of the names of kinds and tactics: those of "Command and Control".
+const MAX_LABEL: usize = 19;
 
 impl CompareArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
@@ -336,11 +340,12 @@ impl CompareOutput {
         ];
         remarks.into_iter().filter(|(is_so, _)| *is_so).for_each(|(_, words)| text += &(words + "\n"));
         text.push('\n');
+        let label = self.items.iter().map(|item| item.label.columns()).max().unwrap_or(0).min(MAX_LABEL);
         for item in &self.items {
-            let _ = writeln!(text, "{}  {:<22}  {:<14}  {}", item.signs, item.title, item.label, item.text);
+            let _ = writeln!(text, "{}  {:<22}  {:<label$}  {}", item.signs, item.title, item.label, item.text);
             for details in item.details.iter().filter(|details| item.others.contains(&details.number)) {
                 for value in &details.texts {
-                    let _ = writeln!(text, "{:>1$}  {2}", details.number, self.columns.len() + 40, value);
+                    let _ = writeln!(text, "{:>1$}  {2}", details.number, self.columns.len() + 26 + label, value);
                 }
             }
         }

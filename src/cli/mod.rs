@@ -171,8 +171,8 @@ commands! {
     List(list::ListArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),
-    /// Write reports for others: JSON, JSON lines, CSV, Markdown, STIX 2.1, MISP, ATT&CK Navigator;
-    /// a report that is not stored costs one request
+    /// Write reports for others: HTML, Markdown, CSV, JSON, STIX 2.1, MISP, ATT&CK Navigator; a
+    /// report that is not stored costs one request
     Export(export::ExportArgs),
     /// Download an artifact of a sandbox: HTML report, network capture, event log, memory dump;
     /// costs one request
