@@ -50,7 +50,7 @@ impl SandboxYield {
         Self { sandbox, reports: all.len(), usual }
     }
 
-    /// Its place among sandboxes to open: findings first, then kinds of data that few sandboxes have.
+    /// Ranks it among sandboxes to open: findings first, then data that few sandboxes have.
     pub fn rank(&self) -> (Option<u32>, bool, u32, u32) {
         let ReportFigures { processes, network, has_capture, findings } = self.usual;
         (findings, has_capture, network, processes)

@@ -1,9 +1,9 @@
-//! How common a value is among all stored reports, which other files have it, and what each sandbox usually brings.
+//! Describes how common a value is among stored reports, other files with it, a sandbox's yield.
 //!
 //! ```text
-//! report ── values_of ──> hashes ──> store: values.db ──> Prevalence, ValueHolder, Twin, SandboxYield
+//! report ── values_of ──> hashes ──> values.db ──> Prevalence, ValueHolder, Twin, SandboxYield
 //! ```
-//! The store indexes the values of its reports; here is what its answers say.
+//! The store indexes the values of its reports, and counts them; the results are described here.
 
 mod figures;
 
@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256 as Hash};
 use std::hash::{BuildHasher, Hasher};
 
-/// Hashes to the first 8 bytes of SHA-256: the same in every run, and malware cannot cheaply make two values collide.
+/// Hashes to the first 8 bytes of SHA-256: the same in every run, and collisions are not cheap.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StableKeys;
 
@@ -42,12 +42,11 @@ impl Hasher for StableHasher {
     }
 }
 
-/// From how many stored files of a sandbox on a value counts as its noise or as rare. With fewer, the samples of one
-/// family would make their own behaviour look like noise.
+/// The fewest stored files of a sandbox among which values are noise or rare. With fewer, the
+/// samples of one family would make their own behaviour look like noise.
 pub const FEWEST_FILES: usize = 8;
 
-/// The share of a sandbox's stored files, in per cent, that makes a value its noise: all but a few, for which a list was
-/// cut or a run failed.
+/// Share of a sandbox's files, in per cent, that makes a value noise: all but a few cut or failed.
 pub const NOISE_PERCENT: usize = 80;
 
 /// The share of them up to which a value is rare; one file always is.
@@ -90,7 +89,7 @@ impl Prevalence {
         }
     }
 
-    /// The numbers for people; `None` if no report lists it, or there is no other file to compare with.
+    /// Returns the numbers as text; `None` if no report lists it, or no other file is comparable.
     pub fn label(&self) -> Option<String> {
         if self.of_files < 2 || self.files == 0 {
             return None;

@@ -1,7 +1,7 @@
-//! Triage of many files: what is stored of each, the worst first, and the price of what is missing.
+//! Triage of many files: what is stored of each, the worst first; the price of what is missing.
 //!
 //! ```text
-//! hashes ── stored list pages and reports, rules ──> TriagedFile (one a file) ── sorted ──> a table, scripts
+//! hashes ── stored list pages and reports, rules ──> TriagedFile ── sorted ──> a table, scripts
 //!                                                        └── missing: the cheapest question first
 //! ```
 //! Nothing is sent to find this out.
@@ -44,12 +44,12 @@ pub struct TriagedFile {
     pub top: Vec<String>,
     /// Requests for what is not stored, the cheapest answer first.
     pub missing: Vec<Request>,
-    /// Why something is not among them: the service did not have it within an hour, or its response is unreadable.
+    /// Why something is not among them: lacking at the service within an hour, or unreadable.
     pub unavailable: Option<String>,
 }
 
 impl TriagedFile {
-    /// A file of which only these list pages are known so far, and the listed reports that are not stored.
+    /// Creates a file of which only these list pages are known, and listed reports not stored.
     pub fn new(file: Sha256, listing: Listing, pages: &[Page], unstored: Vec<Identifier>) -> Self {
         let listed: BTreeSet<_> = pages.iter().flat_map(|page| &page.entries).map(|entry| &entry.identifier).collect();
         let cursor = pages.last().and_then(|page| page.cursor.clone());
@@ -111,7 +111,7 @@ impl TriagedFile {
     }
 }
 
-/// Sorts files by what deserves attention: the worst verdict, then the most severe findings, in the given order else.
+/// Sorts files by the worst verdict, then the most severe findings; else keeps their order.
 pub fn rank(files: &mut [TriagedFile]) {
     files.sort_by_key(|file| (file.verdict, Reverse(file.high), Reverse(file.medium)));
 }
