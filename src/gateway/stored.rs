@@ -33,8 +33,7 @@ impl Gateway {
         Ok(received.map(|when| format!("an unreadable {what} of {when} is in the store: behaview store lists it")))
     }
 
-    /// Why the same request would bring nothing new: the service did not have it within an hour, or an
-    /// unreadable response to it is stored.
+    /// Explains why the request would be in vain: a 404 within an hour, or an unreadable response.
     pub fn why_useless(&self, request: &Request) -> Result<Option<String>, StoreError> {
         if let Some(why) = self.missing(request)? {
             return Ok(Some(why));

@@ -8,18 +8,18 @@ use crate::report::identifier::Sha256;
 use rusqlite::Connection;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The part of a report's values that a twin shares, in per cent. Names that a sample invents differ between twins.
+/// Part of a report's values that a twin shares, in per cent: names that a sample invents differ.
 const TWIN_PERCENT: usize = 60;
 
 /// The number of shared values below which a likeness may be chance.
 const FEWEST_SHARED: usize = 5;
 
-/// The most values of a report that are compared: the likeness of a large one shows in its first ones.
+/// Most values of a report that are compared: the first ones of a large report show its likeness.
 const MAX_VALUES: usize = 20_000;
 
 impl ValueIndex {
-    /// Other files with a report of the same `behash`, or with most of the unusual values in the same sandbox; the
-    /// likest first, each file once.
+    /// Returns other files with a report of the same `behash`, or with most of the unusual values
+    /// in the same sandbox; the likest first, each file once.
     pub fn twins(
         &self,
         values: &[ReportValue],
@@ -58,8 +58,8 @@ impl ValueIndex {
     }
 }
 
-/// For each other report of a sandbox, the number of values that it shares, of those that at most half of the sandbox's
-/// files have; and the number of those.
+/// Counts the values that each other report of a sandbox shares, of those that at most half of the
+/// sandbox's files have; and the latter.
 fn shared(
     connection: &Connection,
     table: &ReportTable,

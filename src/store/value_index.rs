@@ -14,8 +14,8 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A report belongs to a file by its SHA-256; one without is a file of its own. The number of a range of hashes and that
-/// of the report are the key of `value`: a lookup reads one range of each report, and these are side by side.
+/// A report belongs to a file by its SHA-256; one without is a file of its own. The key of `value`
+/// is the number of a range of hashes, then the report's: a lookup reads neighbouring ranges.
 const SCHEMA: &str = "
 DROP TABLE IF EXISTS report;
 DROP TABLE IF EXISTS value;
@@ -48,7 +48,7 @@ pub(super) struct IndexedReport {
     pub(super) stamp: i64,
     pub(super) of: ValueHolder,
     pub(super) figures: ReportFigures,
-    /// The hash of each value, sorted, with its row; those of lists that may be incomplete have none.
+    /// The hash of each value, sorted, with its row; of a perhaps incomplete list without.
     pub(super) values: Vec<(u64, RowPlace)>,
 }
 
@@ -97,7 +97,7 @@ impl ValueIndex {
     pub(super) fn open(path: Option<&Path>) -> rusqlite::Result<Self> {
         let connection = path.map_or_else(Connection::open_in_memory, Connection::open)?;
         connection.busy_timeout(WRITE_TIMEOUT)?;
-        // It can be made again, so it need not survive a loss of power. Deleted reports leave no hash behind.
+        // It can be made again, so power may fail. Deleted reports leave no hash behind.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA secure_delete = TRUE; PRAGMA cache_size = -32768",
         )?;

@@ -92,7 +92,7 @@ impl Store {
         Ok(Arc::clone(values.insert(index)))
     }
 
-    /// Compares the index with the names and stamps of the reports below a folder. Without `cancel` nothing is added.
+    /// Compares the index with names and stamps of reports in a folder; adds none without `cancel`.
     fn catch_up(&self, index: &ValueIndex, folder: &str, cancel: Option<&Cancel>) -> rusqlite::Result<()> {
         let _one = self.indexing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut known = index.indexed(folder)?;
@@ -143,7 +143,7 @@ impl Store {
     }
 }
 
-/// The hashes of a report's values with their rows, and of the lists that may be incomplete; sorted.
+/// Hashes a report's values with their rows, and its lists that may be incomplete; sorts them.
 pub(super) fn indexed_values(report: &Report, cancel: &Cancel) -> io::Result<Vec<(u64, RowPlace)>> {
     let found = report.values_of(None, &StableKeys, cancel)?.into_iter().map(|value| (value.hash, value.place));
     let incomplete = report.incomplete_lists(&StableKeys).into_iter().map(|list| (list, RowPlace::default()));

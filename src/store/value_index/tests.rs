@@ -51,7 +51,7 @@ fn prevalence(index: &ValueIndex, text: &str, label: &str, sandbox: &str) -> Pre
 fn hashes_are_stable() {
     assert_eq!(StableKeys.hash_one(1_u64.to_be()), StableKeys.hash_one(1_u64.to_be()));
     let first = values(&report(json!({"mutexes_created": ["m"]})));
-    // A change of this number makes every stored index again: the version of the index must change with it.
+    // A change of this number makes all stored indexes again: change the index's version too.
     assert_eq!(first.iter().map(|value| value.hash).collect::<Vec<_>>(), [9345688840297864341, 17601926588558161686]);
 }
 
