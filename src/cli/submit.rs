@@ -34,7 +34,8 @@ pub(super) struct SubmitArgs {
     /// Read the archive's password at the terminal, without showing it
     #[arg(long, conflicts_with = "password_file")]
     ask_password: bool,
-    /// Watch the scan until its reports are there; each poll costs one request, each page of the list one more
+    /// Watch the scan until its reports are there; each poll costs one request, each page of the
+    /// list one more
     #[arg(long)]
     watch: bool,
     #[command(flatten)]
@@ -135,7 +136,7 @@ impl SubmitArgs {
 /// Explains after a lost response how to check whether the file has arrived.
 fn with_upload_check(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyhow::Error {
     if error.downcast_ref::<GatewayError>().is_some_and(GatewayError::may_have_arrived) {
-        // Later runs then know that a scan may be in progress; a failure to record that matters less.
+        // Informs later runs of the possible scan; a failure to record it matters less.
         let _ = note(setup, file, Some(None));
         warn(format!("the file may have arrived. Before sending it again, {}", upload_check_hint(setup, file)));
     }

@@ -1,4 +1,4 @@
-//! `behaview triage`: ranks many files by what is stored of them, with the price of what is missing.
+//! `behaview triage`: ranks files by what is stored of them, with the price of what is missing.
 
 use super::document::{self, STANDARD_INPUT};
 use super::query::check_budget;
@@ -142,7 +142,7 @@ impl TriageArgs {
     }
 }
 
-/// Every SHA-256 in the arguments, in files that they name and on standard input, each once, in their order.
+/// Reads every SHA-256 in the arguments, their files and standard input, each once, in order.
 fn read_hashes(arguments: &[OsString]) -> Result<Vec<Sha256>> {
     let mut found = Vec::new();
     let mut known = HashSet::new();
@@ -278,7 +278,7 @@ impl TriageOutput {
         print_text(&String::from_utf8_lossy(&out))
     }
 
-    /// A table whose text from outside is in code spans, so that none of it becomes markup or a link.
+    /// Writes a table with outside text in code spans, and so never markup or a link.
     fn markdown(&self) -> String {
         let row = |cells: [String; 8]| format!("| {} |\n", cells.join(" | "));
         // Some viewers split a code span at an escaped bar.

@@ -175,7 +175,7 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
     };
     let enter = usize::from(keys.first().is_some_and(|known| known.key == ENTER));
     let all_labelled = (least..=keys.len()).rev().map(|shown| (grouped(shown, shown, more), free.first()));
-    // Order of removal: labels of free keys, of priced ones, the key to hidden ones, free keys, a priced Enter.
+    // Order of removal: free keys' labels, priced ones', the key to hidden ones, free keys, Enter.
     let with_free = |labelled, more| move |free| (grouped(least, labelled, more), Some(free));
     let unlabelled = free.len() / 2;
     let forms = all_labelled.chain(free.iter().take(unlabelled + 1).map(with_free(least, more)));

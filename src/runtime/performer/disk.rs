@@ -200,7 +200,7 @@ pub fn load_file(
     Ok((LoadedFile { reports: reports.collect(), pages, absent }, unread))
 }
 
-/// The stored reports of a file, and those that its list pages name without being stored. An identifier of unusual
+/// Returns a file's stored reports, and others named by its list pages. An identifier of unusual
 /// shape does not name its file: only a page does.
 pub(super) fn stored_reports_of(
     gateway: &Gateway,
