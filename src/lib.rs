@@ -33,6 +33,8 @@
 //! | poll | one call for the progress of a watched scan |
 //! | stored | in the local store, paid for, and therefore free |
 //! | quarantined | stored but damaged, and never shown |
+//! | team | colleagues who share what they have paid for, in one database |
+//! | claim | the right of one of a team to send a request; it expires unless it is renewed |
 //! | gateway | the only module that calls the service |
 //! | ledger | each call and its cost, recorded before the call is sent |
 //! | note | an analyst's text on a report or on one of its rows |
@@ -50,12 +52,13 @@
 //!  │         │                             v                     ^
 //!  │         ├──────> gateway ──> service ──> request ──┬────────┘
 //!  │         │           │                              └──> quota
+//!  │         │           ├─────> team ──> text
 //!  │         │           └─────> store ──> prevalence, request, quota, report
 //!  │         └──────> export
 //!  └──> demo   (uses none of the others, so that it can contradict them)
 //! ```
 //! `prevalence` uses `report` and `text`; `app`, `runtime` and `cli` show what it counts.
-//! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `quota`,
+//! `config` is on the level of `cli` and uses `app`, `view`, `service`, `store`, `team`, `quota`,
 //! `environment`, `files`, `log`, `state` and `text`. `clock`, `environment` and `files` use no
 //! other module; `log` uses `clock`, `files` and `text`; `state` uses `app`, `files` and `text`.
 //! Arrows only point down: tests/layers.rs has the list of the modules that each module may use.
@@ -104,6 +107,7 @@ pub mod runtime;
 pub mod service;
 mod state;
 pub mod store;
+pub mod team;
 pub mod text;
 pub mod triage;
 pub mod view;

@@ -24,15 +24,16 @@ request: quota report text
 service: clock environment files request report text
 prevalence: report text
 store: clock files prevalence request report quota text
-gateway: log service store request report quota text
+team: environment files text
+gateway: log service store team request report quota text
 triage: quota report request text
 app: export prevalence quota report request text
 view: app prevalence quota report request text
 export: report text
-config: app environment files log quota service state store text view
+config: app environment files log quota service state store team text view
 demo:
 runtime: app export files gateway prevalence quota report request store text triage view
-cli: app clock config demo environment export files gateway prevalence quota report log request runtime service state store text triage view";
+cli: app clock config demo environment export files gateway prevalence quota report log request runtime service state store team text triage view";
 
 fn may_know() -> impl Iterator<Item = (&'static str, &'static str)> {
     MAY_KNOW.lines().map(|line| line.split_once(": ").unwrap_or((line.trim_end_matches(':'), "")))
@@ -44,7 +45,8 @@ const USED_BY: &[(&str, &[&str])] = &[
     ("crossterm", &["runtime"]),
     ("reqwest", &["service"]),
     ("rusqlite", &["store"]),
-    ("tokio", &["service", "gateway", "runtime", "cli", "demo"]),
+    ("tokio", &["service", "team", "gateway", "runtime", "cli", "demo"]),
+    ("tokio_postgres", &["team"]),
     ("hyper", &["demo"]),
     // The config's table of entitlements is one of options, too.
     ("clap", &["cli", "config"]),

@@ -22,7 +22,7 @@ macro_rules! topics {
 }
 
 topics! {
-    "keys" "config" "pricing" "store" "export" "findings" "scripts" "json" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
+    "keys" "config" "pricing" "store" "team" "export" "findings" "scripts" "json" "examples" "security" "accessibility" "demo" "troubleshooting" "glossary"
 }
 
 impl Topic {

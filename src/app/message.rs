@@ -121,6 +121,8 @@ pub enum ServiceEvent {
     QuotaExhausted(bool),
     /// The service refused a paid call until this moment (Retry-After).
     RateLimitedUntil(Timestamp),
+    /// What the team has paid for: who, and when.
+    Shared(Vec<(Request, String)>),
 }
 
 /// A response of the service, parsed.
@@ -313,6 +315,8 @@ impl Failure {
 pub enum ResponseSource {
     /// The store alone, since the screen showed a price of 0.
     Stored,
+    /// The store or that of the team, since the screen showed a price of 0.
+    Team,
     StoredOrService,
     /// The service, whatever is stored.
     Service,
@@ -341,6 +345,8 @@ pub enum ServiceCall {
     Send { quote: Box<Quote>, source: ResponseSource },
     /// Stops waiting for a response; the ledger counts its call as lost.
     Cancel(Request),
+    /// Asks which of these the team has paid for.
+    FindShared(Vec<Request>),
 }
 
 /// Work on the store; sends nothing.

@@ -81,6 +81,8 @@ pub struct Service {
     /// How to get a key, and where the program reads it.
     pub key_help: [String; 2],
     pub is_offline: bool,
+    /// Whether responses are shared with a team.
+    pub has_team: bool,
     pub listing: Listing,
     /// The largest file for a direct upload, in bytes.
     pub upload_direct: u64,

@@ -4,7 +4,7 @@ use crate::app::files::OpenFile;
 use crate::app::find::HitList;
 use crate::app::list::Next;
 use crate::app::overlays::{ResponseTree, TextPage};
-use crate::app::spending::{InFlightCall, last_30_days};
+use crate::app::spending::{InFlightCall, find_shared, last_30_days};
 use crate::app::{
     Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
     StoreJob,
@@ -23,6 +23,8 @@ use std::path::Path;
 impl Model {
     pub(super) fn call_ended(&mut self, request: &Request, result: Result<Response, Failure>) {
         let call = self.calls.end(request);
+        // It is stored here now, or the team has it no longer.
+        self.quota_state.shared.remove(request);
         if self.is_quitting {
             self.leave();
         } else if call.as_ref().is_some_and(|call| call.is_paid) {
@@ -203,6 +205,7 @@ impl Model {
         }
         self.files.share_reports();
         self.show_chosen();
+        find_shared(self);
     }
 
     fn on_balances(&mut self, balances: Balances, asked: Timestamp) {

@@ -9,7 +9,7 @@ use crate::app::overlays::TextPage;
 use crate::app::overlays::text_page::TIMELINE;
 use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
-use crate::app::spending::{Confirmation, Prompt};
+use crate::app::spending::{Confirmation, Prompt, find_shared};
 use crate::app::{
     Command, Effect, FileEvent, Key, KeyContext, Message, Model, OpenReport, Overlay, ReportEvent, Response,
     ResponseSource, Screen, SearchEvent, ServiceCall, ServiceEvent, StoreEvent, StoreJob, TerminalAction,
@@ -173,6 +173,7 @@ impl Model {
             }
             ServiceEvent::QuotaExhausted(is_exhausted) => self.quota_state.is_over_quota = is_exhausted,
             ServiceEvent::RateLimitedUntil(until) => self.quota_state.wait_until = Some(until),
+            ServiceEvent::Shared(found) => self.quota_state.shared.extend(found),
         }
     }
 
@@ -182,6 +183,7 @@ impl Model {
             StoreEvent::FileLoaded(file, loaded, scan) => {
                 self.take_loaded(&file, loaded);
                 self.recall_scan(&file, scan);
+                find_shared(self);
             }
             StoreEvent::CompareFileLoaded(file, loaded) => self.take_compare_file(&file, loaded),
             StoreEvent::ReportRead(identifier, verdict) => {

@@ -134,6 +134,7 @@ pub fn service(gateway: &Gateway) -> Service {
         has_key: !gateway.is_offline && client.credential().is_some(),
         key_help: key_help(&client.profile().root),
         is_offline: gateway.is_offline,
+        has_team: gateway.team.is_some(),
         listing: client.profile().listing,
         upload_direct: client.profile().largest(UploadLimit::Direct),
         upload_largest: client.profile().largest(UploadLimit::Large),

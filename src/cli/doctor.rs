@@ -12,7 +12,7 @@ const MAX_CLOCK_DIFFERENCE_S: i64 = 60;
 #[derive(Debug, Args)]
 #[command(after_help = examples("doctor"))]
 pub(super) struct DoctorArgs {
-    /// Fetch the service's counters too (free), to check key, licence, network and clock
+    /// Fetch the service's counters too (free), to check key, licence, network and clock; connect to the team store
     #[arg(long)]
     online: bool,
     /// Print JSON
@@ -30,7 +30,7 @@ enum Health {
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+pub(super) struct Check {
     name: &'static str,
     status: Health,
     text: String,
@@ -39,27 +39,21 @@ struct Check {
     kind: FailureKind,
 }
 
-fn good(name: &'static str, text: impl Into<String>) -> Check {
+pub(super) fn good(name: &'static str, text: impl Into<String>) -> Check {
     Check { name, status: Health::Ok, text: text.into(), advice: None, kind: FailureKind::Other }
 }
 
-fn warning(name: &'static str, text: impl Into<String>, advice: &str) -> Check {
+pub(super) fn warning(name: &'static str, text: impl Into<String>, advice: &str) -> Check {
     Check { status: Health::Warning, advice: Some(advice.to_owned()), ..good(name, text) }
 }
 
-fn wrong(name: &'static str, kind: FailureKind, text: impl Into<String>, advice: &str) -> Check {
+pub(super) fn wrong(name: &'static str, kind: FailureKind, text: impl Into<String>, advice: &str) -> Check {
     Check { status: Health::Error, kind, ..warning(name, text, advice) }
 }
 
 impl DoctorArgs {
     pub(super) fn run(&self, common: &Common) -> Result<()> {
-        let checks = self.checks(common);
-        print(self.json, &checks, || text(&checks))?;
-        let wrong: Vec<_> = checks.iter().filter(|check| check.status == Health::Error).collect();
-        let Some(first) = wrong.first() else { return Ok(()) };
-        let message =
-            format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
-        Err(first.kind.error(message).into())
+        print_checks(self.json, &self.checks(common))
     }
 
     fn checks(&self, common: &Common) -> Vec<Check> {
@@ -76,11 +70,21 @@ impl DoctorArgs {
             }
         };
         checks.extend([terminal(), store(&folders)]);
+        checks.extend(config.iter().flat_map(|(_, config)| super::team::checks(config, self.online)));
         if config.is_ok() && self.online {
             checks.extend(online(common));
         }
         checks
     }
+}
+
+/// Prints checks; fails if one found something wrong.
+pub(super) fn print_checks(as_json: bool, checks: &[Check]) -> Result<()> {
+    print(as_json, &checks, || text(checks))?;
+    let wrong: Vec<_> = checks.iter().filter(|check| check.status == Health::Error).collect();
+    let Some(first) = wrong.first() else { return Ok(()) };
+    let message = format!("{} of {} checks found something wrong, first: {}", wrong.len(), checks.len(), first.name);
+    Err(first.kind.error(message).into())
 }
 
 fn file(folders: &Folders) -> Check {

@@ -9,6 +9,7 @@ use crate::runtime::RunExit;
 use crate::service::credential::CredentialError;
 use crate::service::error::{ApiErrorKind, InvalidResponse, ServiceError};
 use crate::service::profile::ProfileError;
+use crate::team::TeamError;
 use crate::text::{self, Untrusted};
 use anyhow::Result;
 use std::io::{self, Write};
@@ -165,7 +166,9 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
         Some(GatewayError::NamesKey) => FailureKind::Usage,
         Some(GatewayError::OverBudget(_)) => FailureKind::OverBudget,
         Some(GatewayError::Offline) => FailureKind::NotStored,
+        Some(GatewayError::Team(error)) => kind_of_team(error),
         Some(GatewayError::Service { error, .. }) => kind_of_service(error),
+        _ if error.is::<TeamError>() => error.downcast_ref().map_or(FailureKind::Other, kind_of_team),
         _ if error.is::<CredentialError>() => FailureKind::Key,
         _ if error.is::<ProfileError>() => FailureKind::Config,
         _ if error.is::<PageError>() => FailureKind::Malformed,
@@ -174,6 +177,16 @@ pub(super) fn kind_of(error: &anyhow::Error) -> FailureKind {
             FailureKind::Malformed
         }
         _ => FailureKind::Other,
+    }
+}
+
+pub(super) fn kind_of_team(error: &TeamError) -> FailureKind {
+    match error {
+        TeamError::Address(_) | TeamError::Exposed(_) => FailureKind::Config,
+        TeamError::Unreachable(_) => FailureKind::Network,
+        TeamError::Rejected(_) | TeamError::Denied(_) => FailureKind::Refused,
+        TeamError::NoSchema | TeamError::Newer(_) | TeamError::Failed(_) => FailureKind::Other,
+        TeamError::Damaged | TeamError::TooLarge => FailureKind::Malformed,
     }
 }
 

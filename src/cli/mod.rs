@@ -24,6 +24,7 @@ mod setup;
 mod show;
 mod store;
 mod submit;
+mod team;
 mod triage;
 mod watch;
 
@@ -210,6 +211,8 @@ commands! {
     Keys(about::KeysArgs),
     /// List, remove and import stored reports; costs nothing
     Store(store::StoreArgs),
+    /// Set up, check and show the team store, by which a group pays once; costs nothing
+    Team(team::TeamArgs),
     /// Print the settings, their origins, and where the files are
     #[command(subcommand)]
     Config(about::ConfigCommand),

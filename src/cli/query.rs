@@ -8,6 +8,7 @@ use crate::quota::{Period, Price, SpentUnits, Unit, UnitTotal, Units, in_units};
 use crate::request::{Quote, Request};
 use crate::runtime::{BlockedSignals, SHUTDOWN_GRACE, STUCK_TIMEOUT};
 use crate::store::StoreError;
+use crate::team::TeamCopy;
 use crate::text::{bytes, count, to_visible};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -43,6 +44,7 @@ pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Re
     if meter.lock().is_ok_and(|meter| meter.updated.is_some()) {
         show_progress("", "");
     }
+    gateway.share().await.into_iter().for_each(warn);
     if let Some(why) = response.as_ref().ok().and_then(|response| response.remark.as_ref()) {
         warn(format!("the response {}", to_visible(why)));
     }
@@ -123,6 +125,7 @@ fn show_received(meter: &Mutex<ReceivedMeter>, received: &Received) {
             let total = total.map(|total| format!(" of {}", bytes(total))).unwrap_or_default();
             show_progress(&format!("{}{total}", bytes(*so_far)), "\r");
         }
+        Received::Notice(words) => warn(words),
         _ => {}
     }
 }
@@ -156,12 +159,14 @@ pub(super) type OpenCost = (String, Units);
 pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, remark: Option<OpenCost>) -> Result<()> {
     let mut stored = BTreeSet::new();
     let mut calls = Vec::new();
+    let shared = if refresh { Vec::new() } else { find_shared(setup, &batch)? };
     for request in batch {
         // An earlier line will have stored its response by then.
         let is_repeated = request.storage_key().is_some_and(|key| !stored.insert(key));
-        calls.push(dry_run_call(setup, request, refresh, is_repeated)?);
+        let copy = shared.iter().find(|(of, _)| *of == request).map(|(_, copy)| copy.label());
+        calls.push(dry_run_call(setup, request, refresh, is_repeated, copy)?);
     }
-    let prices = || calls.iter().filter_map(|(_, price)| price.as_ref());
+    let prices = || calls.iter().filter_map(|(_, price)| price.as_ref().ok());
     let verdict = verdict(setup, prices());
     let (remark, further) = remark.unzip();
     let further = further.filter(|further| *further != Units::NOTHING).map(|further| (Unit::Request, further));
@@ -172,14 +177,17 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
         sum.units = sum.units.plus(units);
     }
     let totals: Vec<_> = total.into_values().collect();
-    let call = |call: &(String, Option<Price>)| json!({"request": call.0, "stored": call.1.is_none(), "price": call.1});
+    let call = |(what, price): &DryRunCall| {
+        let team = price.as_ref().err().filter(|stored| *stored != STORED);
+        json!({"request": what, "stored": price.is_err(), "team": team, "price": price.as_ref().ok()})
+    };
     // A remark has costs that no call shows before; a total without a maximum is unknown.
     let shown = json!({"calls": calls.iter().map(call).collect::<Vec<_>>(), "totals": totals, "remark": remark});
     print(setup.spending.json, &shown, || {
-        let row = |(what, price): &(String, Option<Price>)| {
+        let row = |(what, price): &DryRunCall| {
             let (price_label, rule) = match price {
-                Some(price) => (price.short(), price.rule.number),
-                None => ("0, stored".to_owned(), ""),
+                Ok(price) => (price.short(), price.rule.number),
+                Err(stored) => (format!("0, {stored}"), ""),
             };
             [price_label, rule.to_owned(), what.clone()]
         };
@@ -192,18 +200,42 @@ pub(super) fn print_dry_run(setup: &Setup, batch: Vec<Request>, refresh: bool, r
     verdict
 }
 
-/// A call in words, and its price; none for a stored response.
-fn dry_run_call(setup: &Setup, request: Request, refresh: bool, is_repeated: bool) -> Result<(String, Option<Price>)> {
+/// A call in words, and its price, or where its response is stored.
+type DryRunCall = (String, Result<Price, String>);
+
+const STORED: &str = "stored";
+
+/// The requests of a dry run that the team has paid for; a team store that does not respond is a warning.
+fn find_shared(setup: &Setup, batch: &[Request]) -> Result<Vec<(Request, TeamCopy)>> {
+    if setup.gateway.team.is_none() {
+        return Ok(Vec::new());
+    }
+    Ok(runtime()?.block_on(setup.gateway.find_shared(batch)).unwrap_or_else(|error| {
+        warn(format!("{error}. Prices are without it"));
+        Vec::new()
+    }))
+}
+
+fn dry_run_call(
+    setup: &Setup,
+    request: Request,
+    refresh: bool,
+    is_repeated: bool,
+    copy: Option<String>,
+) -> Result<DryRunCall> {
     let gateway = &setup.gateway;
     let mut quote = request.quote(&setup.entitled);
     if !refresh && (is_repeated || gateway.stored(quote.request())?.is_some()) {
-        return Ok((quote.request().label(), None));
+        return Ok((quote.request().label(), Err(STORED.to_owned())));
+    }
+    if let Some(copy) = copy {
+        return Ok((quote.request().label(), Err(copy)));
     }
     warn_of_earlier_calls(gateway, &quote, refresh)?;
     if let Some(missing) = gateway.missing_hashes(quote.request()).filter(|_| !refresh) {
         quote = quote.of_missing(missing);
     }
-    Ok((quote.request().label(), Some(quote.price().clone())))
+    Ok((quote.request().label(), Ok(quote.price().clone())))
 }
 
 /// Fails before the first call if the budget does not cover all of them.

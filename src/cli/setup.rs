@@ -67,6 +67,10 @@ impl Setup {
         gateway.is_offline = is_offline;
         gateway.per_minute = config.per_minute();
         gateway.log = log;
+        // A dry run may ask for prices there; a store that forgets shares nothing either.
+        if !config.offline && gateway.client.profile().share && config.is_persistent() {
+            gateway.team = config.team()?.map(Arc::new);
+        }
         // Without the uploads, later look-ups are priced like any other.
         let uploads = gateway.store.uploads(gateway.payer()).unwrap_or_default();
         let read = gateway.store.privileges(gateway.payer()).unwrap_or_default();

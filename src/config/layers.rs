@@ -1,6 +1,6 @@
 //! Merges flags, variables, config file and defaults, in this order of precedence, into a table.
 
-use super::settings::{SETTINGS, Setting, masked, without_values};
+use super::settings::{SETTINGS, Setting, has_password, masked, without_values};
 use super::{Config, ConfigError};
 use crate::environment::Variables;
 use crate::text::to_visible;
@@ -223,9 +223,13 @@ impl Layers {
         Config::deserialize(self.table.clone())
     }
 
-    /// The line of the file with the key or the command that prints it.
+    /// The line of the file with the key, the command that prints it, or a password.
     pub(super) fn line_of_key(&self) -> Option<usize> {
-        ["api_key", "api_key_command"].iter().find_map(|name| match self.origin(name) {
+        let is_secret = |name: &&&str| match get(&self.table, name).and_then(Value::as_str) {
+            Some(url) => **name != "team.url" || has_password(url),
+            None => true,
+        };
+        ["api_key", "api_key_command", "team.url"].iter().filter(is_secret).find_map(|name| match self.origin(name) {
             SettingOrigin::File { line } => Some(line),
             _ => None,
         })

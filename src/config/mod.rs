@@ -15,13 +15,14 @@ use crate::log::Level;
 use crate::quota::{Budget, Entitlement, Entitlements};
 use crate::service::credential::{Credential, CredentialError};
 use crate::service::profile::Profile;
+use crate::team::{QUESTION_TIMEOUT, Team, TeamError, TeamSettings, UnreachablePolicy};
 use crate::view::Theme;
 use clap::Args;
 use clap::builder::BoolishValueParser;
 use directories::{BaseDirs, ProjectDirs};
 use jiff::SignedDuration;
 use layers::Layers;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::de::{Error, Unexpected};
 use serde::{Deserialize, Deserializer};
 use settings::masked;
@@ -29,6 +30,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Maximum size of the config file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -54,6 +56,7 @@ pub struct Config {
     pub budget: BudgetTable,
     limits: LimitTable,
     pub store: StoreTable,
+    team: TeamTable,
     pub ui: UiTable,
     watch: WatchTable,
     keys: BTreeMap<String, KeyNames>,
@@ -79,6 +82,16 @@ pub struct StoreTable {
     pub max_age_days: Option<NonZeroU32>,
     /// The oldest responses are deleted then, down to this size.
     pub max_size_mib: Option<NonZeroU32>,
+}
+
+/// The database in which a group shares its responses.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct TeamTable {
+    url: Option<SecretString>,
+    ca_file: Option<PathBuf>,
+    unreachable: UnreachablePolicy,
+    timeout_ms: Option<NonZeroU32>,
 }
 
 /// Limits of spending, in units.
@@ -178,7 +191,7 @@ pub enum ConfigError {
     Unreadable { path: PathBuf, why: std::io::Error },
     #[error("{}, line {line}: {message}. behaview config check names every mistake", crate::text::path(.path))]
     Invalid { path: PathBuf, line: usize, message: String },
-    #[error("{} contains the key or its command, and others can read it: run chmod 600 on it", crate::text::path(.0))]
+    #[error("{} contains the key, its command or a password, and others can read it: run chmod 600 on it", crate::text::path(.0))]
     Exposed(PathBuf),
     #[error("{0}: {1}")]
     Override(SettingOrigin, String),
@@ -240,6 +253,9 @@ impl Config {
         if let Err(error) = config.profile() {
             add("profile", error.to_string());
         }
+        if let Err(error) = config.team() {
+            add("team.url", error.to_string());
+        }
         for (name, profile) in &config.profiles {
             let profile = Profile { name: masked(name).to_owned(), ..profile.clone() };
             let mistakes = profile.mistakes();
@@ -249,7 +265,8 @@ impl Config {
             add(&format!("keys.{command}"), message);
         }
         if let Some(line) = layers.line_of_key().filter(|_| files::is_open_to_others(path)) {
-            let message = "the key or its command is in this file, and others may read or change it: run chmod 600";
+            let message =
+                "the key, its command or a password is in this file, and others may read or change it: run chmod 600";
             found.push(ConfigProblem { line, message: message.to_owned() });
         }
         found.sort_by_key(|finding| finding.line);
@@ -331,6 +348,17 @@ impl Config {
     /// Whether responses are stored on disk, not in memory only.
     pub fn is_persistent(&self) -> bool {
         self.store.persist != Some(false)
+    }
+
+    /// The team store, not connected yet; `None` if the config has none.
+    pub fn team(&self) -> Result<Option<Team>, TeamError> {
+        let TeamTable { url, ca_file, unreachable, timeout_ms } = &self.team;
+        let timeout = timeout_ms.map_or(QUESTION_TIMEOUT, |ms| Duration::from_millis(ms.get().into()));
+        let team = |url: &SecretString| {
+            let (url, ca_file) = (url.expose_secret(), ca_file.clone());
+            Team::new(TeamSettings { url, ca_file, unreachable: *unreachable, timeout }, &variable, home().as_deref())
+        };
+        url.as_ref().map(team).transpose()
     }
 
     pub fn pace(&self) -> PollPace {

@@ -87,15 +87,16 @@ impl Setting {
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
     }
 
-    /// Whether its value is never shown, and never given as a flag.
+    /// Whether its value may be secret, and is never given as a flag.
     pub(super) fn is_secret(&self) -> bool {
-        matches!(self.name.as_str(), "api_key" | "api_key_command")
+        matches!(self.name.as_str(), "api_key" | "api_key_command" | "team.url")
     }
 
     /// Its value for `config show`, as TOML, without secrets.
     pub(super) fn shown(&self, value: &Value) -> String {
         let text = value.as_str().unwrap_or_default();
         match self.name.as_str() {
+            "team.url" if !has_password(text) => serde_json::to_string(value).unwrap_or_default(),
             _ if self.is_secret() => "(set, not shown)".to_owned(),
             "profiles.*.root" | "profiles.*.proxy" | "profiles.*.upload_host" if text.contains('@') => {
                 "(an address with a password, not shown)".to_owned()
@@ -108,6 +109,13 @@ impl Setting {
             _ => serde_json::to_string(value).unwrap_or_default(),
         }
     }
+}
+
+/// Whether a database's address may have a password, and so is not shown.
+pub(super) fn has_password(address: &str) -> bool {
+    url::Url::parse(address).map_or(true, |url| {
+        url.password().is_some() || !url.has_host() || url.query().is_some_and(|query| query.contains("pass"))
+    })
 }
 
 /// Masks a name unless it is short, a plain word or a setting: it may be the key by mistake.

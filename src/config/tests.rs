@@ -35,11 +35,13 @@ fn settings_table_matches_the_parser() {
         let error = toml::from_str::<Config>(&text).unwrap_err().message().to_owned();
         error.split("expected").nth(1).unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>()
     };
-    let tables = ["profiles", "budget", "entitlements", "watch", "limits", "store", "ui", "keys", "profiles.*.fields"];
+    let tables =
+        ["profiles", "budget", "entitlements", "watch", "limits", "store", "team", "ui", "keys", "profiles.*.fields"];
     let mut names = taken("");
     // The table of commands lists the commands.
     names.push("keys.*".to_owned());
-    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "watch", "limits", "store", "ui"] {
+    for table in ["profiles.*", "profiles.*.fields", "budget", "entitlements", "watch", "limits", "store", "team", "ui"]
+    {
         names.extend(taken(&format!("[{}]", table.replace('*', "x"))).iter().map(|name| format!("{table}.{name}")));
     }
     names.retain(|name| !tables.contains(&name.as_str()));

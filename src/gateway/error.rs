@@ -3,6 +3,7 @@
 use crate::quota::{OverBudget, Settlement, State};
 use crate::service::error::{ApiError, ServiceError};
 use crate::store::StoreError;
+use crate::team::TeamError;
 use jiff::Timestamp;
 
 /// Why a request has no response.
@@ -23,6 +24,8 @@ pub enum GatewayError {
     NotStored,
     #[error("nothing was sent: it is not stored, and this run is offline")]
     Offline,
+    #[error("nothing was sent: {0}")]
+    Team(TeamError),
     #[error("nothing was sent: {0}")]
     OverBudget(OverBudget),
     #[error("nothing was sent: the day of the budget is not known, because the counters could not be read: {0}")]
@@ -77,6 +80,8 @@ impl GatewayError {
             Self::InFlight => "Wait for the response.",
             Self::Offline => "Leave --offline out, and `offline` in the config file.",
             Self::Ledger(_) | Self::Store(_) => "Check the disk's free space and the data folder's permissions.",
+            Self::Team(TeamError::Damaged) => "It has to be fetched again, at its price.",
+            Self::Team(_) => "`unreachable = \"go on\"` in [team] of the config file sends and pays instead.",
             Self::OverBudget(_) => "`behaview config show` says what sets the budget.",
             _ => "",
         }

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! stored? ── yes ──> the response, free
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> send, once ─> store the bytes ─> read them
-//!            ─> settle ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> paid for by the team? ─> send, once ─> store the bytes
+//!            ─> read them ─> settle ─> hand over
 //! ```
 //! A killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
 //! free quota details are stored too: they settle entries whose cost the responses leave open.
 
 mod error;
 mod reading;
+mod sharing;
 mod stored;
 mod streaming;
 
@@ -24,6 +25,7 @@ use crate::service::error::{ApiError, InvalidResponse, LONGEST_ERROR, ServiceErr
 use crate::store::{
     ANSWERED, Account, NewEntry, NewResponse, RecordedCall, Reserved, Store, StoreError, service_id, too_fast,
 };
+use crate::team::{Team, TeamClaim};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::HashMap;
 use std::path::Path;
@@ -59,9 +61,13 @@ pub struct Gateway {
     pub per_minute: Option<u64>,
     /// Whether nothing is sent at all.
     pub is_offline: bool,
+    /// The team store, if responses are shared with a team.
+    pub team: Option<Arc<Team>>,
     pub log: Log,
     pub clock: Clock,
     state: Mutex<RunState>,
+    /// Locked while responses are shared.
+    sharing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
@@ -71,6 +77,8 @@ struct RunState {
     clocks: Option<(SignedDuration, Timestamp)>,
     /// The calls in flight; the token of one that is over is cancelled.
     in_flight: HashMap<Request, CancellationToken>,
+    /// What no colleague sends until it is shared.
+    claims: Vec<TeamClaim>,
 }
 
 /// Source of the time, so that a test can stop it.
@@ -91,8 +99,10 @@ impl Gateway {
             budget: Budget::default(),
             per_minute: None,
             is_offline: false,
+            team: None,
             log: Log::default(),
             state: Mutex::default(),
+            sharing: tokio::sync::Mutex::default(),
         }
     }
 
@@ -251,7 +261,21 @@ impl Gateway {
             self.settle(call, Settlement::UNSENT, "not sent: another program has stored the response")?;
             return Ok(stored);
         }
+        if let Some(reserved) = call.as_ref().filter(|_| may_be_stored) {
+            match self.take_from_team(request, reserved, progress, cancel).await {
+                Ok(None) => {}
+                Ok(Some((stored, label))) => {
+                    self.settle(call, Settlement::UNSENT, &format!("not sent: {label}"))?;
+                    return Ok(stored);
+                }
+                Err(error) => {
+                    self.settle(call, Settlement::UNSENT, &error.to_string())?;
+                    return Err(error);
+                }
+            }
+        }
         let mut taken = self.send(request, progress, cancel).await;
+        self.note_sent(request, taken.is_ok()).await;
         if let Err(ServiceError::Refused(refusal)) = &mut taken {
             refusal.has_licence = whole.needs_licence() && self.licence() == Some(Some(true));
         }

@@ -29,6 +29,8 @@ pub enum Received {
     Begun(Body),
     /// Nothing is sent yet: the limit of requests a minute allows it at this moment.
     NotBefore(Timestamp),
+    /// A message about the team store, for the user.
+    Notice(String),
 }
 
 impl Gateway {

@@ -123,7 +123,7 @@ impl Client {
     }
 
     /// Maximum size of a response, in bytes: a few kilobytes can decompress to any size.
-    fn max_bytes(&self, request: &Request) -> u64 {
+    pub fn max_bytes(&self, request: &Request) -> u64 {
         match request {
             Request::Artifact { .. } => MAX_ARTIFACT_BYTES,
             _ if request.storage_key().is_none() => MAX_SHORT_BYTES,

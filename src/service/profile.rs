@@ -28,6 +28,8 @@ pub struct Profile {
     pub header: String,
     /// The user's name at the service; without it, addresses contain the key instead.
     pub user: Option<String>,
+    /// Whether responses are shared with the team, if the config has one.
+    pub share: bool,
     pub listing: Listing,
     /// Maximum number of items per list page, from 1: each page costs a call.
     pub page_size: u8,
@@ -65,6 +67,7 @@ impl Default for Profile {
             v2_prefix: "/vtapi/v2".to_owned(),
             header: "x-apikey".to_owned(),
             user: None,
+            share: true,
             listing: Listing::Reports,
             page_size: 40,
             proxy: None,

@@ -14,6 +14,7 @@
 mod counters;
 mod inventory;
 mod ledger;
+mod outbox;
 mod records;
 mod report_files;
 mod reports;

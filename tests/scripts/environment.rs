@@ -184,7 +184,7 @@ fn doctor_finds_faults_and_is_offline_by_default() {
     let keyless = cli.command(&["doctor", "--json"]).env_remove("VT_APIKEY").output().unwrap();
     assert_eq!(keyless.status.code(), Some(3), "{keyless:?}");
     assert!(named(&keyless, "key")["advice"].as_str().unwrap().contains("BEHAVIEW_API_KEY"));
-    assert!(errors(&keyless).contains("1 of 5 checks found something wrong, first: key"), "{keyless:?}");
+    assert!(errors(&keyless).contains("1 of 6 checks found something wrong, first: key"), "{keyless:?}");
     assert_eq!(named(&keyless, "key")["status"], "error");
     json(&cli.run(&["list", &main_file()]));
     let store = cli.home.path().join(".local/share/behaview/records.db");

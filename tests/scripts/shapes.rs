@@ -128,7 +128,10 @@ fn json_has_the_members_that_the_manual_has() {
             assert!(is_seen || meaning.contains("absent"), "{table}: {path} is documented, not printed");
         }
     }
-    let untried: Vec<_> =
-        tables.keys().filter(|table| !seen.contains_key(*table) && !["side", "cost"].contains(table)).collect();
+    // The one of the team store needs a database: tests/team has it.
+    let untried: Vec<_> = tables
+        .keys()
+        .filter(|table| !seen.contains_key(*table) && !["side", "cost", "team status"].contains(table))
+        .collect();
     assert!(untried.is_empty(), "{untried:?}");
 }

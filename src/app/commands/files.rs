@@ -102,7 +102,7 @@ commands! {
                 m.files.missing_reports(&m.calls).len() > usize::from(m.overlays.find::<ComparisonList>().is_none())
             }),
         ])
-        => Action::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.quota_state.price_of_reports(m.files.missing_reports(&m.calls).len()), begin: Model::open_missing };
+        => Action::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.quota_state.price_of_reports(&m.files.missing_reports(&m.calls)), begin: Model::open_missing };
     "stop" [key('s')] "stop", 1, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::TextPage]),
         "Stop opening all, or watching the file's scan: nothing further is sent"
         if Availability::Has("reports that are being opened, or a watched scan", |m| {

@@ -245,7 +245,7 @@ commands! {
         if Availability::Has("valid input for the request", |m| form_request(m).is_some()) => Action::Send {
             request: form_request,
             is_stored: is_form_stored,
-            with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request)),
+            with_stored: |m| form_request(m).into_iter().for_each(|request| m.load_stored(request, ResponseSource::Stored)),
             source: ResponseSource::StoredOrService,
         };
     "refetch-typed" [Key::Ctrl('a')] "send again", 2, FORM,

@@ -143,9 +143,9 @@ impl Model {
             let calls = count(follow.made, "call");
             self.follows.finish(file);
             // If the list has identifiers only, its reports still have to be opened.
-            let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls).len() } else { 0 };
-            let price = self.quota_state.price_of_reports(missing);
-            let open = match missing {
+            let missing = if self.file() == Some(file) { self.files.missing_reports(&self.calls) } else { Vec::new() };
+            let price = self.quota_state.price_of_reports(&missing);
+            let open = match missing.len() {
                 0 => String::new(),
                 1 => format!(" {} opens the report, for {price}.", self.key_label("open")),
                 count => format!(" {} opens the {count} reports, for {price}.", self.key_label("open-all")),

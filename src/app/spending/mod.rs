@@ -20,6 +20,7 @@ pub(super) use ad_hoc::last_30_days;
 pub use ad_hoc::{AD_HOC_REQUESTS, AdHocPrompt, AdHocRequest, PlannedOperations, Planner, Prompt};
 pub use calls::{Calls, InFlightCall};
 pub use price::{KeyPrice, Obstacle};
+pub(super) use sending::find_shared;
 use std::sync::Arc;
 
 /// A confirmation before something becomes public, costs more than the limit, or does harm.

@@ -9,7 +9,7 @@ use crate::report::identifier::FileHash;
 use crate::request::Request;
 use crate::text::{lasting, thousands};
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// The current cost of a key, and its obstacle.
@@ -26,6 +26,8 @@ pub struct KeyPrice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obstacle {
     Stored,
+    /// The team has paid for it: who, and when.
+    Shared(String),
     InFlight,
     Offline,
     NoApiKey,
@@ -40,6 +42,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stored => f.write_str("stored"),
+            Self::Shared(_) => f.write_str("team"),
             Self::InFlight => f.write_str("in flight"),
             Self::Offline => f.write_str("offline"),
             Self::NoApiKey => f.write_str("no key"),
@@ -64,7 +67,7 @@ impl KeyPrice {
     /// Whether none of it is ever charged.
     pub fn is_free(&self) -> bool {
         let is_free = self.plan.refusal().is_none() && self.plan.worst() == Some(0);
-        self.obstacle == Some(Obstacle::Stored) || self.obstacle.is_none() && is_free
+        matches!(self.obstacle, Some(Obstacle::Stored | Obstacle::Shared(_))) || self.obstacle.is_none() && is_free
     }
 
     pub(crate) fn is_over_budget(&self) -> bool {
@@ -77,6 +80,7 @@ impl KeyPrice {
         match &self.obstacle {
             None => format!("{later}{}", self.plan),
             Some(Obstacle::Stored) => "0, stored".to_owned(),
+            Some(Obstacle::Shared(by)) => format!("0, {by}"),
             Some(Obstacle::OverBudget) => format!("{later}{}, over budget", self.plan),
             Some(obstacle) => obstacle.to_string(),
         }
@@ -156,6 +160,8 @@ pub struct QuotaState {
     pub(crate) usage: Option<Usage>,
     /// The user's entitlements, as far as known.
     pub entitlements: Entitlements,
+    /// What the team has paid for, as it said last: who, and when.
+    pub(crate) shared: HashMap<Request, String>,
     pub(crate) spent: BTreeMap<Unit, SpentUnits>,
     pub allowance: BudgetState,
     /// Whether the user requested the counters, and a message announces them.
@@ -184,8 +190,15 @@ impl QuotaState {
         Plan::of(operations, &self.entitlements)
     }
 
-    pub(crate) fn price_of_reports(&self, count: usize) -> Plan {
-        Plan::of_reports(count, &self.entitlements)
+    /// Whether the team has paid for a response that is not stored here.
+    pub(super) fn is_shared(&self, request: &Request, source: ResponseSource) -> bool {
+        source == ResponseSource::StoredOrService && self.shared.contains_key(request)
+    }
+
+    /// The price of reports that are not stored: the team may have paid for some.
+    pub(crate) fn price_of_reports(&self, reports: &[Request]) -> Plan {
+        let paid = reports.iter().filter(|report| !self.shared.contains_key(report));
+        Plan::of_reports(paid.count(), &self.entitlements)
     }
 
     /// Units spent by this run; calls in flight count at their worst price.

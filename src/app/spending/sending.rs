@@ -1,6 +1,6 @@
 //! Sends requests for keys and confirmations: prices, obstacles, expensive calls, batches.
 
-use crate::app::commands::Action;
+use crate::app::commands::{Action, next_page};
 use crate::app::export_form::{ExportForm, SaveJob};
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{KeyOffer, ShownPrices};
@@ -12,6 +12,9 @@ use crate::request::{Quote, Request, UploadLimit};
 impl Model {
     /// Sends a request that can be sent and is not in flight, after confirmation where needed.
     pub(crate) fn send_or_confirm(&mut self, request: Request, source: ResponseSource) {
+        if self.quota_state.is_shared(&request, source) {
+            return self.load_stored(request, ResponseSource::Team);
+        }
         let quote = request.quote(&self.quota_state.entitlements);
         if self.is_refused(&quote, None) {
             return;
@@ -33,6 +36,10 @@ impl Model {
 
     /// Sends a request whose price was confirmed; returns whether it was sent.
     pub(crate) fn send_confirmed(&mut self, request: Request, source: ResponseSource) -> bool {
+        if self.quota_state.is_shared(&request, source) && !self.calls.has(&request) {
+            self.load_stored(request, ResponseSource::Team);
+            return true;
+        }
         let price = self.quota_state.price_from(&request, source, self.overlays.missing(&request));
         let quote = request.quote(&self.quota_state.entitlements).at(price);
         if self.is_refused(&quote, self.quota_state.quota_obstacle(quote.price(), self.now)) {
@@ -44,14 +51,15 @@ impl Model {
         true
     }
 
-    /// Loads a response shown as stored; sends nothing even if it was deleted since.
-    pub(crate) fn load_stored(&mut self, request: Request) {
+    /// Loads what is shown as stored, here or by the team; sends nothing even if that is gone.
+    pub(crate) fn load_stored(&mut self, request: Request, source: ResponseSource) {
         if self.refuse_in_flight(&request) || self.is_quitting {
             return;
         }
+        self.forget_failure(&request);
         let quote = request.quote(&self.quota_state.entitlements);
         self.calls.begin(quote.request().clone(), false, self.now);
-        self.emit(ServiceCall::Send { quote: Box::new(quote), source: ResponseSource::Stored });
+        self.emit(ServiceCall::Send { quote: Box::new(quote), source });
     }
 
     /// Refuses a request in flight or impossible now, with the reason; returns whether it did.
@@ -89,7 +97,7 @@ impl Model {
     pub fn price_of_choice(&self, choice: &KeyChoice) -> KeyPrice {
         match &choice.consent {
             Consent::Send(request, source) => self.price_of_request(request, *source),
-            Consent::OpenAll(reports) => self.price_of_plan(self.quota_state.price_of_reports(reports.len())),
+            Consent::OpenAll(reports) => self.price_of_plan(self.quota_state.price_of_reports(reports)),
             Consent::SubmitLarge(submission) => {
                 self.price_of_plan(price_of(submission, UploadLimit::Large, &self.quota_state.entitlements))
             }
@@ -158,7 +166,7 @@ impl Model {
 
     pub(crate) fn open_missing(&mut self) {
         let missing = self.files.missing_reports(&self.calls);
-        let price = self.quota_state.price_of_reports(missing.len());
+        let price = self.quota_state.price_of_reports(&missing);
         let only = self.quota_state.insufficient_quota(&price, self.now);
         if only.is_some() || self.settings.must_confirm(price.worst()) {
             let only = only.map(|only| format!(", and {only}: what comes after those fails")).unwrap_or_default();
@@ -220,6 +228,10 @@ impl Model {
 
     /// The cost of one request to this source, and its obstacle.
     pub fn price_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
+        if let Some(by) = self.quota_state.shared.get(request).filter(|_| source == ResponseSource::StoredOrService) {
+            let obstacle = if self.calls.has(request) { Obstacle::InFlight } else { Obstacle::Shared(by.clone()) };
+            return KeyPrice { obstacle: Some(obstacle), ..KeyPrice::default() };
+        }
         let tag = self.price_of_plan(Plan {
             prices: vec![self.quota_state.price_from(request, source, self.overlays.missing(request))],
         });
@@ -241,7 +253,7 @@ impl Model {
             }
             (Some(_), ..) => "no API key. Set BEHAVIEW_API_KEY and start again, or run `behaview demo`.".to_owned(),
             (None, Some(reason), _) => format!("{reason}. {} explains.", self.key_label("prices")),
-            (None, None, None | Some(Obstacle::Stored | Obstacle::InFlight)) => return false,
+            (None, None, None | Some(Obstacle::Stored | Obstacle::Shared(_) | Obstacle::InFlight)) => return false,
             (None, None, Some(Obstacle::QuotaSpent(_))) => {
                 format!("{}. {} rereads the counters for free.", tag.label(), self.key_label("counters"))
             }
@@ -283,5 +295,13 @@ impl Model {
             _ => command.requests(self),
         };
         Some(KeyOffer { command: command.resolve(self).name, requests, price })
+    }
+}
+
+/// Asks which of the reports and pages that the shown list lacks the team has paid for.
+pub(crate) fn find_shared(model: &mut Model) {
+    if model.service.has_team {
+        let missing = model.files.missing_reports(&model.calls).into_iter().chain(next_page(model)).collect();
+        model.emit(ServiceCall::FindShared(missing));
     }
 }

@@ -92,6 +92,7 @@ impl Performer {
             Effect::Service(ServiceCall::Cancel(request)) => {
                 self.gateway.iter().for_each(|gateway| gateway.cancel(&request));
             }
+            Effect::Service(ServiceCall::FindShared(requests)) => self.find_shared(requests),
             Effect::Store(job) => self.use_store(job),
             Effect::Report(job) => self.read_report(job),
             Effect::Search(job) => self.search(job),
@@ -126,6 +127,21 @@ impl Performer {
         });
     }
 
+    /// Asks what the team has paid for; then shares what is not shared yet.
+    fn find_shared(&self, requests: Vec<Request>) {
+        let (Some(gateway), Some(runtime)) = (&self.gateway, &self.threads) else { return };
+        let (work, gateway) = (self.work(), Arc::clone(gateway));
+        let asked = runtime.spawn(async move {
+            // Prices are without a team store that does not respond; the next call says so.
+            let found = gateway.find_shared(&requests).await.unwrap_or_default();
+            work.send(ServiceEvent::Shared(found.into_iter().map(|(request, copy)| (request, copy.label())).collect()));
+            if let Some(notice) = gateway.share().await {
+                work.send(Message::Notice(sentence(&notice)));
+            }
+        });
+        self.watch(asked, |bug| Message::Notice(bug.to_string()));
+    }
+
     fn watch(&self, done: JoinHandle<()>, message: impl FnOnce(GatewayError) -> Message + Send + 'static) {
         let Some(threads) = &self.threads else { return };
         let outbox = self.outbox.clone();
@@ -152,11 +168,12 @@ fn visible_text(error: &dyn std::fmt::Display) -> String {
 
 async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSource) {
     let request = quote.request().clone();
-    let is_paid = !quote.price().is_free();
+    let is_paid = !quote.price().is_free() && source != ResponseSource::Team;
     let begun = (gateway.clock)();
     let progress = |received| {
         let request = request.clone();
         work.send(match received {
+            Received::Notice(words) => return work.send(Message::Notice(sentence(&words))),
             Received::Begun(body) => ServiceEvent::ReportBegun(request, body),
             Received::Bytes { bytes, total } => ServiceEvent::Progress(request, bytes, total),
             Received::NotBefore(at) => ServiceEvent::RateLimitedUntil(at),
@@ -164,6 +181,7 @@ async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSo
     };
     let result = match source {
         ResponseSource::Stored => gateway.get_stored(quote),
+        ResponseSource::Team => gateway.get_shared(quote, &progress).await,
         ResponseSource::StoredOrService => gateway.get(quote, &progress).await,
         ResponseSource::Service => gateway.fetch(quote, &progress).await,
     };
@@ -197,6 +215,9 @@ async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSo
     });
     let result = result.map(|response| completed(gateway, &request, response, is_stored));
     work.send(ServiceEvent::Ended(request, result));
+    if let Some(notice) = gateway.share().await {
+        work.send(Message::Notice(sentence(&notice)));
+    }
 }
 
 /// Adds stored data to a response: the limit per minute, the reports of a stored page.

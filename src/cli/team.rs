@@ -1,0 +1,142 @@
+//! `behaview team`: sets up the team store, checks it, and prints what is shared. Sends nothing to the service.
+
+use super::about::FormatFlags;
+use super::doctor::{Check, good, print_checks, warning, wrong};
+use super::exit::kind_of_team;
+use super::*;
+use crate::team::{Team, TeamError, TeamRole, TeamShare};
+use clap::Subcommand;
+
+#[derive(Debug, Args)]
+#[command(mut_subcommands(short_help), after_help = examples("team"))]
+pub(super) struct TeamArgs {
+    #[command(subcommand)]
+    command: TeamCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TeamCommand {
+    /// Make the tables and roles in the database of team.url, or update them; its user must be allowed to
+    Init,
+    /// Check the connection, the tables, and the user's role, and give advice
+    #[command(after_help = examples("team check"))]
+    Check(FormatFlags),
+    /// Print what is shared: responses, reports and sizes by person
+    Status(FormatFlags),
+}
+
+impl TeamArgs {
+    pub(super) fn run(self, common: &Common) -> Result<()> {
+        let (folders, config) = common.config()?;
+        match self.command {
+            TeamCommand::Check(form) => print_checks(form.json, &checks(&config, true)),
+            TeamCommand::Init => init(&team(&config)?),
+            TeamCommand::Status(form) => status(form.json, &team(&config)?, &folders, &config),
+        }
+    }
+}
+
+fn team(config: &Config) -> Result<Team> {
+    config.team()?.ok_or_else(|| FailureKind::Usage.error("team.url is not set; behaview help team").into())
+}
+
+fn init(team: &Team) -> Result<()> {
+    let version = runtime()?.block_on(team.init())?;
+    print_text(&format!(
+        "{}: the tables have version {version}. Give each person a role, in the database:\n  CREATE ROLE ana LOGIN PASSWORD '...' IN \
+         ROLE behaview_analyst;\nThe other roles: behaview_reader reads only, behaview_lead sees what everyone spent.\n",
+        team.label()
+    ))
+}
+
+/// The checks of the team store; without `connects` only those of the config.
+pub(super) fn checks(config: &Config, connects: bool) -> Vec<Check> {
+    let team = match config.team() {
+        Err(error) => return vec![wrong("team", kind_of_team(&error), error.to_string(), "behaview help team")],
+        Ok(None) => return vec![good("team", "none: nothing is shared (team.url is not set)")],
+        Ok(Some(team)) => team,
+    };
+    let is_shared = config.profile().is_ok_and(|profile| profile.share) && config.is_persistent();
+    let label = team.label();
+    let address = match is_shared {
+        true => good("team", label),
+        false => warning(
+            "team",
+            format!("{label}; this profile shares nothing"),
+            "share = true and store.persist = true share",
+        ),
+    };
+    if !connects {
+        return vec![address];
+    }
+    let role = runtime().map_err(|error| TeamError::Failed(error.to_string()));
+    let role = match role.and_then(|runtime| runtime.block_on(team.role())) {
+        Ok(role) => role,
+        Err(error) => {
+            return vec![address, wrong("team store", kind_of_team(&error), error.to_string(), advice(&error))];
+        }
+    };
+    let found = format!("role {}: {}", role.name(), role.label());
+    let role = match role {
+        TeamRole::Nothing => wrong("team store", FailureKind::Refused, found, ASK_FOR_ROLE),
+        TeamRole::Reader => warning("team store", found, ASK_FOR_ROLE),
+        TeamRole::Analyst | TeamRole::Lead => good("team store", found),
+    };
+    vec![address, role]
+}
+
+const ASK_FOR_ROLE: &str = "to share, ask for GRANT behaview_analyst TO the user";
+
+fn advice(error: &TeamError) -> &'static str {
+    match error {
+        TeamError::Unreachable(_) => {
+            "see that the server runs and its certificate is for this host: team.ca_file trusts an authority of your own"
+        }
+        TeamError::Rejected(_) => "see user, database and password: in team.url, PGPASSWORD or ~/.pgpass",
+        TeamError::Denied(_) => ASK_FOR_ROLE,
+        TeamError::NoSchema => "behaview team init makes the tables, as a user who may",
+        _ => "behaview help team",
+    }
+}
+
+fn status(as_json: bool, team: &Team, folders: &Folders, config: &Config) -> Result<()> {
+    let shares = runtime()?.block_on(team.shares())?;
+    let waiting = open_for_reading(&folders.store)?.unshared(&service_of(&config.profile()?))?.len() as u64;
+    let sum = |of: fn(&TeamShare) -> u64| shares.iter().map(of).sum::<u64>();
+    let (responses, reports, size) =
+        (sum(|share| share.responses), sum(|share| share.reports), sum(|share| share.bytes));
+    let person = |share: &TeamShare| {
+        json!({
+            "person": share.person.unicode(),
+            "responses": share.responses,
+            "reports": share.reports,
+            "bytes": share.bytes,
+            "latest_at": share.latest,
+        })
+    };
+    let shown = json!({
+        "store": team.label(),
+        "responses": responses,
+        "reports": reports,
+        "bytes": size,
+        "people": shares.iter().map(person).collect::<Vec<_>>(),
+        "latest_at": shares.first().map(|share| share.latest),
+        // Responses of this machine that are shared with the next call.
+        "waiting": waiting,
+    });
+    print(as_json, &shown, || {
+        let row = |share: &TeamShare| {
+            [
+                share.person.visible().to_string(),
+                thousands(share.responses),
+                thousands(share.reports),
+                bytes(share.bytes),
+                share.latest.strftime("%F %H:%M").to_string(),
+            ]
+        };
+        let rows = table(["person", ">responses", ">reports", ">size", "latest (UTC)"], shares.iter().map(row));
+        let rows = if shares.is_empty() { "Nothing is shared yet.\n".to_owned() } else { rows };
+        let all = format!("{}, {}, {}", count(responses, "response"), count(reports, "report"), bytes(size));
+        format!("{rows}{}: {all}; {waiting} of this machine to be shared\n", team.label())
+    })
+}

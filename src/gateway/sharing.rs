@@ -1,0 +1,194 @@
+//! A group pays once: a response is taken from the team store if it is there, and shared once it is paid for.
+//!
+//! The bytes of a colleague pass the checks of a response of the service before they are stored as if received then.
+
+use super::reading::is_pending;
+use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
+use crate::log::Level;
+use crate::report::Body;
+use crate::report::page::Page;
+use crate::request::{Quote, Request};
+use crate::service::error::ServiceError;
+use crate::store::{NewResponse, RecordedCall};
+use crate::team::{Team, TeamAnswer, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Interval of the questions whether a colleague's response is stored.
+const CLAIM_POLL: Duration = Duration::from_millis(500);
+
+impl Gateway {
+    /// The team store with the key of a response that is shared there.
+    fn team_key(&self, request: &Request) -> Option<(&Arc<Team>, Vec<u8>)> {
+        self.team.as_ref().zip(request.storage_key())
+    }
+
+    /// Takes a response from the team store; waits while a colleague has the same request in flight. `None` if the
+    /// request is to be sent: then it is claimed, unless the team store does not respond.
+    pub(super) async fn take_from_team(
+        &self,
+        request: &Request,
+        call: &RecordedCall,
+        progress: OnProgress<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<(StoredResponse, String)>, GatewayError> {
+        let Some((team, key)) = self.team_key(request) else { return Ok(None) };
+        let token = format!("{}-{}", self.session, call.entry);
+        let mut refused = Vec::new();
+        let mut waits_for = None;
+        loop {
+            let question = TeamQuestion { service: &self.service, key: &key, token: &token, refused: &refused };
+            match team.ask(question).await {
+                Ok(TeamAnswer::Stored(copy)) => match self.take_copy(team, request, &copy, progress).await {
+                    Ok(stored) => return Ok(Some((stored, copy.label()))),
+                    Err(why) => {
+                        let person = copy.person.visible_cut(40);
+                        progress(Received::Notice(format!("the copy that {person} has shared is not used: {why}")));
+                        self.log.write(Level::Error, "team copy not used", &[("why", &why)]);
+                        refused.push(copy.id);
+                    }
+                },
+                Ok(TeamAnswer::InFlight(person)) => {
+                    let person = person.visible_cut(40);
+                    if waits_for.as_ref() != Some(&person) {
+                        progress(Received::Notice(format!(
+                            "{person} is fetching it: the team pays once, so this waits"
+                        )));
+                        waits_for = Some(person);
+                    }
+                    if cancel.run_until_cancelled(tokio::time::sleep(CLAIM_POLL)).await.is_none() {
+                        return Err(GatewayError::unsent(ServiceError::Unsent));
+                    }
+                }
+                Ok(TeamAnswer::Claimed(claim)) => {
+                    self.state().claims.push(claim);
+                    return Ok(None);
+                }
+                Ok(TeamAnswer::ReadOnly) => return Ok(None),
+                Err(why) if team.unreachable == UnreachablePolicy::Refuse => return Err(GatewayError::Team(why)),
+                Err(why) => {
+                    self.team_notice(&why).into_iter().for_each(|notice| progress(Received::Notice(notice)));
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// The response in the store, or else in the team store; never sends a request.
+    pub async fn get_shared(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
+        let request = quote.request();
+        let Some((team, key)) = self.team_key(request) else { return self.get_stored(quote) };
+        if let Some(stored) = self.stored(request)? {
+            return Ok(stored);
+        }
+        let found = team.find_each(&self.service, &[key]).await.map_err(GatewayError::Team)?.pop();
+        let copy = found.ok_or(GatewayError::NotStored)?;
+        self.take_copy(team, request, &copy, progress).await.map_err(|_| GatewayError::Team(TeamError::Damaged))
+    }
+
+    /// Of these requests, those whose responses the team store has.
+    pub async fn find_shared(&self, requests: &[Request]) -> Result<Vec<(Request, TeamCopy)>, TeamError> {
+        let keyed: Vec<_> = requests.iter().filter_map(|request| Some((request, self.team_key(request)?.1))).collect();
+        let Some(team) = self.team.as_ref().filter(|_| !keyed.is_empty()) else { return Ok(Vec::new()) };
+        let keys: Vec<_> = keyed.iter().map(|(_, key)| key.clone()).collect();
+        let copies = team.find_each(&self.service, &keys).await?;
+        let request = |copy: TeamCopy| Some(((*keyed.iter().find(|(_, key)| *key == copy.key)?.0).clone(), copy));
+        Ok(copies.into_iter().filter_map(request).collect())
+    }
+
+    /// Checks a copy like a response, and stores it as if it were received then; of a list, its reports too.
+    async fn take_copy(
+        &self,
+        team: &Arc<Team>,
+        request: &Request,
+        copy: &TeamCopy,
+        progress: OnProgress<'_>,
+    ) -> Result<StoredResponse, String> {
+        let stored = self.take_one(team, request, copy, progress).await?;
+        if let Request::Behaviours { file, .. } = request {
+            let page = Page::of_file(&stored.body, file).map_err(|error| error.to_string())?;
+            let listed = page.entries.into_iter().map(|entry| Request::Behaviour { identifier: entry.identifier });
+            let missing: Vec<_> =
+                listed.filter(|report| self.stored(report).is_ok_and(|found| found.is_none())).collect();
+            // One that cannot be taken has a price of its own.
+            for (report, copy) in self.find_shared(&missing).await.unwrap_or_default() {
+                let _ = self.take_one(team, &report, &copy, progress).await;
+            }
+        }
+        Ok(stored)
+    }
+
+    async fn take_one(
+        &self,
+        team: &Arc<Team>,
+        request: &Request,
+        copy: &TeamCopy,
+        progress: OnProgress<'_>,
+    ) -> Result<StoredResponse, String> {
+        let report = |bytes, total| progress(Received::Bytes { bytes, total: Some(total) });
+        let limit = self.client.max_bytes(request);
+        let bytes = team.read(copy, limit, report).await.map_err(|error| error.to_string())?;
+        let body = Body::in_memory(bytes);
+        let parts = find_parts(request, &body).map_err(|error| error.to_string())?;
+        if is_pending(request, &body) {
+            return Err("it is not final".to_owned());
+        }
+        let received = copy.received.min((self.clock)());
+        let (service, profile) = (&*self.service, &*self.client.profile().name);
+        let new = NewResponse { service, profile, key: &copy.key, received, bytes: &body, imported: None };
+        let is_stored = self.store.write_response(&new).and_then(|()| self.store.move_read(&new, &parts, true));
+        is_stored.map_err(|error| error.to_string())?;
+        let label = copy.label();
+        self.log.write(Level::Info, "team", &[("what", &request.label()), ("from", &label)]);
+        Ok(self.stored(request).ok().flatten().unwrap_or_else(|| StoredResponse::new(received, body)))
+    }
+
+    /// Prepares the sharing of a response that was just stored; after a failed call, colleagues may send it.
+    pub(super) async fn note_sent(&self, request: &Request, is_stored: bool) {
+        let Some((_, key)) = self.team_key(request) else { return };
+        if is_stored && self.store.record_unshared(&self.service, &key).is_ok() {
+            return;
+        }
+        self.release_claim(&key).await;
+    }
+
+    async fn release_claim(&self, key: &[u8]) {
+        let claim = {
+            let claims = &mut self.state().claims;
+            claims.iter().position(|claim| claim.is_for(key)).map(|at| claims.swap_remove(at))
+        };
+        if let Some(claim) = claim {
+            claim.release().await;
+        }
+    }
+
+    /// Shares what is stored and not shared yet. Call it after each response was handed over; returns a message
+    /// for the user the first time that the team store does not respond.
+    pub async fn share(&self) -> Option<String> {
+        let team = self.team.as_ref()?;
+        let _one = self.sharing.lock().await;
+        for key in self.store.unshared(&self.service).ok()? {
+            let shared = match self.store.own_response(&self.service, &key) {
+                Ok(Some((received, bytes))) => team.add(&self.service, &key, received, &bytes).await,
+                // It was deleted, or could not be read.
+                _ => Ok(()),
+            };
+            if let Err(why) = &shared {
+                self.log.write(Level::Error, "not shared", &[("why", why)]);
+            }
+            self.release_claim(&key).await;
+            if let Some(why) = shared.err().filter(TeamError::is_temporary) {
+                return self.team_notice(&why);
+            }
+            let _ = self.store.forget_unshared(&self.service, &key);
+        }
+        None
+    }
+
+    /// A message about a team store that does not respond, once until it does again.
+    fn team_notice(&self, why: &TeamError) -> Option<String> {
+        let team = self.team.as_ref()?;
+        team.is_news().then(|| format!("{why}. Calls are paid for, and shared later"))
+    }
+}

@@ -1,0 +1,428 @@
+//! The team store: responses that colleagues have paid for, in a PostgreSQL database that a group shares.
+//!
+//! ```text
+//! stored by a colleague? ── yes ──> the copy: its size is bounded, its digest and its key are checked
+//!   └─ no ─> claimed by a colleague? ── yes ──> ask again, until it is stored or the claim expires
+//!              └─ no ─> claim it; the caller sends, adds the response, and releases the claim
+//! ```
+//! Rows are as untrusted as a response of the service. The database says who wrote a row, not the program.
+
+mod address;
+mod error;
+mod schema;
+
+pub use error::TeamError;
+pub use schema::TeamRole;
+
+use crate::environment::Variables;
+use crate::text::Untrusted;
+use address::TeamAddress;
+use jiff::Timestamp;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Row};
+
+/// How long a question may take, unless the config sets it.
+pub const QUESTION_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// How long no question is asked after one without an answer.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// Maximum silence of the database while bytes are read or added.
+const TRANSFER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Interval at which a claim is renewed; it expires after three of them, by the clock of the database.
+const RENEWAL: Duration = Duration::from_secs(5);
+
+/// Bytes of a copy that are read per question.
+const CHUNK: i32 = 4 << 20;
+
+/// The largest response that is shared, in compressed bytes.
+const MAX_SHARED_BYTES: u64 = 256 << 20;
+
+/// The zstd level of shared bytes.
+const LEVEL: i32 = 3;
+
+const FIND: &str = "SELECT id, person, received, digest, length, octet_length(packed)::bigint, key
+    FROM behaview.response WHERE service = $1 AND sha256(key) = sha256($2) AND key = $2 AND id <> ALL ($3)
+    ORDER BY received DESC, id DESC LIMIT 1";
+
+/// The newest copy of each of several keys.
+const FIND_EACH: &str =
+    "SELECT DISTINCT ON (key) id, person, received, digest, length, octet_length(packed)::bigint, key
+    FROM behaview.response WHERE service = $1 AND sha256(key) IN (SELECT sha256(one) FROM unnest($2) AS one)
+    ORDER BY key, received DESC, id DESC";
+
+const CLAIM: &str = "INSERT INTO behaview.claim AS known (service, key, token) VALUES ($1, sha256($2), $3)
+    ON CONFLICT (service, key) DO UPDATE SET token = excluded.token
+        WHERE known.token = excluded.token OR known.renewed < now() - interval '15 seconds' RETURNING token";
+
+const HOLDER: &str = "SELECT person FROM behaview.claim WHERE service = $1 AND key = sha256($2)";
+
+const RENEW: &str = "UPDATE behaview.claim SET token = token WHERE service = $1 AND key = sha256($2) AND token = $3";
+
+const RELEASE: &str = "DELETE FROM behaview.claim WHERE service = $1 AND key = sha256($2) AND token = $3";
+
+const CHUNK_OF: &str = "SELECT substring(packed FROM $2 FOR $3) FROM behaview.response WHERE id = $1";
+
+const ADD: &str = "INSERT INTO behaview.response (service, key, received, digest, length, packed)
+    VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
+
+const STATUS: &str = "SELECT person, count(*), count(*) FILTER (WHERE substring(key FOR 10) = 'behaviour '),
+    sum(octet_length(packed))::bigint, max(received) FROM behaview.response GROUP BY person ORDER BY 5 DESC";
+
+/// What a call costs while the team store does not respond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+pub enum UnreachablePolicy {
+    /// It is sent, and shared later.
+    #[default]
+    #[serde(rename = "go on")]
+    GoOn,
+    /// It is not sent.
+    #[serde(rename = "refuse")]
+    Refuse,
+}
+
+/// The settings of a team store.
+pub struct TeamSettings<'a> {
+    pub url: &'a str,
+    /// Certificates (PEM) that are trusted in place of the system's.
+    pub ca_file: Option<PathBuf>,
+    pub unreachable: UnreachablePolicy,
+    pub timeout: Duration,
+}
+
+/// A team store, connected to with the first question.
+pub struct Team {
+    address: TeamAddress,
+    timeout: Duration,
+    pub unreachable: UnreachablePolicy,
+    /// The connection; locked while one is made.
+    open: Mutex<Option<Arc<Client>>>,
+    /// When the last question had no answer, and why.
+    failure: std::sync::Mutex<Option<(Instant, TeamError)>>,
+    /// Whether the user knows that it does not respond.
+    is_told: AtomicBool,
+}
+
+/// A response in question.
+#[derive(Clone, Copy)]
+pub struct TeamQuestion<'a> {
+    pub service: &'a str,
+    pub key: &'a [u8],
+    /// Identifies the call among all of the group.
+    pub token: &'a str,
+    /// Copies that have failed a check.
+    pub refused: &'a [i64],
+}
+
+/// A response that a colleague has shared; its bytes are read by [`Team::read`].
+#[derive(Debug, Clone)]
+pub struct TeamCopy {
+    pub id: i64,
+    pub person: Untrusted,
+    pub received: Timestamp,
+    pub key: Vec<u8>,
+    digest: Vec<u8>,
+    length: u64,
+    packed: u64,
+}
+
+/// The state of a response in the team store.
+pub enum TeamAnswer {
+    Stored(TeamCopy),
+    /// A colleague has sent the same request.
+    InFlight(Untrusted),
+    Claimed(TeamClaim),
+    /// The user may read shared responses, and share none.
+    ReadOnly,
+}
+
+/// The right to send a request, renewed until it is dropped.
+pub struct TeamClaim {
+    team: Arc<Team>,
+    service: String,
+    key: Vec<u8>,
+    token: String,
+    renewing: JoinHandle<()>,
+}
+
+/// What a person has shared.
+#[derive(Debug, Clone)]
+pub struct TeamShare {
+    pub person: Untrusted,
+    pub responses: u64,
+    pub reports: u64,
+    /// Compressed.
+    pub bytes: u64,
+    pub latest: Timestamp,
+}
+
+impl TeamCopy {
+    /// Who paid for it, and when.
+    pub fn label(&self) -> String {
+        format!("stored by the team ({}, {})", self.person.visible_cut(40), self.received.strftime("%F"))
+    }
+
+    fn read(row: &Row) -> Result<Self, TeamError> {
+        let size = |column| row.try_get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(u64::MAX));
+        let received = Timestamp::from_millisecond(row.try_get(2)?).unwrap_or(Timestamp::UNIX_EPOCH);
+        Ok(Self {
+            id: row.try_get(0)?,
+            person: Untrusted::from(row.try_get::<_, String>(1)?),
+            received,
+            digest: row.try_get(3)?,
+            length: size(4)?,
+            packed: size(5)?,
+            key: row.try_get(6)?,
+        })
+    }
+
+    /// Unpacks bytes; fails unless they have the length and the digest of the original.
+    fn unpack(&self, packed: &[u8]) -> Result<Vec<u8>, TeamError> {
+        let mut bytes = Vec::new();
+        let decoder = zstd::Decoder::with_buffer(packed).map_err(|_| TeamError::Damaged)?;
+        let read = decoder.take(self.length.saturating_add(1)).read_to_end(&mut bytes);
+        let is_sound = read.is_ok() && bytes.len() as u64 == self.length && *Sha256::digest(&bytes) == *self.digest;
+        if is_sound { Ok(bytes) } else { Err(TeamError::Damaged) }
+    }
+}
+
+impl Team {
+    /// A team store that is not connected yet; an error if its address cannot be used.
+    pub fn new(settings: TeamSettings<'_>, variable: Variables<'_>, home: Option<&Path>) -> Result<Self, TeamError> {
+        Ok(Self {
+            timeout: settings.timeout,
+            unreachable: settings.unreachable,
+            address: TeamAddress::parse(settings, variable, home)?,
+            open: Mutex::default(),
+            failure: std::sync::Mutex::default(),
+            is_told: AtomicBool::default(),
+        })
+    }
+
+    /// User, host and database, safe to show.
+    pub fn label(&self) -> String {
+        self.address.label()
+    }
+
+    /// Whether a failure is the first since the team store last responded.
+    pub fn is_news(&self) -> bool {
+        !self.is_told.swap(true, Ordering::Relaxed)
+    }
+
+    /// The open connection, or a new one. After a failure, there is none for a moment.
+    async fn client(&self) -> Result<Arc<Client>, TeamError> {
+        let recent = |(at, why): &(Instant, TeamError)| (at.elapsed() < PAUSE).then(|| why.clone());
+        if let Some(why) = self.failure().as_ref().and_then(recent) {
+            return Err(why);
+        }
+        let mut open = self.open.lock().await;
+        if let Some(client) = open.clone().filter(|client| !client.is_closed()) {
+            return Ok(client);
+        }
+        let connected = self.noted(schema::connect(&self.address).await)?;
+        Ok(Arc::clone(open.insert(Arc::new(connected))))
+    }
+
+    /// Ends a question that takes too long.
+    async fn in_time<T>(&self, question: impl Future<Output = Result<T, TeamError>>) -> Result<T, TeamError> {
+        let late = || TeamError::Unreachable(format!("no answer within {} ms", self.timeout.as_millis()));
+        let answer = timeout(self.timeout, question).await.unwrap_or_else(|_| Err(late()));
+        self.noted(answer)
+    }
+
+    /// The answer, after a failure was recorded.
+    fn noted<T>(&self, answer: Result<T, TeamError>) -> Result<T, TeamError> {
+        match &answer {
+            Err(why) => *self.failure() = Some((Instant::now(), why.clone())),
+            Ok(_) => self.is_told.store(false, Ordering::Relaxed),
+        }
+        answer
+    }
+
+    fn failure(&self) -> std::sync::MutexGuard<'_, Option<(Instant, TeamError)>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks for a response, and claims it if it is neither stored nor in flight.
+    pub async fn ask(self: &Arc<Self>, question: TeamQuestion<'_>) -> Result<TeamAnswer, TeamError> {
+        let client = self.client().await?;
+        self.in_time(self.find_or_claim(&client, question)).await
+    }
+
+    async fn find_or_claim(
+        self: &Arc<Self>,
+        client: &Client,
+        question: TeamQuestion<'_>,
+    ) -> Result<TeamAnswer, TeamError> {
+        let TeamQuestion { service, key, token, .. } = question;
+        if let Some(copy) = find(client, question).await? {
+            return Ok(TeamAnswer::Stored(copy));
+        }
+        let claimed: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&key, Type::BYTEA), (&token, Type::TEXT)];
+        let taken = match client.query_typed(CLAIM, &claimed).await {
+            Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => return Ok(TeamAnswer::ReadOnly),
+            taken => taken?,
+        };
+        if taken.is_empty() {
+            let holder = client.query_typed(HOLDER, &[(&service, Type::TEXT), (&key, Type::BYTEA)]).await?;
+            let person = holder.first().map(|row| row.try_get::<_, String>(0)).transpose()?;
+            return Ok(TeamAnswer::InFlight(Untrusted::from(person.unwrap_or_default())));
+        }
+        let claim = TeamClaim::new(Arc::clone(self), question);
+        // A colleague may have stored it, and released the claim, since the first look.
+        if let Some(copy) = find(client, question).await? {
+            claim.release().await;
+            return Ok(TeamAnswer::Stored(copy));
+        }
+        Ok(TeamAnswer::Claimed(claim))
+    }
+
+    /// The newest copy of each of these keys that has one.
+    pub async fn find_each(&self, service: &str, keys: &[Vec<u8>]) -> Result<Vec<TeamCopy>, TeamError> {
+        let client = self.client().await?;
+        let found = self.in_time(async {
+            let parameters: [Parameter<'_>; 2] = [(&service, Type::TEXT), (&keys, Type::BYTEA_ARRAY)];
+            Ok(client.query_typed(FIND_EACH, &parameters).await?)
+        });
+        let mut found = found.await?.iter().map(TeamCopy::read).collect::<Result<Vec<_>, _>>()?;
+        found.retain(|copy| keys.contains(&copy.key));
+        Ok(found)
+    }
+
+    /// The bytes of a copy, at most `limit`, checked against its digest.
+    pub async fn read(&self, copy: &TeamCopy, limit: u64, progress: impl Fn(u64, u64)) -> Result<Vec<u8>, TeamError> {
+        if copy.length > limit || copy.packed > limit.min(MAX_SHARED_BYTES) {
+            return Err(TeamError::TooLarge);
+        }
+        let client = self.client().await?;
+        let mut packed = Vec::new();
+        while (packed.len() as u64) < copy.packed {
+            let from = i32::try_from(packed.len() + 1).map_err(|_| TeamError::TooLarge)?;
+            let parameters: [Parameter<'_>; 3] = [(&copy.id, Type::INT8), (&from, Type::INT4), (&CHUNK, Type::INT4)];
+            let rows = in_transfer(client.query_typed(CHUNK_OF, &parameters)).await?;
+            let chunk: &[u8] = rows.first().map(|row| row.try_get(0)).transpose()?.unwrap_or_default();
+            if chunk.is_empty() || chunk.len() > CHUNK as usize {
+                return Err(TeamError::Damaged);
+            }
+            packed.extend_from_slice(chunk);
+            progress(packed.len() as u64, copy.packed);
+        }
+        copy.unpack(&packed)
+    }
+
+    /// Adds a response. One that is shared already stays as it is.
+    pub async fn add(&self, service: &str, key: &[u8], received: Timestamp, bytes: &[u8]) -> Result<(), TeamError> {
+        let packed = zstd::encode_all(bytes, LEVEL).map_err(|_| TeamError::Damaged)?;
+        if packed.len() as u64 > MAX_SHARED_BYTES {
+            return Err(TeamError::TooLarge);
+        }
+        let received = received.as_millisecond();
+        let digest = Sha256::digest(bytes).to_vec();
+        let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        let client =
+            timeout(self.timeout, self.client()).await.map_err(|_| TeamError::Unreachable("late".into()))??;
+        let parameters: [Parameter<'_>; 6] = [
+            (&service, Type::TEXT),
+            (&key, Type::BYTEA),
+            (&received, Type::INT8),
+            (&digest, Type::BYTEA),
+            (&length, Type::INT8),
+            (&packed, Type::BYTEA),
+        ];
+        in_transfer(client.execute_typed(ADD, &parameters)).await.map(drop)
+    }
+
+    /// What each person has shared, the latest first.
+    pub async fn shares(&self) -> Result<Vec<TeamShare>, TeamError> {
+        let rows = in_transfer(self.client().await?.query_typed(STATUS, &[])).await?;
+        let size = |row: &Row, column| row.try_get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(0));
+        let share = |row: &Row| {
+            Ok(TeamShare {
+                person: Untrusted::from(row.try_get::<_, String>(0)?),
+                responses: size(row, 1)?,
+                reports: size(row, 2)?,
+                bytes: size(row, 3)?,
+                latest: Timestamp::from_millisecond(row.try_get(4)?).unwrap_or_default(),
+            })
+        };
+        rows.iter().map(share).collect()
+    }
+
+    /// The role of the user in the team store.
+    pub async fn role(&self) -> Result<TeamRole, TeamError> {
+        schema::role(&*self.client().await?).await
+    }
+
+    /// Creates or updates the tables and roles; returns the version of the schema.
+    pub async fn init(&self) -> Result<i32, TeamError> {
+        schema::init(&mut self.address.connect().await?).await
+    }
+}
+
+impl TeamClaim {
+    fn new(team: Arc<Team>, question: TeamQuestion<'_>) -> Self {
+        let (service, key, token) = (question.service.to_owned(), question.key.to_vec(), question.token.to_owned());
+        let renewing = {
+            let (team, service, key, token) = (Arc::clone(&team), service.clone(), key.clone(), token.clone());
+            tokio::spawn(async move {
+                loop {
+                    tokio::time::sleep(RENEWAL).await;
+                    // One that cannot be renewed expires: then a colleague may send the same request.
+                    let _ = team.change(RENEW, &service, &key, &token).await;
+                }
+            })
+        };
+        Self { team, service, key, token, renewing }
+    }
+
+    /// Whether it is for this response.
+    pub fn is_for(&self, key: &[u8]) -> bool {
+        self.key == key
+    }
+
+    /// Lets colleagues send the request. One that cannot be released expires.
+    pub async fn release(self) {
+        let _ = self.team.change(RELEASE, &self.service, &self.key, &self.token).await;
+    }
+}
+
+impl Drop for TeamClaim {
+    fn drop(&mut self) {
+        self.renewing.abort();
+    }
+}
+
+impl Team {
+    async fn change(&self, statement: &str, service: &str, key: &[u8], token: &str) -> Result<(), TeamError> {
+        let parameters: [Parameter<'_>; 3] = [(&service, Type::TEXT), (&key, Type::BYTEA), (&token, Type::TEXT)];
+        let client = self.client().await?;
+        in_transfer(client.execute_typed(statement, &parameters)).await.map(drop)
+    }
+}
+
+type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+async fn find(client: &Client, question: TeamQuestion<'_>) -> Result<Option<TeamCopy>, TeamError> {
+    let parameters: [Parameter<'_>; 3] =
+        [(&question.service, Type::TEXT), (&question.key, Type::BYTEA), (&question.refused, Type::INT8_ARRAY)];
+    let rows = client.query_typed(FIND, &parameters).await?;
+    let copy = rows.first().map(TeamCopy::read).transpose()?;
+    Ok(copy.filter(|copy| copy.key == question.key))
+}
+
+async fn in_transfer<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, TeamError> {
+    let silent = |_| TeamError::Unreachable(format!("silent for {} s", TRANSFER_TIMEOUT.as_secs()));
+    Ok(timeout(TRANSFER_TIMEOUT, work).await.map_err(silent)??)
+}
