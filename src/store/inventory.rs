@@ -102,27 +102,28 @@ impl Store {
         }
         let forgotten = self.forgotten(deletion)?;
         deletion.things.iter().try_for_each(|thing| self.remove(thing))?;
-        if deletion.things.iter().any(|thing| thing.report().is_some()) {
-            self.forget_values()?;
-        }
         let everything = [all.as_slice(), lists.as_slice()].concat();
         let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
         gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
+        // Whether or not the index can be written, the rest is deleted; the next deletion forgets too.
+        let mut forgotten_values = Ok(());
         if deletion.service.is_none() && deletion.what.contains(&DeletionTarget::Everything) {
+            self.remove_values();
             let delete = |_lock| leftovers(&self.folder)?.iter().try_for_each(std::fs::remove_file);
             self.stored(lock_folder(&self.folder).and_then(delete))?;
+        } else {
+            forgotten_values = self.forget_values();
         }
-        if deletion.noted.is_empty() && forgotten.is_empty() {
-            return Ok(true);
+        if !deletion.noted.is_empty() || !forgotten.is_empty() {
+            self.write(|transaction| {
+                let mut notes = transaction.prepare("DELETE FROM note WHERE identifier = ?1")?;
+                deletion.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
+                let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
+                forgotten.iter().try_for_each(|(service, file, _)| earlier.execute(params![service, file]).map(drop))
+            })?;
+            self.copy()?;
         }
-        self.write(|transaction| {
-            let mut notes = transaction.prepare("DELETE FROM note WHERE identifier = ?1")?;
-            deletion.noted.iter().try_for_each(|identifier| notes.execute([identifier.as_bytes()]).map(drop))?;
-            let mut earlier = transaction.prepare("DELETE FROM file WHERE service = ?1 AND sha256 = ?2")?;
-            forgotten.iter().try_for_each(|(service, file, _)| earlier.execute(params![service, file]).map(drop))
-        })?;
-        self.copy()?;
-        Ok(true)
+        forgotten_values.map(|()| true)
     }
 
     /// Deletes the file of an entry; notes have none.

@@ -131,18 +131,26 @@ impl ValueIndex {
             places.into_iter().try_for_each(|place| select.execute([place]).map(drop))?;
             transaction.execute("DELETE FROM value WHERE id & ?1 NOT IN (SELECT id FROM report)", [REPORT]).map(drop)
         })?;
-        self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        let is_busy = self.connection().query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        let busy = || rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_BUSY), None);
+        if is_busy { Err(busy()) } else { Ok(()) }
     }
 
-    /// Adds reports, without those that another program has added.
-    pub(super) fn add(&self, reports: &[IndexedReport]) -> rusqlite::Result<()> {
+    /// Adds reports that are still stored, without those that another program has added.
+    pub(super) fn add(
+        &self,
+        reports: &[IndexedReport],
+        is_stored: impl Fn(&IndexedReport) -> bool,
+    ) -> rusqlite::Result<()> {
         self.write(|transaction| {
             let mut insert = transaction.prepare_cached(
                 "INSERT OR IGNORE INTO report (place, stamp, service, profile, identifier, file, sandbox, received,
                  processes, network, has_capture) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             )?;
             let mut value = transaction.prepare_cached("INSERT INTO value (id, hashes, places) VALUES (?1, ?2, ?3)")?;
-            for IndexedReport { place, stamp, of, figures, values } in reports {
+            // A deletion waits for this transaction before it forgets.
+            for IndexedReport { place, stamp, of, figures, values } in reports.iter().filter(|report| is_stored(report))
+            {
                 let added = insert.execute(params![
                     place,
                     stamp,

@@ -45,7 +45,7 @@ impl Store {
         self.with_values(|index| index.note_findings(identifier, findings))
     }
 
-    /// Forgets the values of reports that are no longer stored.
+    /// Forgets the values of reports that are no longer stored, and leaves no hash of theirs on disk.
     pub(super) fn forget_values(&self) -> Result<()> {
         let [path, ..] = value_files(&self.folder);
         if self.lock_values().is_none() && !path.exists() {
@@ -58,7 +58,7 @@ impl Store {
     pub fn with_values<T>(&self, work: impl Fn(&ValueIndex) -> rusqlite::Result<T>) -> Result<T> {
         let attempt = || work(&*self.open_values()?);
         let done = attempt().or_else(|why| {
-            if !matches!(why.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)) {
+            if is_of_system(&why) {
                 return Err(why);
             }
             self.remove_values();
@@ -107,7 +107,7 @@ impl Store {
             !is_known
         };
         let new: Vec<_> = stamped.filter(is_new).collect();
-        if !known.is_empty() {
+        if !known.is_empty() || cancel.is_none() {
             index.forget(known.keys())?;
         }
         let Some(cancel) = cancel.filter(|_| !new.is_empty()) else { return Ok(()) };
@@ -117,7 +117,7 @@ impl Store {
                 read.extend(report);
                 if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
-            index.add(&read)?;
+            index.add(&read, |report| self.report_files.stamp(&report.place) == Some(report.stamp))?;
             if cancel.is_cancelled() {
                 break;
             }
@@ -141,6 +141,15 @@ impl Store {
         let values = indexed_values(&report, cancel).ok()?;
         Some(IndexedReport { place: name.clone(), stamp: *stamp, of, figures: ReportFigures::of(&report), values })
     }
+}
+
+/// Whether the disk, its rights or another program prevents the use of an index that may be sound.
+fn is_of_system(why: &rusqlite::Error) -> bool {
+    use ErrorCode::*;
+    let is_of_file = matches!(why, rusqlite::Error::ToSqlConversionFailure(_));
+    let of_system =
+        [DatabaseBusy, DatabaseLocked, DiskFull, SystemIoFailure, ReadOnly, CannotOpen, PermissionDenied, OutOfMemory];
+    is_of_file || why.sqlite_error_code().is_some_and(|code| of_system.contains(&code))
 }
 
 /// Hashes a report's values with their rows, and its lists that may be incomplete; sorts them.

@@ -36,7 +36,7 @@ fn index(reports: Vec<(usize, &str, Value)>) -> ValueIndex {
         let values = indexed_values(&report, &Cancel::default()).unwrap();
         IndexedReport { place, stamp: 0, of, figures: ReportFigures::of(&report), values }
     };
-    index.add(&reports.into_iter().map(read).collect::<Vec<_>>()).unwrap();
+    index.add(&reports.into_iter().map(read).collect::<Vec<_>>(), |_| true).unwrap();
     index
 }
 
