@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use std::time::SystemTime;
 
-/// The current time, or the nearest one that [`Timestamp`] can represent.
+/// Returns the current time, or the nearest one that [`Timestamp`] can represent.
 pub fn now() -> Timestamp {
     nearest(SystemTime::now())
 }

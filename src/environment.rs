@@ -3,7 +3,7 @@
 /// Looks up a variable, as [`variable`] does.
 pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The value of a variable; `None` if it is unset or empty.
+/// Returns the value of a variable; `None` if it is unset or empty.
 ///
 /// Replaces invalid Unicode: the caller then rejects the value, and does not take it for unset.
 pub fn variable(name: &str) -> Option<String> {

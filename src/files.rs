@@ -104,7 +104,7 @@ pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(no_text)
 }
 
-/// Whether the path exists and is not a regular file, such as a pipe, a device or a folder.
+/// Returns whether the path exists and is not a regular file, such as a pipe, a device or a folder.
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file())
 }
@@ -165,7 +165,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.persist(path).map(|_| ()).map_err(|error| error.error)
 }
 
-/// Whether users other than the owner may read or write it, on systems that have permission bits.
+/// Returns whether others may read or write it, on systems with permission bits.
 pub fn is_open_to_others(path: &Path) -> bool {
     #[cfg(unix)]
     if let Ok(about) = std::fs::metadata(path) {
@@ -175,7 +175,7 @@ pub fn is_open_to_others(path: &Path) -> bool {
     false
 }
 
-/// Whether files can be created in a folder or, if it is missing, in its nearest existing parent.
+/// Returns whether files can be created in a folder or, if missing, its nearest parent.
 pub fn may_write_in(folder: &Path) -> bool {
     let there = folder.ancestors().find(|folder| folder.exists());
     #[cfg(unix)]

@@ -27,7 +27,7 @@
 //! | section | the rows of one attribute, in the order of the bytes |
 //! | pane | attributes that are shown together; unknown ones are in the pane "Other" |
 //! | body | a response's bytes in memory, as received except that an echoed API key is redacted |
-//! | request | an operation with its input: has an address, a price, and its response a key |
+//! | request | an operation with its input; they decide address, price and the response's key |
 //! | in flight | sent, without a response yet; a cancelled call may still be charged |
 //! | scan | a private analysis of a submitted file by several sandboxes |
 //! | poll | one call for the progress of a watched scan |
@@ -44,7 +44,7 @@
 //! | indicator | a value that others can search for: a hash, a host, a URL, a path, a key |
 //! | prevalence | how many stored files have a value; a sandbox's noise is what nearly all have |
 //! | pivot | from a value to the other stored files that have it |
-//! | artifact | a file that a sandbox recorded beside its report: a capture, memory dump, page |
+//! | artifact | a file that a sandbox recorded beside its report: capture, log, memory dump, page |
 //!
 //! # What calls what
 //! ```text

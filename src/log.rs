@@ -45,7 +45,7 @@ struct LogFile {
 }
 
 impl Log {
-    /// A log in this folder; `run` names this run in its lines. A terse log names no files.
+    /// Returns a log in this folder; `run` names this run in its lines. A terse log names no files.
     pub fn open(folder: &Path, level: Level, run: &str, is_terse: bool) -> io::Result<Self> {
         if level == Level::Off {
             return Ok(Self::default());

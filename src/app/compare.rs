@@ -82,7 +82,7 @@ impl ListSource for OtherFiles {
 }
 
 impl MatrixColumn {
-    /// A column for each sandbox of a file's list.
+    /// Returns a column for each sandbox of a file's list.
     pub fn of(list: &List, side: usize) -> Vec<Self> {
         let column = |(entry, found): (usize, &ListEntry)| Self {
             name: found.name().unwrap_or_else(|| Untrusted::from("(no identifier)")),
@@ -95,7 +95,7 @@ impl MatrixColumn {
         list.entries.iter().enumerate().map(column).collect()
     }
 
-    /// Whether its report is stored, and so compared.
+    /// Returns whether its report is stored, and so compared.
     pub fn is_compared(&self) -> bool {
         self.body.is_some()
     }
@@ -128,7 +128,7 @@ pub(crate) fn cut(columns: &mut Vec<MatrixColumn>) -> usize {
     columns.split_off(MAX_COLUMNS.min(columns.len())).len()
 }
 
-/// The compared columns as bit sets: each stored sandbox, or all of each file.
+/// Returns the compared columns as bit sets: each stored sandbox, or all of each file.
 pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     let is_one_file = columns.iter().all(|column| column.side == 0);
     let mut sides: Vec<(usize, u64)> = Vec::new();
@@ -142,7 +142,7 @@ pub fn sides(columns: &[MatrixColumn]) -> Vec<u64> {
     sides.into_iter().map(|(_, bits)| bits).collect()
 }
 
-/// Returns the compared reports, and the techniques of the side here against the others.
+/// Returns the reports with the techniques of the side here; `None` if no other is compared.
 pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSource>, Part)> {
     let (these, others): (Vec<_>, Vec<_>) = sides(columns).into_iter().partition(|side| side >> here & 1 == 1);
     let is_one_file = columns.iter().all(|column| column.side == 0);
@@ -170,7 +170,7 @@ pub fn difference(columns: &[MatrixColumn], here: usize) -> Option<(Vec<ExportSo
     (!others.is_empty()).then_some((sources, Part::Difference(bits, [these.first().and_then(name)?, there])))
 }
 
-/// The letter of a column, from A to BL: digits are the keys of panes.
+/// Returns the letter of a column, from A to BL: digits are the keys of panes.
 pub fn column_letter(column: usize) -> String {
     let letter = |n: usize| ('A'..='Z').nth(n % 26);
     (column / 26).checked_sub(1).and_then(letter).into_iter().chain(letter(column)).collect()
@@ -189,7 +189,7 @@ impl ListSource for Comparison {
         Some(self.select(self.pane, self.only))
     }
 
-    /// The height of the legend and the width of the column numbers.
+    /// Returns the height of the legend and the width of the column numbers.
     fn beside(&self, _: Size, model: &Model) -> (usize, usize) {
         (model.compare_head(self).len() + 1, 0)
     }
@@ -200,7 +200,7 @@ impl ListSource for Comparison {
 }
 
 impl Comparison {
-    /// The items of one or all panes that pass view and filter.
+    /// Returns the items of one or all panes that pass view and filter.
     fn select(&self, pane: Option<Pane>, only: SeenFilter) -> Vec<u32> {
         let Some(matrix) = &self.matrix else { return Vec::new() };
         let mut shown = matrix.select(pane, only, &self.sides(), self.here);
@@ -208,7 +208,7 @@ impl Comparison {
         shown
     }
 
-    /// The numbers of items hidden by the view alone and by the pane alone.
+    /// Returns the numbers of items hidden by the view alone and by the pane alone.
     pub fn hidden(&self) -> [usize; 2] {
         [(self.pane, SeenFilter::Any), (None, self.only)].map(|(pane, only)| self.select(pane, only).len())
     }
@@ -315,7 +315,7 @@ impl Comparison {
         self.columns.iter().filter(|column| column.is_compared()).count()
     }
 
-    /// Whether the shown items of a column are from a list that the service may have cut.
+    /// Returns whether the shown items of a column are from a list that the service may have cut.
     fn has_cut_lists(&self, column: usize) -> bool {
         self.matrix.as_ref().is_some_and(|matrix| matrix.cut_lists(column, self.pane).next().is_some())
     }
@@ -337,7 +337,7 @@ impl Comparison {
         self.columns.iter().enumerate().map(title).collect()
     }
 
-    /// Remarks below the legend; `brings_back` is the key that shows hidden columns.
+    /// Returns remarks below the legend; `brings_back` is the key that shows hidden columns.
     pub(super) fn remarks(&self, brings_back: &str) -> impl Iterator<Item = String> {
         let names: Vec<_> = self.without.iter().map(MatrixColumn::label).collect();
         let left_out = thousands(self.left_out as u64);

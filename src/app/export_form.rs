@@ -96,7 +96,7 @@ pub(crate) enum ExportPart {
 }
 
 impl ExportPart {
-    /// Its label, its suffix of the file name (unique), and the suggested format.
+    /// Returns its label, its suffix of the file name (unique), and the suggested format.
     fn labels(&self) -> (String, String, &'static str) {
         let known = |words: &str, name: &str, format| (words.to_owned(), name.to_owned(), format);
         match self {
@@ -132,7 +132,7 @@ impl ExportPart {
         matches!(self, Self::Of(what) if what.is_indicators())
     }
 
-    /// Whether the part is a list as shown, from the reports that the list covers.
+    /// Returns whether the part is a list as shown, from the reports that the list covers.
     fn is_listed(&self) -> bool {
         matches!(self, Self::Of(Part::Findings(Some(_)) | Part::Listed(_)))
     }
@@ -143,7 +143,7 @@ impl ExportChoice {
         self.parts.get(self.part).map(|(part, _)| part)
     }
 
-    /// Whether the scope can change: a row has one report, a list the reports that it covers.
+    /// Returns whether the scope can change: a row has one report, a list those it covers.
     fn has_scope(&self) -> bool {
         let is_one = matches!(self.part(), Some(ExportPart::Value(_) | ExportPart::Of(Part::Row(_) | Part::Shown(..))));
         !is_one && !self.part().is_some_and(ExportPart::is_listed) && self.here.is_some() && self.all.len() > 1
@@ -165,7 +165,7 @@ impl ExportChoice {
         if self.scope() == Scope::File { &self.all } else { self.here.as_slice() }
     }
 
-    /// Whether a format can write the part; the raw format takes one report.
+    /// Returns whether a format can write the part; the raw format takes one report.
     fn can_carry(&self, format: &Format) -> bool {
         match self.part() {
             Some(ExportPart::Of(what)) => format.can_write(what) && (!format.is_raw() || self.sources().len() < 2),
@@ -174,7 +174,7 @@ impl ExportChoice {
         }
     }
 
-    /// The chosen format, the last one, or the first that can write the part.
+    /// Returns the chosen format, the last one, or the first that can write the part.
     fn format(&self) -> Option<&'static Format> {
         let part = self.part()?;
         let fits = |last: &LastFormat| last.1 == part.is_indicators() && !matches!(part, ExportPart::Of(Part::Row(_)));
@@ -229,7 +229,7 @@ impl ExportChoice {
         lines
     }
 
-    /// The other format that a path's extension selects; raw bytes take any extension.
+    /// Returns the other format that a path's extension selects; raw bytes take any extension.
     fn named(&self, path: &str) -> Option<&'static Format> {
         let format = self.format()?;
         Format::of_file(path).filter(|named| !format.is_raw() && named.extension != format.extension)
@@ -278,7 +278,7 @@ impl ExportForm {
         self.fields.iter().all(|field| field.is_suggested || field.is_empty())
     }
 
-    /// Whether the next letter replaces the suggested name.
+    /// Returns whether the next letter replaces the suggested name.
     pub fn replaces_name(&self) -> bool {
         self.is_suggested() && self.chosen == ExportTarget::choices(self).len()
     }
@@ -298,7 +298,7 @@ impl ExportForm {
         ExportTarget::choices(self).iter().any(|line| line.has_other)
     }
 
-    /// Whether the line under the cursor has another option.
+    /// Returns whether the line under the cursor has another option.
     pub(crate) fn has_choice(&self) -> bool {
         ExportTarget::choices(self).get(self.chosen).is_some_and(|line| line.has_other)
     }
@@ -322,7 +322,7 @@ impl ExportForm {
         }
     }
 
-    /// The size of the part, and what the format omits.
+    /// Returns the size of the part, and what the format omits.
     pub fn left_out(&self) -> String {
         let choice = &self.source.choice;
         let Some(part) = choice.part() else { return "The bytes as they came; nothing opens the file.".to_owned() };

@@ -105,7 +105,7 @@ pub struct OpenFiles {
 }
 
 impl OpenFiles {
-    /// The shown file, or the one shown before the start screen.
+    /// Returns the shown file, or the one shown before the start screen.
     pub(crate) fn shown(&self) -> Option<&OpenFile> {
         self.all.get(self.shown)
     }
@@ -154,7 +154,7 @@ impl OpenFiles {
         place.filter(|place| place.section != OWN).map(|place| (report, place))
     }
 
-    /// The row under the cursor if the program added it.
+    /// Returns the row under the cursor if the program added it.
     pub(crate) fn current_rule_row(&self) -> Option<&Row> {
         let file = self.shown()?;
         let (pane, open) = file.focus.zip(file.open())?;
@@ -191,14 +191,14 @@ impl OpenFiles {
         self.shown().map_or_else(|| PaneOrder::of(|_| true, false), OpenFile::order)
     }
 
-    /// The visible group of panes: that of the last chosen pane with rows, or the first.
+    /// Returns the visible group of panes: that of the last chosen pane with rows, or the first.
     pub(super) fn shown_group(&self) -> usize {
         let Some(file) = self.shown() else { return 0 };
         let order = file.order();
         [file.focus, file.last].into_iter().flatten().find_map(|pane| order.group_of(pane)).unwrap_or(0)
     }
 
-    /// The shown file's number from 1, and the number of open files; `None` for one file.
+    /// Returns the shown file's number from 1, and the number of open files; `None` for one file.
     pub fn number(&self) -> Option<(usize, usize)> {
         self.are_several().then_some((self.shown + 1, self.all.len()))
     }
@@ -219,7 +219,7 @@ impl OpenFiles {
         self.all.iter_mut().for_each(|file| file.is_large = is_large);
     }
 
-    /// The index at a distance from the shown file; wraps around.
+    /// Returns the index at a distance from the shown file; wraps around.
     pub(super) fn place_at(&self, distance: isize) -> usize {
         let count = self.all.len().max(1);
         let distance = distance.rem_euclid(count.cast_signed());
@@ -297,7 +297,7 @@ impl OpenFiles {
         self.all.iter_mut().filter_map(|open| open.drop_deleted(stored).then_some(())).count() > 0
     }
 
-    /// The index of a file that lists sandboxes but has nothing stored.
+    /// Returns the index of a file that lists sandboxes but has nothing stored.
     pub(super) fn emptied(&self, stored: &HashSet<&Sha256>) -> Option<usize> {
         let is_empty = |list: &List| {
             let is_known = !list.entries.is_empty();

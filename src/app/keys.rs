@@ -183,7 +183,7 @@ sets! {
 pub(crate) const EVERYWHERE: KeyContexts = KeyContexts::of(KeyContext::ALL);
 
 impl KeyContext {
-    /// Whether the key is typed as a letter here, and so runs no command.
+    /// Returns whether the key is typed as a letter here, and so runs no command.
     pub(crate) fn types(self, key: Key) -> bool {
         match (self, key) {
             (Self::Start, Key::Char(c)) => c.is_ascii_hexdigit(),
@@ -192,12 +192,12 @@ impl KeyContext {
         }
     }
 
-    /// Whether letters are typed here into a line.
+    /// Returns whether letters are typed here into a line.
     pub fn has_line(self) -> bool {
         self.letters() != LetterInput::Bound
     }
 
-    /// Whether typing filters a list whose cursor moves meanwhile.
+    /// Returns whether typing filters a list whose cursor moves meanwhile.
     pub fn seeks(self) -> bool {
         self.letters() == LetterInput::Seek
     }
@@ -300,7 +300,7 @@ impl Keymap {
         self.changed.get(command.name).map_or(command.keys, Vec::as_slice)
     }
 
-    /// The commands of a key in table order; those with unchanged keys first.
+    /// Returns the commands of a key in table order; those with unchanged keys first.
     pub(crate) fn having(&self, key: Key) -> impl Iterator<Item = &'static Command> {
         let has_key = move |command: &&Command| command.keys.contains(&key);
         let usual = Command::all().filter(has_key).filter(|command| !self.changed.contains_key(command.name));
@@ -331,7 +331,7 @@ impl Keymap {
     }
 }
 
-/// A context in which two commands would both have this key.
+/// Returns a context in which two commands would both have this key.
 fn meet(one: &Command, other: &Command, key: Key) -> Option<KeyContext> {
     one.contexts.each().find(|place| other.contexts.contains(*place) && !place.types(key))
 }
@@ -359,13 +359,13 @@ fn similar(name: &str) -> Vec<&'static str> {
 }
 
 impl Model {
-    /// The key of a command in this context. It is neither typed text nor taken by another command.
+    /// Returns a command's key here: neither typed text nor taken by another command.
     pub fn key_of(&self, command: &Command) -> Option<Key> {
         let works = |key: &&Key| Command::of(**key, self).is_some_and(|found| found.name == command.name);
         self.settings.keys.of(command).iter().find(works).copied()
     }
 
-    /// A command's label in messages: its first key, or its name in the palette.
+    /// Returns a command's label in messages: its first key, or its name in the palette.
     pub fn key_label(&self, name: &'static str) -> String {
         let first = Command::named(name).and_then(|command| self.settings.keys.of(command).first());
         first.map_or_else(|| format!("`{name}`"), ToString::to_string)
@@ -373,7 +373,7 @@ impl Model {
 }
 
 impl Model {
-    /// Why a key does nothing here; `None` in a text field, where such keys never had a meaning.
+    /// Explains why a key does nothing here; `None` in a text field, where it is text.
     pub(crate) fn disabled_reason(&self, key: Key) -> Option<String> {
         let place = self.key_context();
         if place.has_line() || place.types(key) || self.is_quitting {
@@ -398,7 +398,7 @@ impl Model {
         })
     }
 
-    /// The message in rows; empty in plain mode.
+    /// Returns the message in rows; empty in plain mode.
     pub fn message(&self) -> Vec<String> {
         let Some(notice) = self.notice.as_ref().filter(|_| !self.settings.is_plain) else { return Vec::new() };
         let columns = usize::from(self.size.width.saturating_sub(4)).max(10);

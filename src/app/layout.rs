@@ -73,7 +73,7 @@ pub(crate) struct PaneNeed {
 }
 
 impl PaneNeed {
-    /// Its rows, at least one, with the upper border.
+    /// Returns its rows, at least one, with the upper border.
     fn height(&self) -> u16 {
         u16::try_from(self.rows.max(1)).unwrap_or(u16::MAX).saturating_add(1)
     }
@@ -174,7 +174,7 @@ impl Area {
             && (self.y..self.y.saturating_add(self.height)).contains(&y)
     }
 
-    /// The index of the row at a cell, inside the border.
+    /// Returns the index of the row at a cell, inside the border.
     pub(crate) fn row_at(self, x: u16, y: u16) -> Option<usize> {
         let inside = self.inside();
         (self.contains(x, y) && inside.contains(inside.x, y)).then(|| usize::from(y - inside.y))

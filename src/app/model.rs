@@ -91,7 +91,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Why nothing can be sent: offline, or without a key.
+    /// Explains why nothing can be sent: offline, or without a key.
     pub fn barred(&self) -> Option<Obstacle> {
         match self {
             Self { is_offline: true, .. } => Some(Obstacle::Offline),
@@ -276,12 +276,12 @@ impl Model {
         effects.into_iter().for_each(|effect| self.emit(effect));
     }
 
-    /// The effects of the messages so far, for the runtime to perform.
+    /// Returns the effects of the messages so far, for the runtime to perform.
     pub fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
-    /// Whether the screen changes by itself as time passes.
+    /// Returns whether the screen changes by itself as time passes.
     pub fn is_waiting(&self) -> bool {
         !self.calls.is_empty()
             || self.calls.batch().is_some()
@@ -294,7 +294,7 @@ impl Model {
         self.files.shown().map(|file| &file.list)
     }
 
-    /// The shown file, if it comes from the service.
+    /// Returns the shown file, if it comes from the service.
     pub fn file(&self) -> Option<&Sha256> {
         self.list().and_then(List::file)
     }
@@ -312,7 +312,7 @@ impl Model {
         self.files.shown().and_then(OpenFile::open)
     }
 
-    /// The focused pane; `None` while the list has the focus.
+    /// Returns the focused pane; `None` while the list has the focus.
     pub fn focused(&self) -> Option<Pane> {
         self.files.shown()?.focus
     }
@@ -352,7 +352,7 @@ impl Model {
         if self.focused().is_none() { rows / self.list_row_height() } else { rows }
     }
 
-    /// Screen rows of one sandbox: two where they fit.
+    /// Returns the screen rows of one sandbox: two where they fit.
     pub fn list_row_height(&self) -> usize {
         if self.settings.is_plain { 1 } else { self.size.entry_rows().into() }
     }
@@ -392,7 +392,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Whether the worst price needs confirmation; an unknown price does.
+    /// Returns whether the worst price needs confirmation; an unknown price does.
     pub(crate) fn must_confirm(&self, worst: Option<u64>) -> bool {
         worst.is_none_or(|worst| worst > self.confirm_above)
     }

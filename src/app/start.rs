@@ -24,12 +24,12 @@ pub struct StartScreen {
 }
 
 impl StartScreen {
-    /// Other files with stored reports.
+    /// Returns other files with stored reports.
     pub(super) fn others(&self, shown: Option<&Sha256>) -> impl Iterator<Item = &RecentFile> {
         self.recent.iter().filter(move |recent| recent.reports > 0 && Some(&recent.file) != shown)
     }
 
-    /// The name of a recent file.
+    /// Returns the name of a recent file.
     pub fn name_of(&self, file: &Sha256) -> Option<&Untrusted> {
         self.recent.iter().find(|recent| recent.file == *file)?.name.as_ref()
     }
@@ -148,7 +148,7 @@ impl Model {
         self.remembered = remembered;
     }
 
-    /// The state of the screen, to be saved for the next run.
+    /// Returns the state of the screen, to be saved for the next run.
     pub fn remember(&mut self) -> SavedScreen {
         self.record_folds();
         self.remembered.sizes = self.sizes;

@@ -400,7 +400,7 @@ impl Model {
         } else if self.return_label().is_some() {
             self.return_to_list();
         } else {
-            // `back` stops here: a file has its own key to leave, so excess presses leave nothing.
+            // `back` stops here: a file has its own key, so one press too many does not leave it.
             self.files.focus_list();
         }
     }

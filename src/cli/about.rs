@@ -261,7 +261,7 @@ impl ManArgs {
     }
 }
 
-/// The help of a command, or an error that names those that exist.
+/// Returns the help of a command, or an error that names those that exist.
 fn help_of(words: &[String]) -> anyhow::Error {
     let mut command = Cli::command();
     command.build();

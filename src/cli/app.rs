@@ -112,12 +112,12 @@ fn settings(config: &Config) -> Settings {
     }
 }
 
-/// The path of the user's own rules; `None` if the system has no home folder.
+/// Returns the path of the user's own rules; `None` if the system has no home folder.
 pub(super) fn rules_file() -> Option<PathBuf> {
     Folders::find().ok().map(|folders| folders.config.with_file_name("rules.toml"))
 }
 
-/// The model of a gateway. Today's spending is read only if it is limited.
+/// Returns the model of a gateway. Today's spending is read only if it is limited.
 fn model(gateway: &Gateway) -> Model {
     let mut model = Model::new(service(gateway), crate::clock::now());
     let spent = gateway.budget.daily.and_then(|_| gateway.spent_in(Period::Daily).ok());
@@ -332,7 +332,7 @@ fn display(config: &Config) -> Display {
     Display { theme: ui.theme, depth: ColorDepth::of(variable), takes_mouse: ui.mouse, is_plain: ui.plain || is_dumb }
 }
 
-/// Whether the first of the locale's variables that is set names UTF-8.
+/// Returns whether the first of the locale's variables that is set names UTF-8.
 fn is_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(variable);
     locale.is_none_or(|locale| locale.to_lowercase().replace('-', "").contains("utf8"))

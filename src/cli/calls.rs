@@ -156,7 +156,7 @@ impl DownloadArgs {
         write_file(&path, self.force, |out| out.write_all(&got.body))
     }
 
-    /// Why no call is made: the stored report states that the artifact does not exist.
+    /// Explains why no call is made: the stored report states that the artifact does not exist.
     fn missing(&self, setup: &Setup, request: &Request) -> Result<Option<String>> {
         let Request::Artifact { identifier, artifact } = request else { return Ok(None) };
         let gateway = &setup.gateway;

@@ -196,7 +196,7 @@ impl CompareArgs {
         Ok((columns, files, entitled))
     }
 
-    /// The reports of documents, each document against the others, or the reports of a single one.
+    /// Returns reports of documents, each against the others, or those of a single one.
     fn documents(&self, gap: &mut Option<&'static str>) -> Result<Vec<MatrixColumn>> {
         let all = || std::iter::once(&self.file).chain(&self.others);
         if self.with.is_some() || all().any(|document| document::as_service_name(document).is_some()) {
@@ -221,7 +221,7 @@ impl CompareArgs {
         Ok(columns)
     }
 
-    /// The column meant by "here"; an error if its report is missing and the selection needs it.
+    /// Returns the column of "here"; an error if the selection needs its report, which is missing.
     fn here(&self, columns: &[MatrixColumn], entitled: &Entitlements) -> Result<usize> {
         let name = |column: &MatrixColumn| column.name.visible().to_string();
         let Some(wanted) = &self.sandbox else {
@@ -271,7 +271,7 @@ impl ColumnOutput {
     }
 }
 
-/// The total price of the missing reports; `None` if none is missing.
+/// Returns the total price of the missing reports; `None` if none is missing.
 fn price(columns: &[MatrixColumn], entitled: &Entitlements) -> Option<Price> {
     let missing = columns.iter().filter(|column| column.identifier.is_some() && !column.is_compared()).count();
     Plan::of_reports(missing, entitled).prices.pop().filter(|_| missing > 0)
@@ -315,7 +315,7 @@ impl CompareOutput {
         });
     }
 
-    /// A legend, then items: marks, pane, action, value, and differing values by their number.
+    /// Returns a legend, then items: marks, pane, action, value, differing values by number.
     fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.

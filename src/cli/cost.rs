@@ -96,7 +96,7 @@ impl CostArgs {
         print(self.json, &RULES, || RULES.iter().map(rule_label).collect())
     }
 
-    /// One operation, or the items of a plan.
+    /// Returns one operation, or the items of a plan.
     fn planned(&mut self) -> Result<Vec<(Kind, Amount)>, CliError> {
         let usage = |why: &str| FailureKind::Usage.error(why);
         let is_kind = |item: &String| item.split_whitespace().next().is_some_and(|name| Kind::named(name).is_some());
@@ -125,7 +125,7 @@ impl CostArgs {
     }
 }
 
-/// The entitlements of the last user object, the limit of requests a minute, and its use.
+/// Returns the entitlements of the last user object, the limit of requests a minute, and its use.
 pub(super) fn known(folders: &Folders, config: &Config) -> Result<(Entitlements, Option<(u64, u64)>)> {
     let profile = config.profile()?;
     let limit = config.per_minute();
@@ -220,7 +220,7 @@ fn rule_label(rule: &PriceRule) -> String {
     format!("{:<7}{}\n       {} · documented · {operations}\n", rule.number, rule.text, rule.pool_label())
 }
 
-/// The prices of operations and, if the balances are known, the quota left.
+/// Returns the prices of operations and, if the balances are known, the quota left.
 fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
     let plan = &forecast.plan;
     let mut text = match plan.prices.as_slice() {
@@ -241,14 +241,14 @@ fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
     text
 }
 
-/// One operation with its explanation, as the app's planner has it.
+/// Returns one operation with its explanation, as the app's planner has it.
 fn explained(price: &Price) -> String {
     let about = price.operation.kind.about();
     let words = price.operation.label();
     format!("{about}: {words}\nprice    {}\n{}\n", price.short(), price.explanation().join("\n"))
 }
 
-/// The option that turns an open price into an exact one: the last, for the number of items.
+/// Returns the option that makes an open price exact: the last, for the number of items.
 fn settled(price: &Price) -> Option<String> {
     let how_many = price.operation.kind.options().last().filter(|_| price.verdict.each.is_some())?;
     let operation = price.operation.kind.name();
@@ -271,7 +271,7 @@ fn prices(prices: &[Price]) -> String {
     table(["operation", "count", "price", "rule", "pool", "charged", "basis"], prices.iter().map(row))
 }
 
-/// Every limit that is charged, before and after the plan.
+/// Returns every limit that is charged, before and after the plan.
 fn limits(forecast: &Forecast) -> String {
     let rows = forecast.lines.iter().map(|line| {
         let guess = if line.reset_is_assumed { "about " } else { "" };

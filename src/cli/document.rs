@@ -40,7 +40,7 @@ impl Document {
         fail!(Malformed, "{}", text::own(&message))
     }
 
-    /// The name, followed by the kind or the place of the first report where they are unusual.
+    /// Returns the name, with the first report's kind or place where they are unusual.
     pub(super) fn titled(&self) -> String {
         let kinds = self.reports.iter().map(|(_, here)| other_kind(&here.body)).collect::<Option<Vec<_>>>();
         match (kinds.as_deref(), self.places.first()) {
@@ -81,7 +81,7 @@ impl Document {
     }
 }
 
-/// The kind that the document declares, as text; `None` for a behaviour report.
+/// Returns the kind that the document declares, as text; `None` for a behaviour report.
 fn other_kind(body: &Body) -> Option<String> {
     let report = document::read_until_known(body);
     let kind = report.kind().filter(|kind| !kind.is_empty());
@@ -94,7 +94,7 @@ pub(super) fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(file::from_input)
 }
 
-/// The argument as an identifier of the service; `None` if it names a document.
+/// Returns the argument as an identifier of the service; `None` if it names a document.
 ///
 /// Samples are often named by their hash. So an argument with the form of an identifier is one;
 /// a leading `./` makes it a path. Invalid Unicode can only be a file name.
@@ -171,7 +171,7 @@ fn name(path: &Path) -> String {
     name.to_str().map_or_else(|| text::path(name).into(), str::to_owned)
 }
 
-/// The bytes of a document, unpacked.
+/// Returns the bytes of a document, unpacked.
 pub(super) fn body(path: &Path) -> Result<Body> {
     decoded(Body::in_memory(saved(path, 0)?))
         .map_err(|error| FailureKind::Malformed.error(format!("{}: {error}", text::path(path))).into())
@@ -226,7 +226,7 @@ fn read_input(path: &Path, most: impl FnOnce(&[u8], bool) -> u64) -> Result<Vec<
     Ok(bytes)
 }
 
-/// Whether bytes begin like a document; a bracket alone may begin an identifier.
+/// Returns whether bytes begin like a document; a bracket alone may begin an identifier.
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let next = bytes.get(1..).unwrap_or_default().trim_ascii_start().first();

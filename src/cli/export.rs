@@ -130,7 +130,7 @@ impl ExportArgs {
         }
     }
 
-    /// The separate output file of each report; `None` for reports that are written together.
+    /// Returns each report's own output file; `None` for reports that are written together.
     fn files(&self, wanted: &[ExportInput], format: &Format) -> Result<Vec<Option<PathBuf>>> {
         let is_folder = |path: &&PathBuf| path.is_dir() || path.to_string_lossy().ends_with(std::path::is_separator);
         let Some(folder) = self.output.as_ref().filter(is_folder) else {
@@ -214,7 +214,7 @@ fn to_fetch(wanted: &ExportInput) -> Option<&Identifier> {
     }
 }
 
-/// The reports named by the arguments; documents are split into their reports.
+/// Returns the reports named by the arguments; documents are split into their reports.
 fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<(Vec<ExportInput>, Result<()>)> {
     let mut wanted = Vec::new();
     let mut unread = Ok(());
@@ -261,7 +261,7 @@ fn wanted(identifiers: &[OsString], format: &Format, common: &Common) -> Result<
     Ok((wanted, unread))
 }
 
-/// The stored reports of a file, the newest of each sandbox, without a call.
+/// Returns the stored reports of a file, the newest of each sandbox, without a call.
 fn stored(file: &Sha256, common: &Common) -> Result<Vec<(Identifier, Option<Sha256>)>> {
     let (store, service) = store_and_service(common)?;
     let reports = store.reports(&service, file)?;

@@ -222,8 +222,8 @@ impl ImportFile<'_> {
     }
 }
 
-/// The entries of an imported page that count. Those of other files do not; nor do bare identifiers
-/// if the page is a list of identifiers, because they are expected there.
+/// Drops the entries of an imported page that do not count: those of other files, and bare
+/// identifiers in a list of identifiers, because they are expected there.
 fn counted_entries(page: Page, request: &Request) -> Page {
     let Request::Behaviours { file, listing, .. } = request else { return page };
     let mut page = page.without_others(file);

@@ -143,12 +143,12 @@ fn standard_input() -> Result<Subject<String>> {
     Ok(Subject::Service(String::from_utf8(bytes).map_err(|_| FailureKind::Usage.error("standard input is not UTF-8"))?))
 }
 
-/// The lines with names, without comments that begin with `#`.
+/// Returns the lines with names, without comments that begin with `#`.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// Runs an action for each subject; stops at a failure that would repeat, perhaps charged.
+/// Runs an action for each subject; prints a failure, and stops if it would repeat at a cost.
 pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T) -> Result<()>) -> Result<()> {
     let all = subjects.len();
     let mut tried = 0;

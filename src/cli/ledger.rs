@@ -89,7 +89,7 @@ impl LedgerArgs {
 }
 
 impl LedgerTime {
-    /// The name of the period, and its entries.
+    /// Returns the name of the period, and its entries.
     fn of(&self, mut entries: Vec<LedgerEntry>, now: Timestamp) -> (&'static str, Vec<LedgerEntry>) {
         let last = entries.last().map(|entry| entry.session.clone());
         let name = match self {

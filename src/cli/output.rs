@@ -60,7 +60,7 @@ pub(super) fn print_report(body: &Body) -> Result<()> {
     Ok(())
 }
 
-/// A document without the byte order mark that some tools prepend.
+/// Returns a document without the byte order mark that some tools prepend.
 pub(super) fn without_mark(body: &Body) -> Body {
     let mark = if body.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     body.slice(mark..body.len())
@@ -123,12 +123,12 @@ fn escaped(line: &[u8]) -> String {
     format!("{}{:blanks$}{end}", Untrusted::from(text).visible(), "")
 }
 
-/// Text from outside in its visible form.
+/// Returns text from outside in its visible form.
 pub(super) fn visible(text: &str) -> String {
     Untrusted::from(text).visible().into()
 }
 
-/// Columns of the terminal; `None` without a terminal, or if its size is unknown.
+/// Returns columns of the terminal; `None` without a terminal, or if its size is unknown.
 pub(super) fn room() -> Option<usize> {
     runtime::terminal_size().map(|(columns, _)| columns.into()).filter(|columns| *columns > 0)
 }

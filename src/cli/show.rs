@@ -88,7 +88,7 @@ pub(super) fn stored(identifier: &Identifier, common: &Common) -> Result<Option<
     Ok(store.report(&service, identifier)?)
 }
 
-/// The error of commands that open only stored reports.
+/// Returns the error of commands that open only stored reports.
 pub(super) fn not_stored(identifier: &Identifier) -> anyhow::Error {
     let report = Request::Behaviour { identifier: identifier.clone() }.label();
     let message = format!("{report} is not stored: nothing was sent; behaview show fetches it, for 1 request");

@@ -143,7 +143,7 @@ fn with_upload_check(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyh
     error
 }
 
-/// How to check, for less than another upload, whether the file has arrived.
+/// Returns how to check, for less than another upload, whether the file has arrived.
 fn upload_check_hint(setup: &Setup, file: &Sha256) -> String {
     let poll = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
     format!("behaview watch --max-polls 1 {file} finds its scan: {}", poll.price().short())

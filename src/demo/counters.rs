@@ -65,12 +65,12 @@ pub(super) fn timestamp(seconds: i64) -> Timestamp {
     Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX)
 }
 
-/// The date and time of a Unix time in seconds, in UTC.
+/// Returns the date and time of a Unix time in seconds, in UTC.
 pub(super) fn utc(seconds: i64) -> DateTime {
     Offset::UTC.to_datetime(timestamp(seconds))
 }
 
-/// The starts of the minute, hour, day and month of a time.
+/// Returns the starts of the minute, hour, day and month of a time.
 fn starts(now: DateTime) -> [DateTime; 4] {
     let day = now.date();
     let month = day.first_of_month();
@@ -98,7 +98,7 @@ impl SpendingAccount {
         self.now = now;
     }
 
-    /// The first period whose limit this amount would exceed: 0 for the minute, to 3 for the month.
+    /// Returns the first period whose limit this exceeds: 0 for the minute to 3 for the month.
     fn lacking(&self, amount: u64) -> Option<usize> {
         let mut used = self.used;
         let mut allowed = self.allowed;
@@ -171,7 +171,7 @@ impl Counters {
         }
     }
 
-    /// The body of `overall_quotas`.
+    /// Returns the body of `overall_quotas`.
     pub(crate) fn quotas(&self, licence: bool) -> Value {
         let mut quotas = Map::new();
         let amounts = |all: &PeriodAmounts| [all.hourly, all.daily, all.monthly];
@@ -190,7 +190,7 @@ impl Counters {
         json!({ "data": quotas })
     }
 
-    /// The body of `api_usage` for the days from `first` to `last`.
+    /// Returns the body of `api_usage` for the days from `first` to `last`.
     pub(crate) fn usage(&self, first: Date, last: Date) -> Value {
         let mut daily = Map::new();
         let mut total = BTreeMap::<&str, u64>::new();
@@ -204,7 +204,7 @@ impl Counters {
     }
 }
 
-/// An entry of a quota record, from limits and amounts spent.
+/// Returns an entry of a quota record, from limits and amounts spent.
 fn quota(user: (u64, u64), group: Option<(u64, u64)>) -> Value {
     let mut entry = json!({ "user": { "allowed": user.0, "used": user.1 } });
     if let Some((allowed, used)) = group {

@@ -75,7 +75,7 @@ fn process(n: u64, count: u64, word: &str, to: &mut String) -> Result {
     (0..closed).try_for_each(|_| to.write_str("]}"))
 }
 
-/// The attributes of the report as JSON, with `rows` rows, or a few more, in all lists.
+/// Returns the attributes of the report as JSON, with `rows` rows, or a few more, in all lists.
 pub(super) fn attributes(rows: u64) -> String {
     let mut text = format!(
         r#"{{"sandbox_name":"{SANDBOX}","analysis_date":1794474845,"behash":"0f1e2d3c4b5a69788796a5b4c3d2e1f0","has_html_report":false,"has_pcap":true,"tags":["LONG_SLEEPS","RUNTIME_MODULES"]"#
@@ -139,7 +139,7 @@ fn descent(depth: usize, open: &str, close: &str) -> String {
     format!("[{}{}]", open.repeat(depth), close.repeat(depth))
 }
 
-/// A row that is an object of many keys instead of a string, with every key twice.
+/// Returns a row that is an object of many keys instead of a string, with every key twice.
 fn wide_object(keys: usize) -> String {
     let pairs: Vec<String> = (0..keys).map(|key| format!(r#""k{0}":{key},"k{0}":null"#, key / 2)).collect();
     format!(r#"[{{"key":"HKCU\\Software\\Wide","value":{{{}}}}}]"#, pairs.join(","))

@@ -160,7 +160,7 @@ impl DemoResponse {
         DemoResponse::new("application/json", text)
     }
 
-    /// An error in the service's format.
+    /// Returns an error in the service's format.
     pub fn error(status: u16, code: &str, message: impl Into<String>) -> Self {
         let body = json!({ "error": { "code": code, "message": message.into() } });
         DemoResponse::json(body.to_string()).with_status(status)
@@ -189,7 +189,7 @@ impl DemoResponse {
         DemoResponse::json(json!({ "data": data }).to_string())
     }
 
-    /// The same response, compressed if it is JSON and not an error.
+    /// Returns the same response, compressed if it is JSON and not an error.
     pub(super) fn gzipped(mut self) -> Self {
         let is_json = self.headers.iter().any(|(_, value)| value == "application/json");
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());

@@ -158,12 +158,12 @@ impl Demo {
         Ok(Demo { root, service, accepting })
     }
 
-    /// The root address, such as `http://127.0.0.1:40123`.
+    /// Returns the root address, such as `http://127.0.0.1:40123`.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// The API key it accepts: 64 hexadecimal digits unless the options say otherwise.
+    /// Returns the API key it accepts: 64 hexadecimal digits unless the options say otherwise.
     pub fn key(&self) -> &str {
         &self.service.key
     }
@@ -173,12 +173,12 @@ impl Demo {
         &self.service.options.user
     }
 
-    /// The embedded private files, the main one first.
+    /// Returns the embedded private files, the main one first.
     pub fn files() -> Vec<DemoFile> {
         reports::private_files()
     }
 
-    /// The files known to the public operations (`/files`, v2 `/file`).
+    /// Returns the files known to the public operations (`/files`, v2 `/file`).
     pub fn public_files() -> Vec<DemoFile> {
         public::embedded()
     }
@@ -193,17 +193,17 @@ impl Demo {
         self.service.state().hooks.clear();
     }
 
-    /// All calls received so far, in the order in which they were handled.
+    /// Returns all calls received so far, in the order in which they were handled.
     pub fn seen(&self) -> Vec<SeenCall> {
         self.service.state().seen.clone()
     }
 
-    /// All files that were submitted for a private scan.
+    /// Returns all files that were submitted for a private scan.
     pub fn submitted(&self) -> Vec<SubmittedFile> {
         self.service.state().scans.submitted.clone()
     }
 
-    /// The amounts spent in the current minute, hour, day and month.
+    /// Returns the amounts spent in the current minute, hour, day and month.
     pub fn used(&self) -> UsedAmounts {
         let counters = &self.service.state().counters;
         UsedAmounts { user: counters.user.used, group: counters.group.used, scans: counters.scans.used.monthly }

@@ -128,7 +128,7 @@ fn analysis_attributes(file: &PublicFile) -> Value {
     json!({ "status": "completed", "date": file.first_submitted(), "stats": stats(file), "results": {} })
 }
 
-/// The analyses of a file, which is named by its hash or by an analysis.
+/// Returns the analyses of a file, which is named by its hash or by an analysis.
 pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
     let file = context.state.corpus.by_any_id(id).ok_or_else(|| DemoResponse::not_found("File", id))?;
     let analysis = file.analysis();
@@ -161,14 +161,14 @@ fn started(analysis: &str, context: &Context) -> DemoResponse {
     DemoResponse::json(json!({ "data": data }).to_string())
 }
 
-/// The hashes of a call: lists, separated by commas or spaces, in one or several parameters.
+/// Returns a call's hashes: lists, with commas or spaces, in one or several parameters.
 pub(super) fn hashes(call: &DemoCall) -> Vec<String> {
     let values = call.parameters.iter().filter(|(name, _)| name == "resource");
     let listed = values.flat_map(|(_, value)| value.split([',', ' ']));
     listed.filter(|hash| !hash.is_empty()).map(str::to_ascii_lowercase).collect()
 }
 
-/// One report for each hash: alone for one hash, in a list for several.
+/// Returns one report for each hash: alone for one hash, in a list for several.
 pub(super) fn v2_report(_: &str, context: &mut Context) -> DemoResult {
     each(context, |file| {
         json!({
@@ -223,7 +223,7 @@ pub(super) fn v2_scan(_: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(body.to_string()))
 }
 
-/// A Unix time as v2 writes it: `2026-11-02 08:00:00`.
+/// Returns a Unix time as v2 writes it: `2026-11-02 08:00:00`.
 fn date(seconds: i64) -> String {
     utc(seconds).strftime("%Y-%m-%d %H:%M:%S").to_string()
 }

@@ -183,7 +183,7 @@ struct CallCharge {
 }
 
 impl CallCharge {
-    /// The price of a call in requests of API quota (§8), known before the response.
+    /// Returns the price of a call in requests of API quota (§8), known before the response.
     fn of(endpoint: Endpoint, id: &str, call: &DemoCall, corpus: &Corpus) -> Self {
         let uploaded = || call.upload.as_ref().and_then(|upload| corpus.find(&upload.sha256));
         let requests = match endpoint {

@@ -21,7 +21,7 @@ const SEPARATOR: char = ';';
 /// A `'` precedes a cell, or a part after a `;`, that begins like a formula or with a `'`; readers
 /// remove it. Only processes have depth and parent (a row), only findings severity and rule.
 /// `decoded` has texts hidden in command lines, between `;`; `perhaps_cut` is `yes` where the
-/// service may have cut the list. Notes on the report or lost items have own lines.
+/// service may have cut the list. Notes on the report or a lost item have their own lines.
 const COLUMNS: &str =
     "origin,report,received,pane,attribute,row,depth,parent,path,value,severity,rule,note,decoded,perhaps_cut";
 

@@ -1,4 +1,4 @@
-//! Creates output files: only their owner reads them, no link is followed, overwrites if allowed.
+//! Creates output files: for their owner only, never through a link, over a file only if allowed.
 
 use crate::report::Identifier;
 use crate::report::identifier::Sha256;
@@ -70,7 +70,7 @@ fn begin(path: &Path, may_replace: bool) -> Result<NamedTempFile, FileError> {
     })
 }
 
-/// Whether a file may be created at this path, given what exists there.
+/// Returns whether a file may be created at this path, given what exists there.
 fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     let text = path.to_string_lossy();
     let last = text.rsplit(std::path::is_separator).next().unwrap_or_default();
@@ -86,13 +86,13 @@ fn may_stand(path: &Path, may_replace: bool) -> Result<(), FileError> {
     }
 }
 
-/// A file name for an export or artifact of a report; see [`name_of`].
+/// Returns a file name for an export or artifact of a report; see [`name_of`].
 pub fn name(identifier: Option<&Identifier>, part: Option<&str>, end: &str) -> String {
     let parts = identifier.map(Identifier::parts).unwrap_or_default();
     name_of(parts.file.as_ref(), &parts.sandbox, part, end)
 }
 
-/// A file name of safe characters: first digits of the SHA-256, sandbox, part, and extension.
+/// Returns a safe file name: first digits of the SHA-256, sandbox, part, and extension.
 pub fn name_of(file: Option<&Sha256>, sandbox: &Untrusted, part: Option<&str>, end: &str) -> String {
     let file = file.and_then(|file| file.as_str().get(..12)).map(str::to_owned);
     let sandbox = Some(safe(sandbox)).filter(|name| !name.is_empty());

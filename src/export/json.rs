@@ -59,7 +59,7 @@ fn write_report(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<()
     out.write_all(b"}")
 }
 
-/// The texts decoded from command lines, each with the row of its command line.
+/// Returns the texts decoded from command lines, each with the row of its command line.
 fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
     let mut found = Vec::new();
     opened.each_row(&mut |row| {
@@ -71,7 +71,7 @@ fn decoded(opened: &OpenedReport<'_>) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
-/// The member `decoded` of a row, without a value if the row hides no text.
+/// Returns the member `decoded` of a row, without a value if the row hides no text.
 fn decoded_in(row: &ExportRow<'_>) -> Member<'static> {
     let texts = list(row.decoded().iter().map(literal));
     ("decoded", Some(texts).filter(|texts| texts != "[]"))
@@ -142,10 +142,10 @@ fn write_rows(
 }
 
 /// Writes one line per row: `origin`, `report`, `received`, `pane`, `attribute`, `row` (from 1),
-/// `value`. Some also have `perhaps_cut` (if the list may be), the `member` of an object, `depth`
-/// and `parent` (a row) of a process, `severity` and `rule` of a finding, a `note`, or texts
-/// `decoded` from command lines. Notes on the report, or on an `item` it has lost, are lines
-/// without `row` and `value`. If a string of a row is not Unicode, `escaped` is true and all
+/// `value`. Some also have `perhaps_cut` (the service may have cut the list), the `member` of an
+/// object, `depth` and `parent` (a row) of a process, `severity` and `rule` of a finding, a `note`,
+/// or texts `decoded` from command lines. Notes on the report, or on an `item` it has lost, are
+/// lines without `row` and `value`. If a string of a row is not Unicode, `escaped` is true and all
 /// strings of the value are in visible form.
 pub(super) fn write_lines(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
     if job.what.is_indicators() {
@@ -241,7 +241,7 @@ impl MemberNames {
     }
 }
 
-/// Rewrites a value as one line; all strings are visible forms, and true, if one is not Unicode.
+/// Returns a value as one line, and whether all strings are visible forms as one is not Unicode.
 fn rewritten(value: &[u8]) -> (String, bool) {
     let (plain, is_foreign) = rewrite("", value, false);
     if is_foreign { (rewrite("", value, true).0, true) } else { (plain, false) }

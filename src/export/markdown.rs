@@ -155,7 +155,7 @@ pub(crate) fn text(text: &Untrusted) -> String {
     value(Pane::Other, text)
 }
 
-/// Writes a defanged code block; escapes controls, not backslashes, which rules have many of.
+/// Writes a defanged code block; escapes controls, but not backslashes: rules have many.
 fn write_block(indent: &str, text: &Untrusted, out: &mut dyn Write) -> io::Result<()> {
     let shown = |line: &[u8]| {
         let tabs = line.split(|byte| *byte == b'\t').map(|part| {

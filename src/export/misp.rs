@@ -135,7 +135,7 @@ impl<'a> MispEvent<'a> {
         self.joined.of_value(found.kind(), found.value())
     }
 
-    /// The objects: each file with all its paths, each registry value with all its data.
+    /// Returns the objects: each file with all its paths, each registry value with all its data.
     fn objects(&mut self, joined: &[&MergedIndicator]) -> io::Result<Vec<String>> {
         let paths = joined.iter().filter(|found| found.kind() == Kind::Path);
         let paths: HashMap<_, _> = paths.map(|path| (same(Kind::Path, path.value()), *path)).collect();

@@ -309,7 +309,7 @@ fn raw(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary> {
 }
 
 impl ExportSource {
-    /// Parses the report. If it is not JSON, it is an error alone, and without rows among several.
+    /// Parses the report. Without JSON it is an error if alone, and has no rows among several.
     pub(crate) fn open(&self, is_alone: bool) -> io::Result<Report> {
         if self.body.len() > body::LARGEST {
             return Err(io::Error::other("the report is too large to parse; raw writes it as received"));

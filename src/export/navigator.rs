@@ -89,7 +89,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
 }
 
 impl Export<'_> {
-    /// The side of a report: 1 for those of the other side of a difference, else 0.
+    /// Returns the side of a report: 1 for those of the other side of a difference, else 0.
     fn side(&self, report: usize) -> usize {
         match &self.what {
             Part::Difference(here, _) => {
@@ -165,7 +165,7 @@ impl NavigatorLayers {
         self.places.iter().map(|(file, ..)| file.as_str()).collect()
     }
 
-    /// Number of files, or of sandboxes of a single file, among places.
+    /// Returns the number of files, or of sandboxes of a single file, among places.
     fn count<'p>(&self, places: impl Iterator<Item = &'p Place>) -> u64 {
         let is_of_files = self.files().len() > 1;
         let names = places.map(|(file, sandbox, _)| if is_of_files { file } else { sandbox });
@@ -227,7 +227,7 @@ impl NavigatorLayers {
         ])
     }
 
-    /// A technique, once for each tactic that the service names, or once for all.
+    /// Returns a technique, once for each tactic that the service names, or once for all.
     fn technique(&self, id: &str, found: &LayerTechnique, scale: &LayerScale) -> Vec<String> {
         let sides = [0, 1].map(|side| found.seen.keys().any(|(.., seen)| *seen == side));
         let is_difference = scale.range == [1, 3];
@@ -284,23 +284,23 @@ fn metadata(known: impl Iterator<Item = (&'static str, String)>) -> String {
     list(known.map(|(name, value)| object([("name", Some(own_literal(name))), ("value", Some(own_literal(&value)))])))
 }
 
-/// The colour of a score between the ends of the gradient.
+/// Returns the colour of a score between the ends of the gradient.
 fn shade(score: u64, most: u64) -> String {
     let mix = |low: u64, high: u64| (low * most.saturating_sub(score) + high * score) / most.max(1);
     format!("#{:02x}{:02x}{:02x}", mix(0xfd, 0xd7), mix(0xd4, 0x30), mix(0x9e, 0x1f))
 }
 
-/// A file by its shortened hash, or its origin.
+/// Returns a file by its shortened hash, or its origin.
 fn short(file: &str) -> String {
     Sha256::parse(file).map_or_else(|| Untrusted::from(file).visible_cut(60).disarmed().into(), |file| file.short())
 }
 
-/// Whether rows of a section may name techniques: those of ATT&CK, signatures, and alerts.
+/// Returns whether rows of a section may name techniques: those of ATT&CK, signatures, and alerts.
 fn can_name(section: &Section) -> bool {
     section.pane() == Pane::Techniques || section.name.as_bytes().starts_with(b"ids_")
 }
 
-/// The known techniques that a text names.
+/// Returns the known techniques that a text names.
 fn named_in(text: &[u8]) -> BTreeSet<String> {
     let named = NAMED.iter().flat_map(|named| named.captures_iter(text)).map(|found| {
         let part = |number| found.get(number).map(|part| String::from_utf8_lossy(part.as_bytes()).to_uppercase());
@@ -309,7 +309,7 @@ fn named_in(text: &[u8]) -> BTreeSet<String> {
     named.filter(|id| Technique::of(id.as_bytes()).is_some()).collect()
 }
 
-/// A row as its pane shows it, defanged.
+/// Returns a row as its pane shows it, defanged.
 fn row_text(opened: &OpenedReport<'_>, RowPlace { section, row }: RowPlace) -> String {
     let pane = opened.report.section(section).map_or(Pane::Other, Section::pane);
     line(pane, &opened.report.row(section, row))

@@ -54,13 +54,13 @@ pub(super) struct ExportRow<'a> {
 }
 
 impl ExportRow<'_> {
-    /// The texts decoded from the command lines among its values.
+    /// Returns the texts decoded from the command lines among its values.
     pub(super) fn decoded(&self) -> Vec<Untrusted> {
         decoded(&self.record)
     }
 }
 
-/// The texts decoded from the command lines among a row's values.
+/// Returns the texts decoded from the command lines among a row's values.
 pub(super) fn decoded(row: &Record<'_>) -> Vec<Untrusted> {
     let mut found = Vec::new();
     leaves(&row.value, &mut |_, value| found.extend(command_line::decoded(value.text().as_bytes())));
@@ -146,12 +146,12 @@ impl<'a> OpenedReport<'a> {
         self.source.received.is_some() || says_so()
     }
 
-    /// Time of the sandbox's run, or else of receipt.
+    /// Returns the time of the sandbox's run, or else of receipt.
     pub(super) fn analysed(&self) -> Timestamp {
         self.ran().or(self.source.received).unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
-    /// Time of the sandbox's run, from the report or else from its identifier.
+    /// Returns the time of the sandbox's run, from the report or else from its identifier.
     pub(super) fn ran(&self) -> Option<Timestamp> {
         let named = || self.identifier.as_ref().and_then(|identifier| identifier.parts().when);
         ReportSummary::of(&self.report).ran.or_else(named).and_then(|seconds| Timestamp::from_second(seconds).ok())
@@ -210,7 +210,7 @@ impl<'a> OpenedReport<'a> {
         Ok(self.rows.len() as u64)
     }
 
-    /// The heading of a pane: its title and the number of its written rows.
+    /// Returns the heading of a pane: its title and the number of its written rows.
     pub(super) fn heading(&self, pane: Pane) -> String {
         let written: usize = self.report.sections(pane).into_iter().map(|number| self.rows(number).len()).sum();
         let cut = self.report.cut_lists_label(Some(pane)).map(|cut| format!(" · {cut}")).unwrap_or_default();
@@ -224,7 +224,7 @@ impl<'a> OpenedReport<'a> {
         self.rows.rows(section)
     }
 
-    /// Whether all rows of a section are written, even if it has none.
+    /// Returns whether all rows of a section are written, even if it has none.
     pub(super) fn is_whole(&self, section: &Section) -> bool {
         match &self.job.what {
             Part::All => true,
@@ -237,7 +237,7 @@ impl<'a> OpenedReport<'a> {
         self.rows.len() as u64
     }
 
-    /// Every written row that rules mark, with each of these rules and its number.
+    /// Returns every written row that rules mark, with each of these rules and its number.
     pub(super) fn findings(&self) -> impl Iterator<Item = (RowPlace, u16, &'a Rule)> {
         let written = self.marks.notable().filter(|(section, row, _)| self.rows.contains(*section, *row));
         written.filter_map(|(section, row, rule)| Some((RowPlace { section, row }, rule, self.job.rules.rule(rule)?)))
@@ -247,7 +247,7 @@ impl<'a> OpenedReport<'a> {
         self.job.rules.rule(self.marks.rule(place.section, place.row)?)
     }
 
-    /// The most severe rule among those that mark the rows of an indicator.
+    /// Returns the most severe rule among those that mark the rows of an indicator.
     pub(super) fn rule_of(&self, indicator: &Indicator) -> Option<&'a Rule> {
         self.rule(indicator.marked()?)
     }
@@ -259,7 +259,7 @@ impl<'a> OpenedReport<'a> {
         Ok(found.with_sample(self.sample().as_ref()))
     }
 
-    /// The sighting of an indicator in this report, which has this number.
+    /// Returns the sighting of an indicator in this report, which has this number.
     fn sighting(&self, report: usize, indicator: Indicator) -> Sighting {
         let is_noise = |place: &RowPlace| self.marks.noise.contains(place.section, place.row);
         let is_noise = !indicator.places.is_empty() && indicator.places.iter().all(is_noise);
@@ -269,7 +269,7 @@ impl<'a> OpenedReport<'a> {
         Sighting { report, rule, severity, not_to_block: reason(self, &indicator).err(), indicator }
     }
 
-    /// Number of its rows without an indicator that STIX and MISP cannot represent.
+    /// Returns the number of its rows without an indicator that STIX and MISP cannot represent.
     fn left_out(&self, found: &Indicators) -> u64 {
         let sections = self.report.index.sections.iter().enumerate();
         let places = sections.flat_map(|(section, known)| {
@@ -280,7 +280,7 @@ impl<'a> OpenedReport<'a> {
         found.without.saturating_sub(written) + alone
     }
 
-    /// The sandbox, or the origin if the report names none.
+    /// Returns the sandbox, or the origin if the report names none.
     pub(super) fn sandbox(&self) -> String {
         let sandbox = self.identifier.as_ref().map(|identifier| identifier.parts().sandbox);
         sandbox.unwrap_or_else(|| Untrusted::from(self.source.origin.as_str())).visible_cut(100).to_string()
@@ -300,12 +300,12 @@ impl<'a> OpenedReport<'a> {
         Ok(hex(hash.finalize()))
     }
 
-    /// The file that was run.
+    /// Returns the file that was run.
     pub(super) fn sample(&self) -> Option<identifier::Sha256> {
         self.source.file.clone().or_else(|| self.identifier.as_ref()?.parts().file)
     }
 
-    /// Whether an indicator is the file that was run.
+    /// Returns whether an indicator is the file that was run.
     pub(super) fn is_sample(&self, value: &Untrusted) -> bool {
         self.sample().is_some_and(|sample| sample.as_str().as_bytes() == value.as_bytes())
     }
@@ -338,7 +338,7 @@ impl<'a> MergedReports<'a> {
         Ok(Self { opened, found, left_out })
     }
 
-    /// The indicators for STIX and MISP: without strings from memory, unless the job selects them.
+    /// Opens indicators for STIX and MISP: without strings from memory, unless selected.
     pub(super) fn carried(opened: impl Iterator<Item = io::Result<OpenedReport<'a>>>) -> io::Result<Self> {
         let mut merged = Self::of(opened)?;
         let is_selected =
@@ -361,7 +361,7 @@ impl<'a> MergedReports<'a> {
         found.sightings().filter_map(|sighting| Some((self.opened.get(sighting.report)?, &sighting.indicator)))
     }
 
-    /// The most severe rule among those that mark an indicator.
+    /// Returns the most severe rule among those that mark an indicator.
     pub(super) fn rule_of(&self, found: &MergedIndicator) -> Option<&'a Rule> {
         self.opened.first()?.job.rules.rule(found.rule()?)
     }
@@ -375,12 +375,12 @@ impl<'a> MergedReports<'a> {
         Some((BlockReason { explanation, ..reason }, report))
     }
 
-    /// The notes on an indicator's own rows, each once.
+    /// Returns the notes on an indicator's own rows, each once.
     pub(super) fn notes_about(&self, found: &MergedIndicator) -> Vec<&'a Note> {
         self.reports_of(found).flat_map(|(report, indicator)| report.notes_about(indicator)).collect()
     }
 
-    /// The rows that name an indicator; for several reports, after the name of each sandbox.
+    /// Names an indicator's rows; for several reports, after the name of each sandbox.
     pub(super) fn seen_in(&self, found: &MergedIndicator) -> String {
         let seen = self.reports_of(found).map(|(report, indicator)| match self.opened.len() {
             1 => verdict::seen_in(&report.report, indicator),
@@ -389,7 +389,7 @@ impl<'a> MergedReports<'a> {
         seen.collect::<Vec<_>>().join("; ")
     }
 
-    /// The files that were run, each once, the one with the worst verdict first.
+    /// Returns the files that were run, each once, the one with the worst verdict first.
     pub(super) fn files(&self) -> Vec<(SampleVerdict, identifier::Sha256)> {
         let mut verdicts = BTreeMap::new();
         for opened in &self.opened {
@@ -408,7 +408,7 @@ impl<'a> MergedReports<'a> {
         file.map_or_else(String::new, |file| file.short() + " ") + &report.sandbox()
     }
 
-    /// The values of `word` for the reports that name an indicator, each once.
+    /// Returns the values of `word` for the reports that name an indicator, each once.
     pub(super) fn each_word(&self, found: &MergedIndicator, word: impl Fn(&OpenedReport<'a>) -> String) -> String {
         let mut names: Vec<_> = self.reports_of(found).map(|(report, _)| word(report)).collect();
         let mut known = BTreeSet::new();
@@ -479,7 +479,7 @@ impl Correlations {
         }
     }
 
-    /// The values joined with a value, in the order of the report; paths in the form of [`same`].
+    /// Returns values joined with a value, in report order; paths in the form of [`same`].
     pub(super) fn of_value(&self, kind: Kind, value: &Untrusted) -> &[Untrusted] {
         self.0.get(&(kind, same(kind, value))).map_or(&[], Vec::as_slice)
     }

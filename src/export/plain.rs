@@ -9,19 +9,19 @@ use crate::text::{Untrusted, Visible};
 use jiff::Timestamp;
 use std::io::{self, Write};
 
-/// A defanged text of a pane; in a pane of hosts every name counts as a host, whatever its ending.
+/// Defangs a text of a pane; in a pane of hosts every name is a host, whatever its ending.
 pub fn harmless(pane: Pane, text: &Untrusted) -> Visible {
     text.visible().disarmed_where(pane == Pane::Network)
 }
 
-/// A row as its pane shows it, in one defanged line.
+/// Returns a row as its pane shows it, in one defanged line.
 pub fn line(pane: Pane, row: &Row) -> String {
     let (label, text) = row.label_and_text(|text| harmless(pane, text).into());
     let gap = if label.is_empty() { "" } else { " " };
     format!("{label}{gap}{text}")
 }
 
-/// A process as its pane shows it, to name the parent of a row that is written without it.
+/// Returns a process as its pane shows it, to name the parent of a row that is written without it.
 pub(super) fn process(opened: &OpenedReport<'_>, pane: Pane, place: RowPlace) -> String {
     line(pane, &Row { label: Label::default(), ..opened.report.row(place.section, place.row) })
 }
@@ -64,7 +64,7 @@ fn write_rows(opened: &OpenedReport<'_>, out: &mut dyn Write) -> io::Result<u64>
     })
 }
 
-/// The heading of a report: sandbox, time of the run, and file; its origin if it has no identifier.
+/// Returns a report's heading: sandbox, time of the run, file; without identifier its origin.
 fn heading(opened: &OpenedReport<'_>) -> String {
     let Some(parts) = opened.identifier.as_ref().map(Identifier::parts) else {
         return format!("# {}", Untrusted::from(opened.source.origin.as_str()).visible().disarmed());

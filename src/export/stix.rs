@@ -63,7 +63,7 @@ struct SeenThings<'a> {
 struct References<'n> {
     /// The observables, each once, as literals.
     observed: Vec<String>,
-    /// Registry keys with their rows: objects cannot state whether one was set or opened.
+    /// Registry keys with their rows: objects cannot state if one was set, deleted or opened.
     keys: Vec<(String, String)>,
     /// The objects that each note is about, as literals.
     noted: HashMap<&'n NoteSubject, Vec<String>>,
@@ -274,7 +274,7 @@ impl Bundle<'_> {
         self.observable(kind, |literal| vec![(property, Some(literal(value)))])
     }
 
-    /// Writes a file with hash, name and folder; a path that ends in a separator is a folder.
+    /// Writes a file by hash, name and folder, or both; a path with a final separator is a folder.
     fn file(&mut self, hash: Option<&Untrusted>, path: Option<&Untrusted>) -> io::Result<String> {
         let hash = hash.map(plain);
         let (folder, name) = path.map(|path| split_path(path, br"\/")).unwrap_or_default();

@@ -27,12 +27,12 @@ pub(super) fn techniques(opened: &OpenedReport<'_>) -> BTreeSet<String> {
     found
 }
 
-/// A report's techniques are records; a summary's are members, by their numbers.
+/// Returns whether an attribute lists techniques: a report's as records, a summary's as members.
 fn has_techniques(attribute: &Untrusted) -> bool {
     matches!(attribute.as_bytes(), b"mitre_attack_techniques" | b"attack_techniques")
 }
 
-/// The technique of a row that lists techniques.
+/// Returns the technique of a row that lists techniques.
 pub(super) fn technique(row: &Record<'_>) -> Option<String> {
     let id = row.member.clone().or_else(|| Some(Raw::new(&row.value).member("id")?.text()))?;
     String::from_utf8(id.as_bytes().to_ascii_uppercase()).ok().filter(|id| is_technique(id))
@@ -44,7 +44,7 @@ pub(super) fn is_represented(name: &Untrusted, place: RowPlace, report: &Report)
     place.row < MAX_ROWS && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
 }
 
-/// Whether a text is the number of a technique or subtechnique, such as `T1547.001`.
+/// Returns whether a text is the number of a technique or subtechnique, such as `T1547.001`.
 fn is_technique(id: &str) -> bool {
     let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, part) = id.split_once('.').unwrap_or((id, "000"));

@@ -73,7 +73,7 @@ pub struct Gateway {
 #[derive(Default)]
 struct RunState {
     entitled: Option<Entitlements>,
-    /// How far the clock was behind the service's at the last response, and its time then.
+    /// How far this clock was behind the service's at the last response, and its time then.
     clocks: Option<(SignedDuration, Timestamp)>,
     /// The calls in flight; the token of one that is over is cancelled.
     in_flight: HashMap<Request, CancellationToken>,

@@ -18,7 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum lag of a counter and difference of clocks: readings are final after this time unused.
+/// Maximum lag of a counter and difference of clocks: a reading is final after this quiet time.
 pub const QUIET: SignedDuration = SignedDuration::from_mins(5);
 
 /// Time until a counter may lower the cost that a response showed: it may lag for many minutes.
@@ -191,7 +191,7 @@ pub fn windows(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
     found
 }
 
-/// Joins the windows around the calls `first` to `last`, and on while the counter lags.
+/// Joins the windows around the calls `first` to `last`, and later ones while the counter lags.
 pub fn around(windows: &[Window], first: Timestamp, last: Timestamp) -> Option<Window> {
     let mut windows = windows.iter().filter(|window| window.until >= first);
     let mut whole = windows.next().filter(|window| window.since <= last)?.clone();
@@ -244,8 +244,8 @@ pub fn evidence(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) 
     windows.iter().flat_map(evidence).collect()
 }
 
-/// Whether the last reading, long after the calls of a window, still shows fewer units than they
-/// cost. A counter that lagged has caught up by then with them, if not with later calls.
+/// Returns whether the last reading, long after a window's calls, still shows fewer units than they
+/// cost. A counter that lagged has caught up with them by then, if not with later calls.
 fn is_lasting(window: &Window, snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> bool {
     let by_account = by_account(snapshots, calls);
     let Some(positions) = by_account.get(&*window.account) else { return false };
@@ -321,8 +321,8 @@ fn window(
     })
 }
 
-/// The last call that the counters show to have cost more than it was settled at: its number, its
-/// cost, and the evidence. A rise more than an hour after a call is not caused by it.
+/// Returns the last call that the counters show to have cost more than settled: number, cost and
+/// evidence. A rise more than an hour after a call is not caused by it.
 pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -> Option<(i64, u64, String)> {
     let by_account = by_account(snapshots, calls);
     let mut pairs = by_account.values().flat_map(|positions| (0..calls.len()).rev().map(move |at| (positions, at)));
@@ -343,7 +343,7 @@ pub fn too_low(snapshots: &[QuotaSnapshot], calls: &[AuditedCall], unit: Unit) -
     })
 }
 
-/// The rise of the user's counters; `None` unless all counters that span the time agree.
+/// Returns the rise of the user's counters; `None` unless all counters that span the time agree.
 fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64> {
     let mut rises = unit.periods().iter().filter(|period| spans(**period, first, second)).filter_map(|period| {
         let before = first.used(unit, *period)?;
@@ -354,7 +354,7 @@ fn rise(first: &QuotaSnapshot, second: &QuotaSnapshot, unit: Unit) -> Option<u64
     rises.all(|other| other == Some(rise)).then_some(rise)
 }
 
-/// Whether both readings are in one period, with a margin for different clocks.
+/// Returns whether both readings are in one period, with a margin for different clocks.
 fn spans(period: Period, first: &QuotaSnapshot, second: &QuotaSnapshot) -> bool {
     let before = first.sent.checked_sub(QUIET);
     let after = second.received.checked_add(QUIET);

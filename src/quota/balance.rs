@@ -41,7 +41,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Units left; zero if more are used than allowed.
+    /// Returns units left; zero if more are used than allowed.
     pub fn remaining(&self) -> u64 {
         self.allowed.saturating_sub(self.used)
     }
@@ -53,7 +53,7 @@ impl Balance {
         Some(u64::try_from(percent).unwrap_or(u64::MAX))
     }
 
-    /// Whether the limit is so high that it has no effect.
+    /// Returns whether the limit is so high that it has no effect.
     pub fn is_practically_unlimited(&self) -> bool {
         self.allowed >= PRACTICALLY_UNLIMITED
     }
@@ -207,12 +207,12 @@ impl Balances {
         self
     }
 
-    /// Whether the service shows any counter of this holder.
+    /// Returns whether the service shows any counter of this holder.
     pub(crate) fn has(&self, holder: Holder) -> bool {
         self.counters.iter().any(|counter| counter.side(holder).is_some())
     }
 
-    /// Whether a counter of this unit could not be parsed, so that a limit may be missing.
+    /// Returns whether a counter of this unit could not be parsed, so that a limit may be missing.
     pub(crate) fn is_unsure_of(&self, unit: Unit) -> bool {
         self.of_unit(unit).any(|(_, counter)| counter.is_incomplete)
     }
@@ -227,7 +227,7 @@ impl Balances {
         self.counters.iter().filter_map(move |counter| Some((period(counter)?.1, counter)))
     }
 
-    /// All limits of a unit: the shortest period first, the user before the group.
+    /// Returns all limits of a unit: the shortest period first, the user before the group.
     pub fn limits(&self, unit: Unit) -> Vec<Limit> {
         let mut limits = Vec::new();
         // The service may have two counters for one unit and period, and enforce both.
@@ -255,7 +255,7 @@ impl Balances {
 }
 
 impl Limit {
-    /// Whether a limit of the same or a longer period is exhausted first: a short period resets
+    /// Returns whether a limit of this or a longer period is exhausted first: a short period resets
     /// soon and then allows the same number again.
     fn outlasts(self, longer: Self) -> bool {
         let again = if self.period == longer.period { 0 } else { self.allowed };

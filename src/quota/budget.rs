@@ -44,7 +44,7 @@ impl SpentUnits {
         }
     }
 
-    /// The difference, at least zero.
+    /// Returns the difference, at least zero.
     pub fn without(self, part: Self) -> Self {
         Self {
             charged: self.charged.saturating_sub(part.charged),
@@ -53,17 +53,17 @@ impl SpentUnits {
         }
     }
 
-    /// The sum of both fields; a lower bound if it is open.
+    /// Returns the sum of both fields; a lower bound if it is open.
     pub fn total(self) -> u64 {
         self.charged.saturating_add(self.unsure)
     }
 
-    /// Whether the cost of a call is not certain.
+    /// Returns whether the cost of a call is not certain.
     pub fn has_unsure(self) -> bool {
         self.unsure > 0 || self.is_open
     }
 
-    /// The maximum that may have been spent; `None` if unknown.
+    /// Returns the maximum that may have been spent; `None` if unknown.
     pub fn most(self) -> Option<u64> {
         (!self.is_open).then_some(self.total())
     }
@@ -88,7 +88,7 @@ impl fmt::Display for SpentUnits {
     }
 }
 
-/// The units spent, as text: requests by their number alone, other units with their name.
+/// Returns the units spent, as text: requests by their number alone, other units with their name.
 pub fn in_units(spent: &BTreeMap<Unit, SpentUnits>) -> String {
     let each: Vec<_> = spent.iter().filter(|(_, spent)| spent.total() > 0 || spent.is_open).collect();
     let named = |(unit, spent): &(&Unit, &SpentUnits)| match spent.most() {
@@ -120,17 +120,17 @@ impl Budget {
         Self { session: [self.session, session].into_iter().flatten().min(), ..self }
     }
 
-    /// Whether any limit of spending is set.
+    /// Returns whether any limit of spending is set.
     pub fn is_set(self) -> bool {
         self.session.or(self.daily).is_some()
     }
 
-    /// The budget that this call would exceed in the worst case, given the units already spent.
+    /// Returns the budget that this call would exceed at worst, given the units already spent.
     pub fn exceeded(self, price: &Price, session: SpentUnits, today: SpentUnits) -> Option<OverBudget> {
         self.exceeded_by(price.verdict.unit, price.verdict.units.max, session, today)
     }
 
-    /// Whether this much may still be spent in the worst case, given the units already spent.
+    /// Returns whether this much may be spent at worst, given the units already spent.
     pub fn allows(self, worst: Option<u64>, session: SpentUnits, today: SpentUnits) -> bool {
         self.exceeded_by(Unit::Request, worst, session, today).is_none()
     }

@@ -32,12 +32,12 @@ impl Entitlement {
         Self::Known { is_granted, source }
     }
 
-    /// An entitlement set by the user.
+    /// Returns an entitlement set by the user.
     pub fn by_hand(is_granted: bool) -> Self {
         Self::known(is_granted, EntitlementSource::ByHand)
     }
 
-    /// An entitlement of a response; unknown if the response does not mention it.
+    /// Returns an entitlement of a response; unknown if the response does not mention it.
     fn read(is_granted: Option<bool>, source: EntitlementSource) -> Self {
         is_granted.map_or(Self::Unknown, |is_granted| Self::known(is_granted, source))
     }
@@ -54,7 +54,7 @@ impl Entitlement {
         matches!(self, Self::Known { source: EntitlementSource::Inferred, .. })
     }
 
-    /// The one with the stronger source; `newer` if both are equal.
+    /// Returns the one with the stronger source; `newer` if both are equal.
     pub(crate) fn updated(self, newer: Self) -> Self {
         match (self, newer) {
             (Self::Known { source: old, .. }, Self::Known { source: new, .. }) if new < old => self,
@@ -103,8 +103,8 @@ pub struct Entitlements {
 }
 
 impl Entitlements {
-    /// The privilege `intelligence` is premium intelligence; `private` is taken as the premium API,
-    /// which is an inference. `at` is when the user object was received.
+    /// Takes `intelligence` for premium intelligence and `private`, by inference, for the premium
+    /// API. `at` is when the user object was received.
     pub fn from_privileges(private: Option<bool>, intelligence: Option<bool>, at: Timestamp) -> Self {
         Self {
             premium_api: Entitlement::read(private, EntitlementSource::Inferred),
@@ -147,7 +147,7 @@ impl Entitlements {
         }
     }
 
-    /// The entitlements of the user, as a sentence.
+    /// Returns the entitlements of the user, as a sentence.
     pub fn label(&self) -> String {
         let word = |entitlement: Entitlement| match entitlement.is_granted() {
             Some(true) => "yes",

@@ -15,7 +15,7 @@ macro_rules! operations {
                 match self { $(Self::$kind => $about,)* }
             }
 
-            /// The fields of [`Numbers`] that its price needs.
+            /// Returns the fields of [`Numbers`] that its price needs.
             pub(super) fn needs(self) -> &'static [&'static str] {
                 match self { $(Self::$kind => &[$(stringify!($number)),*],)* }
             }
@@ -56,7 +56,7 @@ operations! {
 }
 
 impl Kind {
-    /// Whether its path is under `/private`, so that it needs the private scanning licence (§4.1).
+    /// Returns whether its path is under `/private`: it needs that licence (§4.1).
     pub fn is_private(self) -> bool {
         self.name().starts_with("private-")
     }
@@ -113,17 +113,17 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// One operation of this kind with default numbers.
+    /// Returns one operation of this kind with default numbers.
     pub fn once(kind: Kind) -> Self {
         Self { kind, numbers: Numbers::default() }
     }
 
-    /// The HTTP calls that the general rule counts (§8.1.2): one if other things are counted.
+    /// Returns the calls that the general rule counts (§8.1.2): one if others are counted.
     pub(super) fn calls(&self) -> u64 {
         if self.kind.needs().contains(&"calls") { self.numbers.calls } else { 1 }
     }
 
-    /// The number of items requested, with their noun: "600 hashes", "3 rules", "1 call".
+    /// Returns the number of items requested, with their noun: "600 hashes", "3 rules", "1 call".
     pub fn label(&self) -> String {
         let n = &self.numbers;
         match self.kind {

@@ -64,19 +64,19 @@ options! {
 }
 
 impl Kind {
-    /// The options that it takes; the one for its count comes first.
+    /// Returns the options that it takes; the one for its count comes first.
     pub fn options(self) -> impl Iterator<Item = &'static Choice> {
         self.needs().iter().flat_map(|number| OPTIONS.iter().filter(move |choice| choice.sets.contains(number)))
     }
 
-    /// The options that it takes, as text: "--hashes N, --hashes-from FILE, --after-new-upload".
+    /// Returns its options as text: "--hashes N, --hashes-from FILE, --after-new-upload".
     pub fn options_label(self) -> String {
         self.options().map(Choice::label).collect::<Vec<_>>().join(", ")
     }
 }
 
 impl Choice {
-    /// The placeholder of its value in the help; `None` for a flag.
+    /// Returns the placeholder of its value in the help; `None` for a flag.
     pub fn value_name(&self) -> Option<&'static str> {
         match self.value {
             Value::Count(_) => Some("N"),
@@ -87,7 +87,7 @@ impl Choice {
         }
     }
 
-    /// The option with its placeholder.
+    /// Returns the option with its placeholder.
     pub fn label(&self) -> String {
         [Some(self.name), self.value_name()].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
@@ -182,8 +182,8 @@ impl Amount {
     }
 }
 
-/// The option of a word and the word's own value. The option may be left out for a count, for the
-/// submissions of files, for a file after `@`, and for the state of a ruleset.
+/// Returns a word's option and value. The option may be left out for a count, for the submissions
+/// of files, for a file after `@`, and for the state of a ruleset.
 fn meant(kind: Kind, word: &str) -> Result<(&'static Choice, Option<String>), String> {
     let (name, value) = match (word, word.split_once('='), word.strip_prefix('@')) {
         ("active", ..) => ("--active", Some("yes")),

@@ -76,18 +76,18 @@ pub struct Forecast {
 }
 
 impl Plan {
-    /// The plan of these operations, priced for these entitlements.
+    /// Returns the plan of these operations, priced for these entitlements.
     pub fn of(operations: impl IntoIterator<Item = Operation>, entitled: &Entitlements) -> Self {
         Self { prices: operations.into_iter().map(|operation| price(&operation, entitled)).collect() }
     }
 
-    /// The plan to fetch `count` reports.
+    /// Returns the plan to fetch `count` reports.
     pub fn of_reports(count: usize, entitled: &Entitlements) -> Self {
         let numbers = Numbers { calls: count as u64, ..Numbers::default() };
         Self::of([Operation { kind: Kind::PrivateBehaviour, numbers }], entitled)
     }
 
-    /// The units that the plan takes; omits units with a total of zero.
+    /// Returns the units that the plan takes; omits units with a total of zero.
     pub(crate) fn totals(&self) -> Vec<UnitTotal> {
         let totals = Unit::ALL.map(|unit| UnitTotal { unit, units: self.total(unit, |_| true) });
         totals.into_iter().filter(|total| total.units != Units::NOTHING).collect()
@@ -112,7 +112,7 @@ impl Plan {
         }
     }
 
-    /// The units of all kinds that it takes at most; `None` if unknown.
+    /// Returns the units of all kinds that it takes at most; `None` if unknown.
     pub fn worst(&self) -> Option<u64> {
         self.prices.iter().try_fold(0_u64, |sum, price| sum.checked_add(price.verdict.units.max?))
     }
@@ -174,7 +174,7 @@ impl ForecastLine {
         }
     }
 
-    /// The units left afterwards, at worst and also at best if they differ.
+    /// Returns the units left afterwards, at worst and also at best if they differ.
     pub fn after_label(&self) -> String {
         match self.at_worst {
             Some(worst) => Units { min: worst, max: Some(self.at_best) }.to_string(),
@@ -182,7 +182,7 @@ impl ForecastLine {
         }
     }
 
-    /// Whether it fits, and the missing units if it certainly does not.
+    /// Returns whether it fits, and the missing units if it certainly does not.
     pub fn fit_label(&self) -> String {
         match self.fit {
             Fit::Short => format!("{} short", self.short),
@@ -190,14 +190,14 @@ impl ForecastLine {
         }
     }
 
-    /// The limit as the end of a sentence: "left to the group today".
+    /// Returns the limit as the end of a sentence: "left to the group today".
     fn left_label(&self) -> String {
         format!("left to the {} {}", self.limit.holder.name(), self.limit.period.current())
     }
 }
 
 impl Forecast {
-    /// Whether it fits, and the limits that decide.
+    /// Returns whether it fits, and the limits that decide.
     fn verdict(&self, now: Timestamp) -> String {
         if let Some(reason) = self.plan.refusal() {
             return format!("refused: {reason}");
@@ -227,7 +227,7 @@ impl Forecast {
         }
     }
 
-    /// The missing units, by limit, and when the last of them fits within all limits of the unit.
+    /// Names missing units by limit, and when the last of them fits all limits of the unit.
     fn short_label(&self, UnitTotal { unit, units: needed }: UnitTotal, now: Timestamp) -> Option<String> {
         let lines = || self.lines.iter().filter(|line| line.unit == unit);
         let short = || lines().filter(|line| line.fit == Fit::Short);

@@ -89,7 +89,7 @@ impl Unit {
 }
 
 impl Period {
-    /// The current period: "today", "this month".
+    /// Returns the current period: "today", "this month".
     pub fn current(self) -> &'static str {
         match self {
             Self::Minute => "this minute",
@@ -99,12 +99,12 @@ impl Period {
         }
     }
 
-    /// Whether the moment of the reset is a guess rather than a documented fact.
+    /// Returns whether the moment of the reset is a guess rather than a documented fact.
     pub fn reset_is_assumed(self) -> bool {
         matches!(self, Self::Minute | Self::Hourly)
     }
 
-    /// Its length in seconds, aligned to the epoch; `None` for months.
+    /// Returns its length in seconds, aligned to the epoch; `None` for months.
     fn seconds(self) -> Option<i64> {
         match self {
             Self::Minute => Some(60),
@@ -114,7 +114,7 @@ impl Period {
         }
     }
 
-    /// The first reset after `now`; the last representable instant if none follows.
+    /// Returns the first reset after `now`; the last representable instant if none follows.
     pub fn next_reset(self, now: Timestamp) -> Timestamp {
         let began = self.began(now);
         let next = match self.seconds() {
@@ -124,7 +124,7 @@ impl Period {
         next.unwrap_or(Timestamp::MAX)
     }
 
-    /// When the period that contains `now` began.
+    /// Returns when the period that contains `now` began.
     pub fn began(self, now: Timestamp) -> Timestamp {
         // The second before the epoch has a negative fraction: floor by the nanosecond.
         let second = now.as_nanosecond().div_euclid(1_000_000_000) as i64;
@@ -140,19 +140,19 @@ impl Period {
         self.began(read) < self.began(now)
     }
 
-    /// Whether the time from `first` to `last` overlaps the period that contains `now`. The last
-    /// representable instant belongs to the last period.
+    /// Returns whether the time from `first` to `last` overlaps the period that contains `now`. The
+    /// last representable instant belongs to the last period.
     pub fn meets(self, now: Timestamp, first: Timestamp, last: Timestamp) -> bool {
         let ends = self.next_reset(now);
         self.began(now) <= last && (first < ends || ends == Timestamp::MAX)
     }
 
-    /// The time from `now` to the next reset; never negative.
+    /// Returns the time from `now` to the next reset; never negative.
     pub fn until_reset(self, now: Timestamp) -> SignedDuration {
         now.duration_until(self.next_reset(now))
     }
 
-    /// The next reset as a time in UTC: "00:00 UTC", "1 December 00:00 UTC".
+    /// Returns the next reset as a time in UTC: "00:00 UTC", "1 December 00:00 UTC".
     pub fn reset_label(self, now: Timestamp) -> String {
         let reset = self.next_reset(now).to_zoned(TimeZone::UTC);
         let form = if self == Self::Monthly { "%-d %B %H:%M UTC" } else { "%H:%M UTC" };

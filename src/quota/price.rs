@@ -23,12 +23,12 @@ impl Units {
         Self { min: n, max: Some(n) }
     }
 
-    /// The amount, if it is certain.
+    /// Returns the amount, if it is certain.
     pub(crate) fn exact(self) -> Option<u64> {
         self.max.filter(|max| *max == self.min)
     }
 
-    /// The sum of both. A sum beyond `u64` becomes "at least the maximum".
+    /// Returns the sum of both. A sum beyond `u64` becomes "at least the maximum".
     pub fn plus(self, other: Self) -> Self {
         let max = self.max.zip(other.max);
         Self { min: self.min.saturating_add(other.min), max: max.and_then(|(one, two)| one.checked_add(two)) }
@@ -39,7 +39,7 @@ impl Units {
         Self { min: beyond(self.min), max: self.max.map(beyond) }
     }
 
-    /// The number with its unit: "3 rules", "0 or 1 request", "at least 2 requests".
+    /// Returns the number with its unit: "3 rules", "0 or 1 request", "at least 2 requests".
     pub fn label(self, unit: Unit) -> String {
         let is_one = self.max == Some(1) || self == Self { min: 1, max: None };
         format!("{self} {}", if is_one { unit.name().to_owned() } else { unit.plural() })
@@ -100,7 +100,7 @@ pub struct Price {
     pub(crate) user_read: Option<Timestamp>,
 }
 
-/// The price of an operation for a user with these entitlements.
+/// Returns the price of an operation for a user with these entitlements.
 pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
     let verdict = |rule: &'static PriceRule| Some((rule, rule.verdict(operation, entitled)?));
     let mut exceptions = RULES.iter().filter(|rule| *rule != GENERAL).filter_map(verdict);
@@ -116,7 +116,7 @@ pub fn price(operation: &Operation, entitled: &Entitlements) -> Price {
 }
 
 impl Price {
-    /// Whether it cannot be charged.
+    /// Returns whether it cannot be charged.
     pub fn is_free(&self) -> bool {
         self.verdict.units.max == Some(0)
     }
@@ -132,7 +132,7 @@ impl Price {
         }
     }
 
-    /// The units that it takes, as part of a sentence.
+    /// Returns the units that it takes, as part of a sentence.
     pub(crate) fn amount(&self) -> String {
         match self.verdict.each {
             Some(item) => format!("{} for each {}", self.verdict.unit.count(1), item.label),
@@ -278,7 +278,7 @@ fn assumptions(kind: Kind, entitled: &Entitlements) -> Vec<&'static str> {
     notes
 }
 
-/// A remark about a price that does not make it less certain.
+/// Returns a remark about a price that does not make it less certain.
 fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
     match kind {
         Kind::LivehuntRules | Kind::Retrohunt => Some(
@@ -291,7 +291,7 @@ fn remark(kind: Kind, entitled: &Entitlements) -> Option<&'static str> {
     }
 }
 
-/// The assumption about which pool pays for an enterprise endpoint.
+/// Returns the assumption about which pool pays for an enterprise endpoint.
 fn enterprise_assumptions(entitled: &Entitlements) -> Option<&'static str> {
     let api = entitled.premium_api;
     let intelligence = entitled.premium_intelligence;

@@ -46,7 +46,7 @@ pub struct Verdict {
 }
 
 impl PriceRule {
-    /// The verdict on an operation; `None` if the rule does not apply to this case.
+    /// Returns the verdict on an operation; `None` if the rule does not apply to this case.
     pub(crate) fn verdict(&self, operation: &Operation, entitled: &Entitlements) -> Option<Verdict> {
         let is_covered = self.operations.contains(&operation.kind);
         is_covered.then(|| (self.price)(operation.kind, &operation.numbers, entitled)).flatten()
@@ -165,7 +165,7 @@ pub(super) static GENERAL: &PriceRule = &RULES[1];
 /// Why an operation under `/private` is refused (§4.1).
 pub const NO_LICENCE: &str = "no private scanning licence";
 
-/// The price without an exception (§8.1.2).
+/// Returns the price without an exception (§8.1.2).
 pub(super) fn general(operation: Operation, entitled: &Entitlements) -> Verdict {
     if operation.kind.is_private() && entitled.private_scanning.is_granted() == Some(false) {
         return refused(Unit::Request, NO_LICENCE);
@@ -173,7 +173,7 @@ pub(super) fn general(operation: Operation, entitled: &Entitlements) -> Verdict 
     requests(operation.calls())
 }
 
-/// The holders that are charged (§8.1.1).
+/// Returns the holders that are charged (§8.1.1).
 pub(super) fn charged(entitled: &Entitlements) -> &'static [Holder] {
     // The user may have a group that the service has not shown yet: count against it to be safe.
     if entitled.group.is_granted() == Some(false) { &[Holder::User] } else { &Holder::ALL }
@@ -217,7 +217,7 @@ fn up_to(most: u64, why: &'static str) -> Verdict {
     Verdict { units: Units { min: 0, max: Some(most) }, why: Some(why), ..requests(0) }
 }
 
-/// An upload is free if the file is new to the service.
+/// Makes an upload free if the file is new to the service.
 fn free_if_new(is_known: Option<bool>) -> Option<Verdict> {
     match is_known {
         Some(true) => None,

@@ -55,13 +55,13 @@ impl Technique {
         TABLE.techniques.get(std::str::from_utf8(id).ok()?.trim())
     }
 
-    /// Its name and all its tactics.
+    /// Returns its name and all its tactics.
     pub fn label(&self) -> String {
         let Self { name, tactics, .. } = self;
         if name == tactics { format!("the tactic {name}") } else { format!("{name} · {tactics}") }
     }
 
-    /// Its most important tactic.
+    /// Returns its most important tactic.
     pub(crate) fn tactic(&self) -> &'static str {
         self.tactics.split(',').next().unwrap_or_default()
     }
@@ -71,7 +71,7 @@ impl Technique {
     }
 }
 
-/// A technique's identifier and its name.
+/// Returns a technique's identifier and its name.
 pub(super) fn title(id: &str) -> String {
     match Technique::of(id.as_bytes()) {
         Some(technique) => format!("{id} {}", technique.name),
@@ -79,7 +79,7 @@ pub(super) fn title(id: &str) -> String {
     }
 }
 
-/// The subject of a rule, by the first known technique; process injection is a subject of its own.
+/// Returns a rule's subject by the first known technique; process injection has its own.
 pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
     if attack.iter().any(|id| id.starts_with("T1055")) {
         return Some("injection");
@@ -88,7 +88,7 @@ pub(super) fn subject(attack: &[String]) -> Option<&'static str> {
     TABLE.tactics.get(place).map(|(_, subject)| *subject)
 }
 
-/// The position of a technique's tactic in the matrix; unknown techniques come last.
+/// Returns the position of a technique's tactic in the matrix; unknown techniques come last.
 pub(crate) fn rank(id: &Untrusted) -> usize {
     Technique::of(id.as_bytes()).and_then(Technique::place).unwrap_or(usize::MAX)
 }

@@ -42,7 +42,7 @@ macro_rules! panes {
         }
 
         impl Pane {
-            /// Its title in one word.
+            /// Returns its title in one word.
             pub fn short(self) -> &'static str {
                 match self {
                     $(Self::$pane => $short,)*
@@ -136,7 +136,7 @@ pub struct IndicatorSource {
 }
 
 impl IndicatorSource {
-    /// A source as the table writes it, such as `path=!path`.
+    /// Creates a source as the table writes it, such as `path=!path`.
     fn from_word(word: &'static str) -> Option<Self> {
         let (member, kind) = word.split_once('=').unwrap_or(("", word));
         let name = kind.trim_start_matches('!');
@@ -187,7 +187,7 @@ pub enum ValueShape {
 }
 
 impl ValueShape {
-    /// The shape with this name, or else a record with these fields.
+    /// Returns the shape with this name, or else a record with these fields.
     fn named(name: &'static str) -> Self {
         match name {
             "value" => Self::Value,
@@ -218,7 +218,7 @@ pub(crate) enum FieldRole {
 }
 
 impl RecordField {
-    /// The fields of a row, as the table writes them.
+    /// Returns the fields of a row, as the table writes them.
     fn all(row: &'static str) -> Vec<Self> {
         let parts = row.split_terminator('}').filter_map(|part| part.split_once('{'));
         let field = |(before, name): (&'static str, &'static str)| {
@@ -247,7 +247,7 @@ impl Attribute {
         }
     }
 
-    /// Whether its rows are techniques of ATT&CK.
+    /// Returns whether its rows are techniques of ATT&CK.
     pub fn is_technique(&self) -> bool {
         self.label == TECHNIQUE
     }

@@ -32,7 +32,7 @@ impl Body {
         Self { bytes: bytes.into(), longer: None }
     }
 
-    /// A body with only its first bytes, and the filler for the rest.
+    /// Returns a body with only its first bytes, and the filler for the rest.
     pub fn begun(first: Vec<u8>) -> (Self, BodyFiller) {
         let body = Self { bytes: first.into(), longer: Some(Arc::default()) };
         (body.clone(), BodyFiller(body))
@@ -49,17 +49,17 @@ impl Body {
         latest
     }
 
-    /// Whether it began as a part, even if its end has arrived since.
+    /// Returns whether it began as a part, even if its end has arrived since.
     pub fn is_streamed(&self) -> bool {
         self.longer.is_some()
     }
 
-    /// Whether all of it has arrived.
+    /// Returns whether all of it has arrived.
     pub fn is_whole(&self) -> bool {
         self.wait_for(0).longer.is_none()
     }
 
-    /// The received bytes.
+    /// Returns the received bytes.
     pub fn so_far(&self) -> &[u8] {
         &self.wait_for(0).bytes
     }
@@ -69,7 +69,7 @@ impl Body {
         Self { bytes: all.slice(cut(all, part)), longer: None }
     }
 
-    /// The bytes of a range, cut to the received ones.
+    /// Returns the bytes of a range, cut to the received ones.
     pub fn window(&self, part: Range<usize>) -> &[u8] {
         let bytes = self.so_far();
         bytes.get(cut(bytes, part)).unwrap_or_default()

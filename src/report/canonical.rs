@@ -126,7 +126,7 @@ pub fn spell_out_str(text: &str) -> Cow<'_, str> {
 }
 
 /// Turns lower-case text of `out` after `start` into the key of equal paths, keys and command
-/// lines: spelled out, `*` for users, the current user's hive and control set for any.
+/// lines: spelled out, `*` for users, `hkcu` for a user's hive, one control set for any.
 pub(crate) fn fold(out: &mut Vec<u8>, start: usize) {
     if let Cow::Owned(mut spelled) = spell_out(out.get(start..).unwrap_or_default()) {
         spelled.make_ascii_lowercase();

@@ -46,7 +46,7 @@ pub fn program(line: &[u8]) -> Range<usize> {
     start..start + length
 }
 
-/// The program of a command line and its arguments, without the blanks and the mark between them.
+/// Splits a command line into program and arguments, without blanks and mark between them.
 pub fn split(line: &[u8]) -> (&[u8], &[u8]) {
     let program = program(line);
     let rest = line.get(program.end..).unwrap_or_default();
@@ -98,7 +98,7 @@ pub fn decoded(line: &[u8]) -> Vec<Untrusted> {
     found
 }
 
-/// The texts that a line hides directly.
+/// Returns the texts that a line hides directly.
 fn hidden(line: &[u8]) -> Vec<Vec<u8>> {
     let line = line.get(..MAX_DECODED).unwrap_or(line);
     if let Some(plain) = without_noise(line) {
@@ -126,7 +126,7 @@ fn encoded_command(line: &[u8], at: usize) -> Option<&[u8]> {
     (is_option && !gap.is_empty() && base64.len() >= MIN_BASE64).then_some(base64)
 }
 
-/// The argument of `FromBase64String`, if the digits of that name are here.
+/// Returns the argument of `FromBase64String`, if the digits of that name are here.
 fn base64_string(line: &[u8], digits: usize) -> Option<&[u8]> {
     let start = digits.checked_sub(b"frombase".len())?;
     let name = line.get(start..start + FROM_BASE64.len())?;
@@ -144,7 +144,7 @@ fn word(text: &[u8], is_part: impl Fn(&u8) -> bool) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !is_part(byte)).unwrap_or(text.len()))
 }
 
-/// The text that Base64 encodes, in UTF-16 or UTF-8; `None` if it is not text.
+/// Returns the text that Base64 encodes, in UTF-16 or UTF-8; `None` if it is not text.
 fn text(base64: &[u8]) -> Option<Vec<u8>> {
     let whole = base64.len() - usize::from(base64.len() % 4 == 1);
     let bytes = BASE64.decode(base64.get(..whole)?).ok()?;

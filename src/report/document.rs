@@ -84,7 +84,7 @@ pub fn decoded(body: Body) -> Result<Body, DocumentError> {
     }
 }
 
-/// Whether bytes begin like a document that [`decoded`] unpacks or converts.
+/// Returns whether bytes begin like a document that [`decoded`] unpacks or converts.
 pub fn is_encoded(bytes: &[u8]) -> bool {
     matches!(bytes, [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
 }
@@ -115,7 +115,7 @@ pub struct DocumentValue {
     pub is_cut: bool,
 }
 
-/// The values of a document, in order; a single value has all of the bytes.
+/// Returns the values of a document, in order; a single value has all of the bytes.
 pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
     let spans = spans(body);
     let is_single = spans.len() == 1;
@@ -130,7 +130,7 @@ pub fn values(body: &Body) -> Vec<Result<DocumentValue, DocumentError>> {
     spans.into_iter().map(value).collect()
 }
 
-/// The reports of all values of a document, and the errors of the others.
+/// Returns the reports of all values of a document, and the errors of the others.
 pub fn reports(body: &Body) -> (Vec<FoundReport>, Vec<DocumentError>) {
     let mut reports = Vec::new();
     let mut problems = Vec::new();
@@ -199,7 +199,7 @@ fn spans(body: &Body) -> Vec<ValueSpan> {
     found
 }
 
-/// Whether a word is a JSON literal, or one of the three that common writers add.
+/// Returns whether a word is a JSON literal, or one of the three that common writers add.
 fn is_json_word(body: &Body, at: usize) -> bool {
     let bytes = body.window(at..at + 64);
     let end = bytes.iter().position(|byte| is_delimiter(*byte)).unwrap_or(bytes.len());

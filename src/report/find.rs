@@ -54,7 +54,7 @@ impl Pattern {
         }
     }
 
-    /// Byte ranges of its matches in a visible text.
+    /// Returns the byte ranges of its matches in a visible text.
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
         let found = self.0.find_iter(text.as_bytes()).map(|found| found.range());
         found.filter(|found| !found.is_empty()).collect()
@@ -81,7 +81,7 @@ impl Pattern {
         }
     }
 
-    /// Whether a leaf of a value matches; nested names always count, its own only if they are data.
+    /// Returns whether a leaf matches; nested names always count, its own only if they are data.
     fn is_in_leaf(&self, value: &[u8], are_names_data: bool) -> bool {
         let mut is_found = false;
         let mut depth = 0_usize;
@@ -98,7 +98,7 @@ impl Pattern {
         is_found
     }
 
-    /// Whether it matches a JSON string, given without its quotes.
+    /// Returns whether it matches a JSON string, given without its quotes.
     fn is_in_json(&self, text: &[u8]) -> bool {
         match memchr::memchr(b'\\', text) {
             None => self.is_match(text),
@@ -107,7 +107,7 @@ impl Pattern {
     }
 }
 
-/// Why an expression is invalid, in one line and without the expression itself.
+/// Explains why an expression is invalid, in one line and without the expression itself.
 fn reason(error: &regex::Error) -> String {
     if matches!(error, regex::Error::CompiledTooBig(_)) {
         return "the expression takes too much memory".to_owned();

@@ -21,7 +21,7 @@ pub struct IdentifierParts {
     pub when: Option<i64>,
 }
 
-/// Whether seconds since 1970 can be the time of a run: from 2001 until 2100.
+/// Returns whether seconds since 1970 can be the time of a run: from 2001 until 2100.
 pub(crate) fn is_moment(seconds: i64) -> bool {
     (1_000_000_000..4_102_444_800).contains(&seconds)
 }
@@ -40,7 +40,7 @@ impl Identifier {
         self.0.as_bytes()
     }
 
-    /// Whether it has the documented shape (specification §2.1).
+    /// Returns whether it has the documented shape (specification §2.1).
     pub fn has_documented_format(&self) -> bool {
         let (file, rest) = split_file(self.0.as_bytes());
         file.is_some() && split_number(rest).is_some()

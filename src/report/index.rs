@@ -37,7 +37,7 @@ pub struct Section {
     /// Position of its attribute in the table; after all of them if it is unknown.
     pub rank: usize,
     pub form: SectionForm,
-    /// Whether it is a sibling of `attributes`, as `links` is; all sections without that member.
+    /// Whether it is a sibling of `attributes`, like `links`; without that member all sections are.
     pub is_beside: bool,
     /// Offset of each row's first byte.
     pub(super) starts: Vec<u32>,
@@ -103,17 +103,17 @@ impl Section {
         self.starts.partition_point(|start| (*start as usize) < at)
     }
 
-    /// Offset after the last row; `None` while unknown.
+    /// Returns the offset after the last row; `None` while unknown.
     pub fn end(&self) -> Option<u32> {
         Some(self.end).filter(|end| *end > 0)
     }
 
-    /// The depth of each process; empty for other forms.
+    /// Returns the depth of each process; empty for other forms.
     pub fn depths(&self) -> &Depths {
         &self.depths
     }
 
-    /// Offset at which a process continues after its children, where its name may follow.
+    /// Returns where a process continues after its children: its name may follow there.
     pub(crate) fn tail(&self, row: usize) -> Option<u32> {
         self.tails.get(row).copied().filter(|tail| *tail > 0)
     }
@@ -230,12 +230,12 @@ impl Indexer {
         self.scanner.position()
     }
 
-    /// The sections and rows that were found since the last call.
+    /// Returns the sections and rows that were found since the last call.
     pub fn take(&mut self) -> Batch {
         self.layout.take()
     }
 
-    /// The rest; marks the report as cut if its end is missing.
+    /// Returns the rest; marks the report as cut if its end is missing.
     pub fn finish(mut self) -> Batch {
         self.layout.found.is_complete = true;
         self.layout.found.is_cut = !self.scanner.is_balanced();

@@ -57,7 +57,7 @@ impl Scanner {
         self.at
     }
 
-    /// Whether the bytes so far end outside of every value.
+    /// Returns whether the bytes so far end outside of every value.
     pub(crate) fn is_balanced(&self) -> bool {
         self.open.is_empty() && !matches!(self.state, ScanState::Text { .. })
     }
@@ -75,7 +75,7 @@ impl Scanner {
         }
     }
 
-    /// Bytes outside of strings and words, as far as the next of them.
+    /// Returns bytes outside of strings and words, as far as the next of them.
     #[inline(always)]
     fn between(&mut self, bytes: &[u8], sink: &mut impl FnMut(u64, Event<'_>)) -> usize {
         for (byte, at) in bytes.iter().zip(self.at..) {
@@ -184,7 +184,7 @@ fn closing_quote(bytes: &[u8], escaped: bool) -> Option<usize> {
     memchr_iter(b'"', bytes).find(|at| !is_escaped(bytes, *at, escaped))
 }
 
-/// Whether an odd number of backslashes precedes an offset.
+/// Returns whether an odd number of backslashes precedes an offset.
 #[inline(always)]
 fn is_escaped(bytes: &[u8], at: usize, escaped: bool) -> bool {
     let before = bytes.get(..at).unwrap_or_default();
@@ -198,7 +198,7 @@ pub fn is_valid(bytes: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
 }
 
-/// Whether a byte ends a number or a word.
+/// Returns whether a byte ends a number or a word.
 pub(crate) fn is_delimiter(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\r' | b'\t' | b',' | b':' | b'{' | b'}' | b'[' | b']' | b'"')
 }
@@ -223,7 +223,7 @@ impl<'a> Raw<'a> {
         Self(trim_start(bytes))
     }
 
-    /// The value's kind, by its first byte.
+    /// Returns the value's kind, by its first byte.
     pub fn kind(self) -> Kind {
         match self.0.first() {
             Some(b'{') => Kind::Object,
@@ -233,17 +233,17 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The value's own bytes, from its first to its last.
+    /// Returns the value's own bytes, from its first to its last.
     pub fn bytes(self) -> &'a [u8] {
         self.0.get(..end_of(self.0)).unwrap_or(self.0)
     }
 
-    /// Number of bytes from the start of the value to the end of the input.
+    /// Returns the number of bytes from the start of the value to the end of the input.
     pub fn length_to_end(self) -> usize {
         self.0.len()
     }
 
-    /// Whether it is complete: bytes that were cut short end inside of a value.
+    /// Returns whether it is complete: bytes that were cut short end inside of a value.
     pub(crate) fn is_whole(self) -> bool {
         match self.kind() {
             Kind::Object | Kind::Array => container_end(self.0).is_some(),
@@ -252,7 +252,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// A string's content, or the other values as written.
+    /// Returns a string's content, or the other values as written.
     pub fn text(self) -> Untrusted {
         match self.kind() {
             Kind::Text => Untrusted::from_json(self.content()),
@@ -260,7 +260,7 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// A string's content, still escaped; other values as written.
+    /// Returns a string's content, still escaped; other values as written.
     pub fn content(self) -> &'a [u8] {
         if self.kind() != Kind::Text {
             return self.bytes();
@@ -269,7 +269,7 @@ impl<'a> Raw<'a> {
         self.0.get(1..end).unwrap_or_default()
     }
 
-    /// Like [`Self::content`] if only separators follow the value: a string ends at the last quote.
+    /// Returns [`Self::content`] if only separators follow: a string ends at the last quote.
     pub(crate) fn content_alone(self) -> &'a [u8] {
         let value = self.0.trim_ascii_end();
         match value.strip_suffix(b",").unwrap_or(value) {
@@ -279,35 +279,35 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// A whole number, written as a number or in a string.
+    /// Returns a whole number, written as a number or in a string.
     pub(crate) fn integer(self) -> Option<i64> {
         let bytes = self.bytes();
         let bare = bytes.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\"")).unwrap_or(bytes);
         std::str::from_utf8(bare).ok()?.parse().ok()
     }
 
-    /// An object's members in order; empty for another kind.
+    /// Returns an object's members in order; empty for another kind.
     pub fn members(self) -> impl Iterator<Item = (Untrusted, Raw<'a>)> {
         self.pairs().map(|(name, value)| (name.text(), value))
     }
 
-    /// An object's members in order, their names as written; empty for another kind.
+    /// Returns an object's members in order, their names as written; empty for another kind.
     pub fn pairs(self) -> impl Iterator<Item = (Raw<'a>, Raw<'a>)> {
         members(self.inside(Kind::Object))
     }
 
-    /// An array's elements in order; empty for another kind.
+    /// Returns an array's elements in order; empty for another kind.
     pub fn elements(self) -> impl Iterator<Item = Raw<'a>> {
         let mut rest = self.inside(Kind::Array);
         std::iter::from_fn(move || next_value(&mut rest))
     }
 
-    /// An array's elements; any other value as the only one.
+    /// Returns an array's elements; any other value as the only one.
     pub fn each(self) -> Vec<Self> {
         if self.kind() == Kind::Array { self.elements().collect() } else { vec![self] }
     }
 
-    /// The first member of this name.
+    /// Returns the first member of this name.
     pub fn member(self, name: &str) -> Option<Raw<'a>> {
         let is_it = |found: &Raw<'_>| match found.content() {
             written if memchr(b'\\', written).is_none() => written == name.as_bytes(),
@@ -347,7 +347,7 @@ fn trim_start(bytes: &[u8]) -> &[u8] {
     start.and_then(|start| bytes.get(start..)).unwrap_or_default()
 }
 
-/// Length of the value at the start of `bytes`; all of them if it is cut.
+/// Returns the length of the value at the start of `bytes`; all of them if it is cut.
 fn end_of(bytes: &[u8]) -> usize {
     let end = match bytes.first() {
         Some(b'"') => text_end(bytes),
@@ -357,7 +357,7 @@ fn end_of(bytes: &[u8]) -> usize {
     end.unwrap_or(bytes.len())
 }
 
-/// Length of the string at the start of `bytes`, with its quotes; `None` if it is cut.
+/// Returns the length of the string at the start of `bytes`, with its quotes; `None` if it is cut.
 #[inline(always)]
 pub(super) fn text_end(bytes: &[u8]) -> Option<usize> {
     closing_quote(bytes.get(1..)?, false).map(|end| end + 2)

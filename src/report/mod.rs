@@ -1,4 +1,4 @@
-//! Stores a behaviour report: its bytes, an index of its rows, and the tables that explain them.
+//! A behaviour report in memory: its bytes, an index of its rows, and tables that explain them.
 //!
 //! ```text
 //! Body (bytes) ── Indexer ──> Index (where rows start) ── Report::row ──> Row (decoded pieces)

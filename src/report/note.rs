@@ -43,7 +43,7 @@ pub struct Item {
 }
 
 impl Item {
-    /// The item of an attribute with this text.
+    /// Returns the item of an attribute with this text.
     pub fn new(attribute: Untrusted, text: &[u8]) -> Self {
         Self { attribute, text: Untrusted::from(distinctive_part(text)) }
     }
@@ -54,7 +54,7 @@ fn distinctive_part(text: &[u8]) -> &[u8] {
 }
 
 impl NoteSubject {
-    /// A report as a whole.
+    /// Returns a report as a whole.
     pub fn report(identifier: Identifier) -> Self {
         Self { identifier, item: None }
     }
@@ -84,13 +84,13 @@ impl Notes {
         self.items.get(item)
     }
 
-    /// The note on a row that has been decoded.
+    /// Returns the note on a row that has been decoded.
     pub fn on_row(&self, report: &Report, section: usize, row: &Row) -> Option<&Note> {
         // Most reports have no notes, so their rows are not decoded.
         if self.items.is_empty() { None } else { self.on_item(&report.item(section, row)?) }
     }
 
-    /// Every note on an item, with the item, in its order.
+    /// Returns every note on an item, with the item, in its order.
     pub fn items(&self) -> impl Iterator<Item = (&Item, &Note)> {
         self.items.iter()
     }
@@ -105,7 +105,7 @@ impl FromIterator<Note> for Notes {
 }
 
 impl Report {
-    /// The first row that shows an item; `None` if the report no longer has it.
+    /// Returns the first row that shows an item; `None` if the report no longer has it.
     pub fn find_item(&self, item: &Item) -> Option<RowPlace> {
         let sections = (0..).zip(&self.index.sections).filter(|(_, section)| section.name == item.attribute);
         let mut text = Vec::new();

@@ -72,7 +72,7 @@ pub enum StoredContent {
         id: String,
         place: String,
         key: Untrusted,
-        /// Whether it does not count as stored: damaged, mismatched, or only just received.
+        /// Whether it does not count as stored: damaged, not of its request, or just received.
         is_unread: bool,
         /// Its report, if it is an artifact.
         beside: Option<Identifier>,

@@ -27,12 +27,12 @@ impl Depths {
         self.0.len()
     }
 
-    /// The depths of the rows from one on, 0 at the root.
+    /// Returns the depths of the rows from one on, 0 at the root.
     pub(crate) fn after(&self, row: usize) -> &[u16] {
         self.0.get(row..).unwrap_or_default()
     }
 
-    /// The depth of a row, 0 at the root.
+    /// Returns the depth of a row, 0 at the root.
     pub fn get(&self, row: usize) -> Option<u16> {
         self.0.get(row).copied()
     }
@@ -46,14 +46,14 @@ impl Depths {
         self.0.get(..row)?.iter().rposition(|above| *above < depth)
     }
 
-    /// The row after the last descendant of this one.
+    /// Returns the row after the last descendant of this one.
     pub fn end_of(&self, row: usize) -> usize {
         let Some(depth) = self.get(row) else { return row };
         let below = self.after(row + 1);
         row + 1 + below.iter().position(|below| *below <= depth).unwrap_or(below.len())
     }
 
-    /// The guide lines of a row: whether a sibling follows, at each depth from 1 to the row's.
+    /// Returns a row's guide lines: whether a sibling follows, at each depth from 1 to its own.
     ///
     /// The search stops after `reach` rows, where a line is drawn as if a sibling followed.
     pub(crate) fn guides(&self, row: usize, reach: usize) -> Vec<bool> {
@@ -61,7 +61,7 @@ impl Depths {
     }
 }
 
-/// The guides of a row of this depth, by the depths of the rows after it.
+/// Returns the guides of a row of this depth, by the depths of the rows after it.
 fn guides(depth: u16, later: impl Iterator<Item = u16>) -> Vec<bool> {
     let mut found = vec![false; usize::from(depth)];
     let mut open = depth;
@@ -131,24 +131,24 @@ impl Folds {
         folded.filter_map(|row| u32::try_from(row).ok()).collect()
     }
 
-    /// How many rows of a tree with these depths are visible.
+    /// Returns how many rows of a tree with these depths are visible.
     pub fn len(&self, depths: &Depths) -> usize {
         self.visible.as_ref().map_or_else(|| depths.len(), |visible| visible.len())
     }
 
-    /// The row at a visible position.
+    /// Returns the row at a visible position.
     pub fn row(&self, position: usize) -> usize {
         let found = self.visible.as_ref().and_then(|visible| visible.get(position));
         found.map_or(position, |row| *row as usize)
     }
 
-    /// The visible position of a row, or of the nearest visible one before it.
+    /// Returns the visible position of a row, or of the nearest visible one before it.
     pub fn position(&self, row: usize) -> usize {
         let before = |visible: &Arc<Vec<u32>>| visible.partition_point(|visible| *visible as usize <= row);
         self.visible.as_ref().map_or(row, |visible| before(visible).saturating_sub(1))
     }
 
-    /// Whether a row's children are hidden, if it has any.
+    /// Returns whether a row's children are hidden, if it has any.
     pub fn is_folded(&self, row: usize) -> bool {
         let is_turned = !self.turned.is_empty() && u32::try_from(row).is_ok_and(|row| self.turned.contains(&row));
         is_turned != self.is_all
@@ -187,7 +187,7 @@ impl Folds {
         self.refresh(depths);
     }
 
-    /// Whether any row is folded.
+    /// Returns whether any row is folded.
     pub fn any(&self) -> bool {
         self.is_all || !self.turned.is_empty()
     }
@@ -198,7 +198,7 @@ impl Folds {
         self.refresh(depths);
     }
 
-    /// Whether the row has selected children; folded ones count.
+    /// Returns whether the row has selected children; folded ones count.
     pub fn has_children(&self, row: usize, depths: &Depths) -> bool {
         let Some(retained) = &self.retained else { return depths.has_children(row) };
         let after = retained.partition_point(|retained| *retained as usize <= row);
@@ -206,7 +206,7 @@ impl Folds {
         matches!((depths.get(row), next), (Some(depth), Some(next)) if next > depth)
     }
 
-    /// Like `Depths::guides`, among the visible rows.
+    /// Returns what `Depths::guides` does, among the visible rows.
     pub fn guides(&self, row: usize, depths: &Depths, reach: usize) -> Vec<bool> {
         let Some((visible, depth)) = self.visible.as_ref().zip(depths.get(row)) else {
             return depths.guides(row, reach);
@@ -223,7 +223,7 @@ impl Folds {
         });
     }
 
-    /// The rows that are not below a folded row.
+    /// Returns the rows that are not below a folded row.
     fn unhidden(&self, rows: impl Iterator<Item = u32>, depths: &Depths) -> Arc<Vec<u32>> {
         let mut visible = Vec::new();
         let mut folded = None;
@@ -239,7 +239,7 @@ impl Folds {
     }
 }
 
-/// Rows in order, with their ancestors.
+/// Returns rows in order, with their ancestors.
 fn with_ancestors(rows: &[u32], depths: &Depths) -> Vec<u32> {
     let end = rows.last().map_or(0, |last| *last as usize + 1);
     let mut found = Vec::new();
@@ -352,7 +352,7 @@ pub(crate) struct ProcessStart {
 }
 
 impl Report {
-    /// The processes with a known start among the first `most`, in tree order.
+    /// Returns the processes with a known start among the first `most`, in tree order.
     pub(crate) fn starts(&self, most: usize) -> Vec<ProcessStart> {
         let Some((section, tree)) = self.tree() else { return Vec::new() };
         let start = |row: usize| {
@@ -368,7 +368,7 @@ impl Report {
     }
 }
 
-/// The program without folder, arguments as far as they fit, the process number.
+/// Returns the program without folder, arguments as far as they fit, the process number.
 fn process_label(name: &Untrusted, number: Option<&Untrusted>) -> Untrusted {
     let (program, arguments) = command_line::split(name.as_bytes());
     let program = Some(last_part(program)).filter(|last| !last.is_empty()).unwrap_or(name.as_bytes());
@@ -432,7 +432,7 @@ mod fold_tests {
         ]
     }
 
-    /// The rows without a folded ancestor and, if only some are selected, at or above one of them.
+    /// Returns rows without a folded ancestor and, if only some are selected, at or above one.
     fn naive(folds: &Folds, retained: Option<&[u32]>, depths: &Depths) -> Vec<usize> {
         let above = |row: usize| std::iter::successors(Some(row), |row| depths.parent(*row));
         let is_kept = |row: usize| {

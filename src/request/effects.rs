@@ -33,7 +33,7 @@ impl Request {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// What the request publishes outside of the private corpus, if anything.
+    /// Returns what the request publishes outside of the private corpus, if anything.
     pub fn publishes(&self) -> Option<String> {
         match self {
             Self::V2Scan { path, .. } => Some(format!(
@@ -53,7 +53,7 @@ impl Request {
     }
 }
 
-/// The cost of fetching these items again: reports are fetched one by one.
+/// Returns the cost of fetching these items again: reports are fetched one by one.
 pub fn again(things: &[StoredItem], entitlements: &Entitlements, now: Timestamp) -> String {
     let (imported, fetched): (Vec<_>, Vec<_>) =
         things.iter().filter(|thing| thing.report().is_some()).partition(|thing| thing.is_import());

@@ -285,7 +285,7 @@ impl Request {
         Some(action.into_bytes())
     }
 
-    /// Names it in messages, as in `quota details`.
+    /// Names it in messages, such as `quota details`.
     pub fn label(&self) -> String {
         match self {
             Self::Behaviour { identifier } => report_label(identifier),

@@ -194,7 +194,7 @@ where
         self.take(TerminalEvent::Key(key));
     }
 
-    /// Draws a frame in the terminal's present size; its number lets keys spend that it prices.
+    /// Draws the next frame in the terminal's present size.
     pub fn draw(&mut self) -> Result<(), B::Error> {
         // The size may have changed before the signal that reports it.
         let size = usable_size(self.terminal.size()?.into());

@@ -205,7 +205,7 @@ impl Dialogue {
     }
 }
 
-/// The command of a name; panes also without their common prefix.
+/// Returns the command of a name; panes also without their common prefix.
 fn named(word: &str) -> Option<&'static Command> {
     Command::named(word).or_else(|| Command::named(&format!("pane-{word}")))
 }

@@ -51,13 +51,13 @@ impl Display {
     }
 }
 
-/// Whether the last number of `COLORFGBG`, the background, is a light colour.
+/// Returns whether the last number of `COLORFGBG`, the background, is a light colour.
 fn is_light(colours: &str) -> bool {
     let background = colours.rsplit(';').next().and_then(|number| number.parse().ok());
     background.is_some_and(|number: u8| matches!(number, 7 | 9..=15))
 }
 
-/// Columns and rows of the terminal, if there is one.
+/// Returns columns and rows of the terminal, if there is one.
 pub fn terminal_size() -> Option<(u16, u16)> {
     if io::stdout().is_terminal() { crossterm::terminal::size().ok() } else { None }
 }
@@ -263,7 +263,7 @@ impl Keyboard {
 /// How long after a part of a paste keys are taken for its next part.
 const PASTE_GAP: Duration = Duration::from_millis(200);
 
-/// The text of a burst of keys, as Windows' consoles send a paste, unless it is too short for one.
+/// Returns the text of keys sent in a burst, as Windows' consoles paste; `None` if too short.
 fn pasted(events: &[Event], shortest: usize) -> Option<String> {
     let keys = events.iter().filter_map(|event| event.as_key_press_event().and_then(key));
     let signs = keys.map(|key| if let Key::Char(c) = key { Some(c) } else { (key == ENTER).then_some('\n') });
@@ -323,7 +323,7 @@ fn pointer(event: MouseEvent) -> Option<MouseInput> {
     Some(MouseInput { x: event.column, y: event.row, kind })
 }
 
-/// The app's name for a key press, if it has one.
+/// Returns the app's name for a key press, if it has one.
 fn key(event: KeyEvent) -> Option<Key> {
     let KeyEvent { code, modifiers, kind, .. } = event;
     if kind == KeyEventKind::Release {

@@ -119,7 +119,7 @@ impl Credential {
         all.filter_map(|(key, source)| Self::new(&key, source).ok()).collect()
     }
 
-    /// The key, for the one header and the one kind of address that contain it.
+    /// Returns the key, for the one header and the one kind of address that contain it.
     pub(super) fn expose(&self) -> &str {
         self.key.expose_secret()
     }
@@ -157,7 +157,7 @@ fn run(command: &str) -> Result<String, CredentialError> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// The key of the official command line, whose file has `apikey` in any case among other settings.
+/// Returns the official command line's key: `apikey`, in any case, among its settings.
 fn official_key(home: &Path) -> Result<Option<String>, CredentialError> {
     let text = match files::read_text(&home.join(OFFICIAL_FILE), MAX_FILE_BYTES) {
         Ok(text) => text,

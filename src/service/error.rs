@@ -100,12 +100,12 @@ pub enum InvalidResponse {
 }
 
 impl ServiceError {
-    /// Whether the service may have counted the call.
+    /// Returns whether the service may have counted the call.
     pub fn may_be_charged(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::Cancelled | Self::TooLong(_) | Self::Refused(_) | Self::Unusable(_))
     }
 
-    /// Whether the service may have accepted the upload: it was sent completely and not refused.
+    /// Returns whether the service may have the upload: it was sent whole and not refused.
     pub fn may_have_arrived(&self) -> bool {
         match self {
             Self::Refused(refusal) => refusal.reason == ApiErrorKind::Down,
@@ -113,7 +113,7 @@ impl ServiceError {
         }
     }
 
-    /// Advice for the user, in a sentence.
+    /// Advises the user in a sentence.
     pub fn advice(&self) -> String {
         match self {
             Self::Refused(refusal) => return refusal.advice(),
@@ -168,7 +168,7 @@ impl ApiError {
         responses.first().filter(|_| is_error).map(|first| Self::of(200, None, first.bytes(), now))
     }
 
-    /// The refusal of this request: of an upload, it may be the archive's password that is wrong.
+    /// Returns the refusal of this request; of an upload, perhaps for the archive's password.
     /// A message that repeats the password is removed, because refusals are logged.
     pub fn of_request(mut self, request: &Request) -> Self {
         let is_upload = matches!(request, Request::PrivateScan { .. } | Request::V2Scan { .. });
@@ -190,7 +190,7 @@ impl ApiError {
         words.iter().any(|word| memchr::memmem::find(&text, word.as_bytes()).is_some())
     }
 
-    /// Advice for a 403, by the reason in the message if there is one.
+    /// Advises on a 403, by the reason in the message, if any.
     fn forbidden_advice(&self) -> &'static str {
         if self.mentions(&[" role"]) {
             "Your user lacks a role (USER_ROLE_PRIVATE_SCANNING); the group's administrator can grant it."
@@ -216,7 +216,7 @@ impl ApiError {
 }
 
 impl ApiErrorKind {
-    /// The failure, and advice for the user.
+    /// Returns the failure, and advice for the user.
     fn label(self) -> (&'static str, &'static str) {
         match self {
             Self::WrongKey => ("the service does not accept the key", "Check the key."),
@@ -255,12 +255,12 @@ impl std::fmt::Display for ApiError {
     }
 }
 
-/// Whether an object has a member with content.
+/// Returns whether an object has a member with content.
 fn has(one: &Raw<'_>, name: &str) -> bool {
     one.member(name).is_some_and(|value| !matches!(value.bytes(), b"null" | b"false" | b"\"\"" | b"[]" | b"{}"))
 }
 
-/// Whether a short response has an error beside its data, or inside it.
+/// Returns whether a short response has an error beside its data, or inside it.
 pub fn has_error(body: &[u8]) -> bool {
     let response = Raw::new(body);
     let is_error = |data: Raw<'_>| has(&response, "error") || has(&data, "error");
@@ -290,7 +290,7 @@ pub(super) fn parse_date(text: &str) -> Option<jiff::Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }
 
-/// If the connection failed, nothing was sent; after that the call may have been counted.
+/// Distinguishes failed connections, when nothing was sent, from calls perhaps counted.
 pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     if !error.is_connect() && !error.is_builder() {
         return ServiceError::Lost(reason(error));
@@ -301,7 +301,7 @@ pub(super) fn not_sent_or_lost(error: &reqwest::Error) -> ServiceError {
     }
 }
 
-/// Why the service's certificate is not trusted, if that is the cause.
+/// Explains why the service's certificate is not trusted, if that is the cause.
 fn refused_certificate(error: &reqwest::Error) -> Option<String> {
     std::iter::successors(error.source(), |&cause| {
         // An I/O error hides its inner error from `source()`.
@@ -323,7 +323,7 @@ fn certificate_reason(why: &rustls::CertificateError) -> String {
     }
 }
 
-/// The innermost cause. It contains no address, because an address may contain the key.
+/// Returns the innermost cause. It contains no address, because an address may contain the key.
 pub(super) fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return SILENT.to_owned();

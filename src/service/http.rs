@@ -45,7 +45,7 @@ pub enum ProxyRoute {
 }
 
 impl ProxyRoute {
-    /// The route of a profile's calls to its root. Unencrypted calls stay on this machine.
+    /// Returns the route of a profile's calls to its root. Unencrypted calls stay on this machine.
     pub fn of(profile: &Profile, root: &Url) -> Result<Self, ServiceError> {
         // A host without a scheme is accepted.
         let is_usable =
@@ -65,7 +65,7 @@ impl ProxyRoute {
         }
     }
 
-    /// The route as text without an address, which may contain a password.
+    /// Returns the route as text without an address, which may contain a password.
     pub fn label(&self) -> String {
         match self {
             Self::Direct => "directly".to_owned(),
@@ -119,7 +119,7 @@ impl ContentDecoder {
         if response.status().is_success() && !is_packed(response) { Self::Plain } else { Self::Undecided }
     }
 
-    /// The length of a response, unless it is compressed: `Content-Length` counts compressed bytes.
+    /// Returns a response's length, unless compressed: `Content-Length` counts those bytes.
     pub(super) fn length_of(response: &Response) -> Option<u64> {
         response.content_length().filter(|_| !is_packed(response))
     }
@@ -141,7 +141,7 @@ impl ContentDecoder {
     }
 }
 
-/// Whether a response is labelled as compressed. Encodings other than gzip were not requested.
+/// Returns whether a response is labelled as compressed; only gzip was requested.
 fn is_packed(response: &Response) -> bool {
     response.headers().get(CONTENT_ENCODING).is_some_and(|label| label != "identity")
 }

@@ -25,7 +25,7 @@ pub(super) struct Redactor {
 }
 
 impl Redactor {
-    /// A redactor for a key; it ignores a short key, which may be any word.
+    /// Creates a redactor for a key; it ignores a short key, which may be any word.
     pub(super) fn new(key: &str) -> Self {
         if key.len() < MIN_KEY {
             return Self::default();
@@ -38,12 +38,12 @@ impl Redactor {
         Self { key: key.into(), spellings, signs: [key.as_bytes(), b"\\%+/-_="].concat() }
     }
 
-    /// Whether a key seems to have been redacted in a text.
+    /// Returns whether a key seems to have been redacted in a text.
     pub(super) fn has_redacted(&self, text: &[u8]) -> bool {
         !self.key.is_empty() && text.windows(MIN_KEY).any(|bytes| bytes.iter().all(|byte| *byte == MASK))
     }
 
-    /// A whole text without the key.
+    /// Returns a whole text without the key.
     pub(super) fn redact(&self, text: &[u8]) -> Vec<u8> {
         let mut stream = self.stream();
         [stream.take(text), stream.end()].concat()
@@ -61,7 +61,7 @@ impl Redactor {
     }
 }
 
-/// A text with these keys replaced by asterisks, as in responses.
+/// Returns a text with these keys replaced by asterisks, as in responses.
 pub fn without_keys<'a>(keys: &[Credential], text: &'a [u8]) -> Cow<'a, [u8]> {
     let whole = keys.iter().fold(text.to_vec(), |text, key| Redactor::new(key.expose()).redact(&text));
     if whole == text { Cow::Borrowed(text) } else { Cow::Owned(whole) }
@@ -74,7 +74,7 @@ pub(super) struct RedactedStream<'r> {
 }
 
 impl RedactedStream<'_> {
-    /// The bytes that are final after this piece.
+    /// Returns the bytes that are final after this piece.
     pub(super) fn take(&mut self, piece: &[u8]) -> Vec<u8> {
         let mut text = std::mem::take(&mut self.pending);
         text.extend_from_slice(piece);
@@ -97,7 +97,7 @@ impl RedactedStream<'_> {
     }
 }
 
-/// A character as responses spell it, as a pattern.
+/// Returns a character as responses spell it, as a pattern.
 fn spelling(byte: u8) -> String {
     let encoded = |byte: u8| format!("%{byte:02x}").bytes().map(json_spelling).collect::<String>();
     let small = encoded(byte.to_ascii_lowercase());
@@ -112,7 +112,7 @@ fn json_spelling(byte: u8) -> String {
     format!(r"(?:{escape}{}|\\u00(?:{small:02x}|{capital:02x}))", regex::escape(&char::from(byte).to_string()))
 }
 
-/// The base64 characters that depend on the key alone, at each offset and in both alphabets.
+/// Returns base64 characters that depend on the key alone, at each offset, in both alphabets.
 fn base64_forms(key: &[u8]) -> Vec<String> {
     let forms = (0..3).flat_map(|offset| {
         let bytes = [vec![0; offset], key.to_vec()].concat();

@@ -71,7 +71,7 @@ impl Client {
         until_silent(seconds, sending).await?.map_err(|error| not_sent_or_lost(&error))
     }
 
-    /// The call without its body. Only the service's own host receives the key.
+    /// Returns the call without its body. Only the service's own host receives the key.
     fn upload_call(&self, address: &Address, to: Option<&UploadAddress>) -> Result<RequestBuilder, ServiceError> {
         let Some(to) = to else { return self.with_key(address, self.http()?.post(self.url(address))) };
         let (url, is_own) = self.trusted(to)?;
@@ -113,7 +113,7 @@ async fn read(upload: &Upload, limit: u64) -> Result<Bytes, ServiceError> {
     }
 }
 
-/// The hash and the size in bytes of an ordinary file of at most `limit` bytes.
+/// Returns the hash and the size in bytes of an ordinary file of at most `limit` bytes.
 pub fn hash_file(path: &Path, limit: u64) -> Result<(Sha256, u64), String> {
     read_hashed(path, limit).map(|(_, found)| found)
 }

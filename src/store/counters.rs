@@ -17,7 +17,7 @@ const MAX_AGE: SignedDuration = SignedDuration::from_hours(100 * 24);
 const OF_PROFILE: &str = "(profile = ?1 AND service = ?2 OR profile = '')";
 
 impl Store {
-    /// The number of the last entry of the ledger, zero for none.
+    /// Returns the number of the last entry of the ledger, zero for none.
     pub fn last_entry(&self) -> Result<i64> {
         self.read(|connection| connection.query_row("SELECT COALESCE(MAX(id), 0) FROM ledger", [], |row| row.get(0)))
     }
@@ -48,7 +48,7 @@ impl Store {
         })
     }
 
-    /// All entries of a profile, oldest first, each with the evidence from the counters.
+    /// Returns all entries of a profile, oldest first, each with the evidence from the counters.
     pub fn entries(&self, payer: Account<'_>) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [payer.profile, payer.service]))?;
@@ -136,7 +136,7 @@ fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &st
     records::write_checksum(connection, "ledger", call)
 }
 
-/// The readings of the counters, and the calls after the first of them.
+/// Returns the readings of the counters, and the calls after the first of them.
 fn compared(connection: &Connection, payer: Account<'_>) -> rusqlite::Result<(Vec<QuotaSnapshot>, Vec<AuditedCall>)> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed FROM counters

@@ -59,7 +59,7 @@ impl Store {
         Ok((found, lists))
     }
 
-    /// A stored file as an entry of the inventory; `None` if it has just been found damaged.
+    /// Returns a stored file's entry of the inventory; `None` if just found damaged.
     fn stored_item(&self, name: String, header: Option<&ResponseHeader>) -> Option<StoredItem> {
         let on_disk = self.report_files.size(&name)?;
         let unread = place_of_unread(&name);
@@ -137,7 +137,7 @@ impl Store {
         })
     }
 
-    /// The earlier files that are forgotten with a deletion.
+    /// Returns the earlier files that are forgotten with a deletion.
     pub fn forgotten(&self, deletion: &Deletion) -> Result<Vec<EarlierFile>> {
         let mut files: Vec<EarlierFile> = self.read(|connection| {
             let mut select = connection.prepare("SELECT service, sha256, opened FROM file")?;

@@ -98,8 +98,8 @@ pub enum Reserved {
 }
 
 impl LedgerEntry {
-    /// Whether it may belong to the quota period that contains `now`: a call that began yesterday
-    /// and was answered today may be charged to either day.
+    /// Returns whether it may belong to the quota period that contains `now`: a call that began
+    /// yesterday and was answered today may be charged to either day.
     pub fn is_in(&self, period: Period, now: Timestamp) -> bool {
         let settled = self.settled_at.unwrap_or(self.at);
         period.meets(now, self.at.min(settled), self.at.max(settled))
@@ -113,13 +113,13 @@ impl LedgerEntry {
         }
     }
 
-    /// If the rate limit refused it: the end of the pause, if the service named one.
+    /// Returns, if the rate limit refused it, the end of the pause, if the service named one.
     fn pause(&self) -> Option<Option<Timestamp>> {
         let rest = self.outcome.as_deref()?.strip_prefix(TOO_FAST)?;
         Some(rest.strip_prefix(" until ").and_then(|rest| rest.split_once(": ")?.0.parse().ok()))
     }
 
-    /// The call as input for the audit of the counters; `None` if they do not count it.
+    /// Returns the call as input for the audit of the counters; `None` if they do not count it.
     pub(super) fn call(&self) -> Option<AuditedCall> {
         let charge = match self.state {
             State::Charged => Units::exactly(self.counts_as),
@@ -264,17 +264,17 @@ impl Store {
         records::write_checksum(transaction, "ledger", call.entry)
     }
 
-    /// What a sender has spent of each unit in the period (UTC) that contains `now`.
+    /// Returns what a sender has spent of each unit in the period (UTC) that contains `now`.
     pub fn spent_in(&self, payer: Account<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, SpentUnits>> {
         self.read(|connection| of_period(connection, payer, period, now)).map(|entries| sums(&entries))
     }
 
-    /// What a session has spent of each unit.
+    /// Returns what a session has spent of each unit.
     pub fn spent(&self, session: &str) -> Result<BTreeMap<Unit, SpentUnits>> {
         self.read(|connection| entries(connection, OF_SESSION, [session])).map(|entries| sums(&entries))
     }
 
-    /// The same without calls in flight; a reserved entry whose call is over counts.
+    /// Returns the same without calls in flight; a reserved entry whose call is over counts.
     pub fn settled(&self, session: &str) -> Result<BTreeMap<Unit, SpentUnits>> {
         let mut entries = self.read(|connection| entries(connection, OF_SESSION, [session]))?;
         entries
@@ -301,7 +301,7 @@ impl Store {
         Ok(known.or(learned).map(|limit| (limit, recent())))
     }
 
-    /// When the last call with this claim was sent, if not before `from`, and its outcome.
+    /// Returns when the last call with this claim was sent, if not before `from`, and its outcome.
     pub fn last_outcome(
         &self,
         payer: Account<'_>,
@@ -315,7 +315,7 @@ impl Store {
         Ok(last.map(|entry| (entry.at, entry.outcome.unwrap_or_default())))
     }
 
-    /// The files that were publicly uploaded, and whether the counters showed that they were new.
+    /// Returns publicly uploaded files, and whether the counters showed that they were new.
     pub fn uploads(&self, payer: Account<'_>) -> Result<Uploads> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
@@ -325,8 +325,8 @@ impl Store {
         self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
     }
 
-    /// When the last call with this claim, or with one that starts with `start`, was sent without a
-    /// response, except the entry `except`. Entries that were lost may concern any file.
+    /// Returns when the last call with this claim, or one that starts with `start`, was sent
+    /// without a response, except the entry `except`. Entries that were lost may concern any file.
     pub fn unanswered(
         &self,
         payer: Account<'_>,
@@ -361,12 +361,12 @@ impl RecordedCall {
         Ok((!is_taken).then_some(Self { entry, path, _locked: file }))
     }
 
-    /// The name of its lock, which identifies it in the ledger.
+    /// Returns the name of its lock, which identifies it in the ledger.
     fn lock(&self) -> Option<&str> {
         self.path.file_name()?.to_str()
     }
 
-    /// Whether a program waits for the response to the call with this lock.
+    /// Returns whether a program waits for the response to the call with this lock.
     fn is_in_flight(folder: &Path, lock: &str) -> bool {
         let file = OpenOptions::new().write(true).open(folder.join(CALLS).join(lock));
         file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
@@ -387,7 +387,7 @@ pub(super) fn entries(connection: &Connection, which: &str, values: impl Params)
     select.query_map(values, LedgerEntry::read)?.collect()
 }
 
-/// The entries of a sender that may belong to the period that contains `now`.
+/// Returns the entries of a sender that may belong to the period that contains `now`.
 fn of_period(
     connection: &Connection,
     payer: Account<'_>,
@@ -399,7 +399,7 @@ fn of_period(
     Ok(found)
 }
 
-/// The calls of the last hour that are counted in requests, oldest first.
+/// Returns the calls of the last hour that are counted in requests, oldest first.
 fn requests(connection: &Connection, payer: Account<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let begin = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
     let mut found = since(connection, payer, begin)?;
@@ -407,7 +407,7 @@ fn requests(connection: &Connection, payer: Account<'_>, now: Timestamp) -> rusq
     Ok(found)
 }
 
-/// The entries of a sender that were not over before a moment, oldest first.
+/// Returns the entries of a sender that were not over before a moment, oldest first.
 fn since(connection: &Connection, payer: Account<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let which = format!("WHERE {OF_SENDER} AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id");
     entries(connection, &which, params![payer.profile, payer.service, payer.owner, moment.as_millisecond()])

@@ -62,7 +62,7 @@ pub fn service_id(address: &str) -> String {
     digest(&[address.as_bytes()])
 }
 
-/// The first half of a SHA-256 in hexadecimal digits.
+/// Returns the first half of a SHA-256 in hexadecimal digits.
 pub(super) fn digest(parts: &[&[u8]]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -72,7 +72,7 @@ pub(super) fn digest(parts: &[&[u8]]) -> String {
     crate::text::hex(hash.finalize().get(..16).unwrap_or_default())
 }
 
-/// The place of the response that is stored under a key.
+/// Returns the place of the response that is stored under a key.
 pub(super) fn place(service: &str, key: &[u8]) -> String {
     let folder = folder_of(service, Request::file_of_key(key).as_ref());
     // The first word of the key, reduced to characters that are safe in a file name.
@@ -85,13 +85,13 @@ pub(super) fn folder_of(service: &str, file: Option<&FileHash>) -> String {
     format!("{REPORTS}/{service}/{}", file.map_or(OTHER, FileHash::as_str))
 }
 
-/// The name of an unread file, which contains its place and the time of its receipt.
+/// Returns the name of an unread file, which contains its place and the time of its receipt.
 pub(super) fn unread(place: &str, received: Timestamp) -> String {
     let name = place.strip_prefix(REPORTS).unwrap_or(place).trim_matches('/').replace('/', "_");
     format!("{UNREAD}/{}_{}{ENDING}", name.trim_end_matches(ENDING), received.as_millisecond())
 }
 
-/// The place and the time of an unread file of this name.
+/// Returns the place and the time of an unread file of this name.
 pub(super) fn place_of_unread(name: &str) -> Option<(String, Timestamp)> {
     let name = name.strip_prefix(UNREAD)?.trim_start_matches('/').strip_suffix(ENDING)?;
     let (place, when) = name.rsplit_once('_')?;
@@ -110,12 +110,12 @@ impl ReportFiles {
         self.read(name, whole)
     }
 
-    /// The header of a file, without its bytes; otherwise like `load`.
+    /// Returns the header of a file, without its bytes; otherwise like `load`.
     pub(super) fn header(&self, name: &str) -> io::Result<Option<ResponseHeader>> {
         Ok(self.read(name, |reader| header(reader).map(|(header, _)| (header, ())))?.map(|(header, ())| header))
     }
 
-    /// The first bytes of a file, which its checksum has not confirmed yet; otherwise like `load`.
+    /// Returns a file's first bytes, which no checksum has confirmed yet; otherwise like `load`.
     pub(super) fn first(&self, name: &str, most: usize) -> io::Result<Option<(ResponseHeader, Vec<u8>)>> {
         self.read(name, |reader| {
             let (header, reader) = header(reader)?;
@@ -222,7 +222,7 @@ impl ReportFiles {
         }
     }
 
-    /// A number that differs once the file has other bytes; `None` if it does not exist.
+    /// Returns a number that differs once the file has other bytes; `None` if it does not exist.
     pub(super) fn stamp(&self, name: &str) -> Option<i64> {
         match self {
             Self::Memory(files) => lock(files).get(name).map(|bytes| bytes.as_ptr() as i64 ^ bytes.len() as i64),
@@ -234,7 +234,7 @@ impl ReportFiles {
         }
     }
 
-    /// The files in a folder and below it. Removes what killed programs left there.
+    /// Returns the files in a folder and below it. Removes what killed programs left there.
     pub(super) fn names(&self, folder: &str) -> io::Result<Vec<String>> {
         let within = format!("{folder}/");
         let mut found = Vec::new();
@@ -336,7 +336,7 @@ pub(super) fn lock_folder(folder: &Path) -> io::Result<fs::File> {
     Ok(lock)
 }
 
-/// The temporary files of the store, and its damaged records.
+/// Returns the temporary files of the store, and its damaged records.
 pub(super) fn leftovers(root: &Path) -> io::Result<Vec<PathBuf>> {
     let mut left = Vec::new();
     gather(root, ".", &mut Vec::new(), &mut left).map(|()| left)

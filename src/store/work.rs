@@ -48,12 +48,12 @@ impl Store {
         })
     }
 
-    /// All notes, the one written last first.
+    /// Returns all notes, the one written last first.
     pub fn notes(&self) -> Result<Vec<Note>> {
         self.select_notes("TRUE", [])
     }
 
-    /// The notes on one report and on the items in it.
+    /// Returns the notes on one report and on the items in it.
     pub fn notes_on(&self, identifier: &Identifier) -> Result<Notes> {
         let found = self.select_notes("identifier = ?1", [identifier.as_bytes()])?;
         Ok(found.into_iter().collect())
@@ -98,7 +98,7 @@ impl Store {
         self.write(|transaction| transaction.execute(write, values)).map(drop)
     }
 
-    /// The scan of a file whose end has not been seen.
+    /// Returns the scan of a file whose end has not been seen.
     pub fn pending_scan(&self, service: &str, file: &Sha256) -> Result<Option<PendingScan>> {
         let select = "SELECT scan, scan_since FROM file WHERE service = ?1 AND sha256 = ?2";
         let values = [service, file.as_str()];
@@ -140,7 +140,7 @@ impl Store {
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 
-    /// The entitlements from the privileges that were read last with this profile or key.
+    /// Returns the entitlements from the privileges that were read last with this profile or key.
     pub fn privileges(&self, payer: Account<'_>) -> Result<Entitlements> {
         let select = "SELECT premium_api, premium_intelligence, at FROM privileges
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
@@ -152,7 +152,7 @@ impl Store {
     }
 }
 
-/// The columns that identify what a note is about; empty for a report as a whole.
+/// Returns the columns that identify what a note is about; empty for a report as a whole.
 fn item_columns(about: &NoteSubject) -> (bool, &[u8], &[u8]) {
     about.item.as_ref().map_or((false, b"", b""), |item| (true, item.attribute.as_bytes(), item.text.as_bytes()))
 }

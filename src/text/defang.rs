@@ -6,8 +6,8 @@
 //! - or begins with `www.`, or follows `@`,
 //! - or is four numbers.
 //!
-//! A path begins after a backslash or a single slash. A file `setup.exe` or class
-//! `java.lang.String` is not an address, but `payload.zip` is: `zip` is a top-level domain.
+//! A path begins after a backslash, or a slash that is not the second of two. `setup.exe` and
+//! `java.lang.String` are not addresses, but `payload.zip` is: `zip` is a top-level domain.
 
 use super::escape::{CharRole, reads_as_escape, role};
 use super::untrusted::Visible;
@@ -105,7 +105,7 @@ const OTHER_TLDS: &str = "example test invalid localhost local localdomain lan h
 static TLDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| include_str!("../../assets/top-level-domains.txt").split_whitespace().collect());
 
-/// Whether a character separates words.
+/// Returns whether a character separates words.
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || SEPARATORS.contains(&c)
 }
@@ -142,7 +142,7 @@ fn is_escape(rest: &str) -> bool {
     matches!(rest, "x" | "u") || reads_as_escape(rest.as_bytes()) && !rest.starts_with("x5c")
 }
 
-/// Whether a piece has a scheme that opens a program, or a host outside of a path.
+/// Returns whether a piece has a scheme that opens a program, or a host outside of a path.
 fn contains_host(piece: &str, is_host: &dyn Fn(&str) -> bool) -> bool {
     let mut is_in_path = false;
     let mut before = None;
@@ -171,7 +171,7 @@ fn is_name_character(c: char) -> bool {
         || !c.is_ascii() && matches!(role(c), CharRole::Mark(_))
 }
 
-/// Whether a name is a scheme that opens the text after it.
+/// Returns whether a name is a scheme that opens the text after it.
 fn opens_program(name: &str, after: &str) -> bool {
     let scheme = name.trim_start_matches(|c| DOTS.contains(&c) || matches!(c, '-' | '_')).to_ascii_lowercase();
     let is_known = OPENING_SCHEMES.split(' ').any(|known| known == scheme)
@@ -208,7 +208,7 @@ fn is_ipv4(name: &str) -> bool {
     name.split(DOTS).count() == 4 && name.split(DOTS).all(is_number)
 }
 
-/// Whether a piece contains an IPv6 address, also behind a prefix with a colon.
+/// Returns whether a piece contains an IPv6 address, also behind a prefix with a colon.
 fn contains_ipv6(piece: &str) -> bool {
     // The unspecified address is two colons, which source code contains as well.
     let is_address = |text: &str| text != "::" && text.parse::<Ipv6Addr>().is_ok();
@@ -223,7 +223,7 @@ fn contains_ipv6(piece: &str) -> bool {
     })
 }
 
-/// Whether a piece contains a UNC share, which programs open: `\\host.example\share`.
+/// Returns whether a piece contains a UNC share, which programs open: `\\host.example\share`.
 fn contains_unc_share(piece: &str) -> bool {
     let begins = |(at, _): &(usize, &str)| {
         let before = piece.get(..*at).and_then(|before| before.chars().next_back());
@@ -270,7 +270,7 @@ mod tests {
         assert!(TLDS.len() > 1_300 && TLDS.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
-    /// A name with dots that a resolver is asked for.
+    /// Returns a name with dots that a resolver is asked for.
     fn host() -> impl Strategy<Value = String> {
         let top = prop::sample::select(TLDS.iter().copied().chain(OTHER_TLDS.split(' ')).collect::<Vec<_>>())
             .prop_map(str::to_owned);
@@ -282,7 +282,7 @@ mod tests {
         })
     }
 
-    /// What programs make links of.
+    /// Returns what programs make links of.
     fn link() -> impl Strategy<Value = String> {
         let numbers = any::<[u8; 4]>().prop_map(|[a, b, c, d]| format!("{a}.{b}.{c}.{d}"));
         let six = any::<[u16; 8]>().prop_map(|parts| Ipv6Addr::from(parts).to_string());

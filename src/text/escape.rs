@@ -27,12 +27,12 @@ pub fn show_ascii_alone() {
     IS_ASCII.store(true, Ordering::Relaxed);
 }
 
-/// Whether only ASCII is shown.
+/// Returns whether only ASCII is shown.
 pub fn is_ascii() -> bool {
     IS_ASCII.load(Ordering::Relaxed)
 }
 
-/// The sign for omitted text.
+/// Returns the sign for omitted text.
 pub(super) fn ellipsis() -> char {
     if is_ascii() { '>' } else { '…' }
 }
@@ -73,7 +73,7 @@ impl VisibleUnit<'_> {
         }
     }
 
-    /// The number of bytes that the unit represents; a surrogate takes three in generalised UTF-8.
+    /// Returns the number of bytes represented; a surrogate takes three in generalised UTF-8.
     fn source_len(&self) -> usize {
         match self {
             VisibleUnit::Shown { text, .. } => text.len(),
@@ -128,7 +128,7 @@ fn first_unit(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     Some(unit.unwrap_or_else(|| escaped(byte, bytes)))
 }
 
-/// The escape for the start of `bytes`, whose first byte is `byte`.
+/// Returns the escape for the start of `bytes`, whose first byte is `byte`.
 fn escaped(byte: u8, bytes: &[u8]) -> VisibleUnit<'_> {
     match code_point(bytes) {
         Some(code) if !byte.is_ascii() => VisibleUnit::CodePoint(code),
@@ -136,7 +136,7 @@ fn escaped(byte: u8, bytes: &[u8]) -> VisibleUnit<'_> {
     }
 }
 
-/// Whether a backslash followed by `after` would read as an escape.
+/// Returns whether a backslash followed by `after` would read as an escape.
 ///
 /// Only complete escapes count: a path through a folder `x64` or `x86` stays unchanged.
 pub(super) fn reads_as_escape(after: &[u8]) -> bool {
@@ -158,7 +158,7 @@ fn byte(high: u8, low: u8) -> Option<u8> {
     u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
-/// The base character at the start of `bytes` and its marks, unless it has to be escaped.
+/// Returns the base character at the start of `bytes` and its marks, unless it has to be escaped.
 fn shown(bytes: &[u8], is_ascii: bool) -> Option<VisibleUnit<'_>> {
     let base = first_char(bytes)?;
     let CharRole::Base(mut columns) = role(base) else { return None };
@@ -186,7 +186,7 @@ fn is_composed(text: &[u8]) -> bool {
     str::from_utf8(text).is_ok_and(|text| NFC.is_normalized(text))
 }
 
-/// The marks at the start of `bytes`, up to the maximum, and their widths in columns.
+/// Returns the marks at the start of `bytes`, up to the maximum, and their widths in columns.
 fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     std::iter::from_fn(move || {
         let mark = first_char(bytes)?;
@@ -197,7 +197,7 @@ fn marks(mut bytes: &[u8]) -> impl Iterator<Item = (char, usize)> {
     .take(MAX_MARKS)
 }
 
-/// The code point at the start of `bytes`, in generalised UTF-8.
+/// Returns the code point at the start of `bytes`, in generalised UTF-8.
 fn code_point(bytes: &[u8]) -> Option<u32> {
     match bytes {
         [0xed, b @ 0xa0..=0xbf, c @ 0x80..=0xbf, ..] => Some(0xd000 | u32::from(b & 0x3f) << 6 | u32::from(c & 0x3f)),
@@ -205,7 +205,7 @@ fn code_point(bytes: &[u8]) -> Option<u32> {
     }
 }
 
-/// The character at the start of `bytes`, if it is valid UTF-8.
+/// Returns the character at the start of `bytes`, if it is valid UTF-8.
 fn first_char(bytes: &[u8]) -> Option<char> {
     let len = match bytes.first()? {
         0x00..=0x7f => 1,
@@ -237,11 +237,11 @@ const HIDDEN_SETS: [CodePointSetDataBorrowed<'static>; 5] = [
     CodePointSetData::new::<EmojiModifier>(),
 ];
 
-/// Characters that join their neighbours, except marks: conjoining jamo and prepended signs.
+/// Non-marks that join their neighbours: conjoining jamo, letters like them, prepended signs.
 const HIDDEN_CLUSTERS: [GraphemeClusterBreak; 4] =
     [GraphemeClusterBreak::L, GraphemeClusterBreak::V, GraphemeClusterBreak::T, GraphemeClusterBreak::Prepend];
 
-/// Characters without ink that no property reveals: a blank braille, a notehead, hieroglyphs.
+/// Blanks without a property that says so: in braille, the null notehead, two hieroglyphs.
 const BLANK: [char; 4] = ['\u{2800}', '\u{1d159}', '\u{13441}', '\u{13442}'];
 
 /// The part a character may play in a visible form, with its width in columns.
@@ -262,7 +262,7 @@ pub(super) fn role(character: char) -> CharRole {
     let is_mark = GeneralCategoryGroup::Mark.contains(CATEGORY.get(character));
     match (CLUSTER.get(character), character.width()) {
         _ if is_hidden(character) => CharRole::Hidden,
-        // Newer than the tables of the library that fills cells: it would give it one, or none.
+        // Newer than the tables of the library that fills cells: it would get its own, or none.
         _ if is_mark && !joins_base(character) => CharRole::Hidden,
         (_, Some(columns)) if is_mark => CharRole::Mark(columns),
         // Spacing marks, like THAI CHARACTER SARA AM.
@@ -274,12 +274,12 @@ pub(super) fn role(character: char) -> CharRole {
     }
 }
 
-/// Whether a character can be seen as itself, on its own or on a letter.
+/// Returns whether a character can be seen as itself, on its own or on a letter.
 pub fn is_shown(character: char) -> bool {
     !matches!(role(character), CharRole::Hidden)
 }
 
-/// Whether the library that cuts text into cells joins a mark with its base.
+/// Returns whether the library that cuts text into cells joins a mark with its base.
 fn joins_base(mark: char) -> bool {
     String::from_iter(['a', mark]).graphemes(true).count() == 1
 }

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// A number with commas between its thousands: `1,204`.
+/// Returns a number with commas between its thousands: `1,204`.
 pub fn thousands(number: u64) -> String {
     match number {
         0..1000 => number.to_string(),
@@ -15,7 +15,7 @@ pub fn count(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {}", thousands(number), plural(one)) }
 }
 
-/// The plural of a noun: with "s", "es" after a sibilant, "ries" for "ry".
+/// Returns the plural of a noun: with "s", "es" after a sibilant, "ries" for "ry".
 pub fn plural(one: &str) -> String {
     match one.strip_suffix("ry") {
         Some(stem) => format!("{stem}ries"),
@@ -24,7 +24,7 @@ pub fn plural(one: &str) -> String {
     }
 }
 
-/// A duration in its two largest units: `45 s`, `9 min 30 s`, `2 h 05 min`.
+/// Returns a duration in its two largest units: `45 s`, `9 min 30 s`, `2 h 05 min`.
 pub fn lasting(seconds: u64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, seconds) => format!("{seconds} s"),
@@ -38,7 +38,7 @@ pub fn lasting(seconds: u64) -> String {
 /// Units of size above the byte, each a thousand of the one before.
 const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
 
-/// A size in bytes, rounded to a tenth of a decimal unit: `1.5 MB`.
+/// Returns a size in bytes, rounded to a tenth of a decimal unit: `1.5 MB`.
 pub fn bytes(size: u64) -> String {
     let mut shown = format!("{size} B");
     let mut scale = 1_u128;
@@ -55,23 +55,23 @@ pub fn bytes(size: u64) -> String {
     shown
 }
 
-/// Bytes as two hexadecimal digits each.
+/// Returns bytes as two hexadecimal digits each.
 pub fn hex(bytes: impl AsRef<[u8]>) -> String {
     bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A time to the minute: `2026-11-20 10:00 UTC`.
+/// Returns a time to the minute: `2026-11-20 10:00 UTC`.
 pub fn moment(at: jiff::Timestamp) -> String {
     at.strftime("%F %R UTC").to_string()
 }
 
-/// The known name nearest to a misspelt one, if any is near.
+/// Returns the known name nearest to a misspelt one, if any is near.
 pub fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, name) = known.map(|name| (strsim::osa_distance(typed, name), name)).min()?;
     (distance <= name.len().div_ceil(4)).then_some(name)
 }
 
-/// The part of a path after its last separator.
+/// Returns the part of a path after its last separator.
 pub fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| matches!(byte, b'\\' | b'/')).next().unwrap_or(path)
 }

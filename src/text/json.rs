@@ -67,7 +67,7 @@ fn simple_escape(letter: u8) -> Option<u8> {
     })
 }
 
-/// The code point of one `\uXXXX`, or of two that are a surrogate pair, and their length in bytes.
+/// Returns the code point of one `\uXXXX` or a surrogate pair, and their length in bytes.
 fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
     let first = code_unit(raw)?;
     let second = raw.get(6..).and_then(code_unit);
@@ -79,7 +79,7 @@ fn code_point(raw: &[u8]) -> Option<(u32, usize)> {
     }
 }
 
-/// The UTF-16 code unit of the `\uXXXX` at the start of `raw`.
+/// Returns the UTF-16 code unit of the `\uXXXX` at the start of `raw`.
 #[inline(always)]
 fn code_unit(raw: &[u8]) -> Option<u16> {
     let digits = raw.strip_prefix(br"\u")?.get(..4)?;

@@ -34,7 +34,7 @@ impl Untrusted {
         decoded.into()
     }
 
-    /// The bytes, to search, compare and store; never to print.
+    /// Returns the bytes, to search, compare and store; never to print.
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -50,7 +50,7 @@ impl Untrusted {
         str::from_utf8(&self.bytes).map_or_else(|_| self.visible().to_string(), str::to_owned)
     }
 
-    /// The string as a JSON literal with its quotes; `None` for bytes that are not Unicode.
+    /// Returns the string as a JSON literal with its quotes; `None` for bytes that are not Unicode.
     ///
     /// Characters that the visible form escapes are written as `\uXXXX`.
     pub fn json(&self) -> Option<String> {
@@ -68,7 +68,7 @@ impl Untrusted {
         seen.flatten().map_or_else(|| String::from(self.visible()).into(), Cow::from)
     }
 
-    /// The visible form of the whole string; in ASCII if only that is shown.
+    /// Returns the visible form of the whole string; in ASCII if only that is shown.
     pub fn visible(&self) -> Visible {
         match self.plain() {
             Some(text) => Visible { text: text.to_owned(), columns: text.len() },
@@ -76,7 +76,7 @@ impl Untrusted {
         }
     }
 
-    /// The visible form in ASCII: every other character is escaped.
+    /// Returns the visible form in ASCII: every other character is escaped.
     pub fn visible_ascii(&self) -> Visible {
         VisibleUnits::new(&self.bytes, true).into()
     }
@@ -105,7 +105,7 @@ impl Untrusted {
         shown
     }
 
-    /// The part of the visible form from column `skip` on, at most `columns` wide.
+    /// Returns the part of the visible form from column `skip` on, at most `columns` wide.
     ///
     /// A wide character on an edge shows as a space in the column that is inside, so scrolled
     /// rows stay aligned. The work depends on `skip + columns`, not on the length of the string.
@@ -150,7 +150,7 @@ impl Untrusted {
         VisibleUnits::new(&self.bytes, is_ascii())
     }
 
-    /// The text, if it is its own visible form and one byte is one column.
+    /// Returns the text, if it is its own visible form and one byte is one column.
     fn plain(&self) -> Option<&str> {
         let is_plain = self.bytes.iter().all(|byte| matches!(byte, b' '..=b'~'));
         let is_escape = |at| self.bytes.get(at + 1..).is_some_and(reads_as_escape);
@@ -197,7 +197,7 @@ impl Visible {
         self.columns
     }
 
-    /// The start of the text in at most this many columns; one that does not fit ends with `…`.
+    /// Returns the text's start in at most this many columns, with `…` if it does not fit.
     pub fn cut(&self, columns: usize) -> Visible {
         if self.columns <= columns {
             return self.clone();
@@ -220,7 +220,7 @@ impl Visible {
         self.text.is_empty()
     }
 
-    /// The text as a JSON literal, its quotes included.
+    /// Returns the text as a JSON literal, its quotes included.
     pub fn json(&self) -> String {
         serde_json::Value::from(self.as_str()).to_string()
     }
@@ -234,7 +234,7 @@ impl Visible {
         self.columns += unit.columns();
     }
 
-    /// Appends the columns of a unit in `part`; half an escape, a space for half a wide character.
+    /// Appends a unit's columns in `part`: part of an escape, a space for half a wide character.
     fn push_part(&mut self, unit: &VisibleUnit<'_>, part: Range<usize>) {
         if part == (0..unit.columns()) {
             return self.push(unit);
@@ -300,7 +300,7 @@ pub fn to_visible(words: impl AsRef<str>) -> Visible {
     Visible { text: words.to_owned(), columns: width.saturating_sub(more) }
 }
 
-/// A path in its visible form, also if it is not UTF-8.
+/// Returns a path in its visible form, also if it is not UTF-8.
 pub fn path(path: impl AsRef<Path>) -> Visible {
     Untrusted::from(path.as_ref().as_os_str().as_encoded_bytes()).visible()
 }

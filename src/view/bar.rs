@@ -94,7 +94,7 @@ fn hit(model: &Model) -> Option<StyledText> {
     Some((format!(" hit {} of {} ·", thousands(number), thousands(count)), Role::Strong))
 }
 
-/// The answers that send requests, and the enabled commands that may cost.
+/// Returns the answers that send requests, and the enabled commands that may cost.
 fn with_prices(model: &Model, commands: &[&'static Command]) -> Vec<PricedKey> {
     let paid = model.overlays.choices().iter().filter(|choice| choice.consent.sends());
     let paid = paid.map(|choice| (choice.key, choice.label, model.price_of_choice(choice)));
@@ -112,7 +112,7 @@ fn free_keys(model: &Model, commands: Vec<&'static Command>) -> impl Iterator<It
     keys.map(|(key, label, rank)| (rank, [(key.to_string(), Role::Key), (format!(" {label}  "), Role::Text)]))
 }
 
-/// The commands that the bar shows: the return after a jump, the one of Enter, then by rank.
+/// Returns the bar's commands: the return after a jump, the one of Enter, then by rank.
 fn shown(model: &Model) -> Vec<&'static Command> {
     let mut shown: Vec<_> = Command::bar_commands(model.key_context()).collect();
     shown.sort_by_key(|command| (return_label(model, command).is_none(), !command.keys.contains(&ENTER)));
@@ -193,7 +193,7 @@ fn priced_keys(priced: &[PricedKey], left: usize, free: &[Vec<StyledText>], more
     forms.find(fits).map_or_else(briefest, |(pieces, _)| pieces)
 }
 
-/// The first keys grouped by price, the first of these with their labels.
+/// Returns the first keys grouped by price, the first of these with their labels.
 fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<StyledText> {
     let mut pieces: Vec<StyledText> = Vec::new();
     let shown = || keys.iter().enumerate().take(shown);
@@ -216,7 +216,7 @@ fn grouped(keys: &[&PricedKey], shown: usize, labelled: usize) -> Vec<StyledText
     pieces
 }
 
-/// The quota left, and the session's costs.
+/// Returns the quota left, and the session's costs.
 pub(super) fn left(model: &Model, room: usize) -> Vec<StyledText> {
     if model.is_document() {
         return vec![(" a document: no network, no key, no cost".to_owned(), Role::Free)];
@@ -249,7 +249,7 @@ fn remaining(model: &Model, verbosity: Verbosity, names_demo: bool) -> Vec<Style
     pieces
 }
 
-/// What each holder has left in the most common period, and in the period that runs out first.
+/// Returns what holders have left in the commonest period, and in the first to run out.
 fn limits(all: &[RemainingQuota], first: &RemainingQuota, unit: Unit, verbosity: Verbosity) -> Vec<StyledText> {
     let of = |period| all.iter().filter(move |left| left.limit.period == period).count();
     // The last of equals: users plan by the day.

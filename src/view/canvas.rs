@@ -307,7 +307,7 @@ impl<'a> LineWriter<'a> {
         self.x >= self.at(column)
     }
 
-    /// The cell of a column, counted from the start of the row.
+    /// Returns the cell of a column, counted from the start of the row.
     fn at(&self, column: usize) -> u16 {
         self.start.saturating_add(u16::try_from(column).unwrap_or(u16::MAX))
     }
@@ -331,7 +331,7 @@ const LAST_PARTS: usize = 2;
 
 const SEPARATORS: [char; 2] = ['\\', '/'];
 
-/// The usual abbreviation of a key's hive, and the length of the long name.
+/// Returns the usual abbreviation of a key's hive, and the length of the long name.
 pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
     HIVES.into_iter().find_map(|Hive { short, long, .. }| {
         let is_it = text.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long));
@@ -340,7 +340,7 @@ pub(super) fn hive(text: &str) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The column ranges of a text that are shown in this many columns; `…` replaces each gap.
+/// Returns the column ranges of a text that are shown in this many columns; `…` replaces each gap.
 pub(super) fn visible_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
     let width = text.columns();
     if width <= columns {
@@ -358,7 +358,7 @@ pub(super) fn visible_ranges(text: &str, columns: usize) -> Vec<Range<usize>> {
     })
 }
 
-/// The root of a path and the last parts that fit; with an opening quotation mark.
+/// Returns the root of a path and the last parts that fit; with an opening quotation mark.
 fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     let width = text.columns();
     let root = text.find(SEPARATORS).and_then(|end| text.get(..end)).map_or(0, ColumnWidth::columns);
@@ -379,7 +379,7 @@ fn path(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     }
 }
 
-/// The omitted part of a folder: as little as possible, at most all except its hive.
+/// Returns the omitted part of a folder: as little as possible, at most all except its hive.
 fn gap(folder: &str, wanted: usize) -> Range<usize> {
     let root = folder.find(SEPARATORS).and_then(|end| folder.get(..end)).unwrap_or(folder);
     let is_hive = HIVES.iter().any(|hive| [hive.short, hive.long].iter().any(|name| root.eq_ignore_ascii_case(name)));
@@ -428,7 +428,7 @@ fn command(text: &str, columns: usize) -> Option<Vec<Range<usize>>> {
     Some(kept)
 }
 
-/// The folders of the paths in a command, each with the column where it starts.
+/// Returns the folders of the paths in a command, each with the column where it starts.
 fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let program = command_line::program(text.as_bytes());
     std::iter::successors(Some(program), |word| next_word(text, word.end)).filter_map(|word| {
@@ -438,7 +438,7 @@ fn folders(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The next word of a command; double quotes are not part of it, but blanks between them are.
+/// Returns a command's next word, without double quotes, but with the blanks between them.
 fn next_word(text: &str, from: usize) -> Option<Range<usize>> {
     let is_open = text.get(..from)?.matches('"').count() % 2 == 1 && text.get(from..)?.starts_with('"');
     let from = from + usize::from(is_open);

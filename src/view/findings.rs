@@ -91,7 +91,7 @@ impl DrawList for Findings {
         }
     }
 
-    /// The rationale of the chosen rule, or the chosen row and its sandboxes.
+    /// Returns the rationale of the chosen rule, or the chosen row and its sandboxes.
     fn text_below(list: &FindingList, model: &Model) -> Option<StyledText> {
         let words = match list.chosen()? {
             FindingRow::Rule(of) => rule(of.number, model)?.label(),

@@ -25,7 +25,7 @@ pub use theme::{Appearance, ColorDepth, Theme};
 /// Characters of frames, which plain lines omit.
 const FRAME: &[char] = &['─', '━', '│', '┃', '╭', '╮', '╰', '╯', '┏', '┓', '┗', '┛', '+', '-', '=', '|', '#', ' '];
 
-/// The model in lines: the context, its rows, and the enabled keys with their prices.
+/// Returns the model in lines: the context, its rows, and the enabled keys with their prices.
 pub fn lines(model: &Model) -> Vec<String> {
     let mut buffer = Buffer::empty(Rect::new(0, 0, model.size.width, model.size.height));
     let layout = model.layout();
@@ -52,7 +52,7 @@ pub fn balances(model: &Model) -> String {
     bar::text(&bar::left(model, usize::MAX))
 }
 
-/// A row inside a frame: whether it is chosen, its number, its text.
+/// Returns a row inside a frame: whether it is chosen, its number, its text.
 fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     let inside = Area { x: area.x + 1, width: area.width.saturating_sub(2), ..area };
     let shown = row(cells, inside, y);
@@ -67,7 +67,7 @@ fn numbered(cells: &Buffer, area: Area, y: u16, model: &Model) -> String {
     }
 }
 
-/// The window of rows that have numbers; `None` in a text field or without a cursor.
+/// Returns the window of rows that have numbers; `None` in a text field or without a cursor.
 fn rows(model: &Model) -> Option<RowWindow> {
     match model.key_context() {
         KeyContext::List => {

@@ -66,7 +66,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, pane: Pane, open: &OpenR
     draw_problem(buffer, inside, state);
 }
 
-/// The role of a severity's sign.
+/// Returns the role of a severity's sign.
 pub(super) fn severity_tint(severity: Severity) -> Role {
     match severity {
         Severity::High => Role::Problem,
@@ -81,7 +81,7 @@ pub(super) fn draw_scroll_mark(buffer: &mut Canvas<'_>, area: Area, pane: Pane, 
     buffer.scroll_mark(area, (state.scroll.top, state.count(&open.report, pane)));
 }
 
-/// The full text of the row under the cursor, with severity and rule; cut at `columns`.
+/// Returns the full text of the row under the cursor, with severity and rule; cut at `columns`.
 pub(super) fn row_text(pane: Pane, open: &OpenReport, model: &Model, columns: usize) -> Option<String> {
     let state = model.pane_state(pane);
     let place = state.place(&open.report, pane, state.scroll.cursor)?;
@@ -168,14 +168,14 @@ impl PaneRows<'_> {
 
 const CONTEXT_COLUMNS: usize = 12;
 
-/// The offset of a row that shows its match; `None` if the row's line has no match.
+/// Returns the offset of a row that shows its match; `None` if the row's line has no match.
 fn shift_to(pattern: &Pattern, row: &Row) -> Option<usize> {
     let (_, text) = row.label_and_text(|text| text.visible().into());
     let found = pattern.spans(&text).into_iter().next()?;
     text.get(..found.start).map(|before| before.columns().saturating_sub(CONTEXT_COLUMNS))
 }
 
-/// The last row of a pane, for text that replaces rows.
+/// Returns the last row of a pane, for text that replaces rows.
 fn last_row<'a>(buffer: &'a mut Canvas<'_>, inside: Area) -> LineWriter<'a> {
     let last = Area { y: inside.y + inside.height.saturating_sub(1), height: inside.height.min(1), ..inside };
     buffer.clear(last);
@@ -219,7 +219,7 @@ fn title(pane: Pane, open: &OpenReport, state: &PaneState, model: &Model) -> Str
     format!(" {title} {wanted} of {all}{cut}{part}{}{hidden} ", filter_label(state))
 }
 
-/// The filter's text in the title; the next letter goes at its end.
+/// Returns the filter's text in the title; the next letter goes at its end.
 fn filter_label(state: &PaneState) -> String {
     let Some(filter) = &state.filter else { return String::new() };
     let words = Untrusted::from(filter.query.label()).visible_cut(30);
@@ -228,7 +228,7 @@ fn filter_label(state: &PaneState) -> String {
     format!(" · {words}{end}{waits}")
 }
 
-/// The kinds of a pane's rows with their counts.
+/// Returns the kinds of a pane's rows with their counts.
 fn kinds(pane: Pane, open: &OpenReport) -> String {
     let sections = open.report.sections(pane);
     let found: Vec<_> = sections.iter().filter_map(|n| open.report.section(*n)).filter(|s| !s.is_empty()).collect();
@@ -243,7 +243,7 @@ fn kinds(pane: Pane, open: &OpenReport) -> String {
     known.collect()
 }
 
-/// The number of rows, and the one of the cursor; none for a mere ancestor of matching rows.
+/// Returns the cursor's row, none for a mere ancestor of matches, and the number of rows.
 fn position(state: &PaneState, pane: Pane, open: &OpenReport, has_focus: bool) -> String {
     let is_open = state.row_filter.is_open();
     let count = if is_open { state.count(&open.report, pane) } else { state.count_passing(&open.report, pane) };
@@ -271,7 +271,7 @@ fn label_columns(open: &OpenReport, pane: Pane) -> usize {
     widest(known.chain(own))
 }
 
-/// Columns for labels of these widths, including the gap; zero without labels.
+/// Returns columns for labels of these widths, including the gap; zero without labels.
 fn widest(widths: impl Iterator<Item = usize>) -> usize {
     widths.max().filter(|widest| *widest > 0).map_or(0, |widest| widest.min(MAX_LABEL_COLUMNS) + 1)
 }
@@ -338,7 +338,7 @@ pub(super) fn draw_pieces<'a>(
     }
 }
 
-/// Columns of a row's first value: details keep up to two fifths beside a longer one.
+/// Returns columns of a row's first value: details keep up to two fifths beside a longer one.
 fn value_room(pieces: &[Piece], room: usize) -> usize {
     let first = pieces.iter().find(|piece| matches!(piece, Piece::Value(_))).map_or(0, Piece::width);
     room.saturating_sub(width_of(pieces) - first).max(room * 3 / 5)

@@ -12,7 +12,7 @@ use crate::report::{Pane, RecentFile};
 use crate::text::{ColumnWidth, count, to_visible, wrap, wrap_cut};
 use ratatui::buffer::Buffer;
 
-/// Columns: the maximum of a file's name, those of titles with names, of program and file.
+/// Columns: maximum of a file's name, of titles with names, reserved for program and file.
 const MAX_NAME_COLUMNS: usize = 40;
 const NAMED_TITLE_COLUMNS: u16 = 80;
 const RESERVED_TITLE_COLUMNS: usize = 33;
@@ -71,7 +71,7 @@ fn draw_title(buffer: &mut Canvas<'_>, area: Area, model: &Model) {
     }
 }
 
-/// The parts of the title, the most important first.
+/// Returns the parts of the title, the most important first.
 fn title(model: &Model, columns: u16) -> Vec<StyledText> {
     let mut parts = Vec::new();
     match model.list().filter(|_| model.screen == Screen::File).map(|list| &list.origin) {
@@ -184,7 +184,7 @@ fn draw_detail(buffer: &mut Canvas<'_>, layout: &Layout, model: &Model) {
     buffer.write_rows(area, 0, rows.map(|row| (format!(" {row}"), Role::Detail)));
 }
 
-/// The screen row below the cursor's.
+/// Returns the screen row below the cursor's.
 fn below_cursor(layout: &Layout, model: &Model) -> u16 {
     let (area, scroll, height) = match model.focused() {
         None => (layout.list, model.list().map_or_else(Scroll::default, |list| list.scroll), model.list_row_height()),

@@ -59,7 +59,7 @@ const DIM: Modifier = Modifier::DIM;
 const REVERSED: Modifier = Modifier::REVERSED;
 
 impl Theme {
-    /// The names of themes in the configuration: `auto` selects the one that fits the terminal.
+    /// Returns the config's names of themes: `auto` selects the one that fits the terminal.
     pub fn names() -> impl Iterator<Item = &'static str> {
         std::iter::once("auto").chain(Self::ALL.map(Self::name))
     }
@@ -167,7 +167,7 @@ mod tests {
         ];
     }
 
-    /// How bright a colour is to the eye, from 0 to 1, by WCAG.
+    /// Returns how bright a colour is to the eye, from 0 to 1, by WCAG.
     fn luminance(rgb: u32) -> f64 {
         let [_, red, green, blue] = rgb.to_be_bytes().map(|part| {
             let part = f64::from(part) / 255.0;

@@ -54,7 +54,7 @@ impl Model {
         }
     }
 
-    /// The columns with their counts, and remarks.
+    /// Returns the columns with their counts, and remarks.
     pub fn compare_head(&self, compare: &Comparison) -> Vec<String> {
         let mine = compare.is_missing(0).then(|| {
             let price = self.quota_state.price_of_reports(&self.files.missing_reports(&self.calls));

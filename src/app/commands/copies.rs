@@ -43,7 +43,7 @@ impl Model {
         self.copy(raw.what, raw.bytes);
     }
 
-    /// The row under the cursor in one line, with its label; for a sandbox the file's hash.
+    /// Returns the row under the cursor in one line, with its label; for a sandbox the file's hash.
     pub(super) fn row_line(&self) -> Option<(String, String)> {
         if let Some(top) = self.overlays.top() {
             let (pane, row) = listed_row(self)?;
@@ -189,7 +189,7 @@ impl Model {
         value.map(|(_, text)| ExportPart::Value(text))
     }
 
-    /// The parts that can be exported: focused ones first, then those of the whole report.
+    /// Returns the parts that can be exported: focused ones first, then those of the whole report.
     fn parts(&self) -> Vec<ExportPart> {
         let here = self.focused().zip(self.note_target()).filter(|_| self.screen == Screen::File);
         let row = here.map(|(_, place)| Part::Row(place));
@@ -263,13 +263,13 @@ impl Model {
     }
 }
 
-/// The techniques of the shown comparison's sides, with their reports.
+/// Returns the techniques of the shown comparison's sides, with their reports.
 fn shown_difference(model: &Model) -> Option<(Vec<ExportSource>, Part)> {
     let compare = &model.overlays.top_as::<ComparisonList>()?.source;
     difference(&compare.columns, compare.here)
 }
 
-/// The value that a row is about: its whole text, or the first of its parts.
+/// Returns the value that a row is about: its whole text, or the first of its parts.
 fn value(report: &Report, place: RowPlace) -> Option<Untrusted> {
     let record = report.record(place);
     let raw = Raw::new(&record.value);
@@ -279,7 +279,7 @@ fn value(report: &Report, place: RowPlace) -> Option<Untrusted> {
     first_value(&report.row(place.section, place.row))
 }
 
-/// The row chosen in an overlay list, and the pane whose rules defang it.
+/// Returns the row chosen in an overlay list, and the pane whose rules defang it.
 fn listed_row(model: &Model) -> Option<(Pane, Row)> {
     match model.overlays.top()? {
         Overlay::Findings(list) => {
@@ -296,7 +296,7 @@ fn listed_row(model: &Model) -> Option<(Pane, Row)> {
     }
 }
 
-/// The whole row of a target in the open report, and its pane.
+/// Returns the whole row of a target in the open report, and its pane.
 fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     let here = model.list()?.scroll.cursor;
     let place = target.place.filter(|_| target.file.is_none() && target.entry == here)?;
@@ -304,7 +304,7 @@ fn whole_row(model: &Model, target: &Target) -> Option<(Pane, Row)> {
     Some((report.section(place.section)?.pane(), report.whole_row(place)))
 }
 
-/// The size of a part, if the list or pane shows it.
+/// Returns the size of a part, if the list or pane shows it.
 fn size(model: &Model, part: &ExportPart) -> Option<String> {
     let ExportPart::Of(what) = part else { return None };
     let choice = |list: &IndicatorList| list.source.choices.iter().find(|(choice, _)| choice == what).map(|it| it.1);

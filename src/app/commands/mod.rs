@@ -206,7 +206,7 @@ impl Command {
         self.contexts.contains(model.key_context()) && self.when.missing(model).is_none()
     }
 
-    /// Why it is disabled now; `None` if it is enabled.
+    /// Explains why it is disabled now; `None` if it is enabled.
     pub fn off(&self, model: &Model) -> Option<String> {
         if !self.contexts.contains(model.key_context()) {
             return Some(format!("it works {}", self.contexts.label()));
@@ -214,7 +214,7 @@ impl Command {
         self.when.missing(model).map(|what| format!("it needs {what}"))
     }
 
-    /// The command of a key right now. In a confirmation, letters are only its answers.
+    /// Returns the command of a key right now. In a confirmation, letters are only its answers.
     pub fn of(key: Key, model: &Model) -> Option<&'static Self> {
         let place = model.key_context();
         let is_response = place == KeyContext::Confirm && matches!(key, Key::Char(_));
@@ -225,22 +225,22 @@ impl Command {
         if place.types(key) { None } else { model.settings.keys.having(key).find(means) }
     }
 
-    /// The default command of Enter, if the config gave that key to another.
+    /// Returns the default command of Enter, if the config gave that key to another.
     pub fn of_enter(model: &Model) -> Option<&'static Self> {
         Self::all().find(|command| command.keys.contains(&ENTER) && command.is_on(model))
     }
 
-    /// Whether it can send requests.
+    /// Returns whether it can send requests.
     pub fn sends(&self) -> bool {
         matches!(self.act, Action::Each { .. } | Action::Send { .. })
     }
 
-    /// Whether it can send requests or leads to commands that do.
+    /// Returns whether it can send requests or leads to commands that do.
     pub fn can_cost(&self) -> bool {
         self.sends() || matches!(self.act, Action::OpenPaid { .. })
     }
 
-    /// The command that this one runs right now: for the palette's, the chosen one.
+    /// Returns the command that this one runs right now: for the palette's, the chosen one.
     pub(crate) fn resolve(&'static self, model: &Model) -> &'static Self {
         match (&self.act, model.chosen_item().map(|item| item.does)) {
             (Action::Chosen, Some(PaletteAction::Command(command))) => command,
@@ -268,14 +268,14 @@ impl Command {
         Self::all().filter(move |command| command.contexts.contains(place))
     }
 
-    /// The commands that the bar shows in a context, the most important first.
+    /// Returns the commands that the bar shows in a context, the most important first.
     pub fn bar_commands(place: KeyContext) -> impl Iterator<Item = &'static Self> {
         let mut told: Vec<_> = Self::at(place).filter(|command| command.rank > 0).collect();
         told.sort_by_key(|command| command.rank);
         told.into_iter()
     }
 
-    /// The enabled commands, each with its first working key; computed lazily.
+    /// Returns the enabled commands, each with its first working key; computed lazily.
     pub fn applying(model: &Model) -> impl Iterator<Item = (Key, &'static Self)> + '_ {
         Self::at(model.key_context()).filter_map(|command| Some((model.key_of(command)?, command)))
     }

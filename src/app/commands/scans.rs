@@ -18,18 +18,18 @@ use std::sync::Arc;
 /// The title of the text page with the progress of a scan.
 pub(crate) const WATCH_TITLE: &str = "Watching the scan";
 
-/// The first requests of watching the shown file's scan.
+/// Returns the first requests of watching the shown file's scan.
 pub(super) fn first_poll(model: &Model) -> Vec<Request> {
     model.file().map(|file| Request::PrivateAnalyses { file: file.clone() }).into_iter().collect()
 }
 
 impl Model {
-    /// The watched scan of the shown file.
+    /// Returns the watched scan of the shown file.
     pub fn following(&self) -> Option<&ScanWatch> {
         self.follows.of(self.file()?)
     }
 
-    /// The price of watching the chosen file's scan to the end, at most.
+    /// Returns the price of watching the chosen file's scan to the end, at most.
     pub fn follow_price(&self) -> Plan {
         let mut plan = self.quota_state.plan([polls(self.settings.pace.most)]);
         // Watching ends as soon as the scan does.
@@ -124,7 +124,7 @@ impl Model {
         self.next_poll();
     }
 
-    /// A failure ends watching, except while another program polls the same.
+    /// Ends watching after a failure, except while another program polls the same.
     pub(crate) fn on_poll_failed(&mut self, file: &Sha256, failure: &Failure) {
         match self.follows.of_mut(file).filter(|_| failure.is_elsewhere) {
             Some(follow) => follow.made = follow.made.saturating_sub(1),
@@ -192,18 +192,18 @@ impl Model {
         rows
     }
 
-    /// The request of the form, if one call is enough for the file.
+    /// Returns the request of the form, if one call is enough for the file.
     pub(crate) fn direct_scan(&self) -> Option<Request> {
         let submission = self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Direct)?;
         Some(Request::PrivateScan { submission, to: None })
     }
 
-    /// The form's submission, if it needs an upload address first.
+    /// Returns the form's submission, if it needs an upload address first.
     pub fn large_scan(&self) -> Option<Arc<Submission>> {
         self.overlays.top_as::<SubmitForm>()?.submission_by(UploadLimit::Large)
     }
 
-    /// Whether the top form was sent: it stays as confirmed.
+    /// Returns whether the top form was sent: it stays as confirmed.
     pub(crate) fn is_form_sent(&self) -> bool {
         let is_sent = |form: &SubmitForm| form.source.agreed.is_some() || form.call(&self.calls).is_some();
         self.overlays.top_as::<SubmitForm>().is_some_and(is_sent)
@@ -333,7 +333,7 @@ impl Model {
         }
     }
 
-    /// A hint how to check whether an upload without response arrived.
+    /// Returns a hint how to check whether an upload without response arrived.
     pub fn upload_check_hint(&self, file: &Sha256) -> String {
         let request = Request::PrivateAnalyses { file: file.clone() };
         format!(

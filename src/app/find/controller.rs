@@ -159,7 +159,7 @@ impl Model {
 }
 
 impl Model {
-    /// The label of the list to return to, if any.
+    /// Returns the label of the list to return to, if any.
     pub fn return_label(&self) -> Option<&'static str> {
         let is_here = self.overlays.is_empty() && !self.files.is_zoomed() && self.filter().is_none();
         let left = self.files.shown()?.left.as_ref().filter(|left| is_here && self.can_restore(left))?;
@@ -173,7 +173,7 @@ impl Model {
         })
     }
 
-    /// Whether the list can be restored: its file may be closed, its report replaced.
+    /// Returns whether the list can be restored: its file may be closed, its report replaced.
     fn can_restore(&self, left: &ReturnPoint) -> bool {
         match left {
             ReturnPoint::Finder => self.search().is_some(),
@@ -240,7 +240,7 @@ impl Model {
         }
     }
 
-    /// The last search with hits here: of the open report, or else of all stored reports.
+    /// Returns the last search with hits here: of the open report, or else of all stored reports.
     pub(super) fn search(&self) -> Option<&HitList> {
         let file = self.files.shown();
         let here = file.and_then(OpenFile::open).map(|open| open.job.number());
@@ -294,7 +294,7 @@ impl Model {
         self.filter().is_some() || self.hit().is_some()
     }
 
-    /// The number of the last search's chosen hit, from 1; the number of hits.
+    /// Returns the number of the last search's chosen hit, from 1; the number of hits.
     pub fn hit(&self) -> Option<(u64, u64)> {
         let finder = self.search()?;
         finder.hit()?;

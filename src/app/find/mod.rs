@@ -61,12 +61,12 @@ impl SearchQuery {
         (self.typed.is_suggested, self.is_typing) = (!self.typed.is_empty(), true);
     }
 
-    /// Its screen rows above a list.
+    /// Returns its screen rows above a list.
     pub fn rows(&self) -> usize {
         usize::from(self.is_typing || !self.typed.is_empty())
     }
 
-    /// Whether a lower-case text contains every typed word.
+    /// Returns whether a lower-case text contains every typed word.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         self.typed.text.split_whitespace().all(|word| text.contains(&word.to_lowercase()))
     }
@@ -186,7 +186,7 @@ pub struct Hit {
 }
 
 impl HitGroup {
-    /// The hits in a report, all counted, `max_hits` decoded; `None` without hits.
+    /// Returns the hits in a report, all counted, `max_hits` decoded; `None` without hits.
     pub fn of_report(
         report: &Report,
         of: HitSource,
@@ -224,7 +224,7 @@ impl Hit {
 /// Maximum bytes of a field that is not on its row's line.
 const MAX_FIELD_BYTES: usize = 200;
 
-/// The start of the first matching field, if the row's line hides it.
+/// Returns the start of the first matching field, if the row's line hides it.
 fn matching_field_start(report: &Report, place: RowPlace, row: &Row, pattern: &Pattern) -> Option<[Piece; 4]> {
     if pattern.is_match(&row.text()) {
         return None;
@@ -265,7 +265,7 @@ impl ListSource for SearchHits {
         }
     }
 
-    /// A row for remarks on the typed text.
+    /// Returns a row for remarks on the typed text.
     fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (1, 0)
     }
@@ -345,14 +345,14 @@ impl HitList {
         self.scroll = Scroll::default();
     }
 
-    /// The hit under the cursor; the first on a group's heading, the last on the row below hits.
+    /// Returns the hit at the cursor; the first on a heading, the last on the row below hits.
     pub(crate) fn hit(&self) -> Option<(&HitGroup, &Hit)> {
         let row = self.chosen()?;
         let group = self.source.groups.get(row.group)?;
         Some((group, group.hits.get(row.at.saturating_sub(1)).or(group.hits.last())?))
     }
 
-    /// The number of the chosen hit among all, from 1; counted hits without a row are never chosen.
+    /// Returns the chosen hit's number, from 1; counted hits without a row are never chosen.
     pub(super) fn number(&self) -> u64 {
         let Some(row) = self.chosen() else { return 0 };
         let before = self.source.groups.iter().take(row.group).map(|group| group.count).sum::<u64>();
@@ -373,7 +373,7 @@ impl HitList {
     }
 }
 
-/// The positions after or before a cursor, wrapping around to the cursor itself.
+/// Returns the positions after or before a cursor, wrapping around to the cursor itself.
 pub(crate) fn in_circle(cursor: usize, count: usize, forward: bool) -> impl Iterator<Item = usize> {
     (1..=count).map(move |n| if forward { cursor + n } else { cursor + 2 * count - n } % count)
 }

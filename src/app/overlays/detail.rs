@@ -85,7 +85,7 @@ impl Detail {
         }
     }
 
-    /// The visible rows, each with whether it belongs to the chosen one of several lines.
+    /// Returns the visible rows, each with whether it belongs to the chosen one of several lines.
     pub fn rows(&self) -> impl Iterator<Item = (&DetailRow, bool)> {
         let is_chosen = |line: &Option<usize>| self.lines.len() > 1 && *line == Some(self.chosen);
         self.rows.iter().skip(self.top).map(move |(line, row)| (row, is_chosen(line)))
@@ -140,7 +140,7 @@ impl OverlayScreen for Detail {
     }
 }
 
-/// A line, followed by the ATT&CK technique that it names or the decoded command line.
+/// Returns a line, followed by the ATT&CK technique that it names or the decoded command line.
 fn explained(line: Line) -> impl Iterator<Item = Line> {
     let depth = line.depth;
     let name = line.name.as_ref();
@@ -155,7 +155,7 @@ fn explained(line: Line) -> impl Iterator<Item = Line> {
     std::iter::once(line).chain(more)
 }
 
-/// A remark on what a value does not show: that it is empty, or has blanks at its ends.
+/// Returns a remark on what a value does not show: that it is empty, or has blanks at its ends.
 fn blanks(line: &Line) -> Option<TextRow> {
     let value = line.value.as_ref()?.as_bytes();
     let remark = match (value.is_empty(), value.starts_with(b" "), value.ends_with(b" ")) {

@@ -210,7 +210,7 @@ struct FoundByRule<'a> {
 }
 
 impl FoundByRule<'_> {
-    /// The heading of its subject, with this rule alone.
+    /// Returns the heading of its subject, with this rule alone.
     fn heading(&self) -> FindingSubject {
         let rows = self.known.keys().copied().collect();
         FindingSubject { name: self.subject.to_owned(), rules: vec![self.of.number], rows }
@@ -340,7 +340,7 @@ impl ListSource for Findings {
         (0..).zip(&self.rows).filter(is_shown).map(|(number, _)| number).collect()
     }
 
-    /// The height with all rules unfolded: folding does not move the list.
+    /// Returns the height with all rules unfolded: folding does not move the list.
     fn height(&self, _: usize) -> usize {
         self.rows.len().max(8) + 3
     }
@@ -405,7 +405,7 @@ impl FindingList {
         self.chosen().and_then(FindingRow::finding).filter(|_| self.source.is_complete).map(|finding| &finding.target)
     }
 
-    /// All rows that pass the filter, by index of the report; including folded ones.
+    /// Returns all rows that pass the filter, by index of the report; including folded ones.
     pub(crate) fn marked_rows(&self, has_filter: bool) -> BTreeMap<usize, RowSet> {
         let mut rows = BTreeMap::<usize, RowSet>::new();
         let is_in = |pane: Pane| !has_filter || self.pane.is_none_or(|shown| shown == pane);
@@ -457,7 +457,7 @@ impl Model {
         list.go_to_first();
     }
 
-    /// The findings of the top list for an export, in the order of reports.
+    /// Returns the findings of the top list for an export, in the order of reports.
     pub(crate) fn listed_findings(&self) -> Option<Part> {
         let mut found = self.overlays.top_as::<FindingList>().filter(|list| list.source.is_complete)?.marked_rows(true);
         let rows = self.covered().map(|(entry, _)| found.remove(&entry).unwrap_or_default());

@@ -20,12 +20,12 @@ pub trait ListSource: Sized {
 
     fn rows(&self) -> &[Self::Row];
 
-    /// The indices of matching rows if the source finds them; `None` to match each row's text.
+    /// Returns indices of matching rows if the source finds them; `None` to match texts.
     fn matching(&self, _typed: &str) -> Option<Vec<u32>> {
         None
     }
 
-    /// Whether a row belongs to a pane, in lists that filter by pane.
+    /// Returns whether a row belongs to a pane, in lists that filter by pane.
     fn is_in(&self, _: &Self::Row, _: Pane) -> bool {
         true
     }
@@ -38,17 +38,17 @@ pub trait ListSource: Sized {
         0
     }
 
-    /// The visible rows for the matching ones: adds headings, omits folded rows.
+    /// Returns the visible rows for the matching ones: adds headings, omits folded rows.
     fn arrange(&self, found: Vec<u32>, _is_filtered: bool) -> Vec<u32> {
         found
     }
 
-    /// Screen rows above and below the list.
+    /// Returns the screen rows above and below the list.
     fn beside(&self, _: Size, _: &Model) -> (usize, usize) {
         (0, 0)
     }
 
-    /// Screen rows at a width, without the filter line.
+    /// Returns the screen rows at a width, without the filter line.
     fn height(&self, _: usize) -> usize {
         usize::MAX
     }
@@ -103,22 +103,22 @@ impl<S: ListSource> ListView<S> {
         self.source.rows().get(self.chosen_number()? as usize)
     }
 
-    /// The index of the chosen row among all rows of the source.
+    /// Returns the index of the chosen row among all rows of the source.
     pub(crate) fn chosen_number(&self) -> Option<u32> {
         self.shown.get(self.scroll.cursor).copied()
     }
 
-    /// The visible rows from an index on.
+    /// Returns the visible rows from an index on.
     pub fn shown(&self, from: usize) -> impl Iterator<Item = &S::Row> {
         self.shown.iter().skip(from).filter_map(|number| self.source.rows().get(*number as usize))
     }
 
-    /// The numbers of visible rows and of all.
+    /// Returns the numbers of visible rows and of all.
     pub fn counts(&self) -> (usize, usize) {
         (self.shown.len(), self.source.rows().len())
     }
 
-    /// Whether the filter or a pane hides rows.
+    /// Returns whether the filter or a pane hides rows.
     pub fn is_filtered(&self) -> bool {
         !self.filter.typed.is_empty() || self.pane.is_some()
     }
@@ -129,7 +129,7 @@ impl<S: ListSource> ListView<S> {
         self.apply_filter();
     }
 
-    /// The window of rows, between the rows above and below the list.
+    /// Returns the window of rows, between the rows above and below the list.
     pub fn window(&self, room: Size, model: &Model) -> RowWindow {
         let filter = self.filter.rows();
         let left = Size { height: room.height.saturating_sub(u16::try_from(filter).unwrap_or(0)), ..room };

@@ -51,17 +51,17 @@ impl FoundIndicators {
         self.reports.len() == self.sandboxes.len()
     }
 
-    /// The number of reports that could not be read completely.
+    /// Returns the number of reports that could not be read completely.
     pub fn unread(&self) -> usize {
         self.reports.iter().filter(|report| !report.is_sound()).count()
     }
 
-    /// The number of lists that the service may have cut.
+    /// Returns the number of lists that the service may have cut.
     pub fn cut_lists(&self) -> u64 {
         self.reports.iter().map(|report| report.cut_lists(None).count() as u64).sum()
     }
 
-    /// How common an indicator is among stored files.
+    /// Returns how common an indicator is among stored files.
     pub fn prevalence(&self, found: &MergedIndicator) -> Prevalence {
         let is_counted = !self.prevalence.is_empty();
         let hash = is_counted.then(|| found.first.indicator.hashes(&StableKeys).0);
@@ -128,7 +128,7 @@ impl ListSource for FoundIndicators {
         format!("{} {to_block} {}", found.kind().name(), String::from_utf8_lossy(found.value().as_bytes()))
     }
 
-    /// The kinds and an empty row; below, where the chosen indicator was seen.
+    /// Returns the kinds and an empty row; below, where the chosen indicator was seen.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (2, if room.height >= TALL_ROWS { 2 } else { 0 })
     }

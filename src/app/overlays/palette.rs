@@ -64,7 +64,7 @@ pub(crate) fn open(model: &mut Model, is_help: bool) {
     model.overlays.put(if is_help { Palette::new(list) } else { Palette::typing(list, SearchQuery::default()) });
 }
 
-/// All commands and requests by subject; disabled ones last.
+/// Returns all commands and requests by subject; disabled ones last.
 fn items(model: &Model) -> Vec<PaletteItem> {
     let applies = |command: &&'static Command| command.off(model).is_none() && command.contexts != CHOSEN;
     let main: Vec<_> = Command::bar_commands(model.key_context()).filter(applies).take(MAIN_KEYS).collect();
@@ -100,7 +100,7 @@ fn items(model: &Model) -> Vec<PaletteItem> {
     items
 }
 
-/// A free item without a key.
+/// Returns a free item without a key.
 fn bare(does: PaletteAction, name: &'static str, help: &'static str, subject: &'static str) -> PaletteItem {
     let keys = String::new();
     let tag = KeyPrice::default();
@@ -146,7 +146,7 @@ impl ListSource for CommandList {
         Some(found.into_iter().map(|(.., number)| number).collect())
     }
 
-    /// An empty row; in a high list, the help text of the chosen item.
+    /// Returns an empty row; in a high list, the help text of the chosen item.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (1, if usize::from(room.height) >= TALL_ROWS { HELP_ROWS } else { 0 })
     }
@@ -177,7 +177,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
 }
 
 impl PaletteItem {
-    /// Its price in at most `room` columns, if it can cost anything.
+    /// Returns its price in at most `room` columns, if it can cost anything.
     pub fn price(&self, room: usize) -> Option<String> {
         match self.does {
             PaletteAction::Send(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),

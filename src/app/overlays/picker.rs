@@ -175,7 +175,7 @@ impl Model {
     }
 }
 
-/// The index of a target's report in a list, if listed.
+/// Returns the index of a target's report in a list, if listed.
 fn entry_of(list: &List, target: &Target) -> Option<usize> {
     match &target.identifier {
         Some(identifier) => list.place_of(identifier),

@@ -26,7 +26,7 @@ impl Scope {
 }
 
 impl Model {
-    /// The scope of lists; a single stored report leaves no choice.
+    /// Returns the scope of lists; a single stored report leaves no choice.
     pub fn scope(&self) -> Scope {
         match self.chosen().and_then(ListEntry::report) {
             None => Scope::File,
@@ -35,19 +35,19 @@ impl Model {
         }
     }
 
-    /// The stored reports of the file, with their indices in the list.
+    /// Returns the stored reports of the file, with their indices in the list.
     pub(crate) fn stored_reports(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let entries = self.list().into_iter().flat_map(|list| list.entries.iter().enumerate());
         entries.filter(|(_, entry)| entry.report().is_some())
     }
 
-    /// The stored reports in the scope, with their indices in the list.
+    /// Returns the stored reports in the scope, with their indices in the list.
     pub(crate) fn covered(&self) -> impl Iterator<Item = (usize, &ListEntry)> {
         let only = self.list().map(|list| list.scroll.cursor).filter(|_| self.scope() == Scope::Sandbox);
         self.stored_reports().filter(move |(entry, _)| only.is_none_or(|only| only == *entry))
     }
 
-    /// Whether the top list is complete; `None` if it does not depend on the scope.
+    /// Returns whether the top list is complete; `None` if it does not depend on the scope.
     pub(crate) fn is_listed(&self) -> Option<bool> {
         match self.overlays.top()? {
             Overlay::Findings(list) => Some(list.source.is_complete),
@@ -56,7 +56,7 @@ impl Model {
         }
     }
 
-    /// Whether the top list depends on the scope, and both scopes are available.
+    /// Returns whether the top list depends on the scope, and both scopes are available.
     pub(crate) fn has_scope(&self) -> bool {
         let is_stored = self.chosen().is_some_and(|entry| entry.report().is_some());
         self.is_listed().is_some() && is_stored && self.stored_reports().nth(1).is_some()

@@ -35,7 +35,7 @@ pub struct StoreContents {
     order: usize,
 }
 
-/// The sandbox, or the label of the request.
+/// Returns the sandbox, or the label of the request.
 pub fn title(thing: &StoredItem) -> Visible {
     match &thing.what {
         StoredContent::Report(identifier) | StoredContent::Notes(identifier) => identifier.parts().sandbox.visible(),
@@ -43,7 +43,7 @@ pub fn title(thing: &StoredItem) -> Visible {
     }
 }
 
-/// The origin: a file, none yet, or the profile that requested it.
+/// Returns the origin: a file, none yet, or the profile that requested it.
 pub fn origin(thing: &StoredItem) -> String {
     match &thing.imported {
         Some(imported) => format!("imported {}", imported.label()),
@@ -100,7 +100,7 @@ impl ListSource for StoreContents {
         format!("{} {file} {name} {} {imported}", title(thing), Untrusted::from(thing.profile.as_str()).visible())
     }
 
-    /// The heading; an empty row, and details of the chosen item.
+    /// Returns the heading; an empty row, and details of the chosen item.
     fn beside(&self, room: Size, _: &Model) -> (usize, usize) {
         (1, if room.height < 10 { 3 } else { 4 })
     }
@@ -293,7 +293,7 @@ pub struct TypedNote {
 impl FormSource for TypedNote {}
 
 impl Model {
-    /// The notes on a report and its items; `None` for a document, which belongs to no profile.
+    /// Returns notes on a report and its items; `None` for a document, which has no profile.
     pub fn notes_on(&self, identifier: &Identifier) -> Option<&Notes> {
         self.notes.of(identifier).filter(|_| !self.is_document())
     }

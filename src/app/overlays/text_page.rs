@@ -48,7 +48,7 @@ impl TextPage {
         self
     }
 
-    /// Columns before the text of each row.
+    /// Returns columns before the text of each row.
     pub fn indent(&self) -> usize {
         if self.paragraphs.iter().all(|paragraph| paragraph.head.is_empty()) { 0 } else { HEAD }
     }
@@ -65,7 +65,7 @@ impl TextPage {
         self.rows.len()
     }
 
-    /// The current prices: of each key, then the remaining quota, then each rule once.
+    /// Returns the current prices: of each key, then the remaining quota, then each rule once.
     pub(crate) fn prices(model: &Model, columns: usize) -> Self {
         let priced: Vec<_> = Command::applying(model).filter(|(_, command)| command.can_cost()).collect();
         let mut paragraphs: Vec<_> = priced.iter().map(|(key, command)| price_of(model, *key, command)).collect();
@@ -103,7 +103,7 @@ impl TextPage {
         Self::new("Prices of the keys here", paragraphs, columns)
     }
 
-    /// All settings: value and origin in effect, and the description of the config file.
+    /// Returns all settings: value and origin in effect, and the description of the config file.
     pub(crate) fn settings(settings: &[(String, String)], columns: usize) -> Self {
         let ways = "`behaview config init` writes the config file, `config path` prints its path, `config show` the values in effect.";
         let mut paragraphs = vec![paragraph("", ways), paragraph("", "")];
@@ -161,7 +161,7 @@ impl OverlayScreen for TextPage {
     }
 }
 
-/// A row of the manual; headings stand out.
+/// Returns a row of the manual; headings stand out.
 fn manual_row(line: &str) -> TextRow {
     if line.starts_with('#') { paragraph(line.trim_start_matches(['#', ' ']), "") } else { paragraph("", line) }
 }
@@ -203,7 +203,7 @@ fn reasons(model: &Model, priced: &[(Key, &'static Command)]) -> Vec<PriceReason
     reasons
 }
 
-/// The remaining quota of a unit, without the unit's name for requests.
+/// Returns the remaining quota of a unit, without the unit's name for requests.
 fn remaining(model: &Model, unit: Unit, holder: Holder) -> Option<String> {
     let left = model.quota_state.scarcest(unit, holder, model.now)?;
     let name = if unit == Unit::Request { String::new() } else { format!("Of {}: ", unit.plural()) };

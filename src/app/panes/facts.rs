@@ -41,7 +41,7 @@ impl ProcessRef {
         fits(&self.id, &process.id) && fits(&self.name, &process.name)
     }
 
-    /// Whether a row names another process: one with another number.
+    /// Returns whether a row names another process: one with another number.
     pub fn is_other_than(&self, report: &Report, place: RowPlace) -> bool {
         let named = Self::of(Raw::new(&report.record(place).value), &[]);
         named.is_some_and(|named| !self.id.is_empty() && named.id != self.id)
@@ -52,13 +52,13 @@ impl ProcessRef {
     }
 }
 
-/// The last part of a path in lower case, without an optional extension.
+/// Returns the last part of a path in lower case, without an optional extension.
 fn program(path: &[u8]) -> Vec<u8> {
     let name = last_part(path).to_ascii_lowercase();
     name.strip_suffix(b".exe").map(<[u8]>::to_vec).unwrap_or(name)
 }
 
-/// The processes that a row may name, the likeliest first.
+/// Returns the processes that a row may name, the likeliest first.
 fn candidates(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
     let record = report.record(place);
     let pane = report.index.sections.get(place.section).map(Section::pane);
@@ -73,13 +73,13 @@ fn candidates(report: &Report, place: RowPlace) -> Vec<ProcessRef> {
     own.into_iter().chain((is_run && !run.is_empty()).then(|| ProcessRef::run(run.to_vec()))).collect()
 }
 
-/// The processes of the tree that a row outside it may name, the likeliest first.
+/// Returns the processes of the tree that a row outside it may name, the likeliest first.
 pub(crate) fn named_by(report: &Report, place: RowPlace) -> Vec<RowPlace> {
     let each = named_beside(report, place).map(|named| processes(report, &named));
     each.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
-/// Whether a row outside the process tree names a process.
+/// Returns whether a row outside the process tree names a process.
 pub(crate) fn names_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some() && named_beside(report, place).next().is_some()
 }
@@ -89,12 +89,12 @@ fn named_beside(report: &Report, place: RowPlace) -> impl Iterator<Item = Proces
     is_beside.then(|| candidates(report, place)).into_iter().flatten()
 }
 
-/// Whether a row belongs to the process tree.
+/// Returns whether a row belongs to the process tree.
 pub(crate) fn is_process(report: &Report, place: RowPlace) -> bool {
     report.tree().is_some_and(|(section, _)| section == place.section)
 }
 
-/// A fact that distinguishes a process from others of its name: its start, or its parent.
+/// Returns a fact that distinguishes a process from others of its name: its start, or its parent.
 pub(crate) fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<String> {
     let Line { name, value, .. } = origin(report, place).into_iter().next()?;
     let name = name?.visible();
@@ -103,14 +103,14 @@ pub(crate) fn distinguishing_fact(report: &Report, place: RowPlace) -> Option<St
     Some(format!("{} {value}", name.as_str().trim_start_matches("→ ")))
 }
 
-/// The process of a tree row, if others have its name.
+/// Returns the process of a tree row, if others have its name.
 pub(crate) fn ambiguous_process(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     let named = process_at(report, place)?;
     let by_name = ProcessRef { id: Vec::new(), ..named.clone() };
     (!named.id.is_empty() && processes(report, &by_name).len() > 1).then_some(named)
 }
 
-/// The parent of a process in the tree, if any.
+/// Returns the parent of a process in the tree, if any.
 pub(crate) fn parent(report: &Report, place: RowPlace) -> Option<RowPlace> {
     let (section, tree) = report.tree().filter(|(section, _)| *section == place.section)?;
     tree.depths().parent(place.row).map(|row| RowPlace { section, row })
@@ -121,7 +121,7 @@ fn process_at(report: &Report, place: RowPlace) -> Option<ProcessRef> {
     ProcessRef::of(Raw::new(&record.value), &["name"])
 }
 
-/// The subject of a row, as other rows name it: a process or a file by the last part of its path.
+/// Returns a row's subject as other rows name it: processes and files by their path's last part.
 pub(crate) fn subject(report: &Report, place: RowPlace) -> Option<String> {
     let row = report.row(place.section, place.row);
     let value = String::from_utf8_lossy(row.pieces.iter().find_map(Piece::value)?.as_bytes());
@@ -164,7 +164,7 @@ fn origin(report: &Report, place: RowPlace) -> Vec<Line> {
     time.into_iter().chain(parent).collect()
 }
 
-/// The command lines that run a program of a process's name, without duplicates.
+/// Returns the command lines that run a program of a process's name, without duplicates.
 fn commands(report: &Report, named: &ProcessRef) -> Vec<Line> {
     let runs = |record: Raw<'_>| {
         !named.name.is_empty() && program(command_line::split(record.text().as_bytes()).0) == named.name
@@ -204,7 +204,7 @@ fn rows(report: &Report, attribute: &str, fits: impl Fn(Raw<'_>) -> bool) -> Vec
     rows.filter(|row| fits(Raw::new(row.bytes))).map(|row| row.place).collect()
 }
 
-/// Rows of the tree that may be this process; those with the exact path first.
+/// Returns rows of the tree that may be this process; those with the exact path first.
 fn processes(report: &Report, named: &ProcessRef) -> Vec<RowPlace> {
     let mut found = Vec::new();
     let mut others = Vec::new();

@@ -27,7 +27,7 @@ pub(crate) struct PaneOrder {
 const LARGE_SCREEN_PANES: [Pane; 2] = [Pane::Network, Pane::Techniques];
 
 impl PaneOrder {
-    /// The order for the panes that have rows, or for all of them.
+    /// Returns the order for the panes that have rows, or for all of them.
     pub(crate) fn of(has_rows: impl Fn(Pane) -> bool, is_large: bool) -> Self {
         let panes = Pane::ALL.into_iter().filter(|pane| *pane != Pane::Overview);
         let (mut panes, empty): (Vec<Pane>, Vec<Pane>) = panes.partition(|pane| has_rows(*pane));
@@ -44,14 +44,14 @@ impl PaneOrder {
         Self { panes, filled, first }
     }
 
-    /// The groups that are shown together; a focused pane without rows joins them.
+    /// Returns the groups that are shown together; a focused pane without rows joins them.
     fn all_groups(&self) -> impl Iterator<Item = &[Pane]> {
         let (filled, _) = self.panes.split_at(self.filled);
         let (first, others) = filled.split_at(self.first.min(filled.len()));
         std::iter::once(first).chain(others.chunks(GROUP_PANES))
     }
 
-    /// The panes of a group; empty past the last one.
+    /// Returns the panes of a group; empty past the last one.
     pub(crate) fn group(&self, number: usize) -> &[Pane] {
         self.all_groups().nth(number).unwrap_or_default()
     }
@@ -68,7 +68,7 @@ impl PaneOrder {
         self.all_groups().position(|group| group.contains(&pane))
     }
 
-    /// The next or previous pane with rows, wrapping around; the overview is the last.
+    /// Returns the next or previous pane with rows, wrapping around; the overview is the last.
     pub(crate) fn neighbour(&self, pane: Pane, forward: bool) -> Pane {
         let stops: Vec<Pane> = Pane::ALL
             .into_iter()
@@ -83,7 +83,7 @@ impl PaneOrder {
 /// Rows of a pane that are sampled for its width.
 const SAMPLED_ROWS: usize = 40;
 
-/// The columns that show nine of ten sampled rows whole, with marks and borders.
+/// Returns the columns that show nine of ten sampled rows whole, with marks and borders.
 pub(crate) fn preferred_columns(report: &Report, pane: Pane) -> u16 {
     let state = PaneState::untouched();
     let width = |place: RowPlace| {
@@ -117,7 +117,7 @@ const TAB_FORMS: [(u16, bool, bool); 5] =
     [(1, true, true), (0, true, true), (0, true, false), (0, false, true), (0, false, false)];
 
 impl Tab {
-    /// The tabs of the open report in the widest form that fits.
+    /// Returns the tabs of the open report in the widest form that fits.
     pub fn all(model: &Model, area: Area) -> Vec<Self> {
         let Some(open) = model.open().filter(|_| area.height > 0) else { return Vec::new() };
         // A zero would read as if the sandbox had checked and found nothing.
@@ -169,7 +169,7 @@ fn placed(tabs: impl Iterator<Item = Tab>, area: Area, indent: u16, padding: u16
     tabs.map(place).collect()
 }
 
-/// The key of a pane; empty without one.
+/// Returns the key of a pane; empty without one.
 pub fn key(pane: Pane, model: &Model) -> String {
     let keys = Command::to_pane(pane).map(|command| model.settings.keys.of(command));
     keys.and_then(<[_]>::first).map(ToString::to_string).unwrap_or_default()
@@ -179,7 +179,7 @@ fn columns(text: &str) -> u16 {
     u16::try_from(text.columns()).unwrap_or(u16::MAX)
 }
 
-/// A number in few columns: `9,999`, `35k`, `1.2M`.
+/// Returns a number in few columns: `9,999`, `35k`, `1.2M`.
 fn rounded(number: u64) -> String {
     match number {
         0..10_000 => thousands(number),

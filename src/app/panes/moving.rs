@@ -67,7 +67,7 @@ impl Scroll {
     }
 }
 
-/// The top of a window after a movement; it shows no row past the last.
+/// Returns the top of a window after a movement; it shows no row past the last.
 pub(crate) fn scrolled(top: usize, movement: Move, count: usize, height: usize) -> usize {
     // In a window of one row, the cursor moves with the window.
     let mut scroll = Scroll { cursor: top, top };
@@ -188,7 +188,7 @@ impl Model {
         }
     }
 
-    /// The open report and the row under the cursor, if visible.
+    /// Returns the open report and the row under the cursor, if visible.
     pub(crate) fn row_in_sight(&self) -> Option<(&Report, RowPlace)> {
         self.files.current_row().filter(|_| self.overlays.shows_row())
     }

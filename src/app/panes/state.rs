@@ -91,12 +91,12 @@ impl PaneState {
         Before { folds: self.folds.clone(), scroll: self.scroll, chosen: self.place(report, pane, self.scroll.cursor) }
     }
 
-    /// The number of visible rows: matching rows and their ancestors in the tree, unless folded.
+    /// Counts visible rows: matching ones and their ancestors in the tree, unless folded.
     pub fn count(&self, report: &Report, pane: Pane) -> usize {
         self.sections(report, pane).map(|section| self.section_count(report, section)).sum()
     }
 
-    /// The sections of the report in the pane, and that of its own rows.
+    /// Returns the sections of the report in the pane, and that of its own rows.
     fn sections(&self, report: &Report, pane: Pane) -> impl Iterator<Item = usize> {
         report.sections(pane).into_iter().chain((!self.own.is_empty()).then_some(OWN))
     }
@@ -105,7 +105,7 @@ impl PaneState {
         &self.own
     }
 
-    /// The row at a place, if the program added it.
+    /// Returns the row at a place, if the program added it.
     pub fn own_row(&self, place: RowPlace) -> Option<&(Severity, Row)> {
         self.own.get(place.row).filter(|_| place.section == OWN)
     }
@@ -122,7 +122,7 @@ impl PaneState {
         (0..).zip(&self.own).filter(|(_, (_, row))| is_found(row)).map(|(number, _)| (OWN, number)).collect()
     }
 
-    /// The number of rows that pass the filters, folded ones included.
+    /// Returns the number of rows that pass the filters, folded ones included.
     pub fn count_passing(&self, report: &Report, pane: Pane) -> usize {
         self.sections(report, pane).map(|section| self.count_passing_in(report, section)).sum()
     }
@@ -135,7 +135,7 @@ impl PaneState {
         Some(before + self.row_filter.position(here.section, here.row))
     }
 
-    /// The visible rows; `None` for all.
+    /// Returns the visible rows; `None` for all.
     pub(crate) fn shown_rows(&self, report: &Report, pane: Pane) -> Option<RowSet> {
         let row_filter = Some(&self.row_filter).filter(|row_filter| !row_filter.is_open())?;
         let mut shown = RowSet::EMPTY;
@@ -148,7 +148,7 @@ impl PaneState {
         Some(shown)
     }
 
-    /// Whether only the subtree of a process is shown.
+    /// Returns whether only the subtree of a process is shown.
     pub fn is_subtree(&self) -> bool {
         self.row_filter.alone.is_some()
     }
@@ -179,7 +179,7 @@ impl PaneState {
         }
     }
 
-    /// The row at a visible position.
+    /// Returns the row at a visible position.
     pub fn place(&self, report: &Report, pane: Pane, position: usize) -> Option<RowPlace> {
         self.places(report, pane, position..position.saturating_add(1)).next()
     }
@@ -199,7 +199,7 @@ impl PaneState {
         })
     }
 
-    /// The position of a row, or of the nearest visible one before it.
+    /// Returns the position of a row, or of the nearest visible one before it.
     pub(crate) fn position(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let mut before = 0;
         for section in self.sections(report, pane) {
@@ -218,7 +218,7 @@ impl PaneState {
         0
     }
 
-    /// The position of a row after removing what hides it: folds, filter, noise, subtree.
+    /// Returns the position of a row after removing what hides it: folds, filter, noise, subtree.
     pub(crate) fn reveal(&mut self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         if !self.row_filter.lets_through(place.section, place.row) {
             self.filter = None;
@@ -231,7 +231,7 @@ impl PaneState {
         self.unfold_to(report, pane, place)
     }
 
-    /// The positions at which sections begin, except the first.
+    /// Returns the positions at which sections begin, except the first.
     pub(crate) fn borders(&self, report: &Report, pane: Pane) -> Vec<usize> {
         let counts = self.sections(report, pane).map(|section| self.section_count(report, section));
         let mut at = 0;
@@ -245,14 +245,14 @@ impl PaneState {
         ends
     }
 
-    /// The lines of the tree before a process; `None` for other rows.
+    /// Returns the lines of the tree before a process; `None` for other rows.
     pub fn branch(&self, report: &Report, place: RowPlace) -> Option<TreeBranch> {
         let tree = report.section(place.section).filter(|section| section.form == SectionForm::Processes)?.depths();
         let children = self.folds.has_children(place.row, tree).then(|| self.folds.is_folded(place.row));
         Some(TreeBranch { guides: self.folds.guides(place.row, tree, MAX_GUIDE_ROWS), children })
     }
 
-    /// Whether a row is more than an ancestor of visible rows.
+    /// Returns whether a row is more than an ancestor of visible rows.
     pub fn passes_filter(&self, place: RowPlace) -> bool {
         self.row_filter.lets_through(place.section, place.row)
     }
@@ -276,7 +276,7 @@ impl PaneState {
         self.shift = 0;
     }
 
-    /// The first position of the next or previous section, if any.
+    /// Returns the first position of the next or previous section, if any.
     pub(crate) fn next_kind(&self, report: &Report, pane: Pane, forward: bool) -> Option<usize> {
         let borders = self.borders(report, pane);
         let cursor = self.scroll.cursor;
@@ -381,7 +381,7 @@ impl PaneState {
         }
     }
 
-    /// The chosen row: that under the cursor, or the one chosen before a filter is typed.
+    /// Returns the chosen row: that under the cursor, or the one chosen before a filter is typed.
     fn chosen(&self, report: &Report, pane: Pane) -> Option<RowPlace> {
         let here = self.place(report, pane, self.scroll.cursor);
         let unsettled = self.filter.as_ref().filter(|filter| filter.query.is_typing || filter.query.is_running());
@@ -402,7 +402,7 @@ impl PaneState {
         (at.saturating_sub(1)..=at.saturating_add(1)).filter_map(distance).min().map_or(at, |(_, at)| at)
     }
 
-    /// The position of a row if all rows were visible.
+    /// Returns the position of a row if all rows were visible.
     fn rank(&self, report: &Report, pane: Pane, place: RowPlace) -> usize {
         let before = self.sections(report, pane).take_while(|section| *section != place.section);
         before.map(|n| self.length(report, n)).sum::<usize>() + self.row_filter.rank(place.section, place.row)
@@ -432,7 +432,7 @@ impl RowFilter {
             sections.filter_map(|(section, length)| Some((section, self.narrowed(section, length)?))).collect();
     }
 
-    /// The visible rows of a section; `None` for all in their order.
+    /// Returns the visible rows of a section; `None` for all in their order.
     fn narrowed(&self, section: usize, length: usize) -> Option<Vec<u32>> {
         let hidden = self.hidden.rows(section);
         let order = self.order.as_ref().filter(|order| order.sections().any(|ordered| ordered == section));

@@ -99,19 +99,19 @@ impl SubmitForm {
         Ok(options)
     }
 
-    /// The submission, if its size permits this kind of upload.
+    /// Returns the submission, if its size permits this kind of upload.
     pub(crate) fn submission_by(&self, limit: UploadLimit) -> Option<Arc<Submission>> {
         self.source.found.as_ref().filter(|found| found.limit == limit)?;
         self.submission()
     }
 
-    /// The call that uploads it or requests its upload address.
+    /// Returns the call that uploads it or requests its upload address.
     pub fn call<'a>(&self, calls: &'a Calls) -> Option<&'a InFlightCall> {
         let submission = self.submission()?;
         calls.iter().find(|call| call.sends(&submission))
     }
 
-    /// The submission, once the file is inspected and the options are valid.
+    /// Returns the submission, once the file is inspected and the options are valid.
     pub fn submission(&self) -> Option<Arc<Submission>> {
         let InspectedFile { path, file, size, sent, .. } = self.source.found.clone()?;
         let options = self.options().ok()?;
@@ -139,7 +139,7 @@ pub(crate) fn days(typed: &str) -> Result<u8, String> {
     days.ok_or_else(|| format!("the service stores a file for 1 to {LONGEST_RETENTION} days"))
 }
 
-/// The total price of a submission; a large file needs an upload address first.
+/// Returns the total price of a submission; a large file needs an upload address first.
 pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Plan {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
     let address = (limit == UploadLimit::Large).then(|| Request::UploadAddress.operation());

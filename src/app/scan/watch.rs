@@ -115,7 +115,7 @@ impl ScanWatch {
         matches!(self.step, WatchStep::List | WatchStep::NextPage)
     }
 
-    /// The maximum price of the next poll: new reports add their list, page by page.
+    /// Returns the maximum price of the next poll: new reports add their list, page by page.
     pub(crate) fn next_price(&self, listing: Listing, entitled: &Entitlements) -> String {
         let poll = price(&self.request(listing, None).operation(), entitled);
         if self.awaits_page() || poll.verdict.refusal.is_some() {
@@ -127,7 +127,7 @@ impl ScanWatch {
         poll.short() + &more.unwrap_or_default()
     }
 
-    /// The maximum of remaining calls and their duration; listing follows at once and takes less.
+    /// Returns the most remaining calls and their duration; listing follows at once.
     pub fn remaining_label(&self, now: SignedDuration) -> String {
         let pauses = i64::try_from(self.left()).unwrap_or(i64::MAX).saturating_sub(1).max(0);
         let longest = self.pace.interval.as_secs().saturating_mul(pauses).saturating_add(self.seconds(now));
@@ -166,12 +166,12 @@ impl ScanWatches {
         self.all.iter_mut().find(|follow| follow.file == *file)
     }
 
-    /// Whether the file has a scan without a known end.
+    /// Returns whether the file has a scan without a known end.
     pub fn has_scan(&self, file: &Sha256) -> bool {
         self.scans.contains_key(file)
     }
 
-    /// The calls of all watches.
+    /// Returns the calls of all watches.
     pub fn made(&self) -> Operation {
         polls(self.all.iter().fold(0, |sum, follow| sum.saturating_add(follow.made)))
     }

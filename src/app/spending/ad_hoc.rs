@@ -133,7 +133,7 @@ impl Prompt {
         self.request(now).is_ok_and(|asked| asked == *request)
     }
 
-    /// When the response to the typed request was stored.
+    /// Returns when the response to the typed request was stored.
     pub fn stored_at(&self, now: Timestamp) -> Option<Timestamp> {
         let request = self.request(now).ok()?;
         self.source.stored.as_ref().filter(|(stored, _)| *stored == request).map(|(_, since)| *since)
@@ -217,7 +217,7 @@ impl Planner {
         typed.split_once(char::is_whitespace).unwrap_or((typed, ""))
     }
 
-    /// The typed operation, the total and its outcome, then the parts: the outcome stays visible.
+    /// Returns typed operation, total, outcome, then the parts: the outcome stays visible.
     pub fn rows(&self, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
         let entitled = &quota_state.entitlements;
         let typed = self.operation();
@@ -242,7 +242,7 @@ impl Planner {
     }
 }
 
-/// The total price of a plan, and the quota left after it.
+/// Returns the total price of a plan, and the quota left after it.
 fn outcome(plan: Plan, quota_state: &QuotaState, now: Timestamp) -> Vec<TextRow> {
     let mut rows = vec![paragraph("in all", plan.to_string())];
     match quota_state.balances_now(now) {

@@ -51,7 +51,7 @@ impl Calls {
         self.iter().find(|call| call.request == *request)
     }
 
-    /// The call that lists the sandboxes of a file.
+    /// Returns the call that lists the sandboxes of a file.
     pub fn listing(&self, file: Option<&Sha256>) -> Option<&InFlightCall> {
         self.iter().find(|call| matches!(&call.request, Request::Behaviours { file: of, .. } if Some(of) == file))
     }
@@ -60,12 +60,12 @@ impl Calls {
         self.of_request(request).is_some()
     }
 
-    /// Whether a paid response is pending: the program does not end before it is stored.
+    /// Returns whether a paid response is pending: the program does not end before it is stored.
     pub(crate) fn awaits_paid(&self) -> bool {
         self.paid().next().is_some()
     }
 
-    /// The calls in flight that may cost something.
+    /// Returns the calls in flight that may cost something.
     pub fn paid(&self) -> impl Iterator<Item = &InFlightCall> {
         self.iter().filter(|call| call.is_paid)
     }
@@ -102,7 +102,7 @@ pub struct OpenAllBatch {
 }
 
 impl OpenAllBatch {
-    /// The number of reports that were requested.
+    /// Returns the number of reports that were requested.
     pub fn sent(&self) -> usize {
         self.total - self.waiting.len()
     }
@@ -122,7 +122,7 @@ impl Calls {
         self.batch.take()
     }
 
-    /// The next request of the batch; `None` after the last.
+    /// Returns the next request of the batch; `None` after the last.
     pub(super) fn next_in_batch(&mut self) -> Option<Request> {
         self.batch.as_mut()?.waiting.pop_front()
     }

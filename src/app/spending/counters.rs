@@ -61,19 +61,19 @@ impl<'a> CountersView<'a> {
         Self { counters, unparsed: &balances.unparsed }
     }
 
-    /// The cells of each side of each counter, for [`KNOWN_HEADING`] or [`OTHERS_HEADING`].
+    /// Returns the cells of each side of each counter, for [`KNOWN_HEADING`] or [`OTHERS_HEADING`].
     pub fn rows(&self, is_known: bool) -> impl Iterator<Item = [String; 7]> {
         let counters = self.counters.iter().filter(move |counter| counter.unit.is_some() == is_known);
         counters.flat_map(|counter| counter.sides().map(|(holder, side)| counter.cells(holder, side)))
     }
 
-    /// The end of each period of the counters.
+    /// Returns the end of each period of the counters.
     pub fn resets(&self) -> impl Iterator<Item = [String; 2]> {
         let periods = self.counters.iter().filter_map(|counter| Some((counter.period?, &counter.resets)));
         periods.collect::<BTreeMap<_, _>>().into_iter().map(|(period, resets)| [period.noun().into(), resets.clone()])
     }
 
-    /// Remarks beside the rows, in sentences.
+    /// Returns remarks beside the rows, in sentences.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let groups = self.counters.iter().filter_map(|counter| counter.group.as_ref());
         let lenders: BTreeSet<_> = groups.clone().filter_map(|side| side.balance.inherited_from.as_ref()).collect();
@@ -132,7 +132,7 @@ impl<'a> CounterView<'a> {
         ]
     }
 
-    /// The counter as the app shows it: its unit, then a bar for each side.
+    /// Returns the counter as the app shows it: its unit, then a bar for each side.
     fn paragraphs(&self) -> Vec<TextRow> {
         let title = match (self.unit, self.period) {
             (Some(unit), Some(period)) => format!("{} {} · resets {}", unit.plural(), period.current(), self.resets),

@@ -15,7 +15,7 @@ pub const HEADING: [&str; 8] =
     ["time (UTC)", "-operation", "what", "predicted", "settled", "state", "outcome", "-counters"];
 
 impl LedgerEntry {
-    /// The cells of the entry; empty for an unknown value.
+    /// Returns the cells of the entry; empty for an unknown value.
     pub fn cells(&self) -> [String; 8] {
         let predicted = Units { min: self.predicted_min, max: self.predicted_max };
         let predicted = Unit::named(&self.unit).map_or_else(|| predicted.to_string(), |unit| predicted.label(unit));
@@ -53,7 +53,7 @@ pub struct LedgerPage {
 }
 
 impl TextPage {
-    /// The ledger, the latest entry first, below the sums of this session, day and month.
+    /// Returns the ledger, the latest entry first, below the sums of this session, day and month.
     pub(crate) fn ledger(page: &LedgerPage, now: Timestamp, columns: usize) -> Self {
         let sums = page.sums.iter().map(|(time, spent)| format!("{time} {}", in_units(spent)));
         let mut paragraphs = vec![paragraph("spent", sums.collect::<Vec<_>>().join(" · ")), paragraph("", "")];

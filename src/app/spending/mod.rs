@@ -54,7 +54,7 @@ pub enum Consent {
 }
 
 impl Confirmation {
-    /// The keys in rows, the declining one last.
+    /// Returns the keys in rows, the declining one last.
     pub fn key_rows(&self, columns: usize) -> Vec<String> {
         let choices = self.choices.iter().map(|choice| format!("{} {}", choice.key, choice.label));
         let keys: Vec<_> = choices.chain([format!("{} no", self.back)]).collect();
@@ -67,7 +67,7 @@ impl KeyChoice {
         Self { key: key('y'), label, consent }
     }
 
-    /// The answer for several items has another key, so that habit does not confirm it.
+    /// Returns the answer for several items, by another key, so that habit does not confirm it.
     pub(crate) fn yes_to_all(label: &'static str, consent: Consent) -> Self {
         Self { key: key('Y'), label, consent }
     }
@@ -90,12 +90,12 @@ impl Consent {
 }
 
 impl OverlayStack {
-    /// The answers of the open confirmation, if any.
+    /// Returns the answers of the open confirmation, if any.
     pub fn choices(&self) -> &[KeyChoice] {
         self.top_as::<Confirmation>().map_or(&[], |question| &question.choices)
     }
 
-    /// The hashes of a batch request without a stored response.
+    /// Returns the hashes of a batch request without a stored response.
     pub fn missing(&self, request: &Request) -> Option<&[FileHash]> {
         let asked = self.find::<Prompt>()?.source.missing.as_ref();
         asked.filter(|(asked, _)| asked == request).map(|(_, missing)| &**missing)
@@ -111,7 +111,7 @@ impl OverlayScreen for Confirmation {
         KeyContext::Confirm
     }
 
-    /// Rows of its whole text and its keys.
+    /// Returns rows of its whole text and its keys.
     fn height(&self, columns: usize) -> usize {
         wrap(&self.details, columns).len() + self.key_rows(columns).len()
     }

@@ -58,13 +58,13 @@ fn is_paid(plan: &Plan) -> bool {
 }
 
 impl KeyPrice {
-    /// The plan that the next press would spend; `None` if nothing.
+    /// Returns the plan that the next press would spend; `None` if nothing.
     pub fn paid_plan(&self) -> Option<&Plan> {
         let is_sent = !self.is_deferred && matches!(self.obstacle, None | Some(Obstacle::OverBudget));
         (is_sent && is_paid(&self.plan)).then_some(&self.plan)
     }
 
-    /// Whether none of it is ever charged.
+    /// Returns whether none of it is ever charged.
     pub fn is_free(&self) -> bool {
         let is_free = self.plan.refusal().is_none() && self.plan.worst() == Some(0);
         matches!(self.obstacle, Some(Obstacle::Stored | Obstacle::Shared(_))) || self.obstacle.is_none() && is_free
@@ -74,7 +74,7 @@ impl KeyPrice {
         self.obstacle == Some(Obstacle::OverBudget)
     }
 
-    /// The label of the price in a wide bar.
+    /// Returns the label of the price in a wide bar.
     pub fn label(&self) -> String {
         let later = if self.is_deferred && self.plan.refusal().is_none() { "0 now, then " } else { "" };
         match &self.obstacle {
@@ -86,7 +86,7 @@ impl KeyPrice {
         }
     }
 
-    /// Returns a short label, without refusal's reason or reset time; a later request's own price.
+    /// Returns a short label: no reason of a refusal, no reset; of a later request, its own price.
     pub fn short(&self) -> String {
         let label = self.obstacle.as_ref().map_or_else(|| self.plan.to_string(), ToString::to_string);
         label.split(" until ").next().and_then(|label| label.split(':').next()).unwrap_or_default().to_owned()
@@ -127,12 +127,12 @@ impl ShownPrices {
         *self = Self { priced: shown.collect(), question: before.or(question.map(|question| (question, frame))) };
     }
 
-    /// Whether a confirmation was on the screen when this frame was the last one.
+    /// Returns whether a confirmation was on the screen when this frame was the last one.
     pub(crate) fn was_confirmation_shown(&self, question: u64, frame: u64) -> bool {
         self.question.is_some_and(|(at, since)| at == question && since <= frame)
     }
 
-    /// Whether an offer was on the screen when this frame was the last one.
+    /// Returns whether an offer was on the screen when this frame was the last one.
     pub(crate) fn was_price_shown(&self, key: Key, offer: &KeyOffer, frame: u64) -> bool {
         self.priced.iter().any(|shown| shown.key == key && shown.offer == *offer && shown.since <= frame)
     }
@@ -172,12 +172,12 @@ pub struct QuotaState {
 }
 
 impl QuotaState {
-    /// The price of a request for the known entitlements.
+    /// Returns the price of a request for the known entitlements.
     pub fn price(&self, request: &Request) -> Price {
         price(&request.operation(), &self.entitlements)
     }
 
-    /// The price of a request to this source; `missing` lists hashes that are not stored.
+    /// Returns the price of a request to this source; `missing` lists hashes that are not stored.
     pub fn price_from(&self, request: &Request, source: ResponseSource, missing: Option<&[FileHash]>) -> Price {
         let quote = request.clone().quote(&self.entitlements);
         match missing.filter(|_| source != ResponseSource::Service) {
@@ -201,7 +201,7 @@ impl QuotaState {
         Plan::of_reports(paid.count(), &self.entitlements)
     }
 
-    /// Units spent by this run; calls in flight count at their worst price.
+    /// Returns units spent by this run; calls in flight count at their worst price.
     pub fn spent_with(&self, calls: &Calls) -> BTreeMap<Unit, SpentUnits> {
         let mut spent = self.spent.clone();
         for call in calls.paid() {
@@ -214,7 +214,7 @@ impl QuotaState {
         spent
     }
 
-    /// The obstacle to a plan beside the calls in flight: quota or budget.
+    /// Returns the obstacle to a plan beside the calls in flight: quota or budget.
     pub(super) fn obstacle(&self, plan: &Plan, calls: &Calls, now: Timestamp) -> Option<Obstacle> {
         let allowance = || self.allowance.as_of(now, self.spent.values().copied().sum());
         let is_over = || !allowance().allows(plan.worst(), self.spent_with(calls).into_values().sum());
@@ -222,7 +222,7 @@ impl QuotaState {
         is_paid(plan).then(|| quota_obstacle().or_else(|| is_over().then_some(Obstacle::OverBudget))).flatten()
     }
 
-    /// The remaining quota, if it is known to be less than the plan's price.
+    /// Returns the remaining quota, if it is known to be less than the plan's price.
     pub(super) fn insufficient_quota(&self, plan: &Plan, now: Timestamp) -> Option<String> {
         let forecast = plan.clone().forecast(&self.balances_now(now)?, now);
         let short = forecast.lines.iter().filter(|line| line.fit == Fit::Short);
@@ -246,25 +246,25 @@ impl QuotaState {
         (self.balances, self.sent, self.failure) = (Some(balances), Some(sent), None);
     }
 
-    /// The counters at a time: those of a period that has begun since are full, at most.
+    /// Returns the counters at a time: those of a period that has begun since are full, at most.
     pub(crate) fn balances_now(&self, now: Timestamp) -> Option<Balances> {
         let balances = self.balances.as_ref()?;
         Some(balances.as_of(now, self.sent.unwrap_or(now)))
     }
 
-    /// The limit on a unit that runs out first for a holder.
+    /// Returns the limit on a unit that runs out first for a holder.
     pub(crate) fn scarcest(&self, unit: Unit, holder: Holder, now: Timestamp) -> Option<RemainingQuota> {
         let limit = self.balances_now(now)?.scarcest(unit, holder)?;
         Some(self.left_of(limit, now))
     }
 
-    /// The limit on a unit that runs out first for user and group.
+    /// Returns the limit on a unit that runs out first for user and group.
     pub fn least_left(&self, unit: Unit, now: Timestamp) -> Option<RemainingQuota> {
         let scarcest = [Holder::User, Holder::Group].map(|holder| self.scarcest(unit, holder, now));
         scarcest.into_iter().flatten().min_by_key(|left| left.limit.remaining)
     }
 
-    /// All limits on a unit, the shortest period first, the user before the group.
+    /// Returns all limits on a unit, the shortest period first, the user before the group.
     pub fn left(&self, unit: Unit, now: Timestamp) -> Vec<RemainingQuota> {
         let limits = self.balances_now(now).map(|balances| balances.limits(unit)).unwrap_or_default();
         limits.into_iter().map(|limit| self.left_of(limit, now)).collect()
@@ -278,7 +278,7 @@ impl QuotaState {
         self.wait_until.filter(|until| *until > now)
     }
 
-    /// The obstacle to any paid call: spent quota, or refusal by the service.
+    /// Returns the obstacle to any paid call: spent quota, or refusal by the service.
     pub(crate) fn quota_obstacle(&self, price: &Price, now: Timestamp) -> Option<Obstacle> {
         if price.is_free() {
             return None;
@@ -321,7 +321,7 @@ impl BudgetState {
         }
     }
 
-    /// Whether the budget allows this worst price after what this run has spent.
+    /// Returns whether the budget allows this worst price after what this run has spent.
     pub(super) fn allows(&self, worst: Option<u64>, session: SpentUnits) -> bool {
         self.budget.allows(worst, session, self.today(session))
     }
@@ -330,7 +330,7 @@ impl BudgetState {
         self.today_at_reading.and(session.without(self.session_at_reading))
     }
 
-    /// The budget and its use, as text; `None` without a limit.
+    /// Returns the budget and its use, as text; `None` without a limit.
     pub(crate) fn text(&self, session: SpentUnits) -> Option<String> {
         let limits =
             [("This run", self.budget.session, session), ("All runs today", self.budget.daily, self.today(session))];

@@ -93,7 +93,7 @@ impl Model {
         }
     }
 
-    /// The cost of an answer, and whether the budget allows it.
+    /// Returns the cost of an answer, and whether the budget allows it.
     pub fn price_of_choice(&self, choice: &KeyChoice) -> KeyPrice {
         match &choice.consent {
             Consent::Send(request, source) => self.price_of_request(request, *source),
@@ -113,7 +113,7 @@ impl Model {
         self.overlays.put(Confirmation { number, details, choices, back: self.key_label("back") });
     }
 
-    /// Whether the top confirmation can be answered: its keys and some of its text are visible.
+    /// Returns whether the top confirmation can be answered: keys and some text are visible.
     pub(crate) fn can_confirm(&self) -> bool {
         let Some(overlay @ Overlay::Confirm(question)) = self.overlays.top() else { return true };
         let rows = overlay.area(&self.layout()).inside().height;
@@ -210,7 +210,7 @@ impl Model {
         }
     }
 
-    /// The cost of a command's key, and its obstacle.
+    /// Returns the cost of a command's key, and its obstacle.
     pub fn key_price(&self, command: &Command) -> KeyPrice {
         let (request, is_stored, source) = match &command.act {
             Action::Local(_) | Action::GoToPane(_) => return KeyPrice::default(),
@@ -226,7 +226,7 @@ impl Model {
         }
     }
 
-    /// The cost of one request to this source, and its obstacle.
+    /// Returns the cost of one request to this source, and its obstacle.
     pub fn price_of_request(&self, request: &Request, source: ResponseSource) -> KeyPrice {
         if let Some(by) = self.quota_state.shared.get(request).filter(|_| source == ResponseSource::StoredOrService) {
             let obstacle = if self.calls.has(request) { Obstacle::InFlight } else { Obstacle::Shared(by.clone()) };
@@ -282,7 +282,7 @@ impl Model {
         self.offers.show(frame, offers, question);
     }
 
-    /// What a key would spend; `None` if nothing.
+    /// Returns what a key would spend; `None` if nothing.
     pub(crate) fn offer(&self, key: Key) -> Option<KeyOffer> {
         if let Some(choice) = self.overlays.choice(key) {
             let price = self.price_of_choice(choice).paid_plan()?.clone();

@@ -47,7 +47,7 @@ impl HtmlReport<'_> {
         Ok(("findings", "What it did", size, body))
     }
 
-    /// The rules by subject, the most severe first, then the rarest.
+    /// Returns the rules by subject, the most severe first, then the rarest.
     fn rule_rows(&self) -> io::Result<Vec<RuleRows<'_>>> {
         let state = RandomState::new();
         let mut found = BTreeMap::<(usize, Severity, &str), RuleRows<'_>>::new();

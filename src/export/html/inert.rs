@@ -13,7 +13,7 @@ const MAX_COLUMNS: usize = 2_000;
 pub(super) struct Inert(pub(super) Visible);
 
 impl Inert {
-    /// A text from outside.
+    /// Returns a text from outside.
     pub(super) fn of(text: &Untrusted) -> Self {
         Self(harmless(Pane::Other, text))
     }
@@ -40,7 +40,7 @@ impl Render for Inert {
     }
 }
 
-/// A row as its pane shows it: its label, and its text with the subject emphasised.
+/// Returns a row as its pane shows it: its label, and its text with the subject emphasised.
 pub(super) fn pieces(pane: Pane, row: &Row) -> Markup {
     let mut left = MAX_COLUMNS;
     let mut cut = |text: &Untrusted| {

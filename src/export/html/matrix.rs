@@ -23,7 +23,7 @@ const MAX_ITEMS: usize = 200;
 type TechniqueCount = (u64, u64, Option<Severity>);
 
 impl HtmlReport<'_> {
-    /// A column for each tactic, in the order of MITRE's matrix.
+    /// Returns a column for each tactic, in the order of MITRE's matrix.
     pub(super) fn techniques(&self) -> io::Result<Option<HtmlSection>> {
         let found: Vec<_> = self.technique_counts()?.into_iter().collect();
         let listed = found.get(..MAX_TECHNIQUES).unwrap_or(&found);
@@ -47,7 +47,7 @@ impl HtmlReport<'_> {
         Ok(Some(section).filter(|_| *self.what == Part::All && !found.is_empty()))
     }
 
-    /// The techniques by the place of their tactic in the matrix.
+    /// Returns the techniques by the place of their tactic in the matrix.
     fn technique_counts(&self) -> io::Result<BTreeMap<(usize, Untrusted), TechniqueCount>> {
         let mut found = BTreeMap::<(usize, Untrusted), TechniqueCount>::new();
         for opened in &self.merged.opened {
@@ -69,7 +69,7 @@ impl HtmlReport<'_> {
         Ok(found)
     }
 
-    /// The items of all reports with a sign for each report; nothing for a single report.
+    /// Returns the items of all reports with a sign for each report; nothing for a single report.
     pub(super) fn sandboxes(&self) -> io::Result<Option<HtmlSection>> {
         let opened = &self.merged.opened;
         let job = opened.first().map(|first| first.job).filter(|_| *self.what == Part::All && opened.len() > 1);
@@ -104,7 +104,7 @@ impl HtmlReport<'_> {
         Ok(Some(("sandboxes", "Who saw what", size, body)))
     }
 
-    /// The calls about the file, each once, as the ledger has them.
+    /// Returns the calls about the file, each once, as the ledger has them.
     pub(super) fn paid(&self) -> Option<HtmlSection> {
         let calls = self.merged.opened.first()?.job.paid;
         let mut sums = BTreeMap::<&str, u64>::new();

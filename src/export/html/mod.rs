@@ -69,7 +69,7 @@ pub(super) fn write(job: &Export<'_>, out: &mut dyn Write) -> io::Result<Summary
     Ok(summary)
 }
 
-/// The page's head, whose policy allows our style and script alone.
+/// Returns the page's head, whose policy allows our style and script alone.
 fn head(title: &str) -> Markup {
     let [style, script] = [STYLE, SCRIPT].map(|own| STANDARD.encode(sha2::Sha256::digest(own)));
     let sources = format!("default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'");
@@ -85,7 +85,7 @@ fn head(title: &str) -> Markup {
     }
 }
 
-/// A button that copies the text before it, as it is shown; only the script shows it.
+/// Returns a button that copies the text before it, as it is shown; only the script shows it.
 fn copy_button() -> Markup {
     html! { button.copy type="button" hidden { "Copy" } }
 }
@@ -94,28 +94,28 @@ fn badge(severity: Severity) -> Markup {
     html! { span class={ "severity " (severity.name()) } { (severity.name()) } }
 }
 
-/// A link of a row or an indicator to itself.
+/// Returns a link of a row or an indicator to itself.
 fn anchor(id: &str, words: &str) -> Markup {
     html! { a.anchor href={ "#" (id) } { (words) } }
 }
 
-/// A note, behind what it is about.
+/// Returns a note, behind what it is about.
 fn note_mark(note: Option<&Note>) -> Markup {
     html! { @if let Some(note) = note { " " span.note { "note: " (Inert::of(&note.text)) } } }
 }
 
-/// The rule that marks a row, behind it.
+/// Returns the rule that marks a row, behind it.
 fn rule_mark(rule: Option<&Rule>) -> Markup {
     html! { @if let Some(rule) = rule { " " (badge(rule.severity)) " " span.rule { (Inert::words(&rule.name)) } } }
 }
 
-/// The identifier of a row's element.
+/// Returns the identifier of a row's element.
 fn row_id(report: usize, place: RowPlace) -> String {
     format!("r{report}.{}.{}", place.section, place.row)
 }
 
 impl HtmlReport<'_> {
-    /// The page with a mark where the rows follow. A page of indicators has no other section.
+    /// Returns the page with a mark where rows follow. A page of indicators has no other section.
     fn markup(&self) -> io::Result<Markup> {
         let mut sections: Vec<_> = self.indicators()?.into_iter().collect();
         if !self.what.is_indicators() {
@@ -151,14 +151,14 @@ impl HtmlReport<'_> {
         })
     }
 
-    /// The result of the worst verdict, and how many reports have it.
+    /// Returns the result of the worst verdict, and how many reports have it.
     fn verdict(&self) -> (&'static str, usize) {
         let all = || self.merged.opened.iter().map(|opened| SampleVerdict::of(&opened.report));
         let worst = all().min().unwrap_or(SampleVerdict::Unknown);
         (worst.name(), all().filter(|verdict| *verdict == worst).count())
     }
 
-    /// The programs that the sandboxes started first, those of most reports first.
+    /// Returns the programs that the sandboxes started first, those of most reports first.
     fn names(&self) -> Vec<Untrusted> {
         let first = |opened: &OpenedReport<'_>| opened.report.row(opened.report.tree()?.0, 0).name().cloned();
         let mut names = BTreeMap::<Untrusted, usize>::new();
@@ -206,7 +206,7 @@ impl HtmlReport<'_> {
         }
     }
 
-    /// A report among the others: verdict, time, findings by severity, origin.
+    /// Returns a report among the others: verdict, time, findings by severity, origin.
     fn report_row(&self, number: usize, opened: &OpenedReport<'_>) -> Markup {
         let summary = ReportSummary::of(&opened.report);
         let marked = |severity| opened.findings().filter(|(.., rule)| rule.severity == severity).count() as u64;
@@ -229,7 +229,7 @@ impl HtmlReport<'_> {
         }
     }
 
-    /// What a report lacks, and the notes on it as a whole.
+    /// Returns what a report lacks, and the notes on it as a whole.
     fn remarks(&self, opened: &OpenedReport<'_>) -> Markup {
         let index = &opened.report.index;
         let sandbox = Inert::words(self.merged.label(opened));
@@ -254,7 +254,7 @@ impl HtmlReport<'_> {
         html! { @if left > 0 { p.rest { (count(left, noun)) " more: " code { (Inert::words(command)) } } } }
     }
 
-    /// A command that exports all of these reports, or one, with these options.
+    /// Returns a command that exports all of these reports, or one, with these options.
     fn command(&self, of: Option<&OpenedReport<'_>>, options: &str) -> String {
         let files = self.merged.files();
         let opened = &self.merged.opened;

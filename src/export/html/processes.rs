@@ -23,7 +23,7 @@ const END: f64 = 940.0;
 const LINE: f64 = 22.0;
 
 impl HtmlReport<'_> {
-    /// The trees, if they are written as a whole.
+    /// Returns the trees, if they are written as a whole.
     pub(super) fn processes(&self) -> io::Result<Option<HtmlSection>> {
         let length = |opened: &OpenedReport<'_>| tree(opened).map_or(0, |section| opened.rows(section).len());
         let all: usize = self.merged.opened.iter().map(length).sum();
@@ -44,12 +44,12 @@ impl HtmlReport<'_> {
     }
 }
 
-/// The section of a tree that is written as a whole: its rows are not listed again.
+/// Returns the section of a tree that is written as a whole: its rows are not listed again.
 pub(super) fn tree(opened: &OpenedReport<'_>) -> Option<usize> {
     opened.report.tree().filter(|(_, section)| opened.is_whole(section)).map(|(section, _)| section)
 }
 
-/// The rows of whole subtrees as a list; below the last level, all descendants in one list.
+/// Returns the rows of whole subtrees as a list; below the last level, all descendants in one list.
 fn branch(report: usize, opened: &OpenedReport<'_>, rows: Range<usize>, level: usize) -> Markup {
     let Some((section, tree)) = opened.report.tree() else { return Markup::default() };
     let end_of = |row: usize| if level < MAX_LEVELS { tree.depths().end_of(row).min(rows.end) } else { row + 1 };
@@ -108,7 +108,7 @@ fn timeline(opened: &OpenedReport<'_>) -> Markup {
     }
 }
 
-/// An offset with at most one decimal.
+/// Returns an offset with at most one decimal.
 fn label(offset: f64) -> String {
     format!("+{}", (offset * 10.0).round() / 10.0)
 }

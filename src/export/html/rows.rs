@@ -10,7 +10,7 @@ use crate::text::thousands;
 use maud::{Markup, html};
 use std::io::{self, Write};
 
-/// The decoded texts of a row's command lines, a line each.
+/// Returns the decoded texts of a row's command lines, a line each.
 pub(super) fn decoded_lines(opened: &OpenedReport<'_>, place: RowPlace) -> Markup {
     html! { @for text in decoded(&opened.report.record(place)) { div.decoded { "decoded " code { (Inert::of(&text)) } } } }
 }

@@ -24,7 +24,7 @@ pub(super) const MARKING_OBJECT: &str = concat!(
     r#"{"extension_type":"property-extension","tlp_2_0":"amber+strict"}}}"#
 );
 
-/// The common properties of an object, with its marking; the identifier begins with the type.
+/// Returns the common properties of an object, with its marking; `id` begins with the type.
 pub(super) fn begun(id: &str) -> [Member<'static>; 4] {
     let kind = id.split_once("--").map_or("", |(kind, _)| kind);
     [
@@ -35,12 +35,12 @@ pub(super) fn begun(id: &str) -> [Member<'static>; 4] {
     ]
 }
 
-/// The identifier of an object of this program, derived from a unique name.
+/// Returns the identifier of an object of this program, derived from a unique name.
 pub(super) fn own_id(kind: &str, name: &str) -> String {
     format!("{kind}--{}", Uuid::new_v5(&OWN, name.as_bytes()))
 }
 
-/// The identifier of an observable, derived from its identifying properties as JSON (RFC 8785).
+/// Derives an observable's identifier from its identifying properties as JSON (RFC 8785).
 pub(super) fn observable_id(kind: &str, properties: &str) -> String {
     format!("{kind}--{}", Uuid::new_v5(&OBSERVABLES, properties.as_bytes()))
 }
@@ -49,7 +49,7 @@ pub(super) fn timestamp_text(when: Timestamp) -> String {
     when.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string()
 }
 
-/// Text for STIX: Unicode unchanged, anything else in its visible form.
+/// Returns text for STIX: Unicode unchanged, anything else in its visible form.
 pub(super) fn plain(text: &Untrusted) -> String {
     match std::str::from_utf8(text.as_bytes()) {
         Ok(text) => text.to_owned(),
@@ -57,7 +57,7 @@ pub(super) fn plain(text: &Untrusted) -> String {
     }
 }
 
-/// A literal of RFC 8785: serde_json escapes only what has to be escaped, in the same way.
+/// Returns a literal of RFC 8785: serde_json escapes only what has to be escaped, in the same way.
 pub(super) fn canonical(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -78,7 +78,7 @@ pub(super) fn split_path(path: &Untrusted, separators: &[u8]) -> (String, String
     (plain(&Untrusted::from(folder)), plain(&Untrusted::from(name)))
 }
 
-/// A registry key with the long name of its hive; `None` if it has no hive or an unknown one.
+/// Returns a registry key with its hive's long name; `None` without a known hive.
 pub(super) fn whole_hive(key: &str) -> Option<String> {
     let text = spell_out_str(key);
     let hive = text.split(['\\', '/']).next().unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn whole_hive(key: &str) -> Option<String> {
     Some(format!("{}{}", known.long, text.get(hive.len()..).unwrap_or_default()))
 }
 
-/// A sandbox's name in lower case, with dashes between words.
+/// Returns a sandbox's name in lower case, with dashes between words.
 pub(super) fn product(name: &Untrusted) -> String {
     let name = plain(name).to_lowercase();
     name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
@@ -115,7 +115,7 @@ pub(super) fn is_device(path: &str) -> bool {
     is_pipe || path.starts_with("/dev/") && !path.starts_with("/dev/shm/")
 }
 
-/// The paths that contain other paths, in their form for comparison.
+/// Returns the paths that contain other paths, in their form for comparison.
 pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrusted> {
     let mut sorted: Vec<_> = paths.keys().map(Untrusted::as_bytes).collect();
     sorted.sort();
@@ -129,7 +129,7 @@ pub(super) fn folders(paths: &HashMap<Untrusted, &Untrusted>) -> HashSet<Untrust
     paths.keys().filter(has_below).cloned().collect()
 }
 
-/// A URL that is valid by RFC 3986, percent-encoded if necessary; `None` if that is not enough.
+/// Returns a URL valid by RFC 3986, percent-encoded if need be; `None` if that is not enough.
 fn uri(text: &str) -> Option<String> {
     if !text.contains("://") || text.contains('\\') {
         return None;
@@ -171,7 +171,7 @@ fn is_mail(text: &str) -> bool {
     text.is_ascii() && parts.is_some_and(|(local, host)| !local.is_empty() && is_host(host))
 }
 
-/// An IPv6 address without a dotted IPv4 part.
+/// Returns an IPv6 address without a dotted IPv4 part.
 fn in_groups(text: &str) -> String {
     match text.parse::<std::net::Ipv6Addr>() {
         Ok(address) if text.contains('.') => address.segments().map(|group| format!("{group:x}")).join(":"),

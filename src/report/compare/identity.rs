@@ -45,7 +45,7 @@ pub(super) struct EqualityRule {
 const SANDBOX_FIELDS: &[&str] = &["process_id", "stage", "file_name"];
 
 impl EqualityRule {
-    /// The rule for a section; `None` if its rows are not compared.
+    /// Returns the rule for a section; `None` if its rows are not compared.
     pub(super) fn of(section: &Section, registry: ValueMember, keys: &impl BuildHasher) -> Option<Self> {
         let known =
             section.attribute.map(|known| (known.label.as_bytes(), known.sameness, known.key_groups.as_slice()));
@@ -87,7 +87,7 @@ impl EqualityRule {
         (hash(self.kind, buffer, keys), key)
     }
 
-    /// The hash of one member of a record, whatever its other members; clears `buffer` first.
+    /// Hashes one member of a record, whatever its other members; clears `buffer` first.
     pub(super) fn hash_member(
         &self,
         bytes: &[u8],
@@ -100,12 +100,12 @@ impl EqualityRule {
         (!buffer.is_empty()).then(|| hash(keys.hash_one(member), buffer, keys))
     }
 
-    /// The bytes that identify a row: of a process those before its children, if they do.
+    /// Returns the bytes that identify a row: of a process those before its children, if they do.
     pub(super) fn bytes_of<'a>(&self, row: &RowBytes<'a>) -> Cow<'a, [u8]> {
         if self.is_identified_by(row.bytes) { row.bytes.into() } else { row.own() }
     }
 
-    /// The hash of the fields that a record's row shows, without the members of its key.
+    /// Returns the hash of the fields that a record's row shows, without the members of its key.
     fn hash_details(&self, raw: Raw<'_>, key: &[&str], buffer: &mut Vec<u8>, keys: &impl BuildHasher) -> u64 {
         let is_own = |name: &str| key.contains(&name) || SANDBOX_FIELDS.contains(&name);
         let mut details = 0_u64;
@@ -128,7 +128,7 @@ impl EqualityRule {
         details
     }
 
-    /// Whether the members before a process's children identify it.
+    /// Returns whether the members before a process's children identify it.
     fn is_identified_by(&self, head: &[u8]) -> bool {
         self.form != SectionForm::Processes || Raw::new(head).member("name").is_some()
     }

@@ -61,7 +61,7 @@ pub struct ComparedItem {
 }
 
 impl ComparedItem {
-    /// An item that no report is known to have seen.
+    /// Creates an item that no report is known to have seen.
     fn new(pane: Pane, order: u16, column: u8, section: u32, row: u32) -> Self {
         Self { seen: 0, other: 0, pane, order, column, is_shared: false, section, row }
     }
@@ -158,7 +158,7 @@ impl Matrix {
         Ok(self.sorted())
     }
 
-    /// The technique that rules find in a report, or in any, though its sandbox does not name it.
+    /// Returns the technique that only rules find in a report, or in any.
     pub fn technique(&self, item: &ComparedItem, column: Option<usize>) -> Option<&Row> {
         let item = Some(item).filter(|item| item.pane == Pane::Techniques)?;
         let mut seen = self.techniques.get(&(item.column, item.section, item.row))?.iter();
@@ -169,7 +169,7 @@ impl Matrix {
         !self.techniques.is_empty()
     }
 
-    /// The sign for how a report saw an item.
+    /// Returns the sign for how a report saw an item.
     pub fn sign(&self, item: &ComparedItem, column: usize) -> &'static str {
         let is = |bits: u64| bits >> column & 1 == 1;
         match self.column(column) {
@@ -214,12 +214,12 @@ impl Matrix {
         })
     }
 
-    /// The number of reports that could not be read to their ends.
+    /// Returns the number of reports that could not be read to their ends.
     pub fn unread(&self) -> usize {
         self.columns.iter().flatten().filter(|column| !column.report.is_sound()).count()
     }
 
-    /// The lists of a report, of one pane or of all, that the service may have cut.
+    /// Returns the lists of a report, of one pane or of all, that the service may have cut.
     pub fn cut_lists(&self, column: usize, pane: Option<Pane>) -> impl Iterator<Item = &Section> {
         self.column(column).into_iter().flat_map(move |column| column.report.cut_lists(pane))
     }
@@ -235,7 +235,7 @@ impl Matrix {
         rows.take(most).filter_map(place).collect()
     }
 
-    /// For each column the number of items that it saw.
+    /// Counts the items that each column saw.
     pub fn counts(&self, pane: Option<Pane>) -> Vec<usize> {
         let mut counts = vec![0; self.columns.len()];
         for item in self.items.iter().filter(|item| pane.is_none_or(|pane| pane == item.pane)) {

@@ -37,7 +37,7 @@ pub(super) fn named(text: &str) -> Vec<(Kind, &str)> {
     found
 }
 
-/// Whether a character separates words.
+/// Returns whether a character separates words.
 fn is_gap(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '`')
 }
@@ -72,20 +72,20 @@ fn spaced_path_length(text: &str) -> Option<usize> {
     (end > first.len()).then_some(end)
 }
 
-/// The first word of a text as far as it may be part of a path.
+/// Returns the first word of a text as far as it may be part of a path.
 fn step(text: &str) -> Option<&str> {
     word(text).split(['\'', ',', ';', '|', '=']).next()
 }
 
-/// Whether a path ends in a file name with an extension.
+/// Returns whether a path ends in a file name with an extension.
 fn has_extension(path: &str) -> bool {
     let name = path.rsplit('\\').next().unwrap_or_default();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     extension.is_some_and(|end| matches!(end.len(), 1..=5) && end.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// Byte ranges of the URLs in a text without blanks. A URL within another is also found, up to the
-/// next one: redirectors name both. Each byte is read at most twice.
+/// Returns the byte ranges of URLs in a text without blanks. A URL within another is also found, up
+/// to the next one: redirectors name both. Each byte is read at most twice.
 fn urls(text: &str) -> Vec<Range<usize>> {
     let starts = memchr::memchr_iter(b':', text.as_bytes()).filter_map(|colon| {
         let before = text.get(..colon)?;
@@ -115,7 +115,7 @@ fn is_of_the_web(scheme: &str) -> bool {
     SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known))
 }
 
-/// The start of the scheme that ends here; other letters may precede a known one.
+/// Returns the start of the scheme that ends here; other letters may precede a known one.
 fn scheme_start(before: &str) -> Option<usize> {
     let begins = |known: &&str| {
         let start = before.len().checked_sub(known.len())?;
@@ -126,7 +126,7 @@ fn scheme_start(before: &str) -> Option<usize> {
     SCHEMES.iter().find_map(begins).or(first)
 }
 
-/// Length of the URL at the start of a text; `is_start` shows where others begin.
+/// Returns the length of the URL at the start of a text; `is_start` shows where others begin.
 fn url_length(text: &str, is_start: impl Fn(usize) -> bool) -> usize {
     let mut open: Vec<char> = Vec::new();
     let mut has_query = false;
@@ -177,7 +177,7 @@ fn others<'a>(text: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     }
 }
 
-/// A path, and the machine that it leads to.
+/// Finds a path, and the machine that it leads to.
 fn path<'a>(path: &'a str, found: &mut Vec<(Kind, &'a str)>) {
     let path = unprefixed(path);
     found.push((Kind::Path, path));
@@ -192,7 +192,7 @@ pub(super) fn unprefixed(word: &str) -> &str {
     path.filter(|path| has_root(path)).unwrap_or(word)
 }
 
-/// The IP address at the start of a word, after protocol and user, before port and path.
+/// Returns the IP address at the start of a word, after protocol and user, before port and path.
 fn address_in(word: &str) -> Option<&str> {
     let server = word.split('/').next().unwrap_or(word);
     let server = server.rsplit('@').next().unwrap_or(server);
@@ -204,7 +204,7 @@ pub(super) fn is_path(word: &str) -> bool {
     has_root(unprefixed(word)) || word.starts_with(r"\\") && word.len() > 4 || word.starts_with(r"\??\UNC\")
 }
 
-/// Whether a path begins at a drive, or where a variable or the system's own link leads.
+/// Returns whether a path begins at a drive, or where a variable or the system's own link leads.
 fn has_root(path: &str) -> bool {
     const SYSTEM: &str = r"\SystemRoot\";
     let has_drive = matches!(path.as_bytes(), [drive, b':', b'\\', _, ..] if drive.is_ascii_alphabetic());
@@ -216,7 +216,7 @@ fn has_root(path: &str) -> bool {
     has_drive || has_variable || is_system
 }
 
-/// Whether a text is a SHA-256, SHA-1 or MD5 in hexadecimal digits.
+/// Returns whether a text is a SHA-256, SHA-1 or MD5 in hexadecimal digits.
 pub(super) fn is_hash(text: &str) -> bool {
     matches!(text.len(), 32 | 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

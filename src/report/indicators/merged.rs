@@ -37,7 +37,7 @@ impl MergedIndicator {
         &self.first.indicator.value
     }
 
-    /// The defanged value in one line, as shown and copied.
+    /// Returns the defanged value in one line, as shown and copied.
     pub fn defanged(&self) -> Visible {
         self.first.indicator.defanged()
     }
@@ -46,18 +46,18 @@ impl MergedIndicator {
         once(&self.first).chain(&self.others)
     }
 
-    /// How many rows of all reports name it.
+    /// Returns how many rows of all reports name it.
     pub fn seen(&self) -> u64 {
         self.sightings().map(|sighting| sighting.indicator.seen).sum()
     }
 
-    /// The highest severity; noise only if every report has only noise.
+    /// Returns the highest severity; noise only if every report has only noise.
     pub fn severity(&self) -> Option<Severity> {
         let marked = self.sightings().filter_map(|sighting| sighting.severity).min();
         marked.filter(|mark| *mark < Severity::Noise || self.sightings().all(|sighting| sighting.severity.is_some()))
     }
 
-    /// The number of the most severe rule.
+    /// Returns the number of the most severe rule.
     pub fn rule(&self) -> Option<u16> {
         let marked = self.sightings().filter(|sighting| sighting.rule.is_some());
         marked.min_by_key(|sighting| sighting.severity)?.rule
@@ -67,12 +67,12 @@ impl MergedIndicator {
         self.sightings().any(|sighting| sighting.not_to_block.is_none())
     }
 
-    /// Why it should not be blocked, by the first report; `None` if it should.
+    /// Explains why it should not be blocked, by the first report; `None` if it should.
     pub fn not_to_block(&self) -> Option<&'static str> {
         self.first.not_to_block.filter(|_| !self.is_to_block())
     }
 
-    /// Whether only decoded text names it.
+    /// Returns whether only decoded text names it.
     pub fn is_decoded(&self) -> bool {
         self.sightings().all(|sighting| sighting.indicator.is_decoded)
     }

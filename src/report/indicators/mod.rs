@@ -99,7 +99,7 @@ impl Indicator {
         marked.map(|(_, place)| place)
     }
 
-    /// The hash by which two values are one indicator.
+    /// Returns the hash by which two values are one indicator.
     pub(super) fn hash(&self, keys: &impl BuildHasher) -> u64 {
         keys.hash_one(("indicator", self.kind.name(), compared(self.kind, &self.value)))
     }
@@ -115,7 +115,7 @@ impl Indicator {
         }
     }
 
-    /// The defanged value in one line, as shown and copied.
+    /// Returns the defanged value in one line, as shown and copied.
     pub(crate) fn defanged(&self) -> Visible {
         match self.kind {
             // Programs may open these, or turn them into links.
@@ -174,25 +174,25 @@ impl Indicators {
     }
 }
 
-/// A hash in lower case; `None` if the text is not a hash.
+/// Returns a hash in lower case; `None` if the text is not a hash.
 pub(crate) fn hash(text: &Untrusted) -> Option<Untrusted> {
     let plain = std::str::from_utf8(text.as_bytes()).unwrap_or_default().trim();
     extract::is_hash(plain).then(|| Untrusted::from(plain.to_ascii_lowercase()))
 }
 
-/// The error for too many indicators.
+/// Returns the error for too many indicators.
 fn refusal(who_names: &str) -> io::Error {
     let most = count(MAX_INDICATORS as u64, "thing");
     let instead = "the rows of the panes can be written as CSV or JSON lines";
     io::Error::other(format!("{who_names} more than {most} to look for; {instead}"))
 }
 
-/// The key by which two values are one indicator.
+/// Returns the key by which two values are one indicator.
 pub(crate) fn same(kind: Kind, value: &Untrusted) -> Untrusted {
     Untrusted::from(compared(kind, value).into_owned())
 }
 
-/// A value in the form in which it is compared: Windows ignores the case of paths and keys.
+/// Returns a value in the form in which it is compared: Windows ignores the case of paths and keys.
 fn compared(kind: Kind, value: &Untrusted) -> Cow<'_, [u8]> {
     let value = value.as_bytes();
     let end = value.iter().rposition(|byte| !is_padding(char::from(*byte))).map_or(0, |last| last + 1);
@@ -206,17 +206,17 @@ fn compared(kind: Kind, value: &Untrusted) -> Cow<'_, [u8]> {
     }
 }
 
-/// A text with the placeholders in it spelled out.
+/// Returns a text with the placeholders in it spelled out.
 fn spelled(text: &str) -> Cow<'_, str> {
     if text.contains('<') { spell_out_str(text) } else { Cow::Borrowed(text) }
 }
 
-/// Whether a character at the end of a value is padding: sandboxes copy strings with their NUL.
+/// Returns whether a final character is padding: sandboxes copy strings with their NUL.
 fn is_padding(character: char) -> bool {
     character == ' ' || character.is_ascii_control()
 }
 
-/// The kind of a string from memory, if it is a complete indicator.
+/// Returns the kind of a string from memory, if it is a complete indicator.
 pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
     if servers::parse_address(text).is_some() {
         return Some(Kind::Address);
@@ -227,7 +227,7 @@ pub(crate) fn kind_in_memory(text: &str) -> Option<Kind> {
     servers::host(text).filter(|host| is_plain_host(host.as_bytes())).map(|_| Kind::Host)
 }
 
-/// Whether the path to a value contains a member of this name.
+/// Returns whether the path to a value contains a member of this name.
 fn is_named(way: &[Step], wanted: &str) -> bool {
     way.iter().any(|step| matches!(step, Step::Member(name) if name.as_bytes() == wanted.as_bytes()))
 }
@@ -251,7 +251,7 @@ fn passed_over(alert: Raw<'_>) -> &'static [&'static str] {
     if is_query { &[ORIGIN, DESTINATION] } else { &[ORIGIN] }
 }
 
-/// Whether a hash is that of an empty file, or not of any file.
+/// Returns whether a hash is that of an empty file, or not of any file.
 fn is_of_no_file(hash: &str) -> bool {
     const EMPTY: [&str; 3] = [
         "d41d8cd98f00b204e9800998ecf8427e",
@@ -484,7 +484,7 @@ fn is_same(one: &Indicator, other: &Indicator) -> bool {
 struct KnownNumbers(HashMap<u64, u32>);
 
 impl KnownNumbers {
-    /// The number of an indicator; `next` if it is new.
+    /// Returns the number of an indicator; `next` if it is new.
     fn number_of(&mut self, kind: Kind, value: &Untrusted, next: usize, is_same: impl Fn(usize) -> bool) -> usize {
         let mut hash = self.0.hasher().hash_one((kind, compared(kind, value)));
         while let Some(known) = self.0.get(&hash).and_then(|known| usize::try_from(*known).ok()) {

@@ -5,7 +5,7 @@ use crate::text::Untrusted;
 use std::net::{IpAddr, Ipv6Addr};
 use url::Host;
 
-/// Whether a text is an IP address, with or without a port.
+/// Returns whether a text is an IP address, with or without a port.
 pub(super) fn is_address(text: &str) -> bool {
     without_port(text).parse::<IpAddr>().is_ok()
 }
@@ -16,7 +16,7 @@ pub(super) fn parse_address(text: &str) -> Option<Untrusted> {
     found.map(|address| Untrusted::from(address.to_string()))
 }
 
-/// Returns whether hosts have it: not loopback, broadcast, multicast, a netmask or unallocated.
+/// Returns whether a host can have it: not loopback, broadcast, multicast, a mask or unallocated.
 fn is_unicast_host(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -27,14 +27,14 @@ fn is_unicast_host(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an IPv6 address is in a block of a registry, or of documentation.
+/// Returns whether an IPv6 address is in a block of a registry, or of documentation.
 fn is_allocated(address: Ipv6Addr) -> bool {
     let first = address.segments()[0];
     matches!(first, 0x2001 | 0x2003 | 0x2400..=0x241f | 0x2600..=0x263f | 0x2800..=0x280f)
         || matches!(first, 0x2a00..=0x2a1f | 0x2c00..=0x2c0f | 0x3fff)
 }
 
-/// Whether an IPv6 address belongs to the local network.
+/// Returns whether an IPv6 address belongs to the local network.
 fn is_local(address: Ipv6Addr) -> bool {
     let is_site_local = address.segments()[0] & 0xffc0 == 0xfec0;
     // The prefix for address translation within a network (RFC 8215).
@@ -52,13 +52,13 @@ pub(super) fn is_host_name(text: &str) -> bool {
     is_address(text) || name.split('.').all(is_label)
 }
 
-/// Whether a text can be a label of a host name.
+/// Returns whether a text can be a label of a host name.
 fn is_label(label: &str) -> bool {
     let fits = |c: char| !c.is_ascii() && c.is_alphanumeric() || c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     (1..=63).contains(&label.len()) && label.chars().all(fits)
 }
 
-/// A host in the form for a resolver: in lower case, other scripts in Punycode.
+/// Returns a host in the form for a resolver: in lower case, other scripts in Punycode.
 pub(super) fn host(text: &str) -> Option<Untrusted> {
     let text = without_port(text).trim_end_matches('.');
     let fits = text.len() <= 253 && text.contains('.') && text.split('.').all(is_label);
@@ -70,7 +70,7 @@ pub(super) fn host(text: &str) -> Option<Untrusted> {
     fits.then(|| Untrusted::from(asked_for()))
 }
 
-/// A mail address, without a prefix.
+/// Returns a mail address, without a prefix.
 pub(super) fn mail(text: &str) -> Option<Untrusted> {
     let text = text.trim_start_matches("mailto:");
     // Miners write user and mail address with a slash between them; paths have slashes too.
@@ -82,7 +82,7 @@ pub(super) fn mail(text: &str) -> Option<Untrusted> {
     (is_user && is_domain).then(|| Untrusted::from(text))
 }
 
-/// The host of a URL, without user and port; none if the text is not a URL.
+/// Returns the host of a URL, without user and port; none if the text is not a URL.
 pub(super) fn host_of_url(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://").or_else(|| url.split_once(r":\\"))?;
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -93,14 +93,14 @@ pub(super) fn host_of_url(url: &str) -> Option<&str> {
     (is_scheme && !server.is_empty() && !url.contains(char::is_whitespace)).then_some(server)
 }
 
-/// The server before a path, in a URL without its scheme.
+/// Returns the server before a path, in a URL without its scheme.
 pub(super) fn authority_without_scheme(url: &str) -> Option<&str> {
     let (server, _) = url.split_once('/')?;
     let fits = parse_address(server).is_some() || host(server).is_some();
     (fits && !url.contains(char::is_whitespace)).then_some(server)
 }
 
-/// A server without its port and the brackets of IPv6.
+/// Returns a server without its port and the brackets of IPv6.
 pub(super) fn without_port(server: &str) -> &str {
     let inside = server.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(inside, _)| inside);
     inside.unwrap_or_else(|| match server.split_once(':') {
@@ -110,7 +110,7 @@ pub(super) fn without_port(server: &str) -> &str {
     })
 }
 
-/// Why the host of a URL, name or address is not public, or is a resolver; `None` otherwise.
+/// Explains why a URL's host, a name or an address is not public, or a resolver's.
 pub(super) fn why_not_public(kind: Kind, value: &str) -> Option<&'static str> {
     match kind {
         Kind::Url => host_of_url(value).map_or(Some(NOT_PUBLIC), why_host_not_public),
@@ -147,7 +147,7 @@ fn has_public_suffix(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, last)| !LOCAL_ENDS.iter().any(|end| last.eq_ignore_ascii_case(end)))
 }
 
-/// Whether an address is public, and not a public resolver.
+/// Returns whether an address is public, and not a public resolver.
 pub(crate) fn is_public_target(address: IpAddr) -> bool {
     why_address_not_public(address).is_none()
 }

@@ -246,7 +246,7 @@ impl Report {
         self.header(self.index.kind)
     }
 
-    /// Returns whether it is a behaviour report, by type or attribute; a file also has tags.
+    /// Returns whether it is a behaviour report, by type or attribute; not a file, with its tags.
     pub fn is_behaviour(&self) -> bool {
         let kind = self.kind().unwrap_or_default();
         let is_of = |end: &str| kind.as_bytes().ends_with(end.as_bytes());

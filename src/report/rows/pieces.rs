@@ -56,7 +56,7 @@ pub(super) fn push_member(pieces: &mut Vec<Piece>, name: Untrusted, value: Raw<'
     pieces.extend([Piece::Own(SEPARATOR.into()), Piece::Detail(name), Piece::Own(" ".into()), value]);
 }
 
-/// The pieces of a row that is not a process.
+/// Returns the pieces of a row that is not a process.
 pub(super) fn pieces(section: &Section, bytes: &[u8], registry: ValueMember, length: RowLength) -> Vec<Piece> {
     let shape = section.attribute.map(|attribute| &attribute.shape);
     if let (Some(technique), Some(ValueShape::Records(fields))) = (section.technique(bytes), shape) {
@@ -88,7 +88,7 @@ fn moment(seconds: i64) -> Option<Piece> {
     Some(Piece::Own(when.strftime("%Y-%m-%d %H:%M:%S UTC").to_string().into()))
 }
 
-/// The fields that the table names, in its order, then the others or their number.
+/// Returns the fields that the table names, in its order, then the others or their number.
 fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength) -> Vec<Piece> {
     // Members that are null are not shown.
     let members: Vec<_> = raw.members().filter(|(_, value)| value.bytes() != b"null").collect();
@@ -102,7 +102,7 @@ fn record_pieces(raw: Raw<'_>, fields: &'static [RecordField], length: RowLength
     let mut has_value = about.is_some();
     for (n, field) in fields.iter().enumerate() {
         let Some(value) = field_text(field) else { continue };
-        // Skip an empty first value, unless the separator before the next shows that one lacks.
+        // Skip an empty first value, unless the separator before the next shows the gap.
         let next = || fields.iter().skip(n + 1).find(|next| field_text(next).is_some());
         if pieces.is_empty() && is_empty(value) && next().is_none_or(|next| next.before == SEPARATOR) {
             continue;
@@ -248,18 +248,18 @@ pub struct Line {
     pub value: Option<Untrusted>,
 }
 
-/// A member's name and its value.
+/// Returns a member's name and its value.
 pub(crate) fn split_member(bytes: &[u8]) -> (Raw<'_>, Raw<'_>) {
     let name = Raw::new(bytes);
     (name, Raw::new(bytes.get(name.bytes().len()..).unwrap_or_default()))
 }
 
-/// A value in one line: strings decoded, flat arrays joined, deeper values as written.
+/// Returns a value in one line: strings decoded, flat arrays joined, deeper values as written.
 pub(crate) fn compact(raw: Raw<'_>) -> Untrusted {
     joined(raw, MAX_JOINED)
 }
 
-/// Like [`compact`], with at most `most` values of a flat array, and the rest counted.
+/// Writes a value as [`compact`] does, with at most `most` of a flat array, the rest counted.
 fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
     match raw.kind() {
         Kind::Text | Kind::Word => raw.text(),
@@ -268,7 +268,7 @@ fn joined(raw: Raw<'_>, most: usize) -> Untrusted {
     }
 }
 
-/// The elements of a flat array, the rest counted; `None` if it is empty or not flat.
+/// Returns the elements of a flat array, the rest counted; `None` if it is empty or not flat.
 fn side_by_side(raw: Raw<'_>, most: usize) -> Option<Untrusted> {
     let elements: Vec<_> = raw.elements().take(most.saturating_add(1)).collect();
     let is_flat = elements.iter().all(|element| matches!(element.kind(), Kind::Text | Kind::Word));
@@ -301,7 +301,7 @@ fn squeezed(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().filter(keep).copied().collect()
 }
 
-/// The leaves of a value, a line each, and a line for each object and array.
+/// Returns the leaves of a value, a line each, and a line for each object and array.
 pub fn lines(bytes: &[u8]) -> Vec<Line> {
     let mut found = Vec::new();
     let mut name = None;

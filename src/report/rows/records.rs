@@ -25,7 +25,7 @@ pub enum Step {
 }
 
 impl Report {
-    /// The JSON of a row, of any length.
+    /// Returns the JSON of a row, of any length.
     pub fn record(&self, place: RowPlace) -> Record<'_> {
         let Some(section) = self.section(place.section) else { return Record::default() };
         let bytes = self.body.window(self.extent(place.section, place.row));

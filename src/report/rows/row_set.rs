@@ -91,7 +91,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order of a report's sections, without those that have no severity or are already sorted.
+    /// Sorts a report's sections, without those that have no severity or are sorted already.
     pub(crate) fn of(report: &Report, cancel: &Cancel) -> Result<Self, Cancelled> {
         let mut order = Self::default();
         for (number, section) in report.index.sections.iter().enumerate() {

@@ -29,18 +29,18 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The rules that mark a row, the most severe first.
+    /// Returns the rules that mark a row, the most severe first.
     fn of(&self, place: RowPlace) -> impl Iterator<Item = Mark> {
         let marks = self.notable.range((place, (Severity::High, 0))..=(place, (Severity::Noise, u16::MAX)));
         marks.map(|(_, mark)| *mark)
     }
 
-    /// The number of the most severe rule that marks a row.
+    /// Returns the number of the most severe rule that marks a row.
     pub fn rule(&self, section: usize, row: usize) -> Option<u16> {
         self.of(RowPlace { section, row }).next().map(|(_, rule)| rule)
     }
 
-    /// Every notable row with each rule that marks it: section, row, rule.
+    /// Returns every notable row with each rule that marks it: section, row, rule.
     pub fn notable(&self) -> impl Iterator<Item = (usize, usize, u16)> + '_ {
         self.notable.iter().map(|(place, (_, rule))| (place.section, place.row, *rule))
     }
@@ -134,7 +134,7 @@ impl Rules {
         Ok(ran)
     }
 
-    /// Every rule that marks one row, the most severe first.
+    /// Returns every rule that marks one row, the most severe first.
     pub fn of_row(&self, report: &Report, marks: &Marks, section: usize, row: usize) -> Vec<&Rule> {
         let Some(found) = report.section(section) else { return Vec::new() };
         let place = RowPlace { section, row };
@@ -153,12 +153,12 @@ impl Rules {
     }
 }
 
-/// The sample's hash from the report's identifier.
+/// Returns the sample's hash from the report's identifier.
 fn sample(report: &Report) -> Option<Regex> {
     Regex::new(report.identifier()?.parts().file?.as_str()).ok()
 }
 
-/// The hidden texts of a command line, as [`spell`] writes them.
+/// Returns the hidden texts of a command line, as [`spell`] writes them.
 fn decoded(section: &Section, text: &[u8], sample: Option<&Regex>) -> Vec<Vec<u8>> {
     if !matches!(section.pane(), Pane::Commands | Pane::Processes) {
         return Vec::new();
@@ -241,7 +241,7 @@ impl RelatedRows {
         }
     }
 
-    /// The connections to one of the addresses, each with the rule that marks it.
+    /// Returns the connections to one of the addresses, each with the rule that marks it.
     fn rows(self) -> impl Iterator<Item = (RowPlace, Mark)> {
         let Self { named, asked, connections } = self;
         let mark = move |address: &IpAddr| named.get(address).or_else(|| asked.get(address)?.as_ref()).copied();
@@ -268,7 +268,7 @@ impl<'a> RuleEvaluator<'a> {
         Self { rules, applies: rules.rules.iter().map(is_for).collect(), uncalled, hits: Vec::new() }
     }
 
-    /// The rules that mark a row by its text or by its hidden texts, in order.
+    /// Returns the rules that mark a row by its text or by its hidden texts, in order.
     fn rules(&mut self, row: &RowValues<'_>) -> Vec<(Mark, &'a Rule)> {
         let mut found = self.rules_of_text(row);
         for text in row.decoded {
@@ -301,7 +301,7 @@ impl<'a> RuleEvaluator<'a> {
 }
 
 impl Rule {
-    /// Whether all conditions of the rule hold for a row with these texts.
+    /// Returns whether all conditions of the rule hold for a row with these texts.
     fn holds(&self, hits: &[usize], row: &RowValues<'_>) -> bool {
         let mut first = self.first;
         let mut is_there = |texts: &[String]| {
@@ -325,7 +325,7 @@ impl Rule {
     }
 }
 
-/// Whether a text is a whole word in another, such as a program's name among folders and arguments.
+/// Returns whether a text is a whole word in another, as a program's name in a command line.
 fn is_whole_word(text: &[u8], place: std::ops::Range<usize>) -> bool {
     let before = place.start.checked_sub(1).and_then(|at| text.get(at));
     let is_start = before.is_none_or(|byte| br#"\/"' =(&|"#.contains(byte));
@@ -347,7 +347,7 @@ fn is_near(text: &[u8], names: &[String]) -> bool {
     })
 }
 
-/// The program of a process: its name without folder, in lower case.
+/// Returns the program of a process: its name without folder, in lower case.
 fn program(process: &Row) -> Vec<u8> {
     let line = process.name().map(Untrusted::as_bytes).unwrap_or_default();
     last_part(command_line::split(line).0).to_ascii_lowercase()

@@ -135,14 +135,14 @@ impl Expression {
 }
 
 impl Rule {
-    /// Its name and its reason, in a sentence or two.
+    /// Returns its name and its reason, in a sentence or two.
     pub fn label(&self) -> String {
         let attack = self.attack.iter().map(|id| format!(" · {id}")).collect::<String>();
         let subject = if self.subject.is_empty() { String::new() } else { format!(" · {}", self.subject) };
         format!("{}. {} (rule {}{subject}{attack})", self.name, self.why, self.id)
     }
 
-    /// The heading of its subject.
+    /// Returns the heading of its subject.
     pub fn subject_name(&self) -> &str {
         if self.subject.is_empty() { "other" } else { &self.subject }
     }
@@ -151,7 +151,7 @@ impl Rule {
         SUBJECTS.iter().position(|subject| *subject == self.subject).unwrap_or(SUBJECTS.len())
     }
 
-    /// Its techniques with their names, such as `T1055 Process Injection`.
+    /// Returns its techniques with their names, such as `T1055 Process Injection`.
     pub fn techniques(&self) -> impl Iterator<Item = String> {
         self.attack.iter().map(|id| attack::title(id))
     }
@@ -219,7 +219,7 @@ pub struct FoundTechnique {
 }
 
 impl FoundTechnique {
-    /// The technique as a row beside those of the sandbox.
+    /// Returns the technique as a row beside those of the sandbox.
     pub fn row(&self) -> Row {
         let by = format!(" {} ({})", self.label(), count(self.rows.len() as u64, "row"));
         let mut row = Row { pieces: vec![Piece::Value(self.id.clone()), Piece::Own(by.into())], ..Row::default() };
@@ -253,7 +253,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// The shipped rules and the user's (name and text), with the errors in that file.
+    /// Returns the shipped rules and the user's (name and text), with the errors in that file.
     ///
     /// An invalid rule is left out and reported with its line; the others work.
     pub fn read(own: Option<(&str, &str)>) -> (Arc<Self>, Vec<String>) {

@@ -1,4 +1,4 @@
-//! Performs effects off the loop and returns messages: service calls here, other work in files.
+//! Performs effects off the loop and returns messages: service calls here, others by subject.
 
 mod disk;
 mod report;

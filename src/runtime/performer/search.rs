@@ -110,7 +110,7 @@ fn search_stored(work: &Task, ticket: &Ticket, gateway: &Gateway, pattern: &Patt
     Ok(())
 }
 
-/// The matching notes by report, each with its row if that still exists.
+/// Returns the matching notes by report, each with its row if that still exists.
 pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredReport]) -> Vec<HitGroup> {
     let mut groups = Vec::<HitGroup>::new();
     for note in notes {
@@ -132,7 +132,7 @@ pub fn matching_notes(notes: Vec<Note>, pattern: &Pattern, reports: &[StoredRepo
     groups
 }
 
-/// The row of a note on an item, if its report still has it.
+/// Returns the row of a note on an item, if its report still has it.
 fn row_of(about: &NoteSubject, reports: &[StoredReport]) -> Option<(Pane, RowPlace)> {
     let item = about.item.as_ref()?;
     let stored = reports.iter().find(|report| report.identifier == about.identifier)?;
