@@ -12,7 +12,8 @@ const MAX_CLOCK_DIFFERENCE_S: i64 = 60;
 #[derive(Debug, Args)]
 #[command(after_help = examples("doctor"))]
 pub(super) struct DoctorArgs {
-    /// Fetch the service's counters too (free), to check key, licence, network and clock; connect to the team store
+    /// Fetch the service's counters too (free), to check key, licence, network and clock; connect
+    /// to the team store
     #[arg(long)]
     online: bool,
     /// Print JSON

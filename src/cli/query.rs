@@ -205,7 +205,7 @@ type DryRunCall = (String, Result<Price, String>);
 
 const STORED: &str = "stored";
 
-/// The requests of a dry run that the team has paid for; a team store that does not respond is a warning.
+/// Finds requests of a dry run that the team has paid for; warns if its store does not respond.
 fn find_shared(setup: &Setup, batch: &[Request]) -> Result<Vec<(Request, TeamCopy)>> {
     if setup.gateway.team.is_none() {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! `behaview team`: sets up the team store, checks it, and prints what is shared. Sends nothing to the service.
+//! `behaview team`: sets up and checks the team store, and prints its contents. Calls no service.
 
 use super::about::FormatFlags;
 use super::doctor::{Check, good, print_checks, warning, wrong};
@@ -16,7 +16,8 @@ pub(super) struct TeamArgs {
 
 #[derive(Debug, Subcommand)]
 enum TeamCommand {
-    /// Make the tables and roles in the database of team.url, or update them; its user must be allowed to
+    /// Make the tables and roles in the database of team.url, or update them; its user must be
+    /// allowed to
     Init,
     /// Check the connection, the tables, and the user's role, and give advice
     #[command(after_help = examples("team check"))]

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! stored? ── yes ──> the response, free
-//!   └─ no ─> in the budget? ─> reserve in the ledger ─> paid for by the team? ─> send, once ─> store the bytes
-//!            ─> read them ─> settle ─> hand over
+//!   └─ no ─> in the budget? ─> reserve in the ledger ─> paid for by the team? ─> send, once
+//!            ─> store the bytes ─> read them ─> settle ─> hand over
 //! ```
 //! A killed program cannot hide a cost, and a bug in parsing cannot cost a second call. Readings of
 //! free quota details are stored too: they settle entries whose cost the responses leave open.

@@ -1,6 +1,6 @@
-//! A group pays once: a response is taken from the team store if it is there, and shared once it is paid for.
+//! Pays once for a group: takes responses from the team store, and shares what is paid for.
 //!
-//! The bytes of a colleague pass the checks of a response of the service before they are stored as if received then.
+//! A copy passes the checks of a response before it is stored as if it were received then.
 
 use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
@@ -24,8 +24,8 @@ impl Gateway {
         self.team.as_ref().zip(request.storage_key())
     }
 
-    /// Takes a response from the team store; waits while a colleague has the same request in flight. `None` if the
-    /// request is to be sent: then it is claimed, unless the team store does not respond.
+    /// Takes a response from the team store; waits while a colleague's request is in flight. `None`
+    /// if it is to be sent: then it is claimed, unless the team store does not respond.
     pub(super) async fn take_from_team(
         &self,
         request: &Request,
@@ -97,7 +97,7 @@ impl Gateway {
         Ok(copies.into_iter().filter_map(request).collect())
     }
 
-    /// Checks a copy like a response, and stores it as if it were received then; of a list, its reports too.
+    /// Checks a copy like a response, stores it as if received then; of a list, its reports too.
     async fn take_copy(
         &self,
         team: &Arc<Team>,
@@ -144,7 +144,7 @@ impl Gateway {
         Ok(self.stored(request).ok().flatten().unwrap_or_else(|| StoredResponse::new(received, body)))
     }
 
-    /// Prepares the sharing of a response that was just stored; after a failed call, colleagues may send it.
+    /// Prepares to share a response just stored; after a failed call colleagues may send it.
     pub(super) async fn note_sent(&self, request: &Request, is_stored: bool) {
         let Some((_, key)) = self.team_key(request) else { return };
         if is_stored && self.store.record_unshared(&self.service, &key).is_ok() {
@@ -163,8 +163,7 @@ impl Gateway {
         }
     }
 
-    /// Shares what is stored and not shared yet. Call it after each response was handed over; returns a message
-    /// for the user the first time that the team store does not respond.
+    /// Shares what is stored but not yet shared; returns a message once the team store is silent.
     pub async fn share(&self) -> Option<String> {
         let team = self.team.as_ref()?;
         let _one = self.sharing.lock().await;

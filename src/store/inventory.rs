@@ -105,7 +105,7 @@ impl Store {
         let everything = [all.as_slice(), lists.as_slice()].concat();
         let gone = Deletion::of(deletion.what.clone(), deletion.service.as_deref(), &everything).things;
         gone.iter().filter(|thing| lists.contains(thing)).try_for_each(|list| self.remove(list))?;
-        // Whether or not the index can be written, the rest is deleted; the next deletion forgets too.
+        // Deletes the rest even if the index cannot be written; the next deletion forgets too.
         let mut forgotten_values = Ok(());
         if deletion.service.is_none() && deletion.what.contains(&DeletionTarget::Everything) {
             self.remove_values();

@@ -42,7 +42,7 @@ impl Store {
         self.with_outbox(|transaction| transaction.execute(delete, params![service, key]).map(drop))
     }
 
-    /// The bytes of a response that this store has from the service itself, and when it was received.
+    /// Returns the bytes of a response from the service itself, and when it was received.
     pub fn own_response(&self, service: &str, key: &[u8]) -> Result<Option<(Timestamp, Vec<u8>)>> {
         let found = self.stored(self.report_files.load(&place(service, key)))?;
         Ok(found.map(|(header, bytes)| (moment(header.received), bytes)))

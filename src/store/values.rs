@@ -45,7 +45,7 @@ impl Store {
         self.with_values(|index| index.note_findings(identifier, findings))
     }
 
-    /// Forgets the values of reports that are no longer stored, and leaves no hash of theirs on disk.
+    /// Forgets the values of reports no longer stored, and leaves none of their hashes on disk.
     pub(super) fn forget_values(&self) -> Result<()> {
         let [path, ..] = value_files(&self.folder);
         if self.lock_values().is_none() && !path.exists() {

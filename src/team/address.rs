@@ -1,4 +1,4 @@
-//! The address of the team store: host, user and database, with the password and the kind of connection.
+//! The team store's address: host, user and database, with password and kind of connection.
 
 use super::{TeamError, TeamSettings};
 use crate::environment::Variables;
@@ -40,7 +40,7 @@ pub(super) struct TeamAddress {
 }
 
 impl TeamAddress {
-    /// Parses `team.url`; the password is from there, `PGPASSWORD` or the file of passwords. Connects to nothing.
+    /// Parses `team.url`; takes the password from it, `PGPASSWORD` or a file. Does not connect.
     pub(super) fn parse(
         TeamSettings { url, ca_file, timeout, .. }: TeamSettings<'_>,
         variable: Variables<'_>,
@@ -120,7 +120,7 @@ impl TeamAddress {
     }
 }
 
-/// The password for host, port, database and user in the file of `PGPASSFILE`, or else in `~/.pgpass`.
+/// Finds a password by host, port, database and user, in `PGPASSFILE`'s file or `~/.pgpass`.
 fn password_of_file(
     wanted: [&str; 4],
     variable: Variables<'_>,

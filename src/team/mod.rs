@@ -1,11 +1,11 @@
-//! The team store: responses that colleagues have paid for, in a PostgreSQL database that a group shares.
+//! The team store: responses that colleagues have paid for, in a group's PostgreSQL database.
 //!
 //! ```text
-//! stored by a colleague? ── yes ──> the copy: its size is bounded, its digest and its key are checked
-//!   └─ no ─> claimed by a colleague? ── yes ──> ask again, until it is stored or the claim expires
+//! stored by a colleague? ── yes ──> the copy: its size is bounded, its digest and key are checked
+//!   └─ no ─> claimed by a colleague? ── yes ──> ask again, until stored or the claim expires
 //!              └─ no ─> claim it; the caller sends, adds the response, and releases the claim
 //! ```
-//! Rows are as untrusted as a response of the service. The database says who wrote a row, not the program.
+//! Rows are untrusted, like a response. The database names a row's writer, not the program.
 
 mod address;
 mod error;
@@ -41,7 +41,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum silence of the database while bytes are read or added.
 const TRANSFER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Interval at which a claim is renewed; it expires after three of them, by the clock of the database.
+/// Interval at which claims are renewed; after three, by the database's clock, they expire.
 const RENEWAL: Duration = Duration::from_secs(5);
 
 /// Bytes of a copy that are read per question.
@@ -379,7 +379,7 @@ impl TeamClaim {
             tokio::spawn(async move {
                 loop {
                     tokio::time::sleep(RENEWAL).await;
-                    // One that cannot be renewed expires: then a colleague may send the same request.
+                    // Without renewal it expires: then a colleague may send the request.
                     let _ = team.change(RENEW, &service, &key, &token).await;
                 }
             })

@@ -74,7 +74,7 @@ fn deleted_reports_leave_no_hash_behind() {
             .any(|bytes| values.iter().any(|value| bytes.windows(8).any(|window| window == value.hash.to_be_bytes())))
     };
     assert!(cli.run(&["pivot", "c2.example"]).status.success() && is_left(&store(&cli)));
-    // While another program writes into the index, everything else is deleted; the next one that reads it forgets.
+    // While another program writes to the index, all else is deleted; its next reader forgets.
     let writer = rusqlite::Connection::open(store(&cli).join("values.db")).unwrap();
     writer.execute_batch("BEGIN IMMEDIATE").unwrap();
     cli.fails(&["store", "remove", &one, "--yes"], 1, &["values.db", "locked"]);

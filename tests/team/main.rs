@@ -1,4 +1,4 @@
-//! A team store on a real PostgreSQL server: two people with a store each, one service, and one bill.
+//! A team store on a real PostgreSQL server: two people with a store each, a service, and one bill.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -219,7 +219,7 @@ fn copy_that_fails_a_check_is_not_used() {
     let (reports, paid) = (identifiers(&list), cli.paid());
     assert!(ben.run(&["list", &main_file()]).status.success());
     std::fs::remove_dir_all(ben.home.path().join(".local/share/behaview/reports")).unwrap();
-    // The bytes of another report; a wrong digest; a length that is none; and no compressed bytes at all.
+    // Another report's bytes; a wrong digest; an invalid length; and no compressed bytes.
     let of = |report: &str| format!("key = convert_to('behaviour {report}', 'UTF8')");
     let (first, second) = (of(&reports[0]), of(&reports[1]));
     let other = format!("SELECT digest, length, packed FROM behaview.response WHERE {second}");

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the installed package for these tests, in a temporary folder, with a database for each test.
+//! An installed PostgreSQL server for these tests, in a temporary folder, a database for each.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio_postgres::{Client, NoTls};
 
-/// The server ends, and its folder goes, when the standard input of this script is closed: with these tests.
+/// Server and folder end with these tests, when the standard input of this script is closed.
 const SCRIPT: &str = r#"
 folder=$(mktemp -d) && cd "$folder" && printf %s "$KEY" >key && chmod 600 key && printf %s "$CERTIFICATE" >certificate || exit 1
 "$BIN/initdb" -D data -U admin -A trust --no-sync --no-instructions --locale=C.UTF-8 >log 2>&1
