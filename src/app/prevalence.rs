@@ -77,35 +77,35 @@ pub struct StoredValues {
 }
 
 impl StoredValues {
-    /// How common the chosen row is; `None` for any other row.
+    /// Returns how common the chosen row is; `None` for any other row.
     pub fn label(&self, place: RowPlace, key: &str) -> Option<String> {
         let counted = self.counted.first().filter(|_| self.row.is_some_and(|(_, row)| row == place))?;
         let label = counted.prevalence.label()?;
         Some(if counted.prevalence.files > 1 { format!("{label} ({key} lists them)") } else { label })
     }
 
-    /// The same for each value of the row.
+    /// Returns the same for each value of the row.
     pub(super) fn remarks(&self, place: RowPlace) -> Vec<TextRow> {
         let counted = self.counted.iter().filter(|_| self.row.is_some_and(|(_, row)| row == place));
         let remark = |value: &CountedValue| Some(TextRow { head: value.kind.clone(), text: value.prevalence.label()? });
         counted.filter_map(remark).collect()
     }
 
-    /// The files that did nearly what the open report tells; `None` if there is none.
+    /// Returns the files that did nearly what the open report tells; `None` if there is none.
     pub fn twins_label(&self, key: &str) -> Option<String> {
         let last = self.twins.iter().map(|twin| twin.holder.received).max()?;
         let files = count(self.twins.len() as u64, "file");
         Some(format!("did nearly the same: {files}, {} ({key} lists them)", last.strftime("%-d %B")))
     }
 
-    /// What the sandbox of an entry usually brings.
+    /// Returns what the sandbox of an entry usually brings.
     pub fn usual(&self, entry: &Identifier) -> Option<&SandboxYield> {
         let sandbox = entry.parts().sandbox;
         self.yields.iter().find(|usual| usual.sandbox == sandbox)
     }
 }
 
-/// The sandbox of the shown list that is not stored and usually brings most.
+/// Returns the sandbox of the shown list that is not stored and usually brings most.
 pub fn best_next(model: &Model) -> Option<(&Identifier, &SandboxYield)> {
     let entries = model.list()?.entries.iter().filter(|entry| entry.report().is_none());
     let usual =
@@ -114,7 +114,7 @@ pub fn best_next(model: &Model) -> Option<(&Identifier, &SandboxYield)> {
     usual.rev().max_by_key(|(_, usual)| usual.rank())
 }
 
-/// Why a sandbox that is not stored is the best to open next, or what it usually brings.
+/// Explains why a sandbox that is not stored is the best to open next, or what it usually brings.
 pub fn why_next(model: &Model, entry: &Identifier) -> Option<String> {
     let usual = model.values.usual(entry)?;
     let best = best_next(model).filter(|(best, _)| *best == entry);
@@ -241,7 +241,7 @@ fn show_holders(model: &mut Model, groups: Vec<HolderGroup>) {
     model.overlays.put(RowPicker::new(PickerRows::new(title, rows)));
 }
 
-/// The other file of the chosen row of a pivot.
+/// Returns the other file of the chosen row of a pivot.
 pub(super) fn other_file(model: &Model) -> Option<Sha256> {
     let target = model.overlays.top_as::<RowPicker>()?.chosen()?.target.as_ref()?;
     target.file.clone().filter(|file| model.file().is_some_and(|own| own != file))

@@ -116,7 +116,7 @@ fn service(config: &Config) -> Check {
     }
 }
 
-/// The source of the key. Does not run a command for it.
+/// Returns the source of the key. Does not run a command for it.
 fn key(config: &Config) -> Check {
     let is_variable = VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     if let Some(place) = config.key_place().filter(|_| !is_variable) {

@@ -20,14 +20,14 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The stored response, or the service's; prints the cost of the run.
+/// Returns the stored response, or the service's; prints the cost of the run.
 pub(super) fn send(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse> {
     let response = runtime()?.block_on(fetch(setup, request, refresh));
     print_cost(setup)?;
     Ok(response?)
 }
 
-/// The stored response, or the service's.
+/// Returns the stored response, or the service's.
 pub(super) async fn fetch(setup: &Setup, request: &Request, refresh: bool) -> Result<StoredResponse, GatewayError> {
     let Setup { gateway, entitled, .. } = setup;
     let quote = request.clone().quote(entitled);
@@ -244,7 +244,7 @@ pub(super) fn check_budget(setup: &Setup, requests: &[Request]) -> Result<()> {
     verdict(setup, quotes.iter().map(Quote::price))
 }
 
-/// Whether the budget covers all calls, one after another, given today's spending.
+/// Returns whether the budget covers all calls, one after another, given today's spending.
 fn verdict<'a>(setup: &Setup, prices: impl Iterator<Item = &'a Price>) -> Result<()> {
     let mut run = SpentUnits::default();
     let mut today = setup.gateway.spent_in(Period::Daily)?;

@@ -28,7 +28,7 @@ pub(super) struct SearchArgs {
     what: Vec<OsString>,
 }
 
-/// The result of a search, by its numbers of hits and of reports.
+/// Returns the result of a search, by its numbers of hits and of reports.
 fn outcome(hits: u64, searched: u64, unread: u64) -> Result<()> {
     match (hits, searched) {
         _ if unread > 0 => fail!(Partial, "{} could not be searched", count(unread, "report")),
@@ -127,7 +127,7 @@ impl SearchArgs {
     }
 }
 
-/// The stored reports of these files and identifiers, or all of them.
+/// Returns the stored reports of these files and identifiers, or all of them.
 fn stored_reports(gateway: &Gateway, names: &[&str]) -> Result<Vec<StoredReport>> {
     let mut reports = gateway.store.every_report(&gateway.service)?;
     let is_of = |stored: &StoredReport, name: &str| is_named(name, stored.file.as_ref(), &stored.identifier);
@@ -140,7 +140,7 @@ fn stored_reports(gateway: &Gateway, names: &[&str]) -> Result<Vec<StoredReport>
     Ok(reports)
 }
 
-/// The notes on these files and identifiers, or all of them.
+/// Returns the notes on these files and identifiers, or all of them.
 fn notes(gateway: &Gateway, names: &[&str]) -> Result<Vec<Note>> {
     let mut notes = gateway.store.notes()?;
     notes.retain(|note| {
@@ -151,7 +151,7 @@ fn notes(gateway: &Gateway, names: &[&str]) -> Result<Vec<Note>> {
     Ok(notes)
 }
 
-/// Whether a name, of a file or a report, means this one.
+/// Returns whether a name, of a file or a report, means this one.
 fn is_named(name: &str, file: Option<&Sha256>, identifier: &Identifier) -> bool {
     match Sha256::parse(name) {
         Some(named) => file == Some(&named),
@@ -159,7 +159,7 @@ fn is_named(name: &str, file: Option<&Sha256>, identifier: &Identifier) -> bool 
     }
 }
 
-/// A hit; one of a document has the document's name, and the identifier of its report.
+/// Returns a hit; one of a document has the document's name, and the identifier of its report.
 fn found_row(of: &HitSource, document: Option<(&str, Option<&Identifier>)>, hit: &Hit) -> FoundRow {
     let (file, identifier, stored_for) = match of {
         HitSource::Report(file, identifier, elsewhere) => (file.as_ref(), Some(identifier), elsewhere.clone()),

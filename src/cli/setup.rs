@@ -30,7 +30,7 @@ pub(super) struct Setup {
     pub(super) remarks: Vec<String>,
 }
 
-/// The setup for a script; prints the remarks on the store on standard error.
+/// Returns the setup for a script; prints the remarks on the store on standard error.
 pub(super) fn setup(common: &Common, spending: Spending) -> Result<Setup> {
     let (folders, config) = common.config()?;
     let setup = Setup::new(common, &folders, &config, spending)?;
@@ -39,7 +39,7 @@ pub(super) fn setup(common: &Common, spending: Spending) -> Result<Setup> {
 }
 
 impl Setup {
-    /// The setup from config and command line. A dry run never sends anything.
+    /// Returns the setup from config and command line. A dry run never sends anything.
     pub(super) fn new(common: &Common, folders: &Folders, config: &Config, spending: Spending) -> Result<Self> {
         let profile = config.profile()?;
         let session = session();
@@ -121,7 +121,7 @@ pub(super) fn open_for_reading(folder: &Path) -> Result<Store, StoreError> {
     Ok(store)
 }
 
-/// The store of a command without requests, and its id of the service of config and command line.
+/// Opens the store of a command without requests; returns it with its id of the service.
 pub(super) fn store_and_service(common: &Common) -> Result<(Store, String)> {
     let (folders, config) = common.config()?;
     Ok((open_for_reading(&folders.store)?, service_of(&config.profile()?)))

@@ -50,7 +50,7 @@ fn init(team: &Team) -> Result<()> {
     ))
 }
 
-/// The checks of the team store; without `connects` only those of the config.
+/// Returns the checks of the team store; without `connects` only those of the config.
 pub(super) fn checks(config: &Config, connects: bool) -> Vec<Check> {
     let team = match config.team() {
         Err(error) => return vec![wrong("team", kind_of_team(&error), error.to_string(), "behaview help team")],

@@ -43,7 +43,7 @@ pub struct EffectiveSetting {
 }
 
 impl EffectiveSetting {
-    /// Its name, and a text for the screen: `budget.session = 5 (flag)`.
+    /// Returns its name, and a text for the screen: `budget.session = 5 (flag)`.
     pub fn label(&self) -> (String, String) {
         let name = to_visible(&self.name);
         let value = self.value.as_ref().map(|value| format!("{name} = {} ({})", to_visible(value), self.origin));
@@ -71,12 +71,12 @@ pub(super) struct Layers {
     origins: BTreeMap<String, SettingOrigin>,
 }
 
-/// The line number of a byte offset in a text, from 1.
+/// Returns the line number of a byte offset in a text, from 1.
 fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or_default().matches('\n').count() + 1
 }
 
-/// A parser's error without the values that it quotes.
+/// Returns a parser's error without the values that it quotes.
 pub(super) fn finding(text: &str, error: &toml::de::Error) -> ConfigProblem {
     let at = error.span().map_or(0, |span| span.start);
     ConfigProblem { line: line(text, at), message: without_values(error.message()) }
@@ -97,7 +97,7 @@ fn masked_name<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     parts.map(masked).collect::<Vec<_>>().join(".")
 }
 
-/// A parser's message, with types of numbers in plain language.
+/// Returns a parser's message, with types of numbers in plain language.
 fn in_plain_language(message: &str) -> String {
     match message.rsplit_once("expected ") {
         Some((before, "u16" | "u32" | "u64")) => format!("{before}expected a whole number, and none below zero"),
@@ -223,7 +223,7 @@ impl Layers {
         Config::deserialize(self.table.clone())
     }
 
-    /// The line of the file with the key, the command that prints it, or a password.
+    /// Returns the line of the file with the key, the command that prints it, or a password.
     pub(super) fn line_of_key(&self) -> Option<usize> {
         let is_secret = |name: &&&str| match get(&self.table, name).and_then(Value::as_str) {
             Some(url) => **name != "team.url" || has_password(url),
@@ -239,7 +239,7 @@ impl Layers {
         self.origins.get(name).cloned().unwrap_or(SettingOrigin::Default)
     }
 
-    /// Every setting in effect; those of a table with names that the user chooses, for each name.
+    /// Returns every setting in effect; in tables with names by the user, for each name.
     pub(super) fn effective(&self) -> Vec<EffectiveSetting> {
         let in_use = self.chosen();
         let mut all = Vec::new();

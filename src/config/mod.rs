@@ -242,7 +242,7 @@ impl Config {
         Ok(Self { effective: layers.effective(), keymap, ..config })
     }
 
-    /// All mistakes in a config file, in the order of its lines.
+    /// Returns all mistakes in a config file, in the order of its lines.
     pub fn check(path: &Path) -> Result<Vec<ConfigProblem>, ConfigError> {
         let (mut found, layers) = Layers::of_file(&text(path)?);
         let Ok(config) = layers.read() else { return Ok(found) };
@@ -273,7 +273,7 @@ impl Config {
         Ok(found)
     }
 
-    /// The changed keys, or the mistakes by command, without their values, which may be secrets.
+    /// Returns changed keys, or mistakes by command, without values, which may be secrets.
     fn read_keys(&self) -> Result<Keymap, Vec<(String, String)>> {
         let changes: Vec<_> =
             self.keys.iter().map(|(command, keys)| KeyChange { command, keys: keys.each() }).collect();
@@ -290,7 +290,7 @@ impl Config {
         })
     }
 
-    /// Every setting with its value and origin, without keys.
+    /// Returns every setting with its value and origin, without keys.
     pub fn effective(&self) -> Vec<EffectiveSetting> {
         let has_key = self.key_finder();
         let part = |part: &str| if has_key(part) { "…".to_owned() } else { part.to_owned() };
@@ -309,12 +309,12 @@ impl Config {
         move |text| keys.iter().any(|key| key.is_in(text.as_bytes()))
     }
 
-    /// Every key in variables and files; `api_key_command` is not run.
+    /// Returns every key in variables and files; `api_key_command` is not run.
     pub fn known_keys(&self) -> Vec<Credential> {
         Credential::all_known(&variable, self.api_key.as_ref(), home().as_deref())
     }
 
-    /// The setting with the key, or with its command, which is not run.
+    /// Returns the setting with the key, or with its command, which is not run.
     pub fn key_place(&self) -> Option<&'static str> {
         let command = self.api_key_command.as_ref().map(|_| "api_key_command, which was not run now");
         self.api_key.as_ref().map(|_| "api_key in the config file").or(command)
@@ -340,17 +340,17 @@ impl Config {
         Budget { session: self.budget.session, daily: self.budget.daily }
     }
 
-    /// The service's limit of requests in 60 seconds.
+    /// Returns the service's limit of requests in 60 seconds.
     pub fn per_minute(&self) -> Option<u64> {
         self.limits.per_minute.map(|limit| u64::from(limit.get()))
     }
 
-    /// Whether responses are stored on disk, not in memory only.
+    /// Returns whether responses are stored on disk, not in memory only.
     pub fn is_persistent(&self) -> bool {
         self.store.persist != Some(false)
     }
 
-    /// The team store, not connected yet; `None` if the config has none.
+    /// Returns the team store, not connected yet; `None` if the config has none.
     pub fn team(&self) -> Result<Option<Team>, TeamError> {
         let TeamTable { url, ca_file, unreachable, timeout_ms } = &self.team;
         let timeout = timeout_ms.map_or(QUESTION_TIMEOUT, |ms| Duration::from_millis(ms.get().into()));
@@ -370,13 +370,13 @@ impl Config {
         }
     }
 
-    /// The key, from the first place that has one.
+    /// Returns the key, from the first place that has one.
     pub fn credential(&self) -> Result<Option<Credential>, CredentialError> {
         Credential::find(&variable, self.api_key.as_ref(), self.api_key_command.as_deref(), home().as_deref())
     }
 }
 
-/// The user's home folder.
+/// Returns the user's home folder.
 pub fn home() -> Option<PathBuf> {
     BaseDirs::new().map(|dirs| dirs.home_dir().to_owned())
 }
@@ -407,7 +407,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// The folders of the platform, or of the variables; an error without a home.
+    /// Returns the folders of the platform, or of the variables; an error without a home.
     pub fn find() -> Result<Self, ConfigError> {
         let folders = ProjectDirs::from("", "", "behaview").ok_or(ConfigError::NoHome)?;
         let state = folders.state_dir().unwrap_or_else(|| folders.data_local_dir());
@@ -425,7 +425,7 @@ impl Folders {
         })
     }
 
-    /// The config file to read. Fails if the variable names a missing file, or if a link dangles.
+    /// Returns the config file; fails if the variable names a missing file, or a link dangles.
     pub fn to_read(&self) -> Result<&Path, ConfigError> {
         let is_named = std::env::var_os(FILE_VARIABLE).is_some_and(|named| *named == *self.config);
         let is_missing = || self.config.metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);

@@ -49,18 +49,18 @@ fn settings_of(template: &'static str) -> Vec<Setting> {
 }
 
 impl Setting {
-    /// The setting of a dotted name, or of a name among those of the profile in use.
+    /// Returns the setting of a dotted name, or of a name among those of the profile in use.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         SETTINGS.iter().find(|setting| setting.is(name) || setting.of_profile() == Some(name))
     }
 
-    /// The known name that is most similar to an unknown one.
+    /// Returns the known name that is most similar to an unknown one.
     pub(super) fn like(name: &str) -> Option<&'static str> {
         let names = SETTINGS.iter().flat_map(|setting| [Some(setting.name.as_str()), setting.of_profile()]).flatten();
         nearest(name, names.filter(|known| !known.contains('*')))
     }
 
-    /// Whether a full dotted name is this setting's.
+    /// Returns whether a full dotted name is this setting's.
     pub(crate) fn is(&self, name: &str) -> bool {
         match self.name.split_once(".*") {
             None => self.name == name,
@@ -72,7 +72,7 @@ impl Setting {
         }
     }
 
-    /// Its name among a profile's settings.
+    /// Returns its name among a profile's settings.
     pub(crate) fn of_profile(&self) -> Option<&str> {
         self.name.strip_prefix(PROFILE)
     }
@@ -81,18 +81,18 @@ impl Setting {
         self.name.replacen('*', chosen, 1)
     }
 
-    /// The variable that sets it; a profile's setting applies to the profile in use.
+    /// Returns the variable that sets it; a profile's setting applies to the profile in use.
     pub(crate) fn variable(&self) -> Option<String> {
         let name = self.of_profile().unwrap_or(&self.name);
         (!name.contains('*')).then(|| format!("BEHAVIEW_{}", name.to_ascii_uppercase().replace('.', "_")))
     }
 
-    /// Whether its value may be secret, and is never given as a flag.
+    /// Returns whether its value may be secret, and is never given as a flag.
     pub(super) fn is_secret(&self) -> bool {
         matches!(self.name.as_str(), "api_key" | "api_key_command" | "team.url")
     }
 
-    /// Its value for `config show`, as TOML, without secrets.
+    /// Returns its value for `config show`, as TOML, without secrets.
     pub(super) fn shown(&self, value: &Value) -> String {
         let text = value.as_str().unwrap_or_default();
         match self.name.as_str() {
@@ -111,7 +111,7 @@ impl Setting {
     }
 }
 
-/// Whether a database's address may have a password, and so is not shown.
+/// Returns whether a database's address may have a password, and so is not shown.
 pub(super) fn has_password(address: &str) -> bool {
     url::Url::parse(address).map_or(true, |url| {
         url.password().is_some() || !url.has_host() || url.query().is_some_and(|query| query.contains("pass"))
@@ -125,7 +125,7 @@ pub(super) fn masked(written: &str) -> &str {
     if is_plain || written.len() <= SHORTEST_KEY || is_own() { written } else { "…" }
 }
 
-/// A parser's message without its quotes from the file, unless they may be shown.
+/// Returns a parser's message without its quotes from the file, unless they may be shown.
 pub(super) fn without_values(message: &str) -> String {
     let (found, expected) = message.rfind(", expected ").map_or((message, ""), |at| message.split_at(at));
     let is_quote = |c: char| matches!(c, '`' | '"');

@@ -121,7 +121,7 @@ pub(crate) fn cell(text: &Untrusted) -> String {
     safe(&text.legible())
 }
 
-/// A cell that no spreadsheet reads as a formula.
+/// Returns a cell that no spreadsheet reads as a formula.
 pub fn safe(text: &str) -> String {
     let parts = text.split(SEPARATOR).enumerate().map(|(number, part)| {
         // Some programs skip blanks before a formula; quotes start again after a separator.

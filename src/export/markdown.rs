@@ -145,12 +145,12 @@ fn note(note: &Note) -> String {
     format!(" - note {}", text(&note.text))
 }
 
-/// A value, defanged: the user may paste it into other programs than Markdown viewers.
+/// Returns a value, defanged: the user may paste it into other programs than Markdown viewers.
 fn value(pane: Pane, text: &Untrusted) -> String {
     code(harmless(pane, text).as_str())
 }
 
-/// Text outside the panes, defanged, in a code span.
+/// Returns text outside the panes, defanged, in a code span.
 pub(crate) fn text(text: &Untrusted) -> String {
     value(Pane::Other, text)
 }
@@ -176,7 +176,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// A code span: its fence is longer than any run of backticks inside.
+/// Returns a code span: its fence is longer than any run of backticks inside.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     // Blanks keep backticks off the fence; viewers strip one at each end, unless all are blank.

@@ -82,12 +82,12 @@ pub enum Part {
 }
 
 impl Part {
-    /// Whether the part consists of indicators, not of rows.
+    /// Returns whether the part consists of indicators, not of rows.
     pub fn is_indicators(&self) -> bool {
         *self == Self::Indicators || self.is_choice()
     }
 
-    /// Whether the part contains this indicator.
+    /// Returns whether the part contains this indicator.
     pub fn has(&self, found: &MergedIndicator) -> bool {
         match self {
             Self::OfKind(kind) => found.kind() == *kind,
@@ -97,7 +97,7 @@ impl Part {
         }
     }
 
-    /// Whether the part is a selection of the indicators.
+    /// Returns whether the part is a selection of the indicators.
     fn is_choice(&self) -> bool {
         matches!(self, Self::ToBlock | Self::OfKind(_) | Self::Listed(_))
     }
@@ -195,7 +195,7 @@ impl<'a> Export<'a> {
         self.sources.iter().enumerate().map(open)
     }
 
-    /// The indicators of all reports, and the reports themselves.
+    /// Returns the indicators of all reports, and the reports themselves.
     pub fn merged(&'a self) -> io::Result<(Vec<MergedIndicator>, Vec<Report>)> {
         let MergedReports { found, opened, .. } = MergedReports::of(self.opened())?;
         Ok((found, opened.into_iter().map(|opened| opened.report).collect()))
@@ -264,7 +264,7 @@ impl Format {
         }
     }
 
-    /// Why the format cannot write a part that other formats can.
+    /// Explains why the format cannot write a part that other formats can.
     pub fn refusal(&self) -> String {
         let takes = match self.reach {
             FormatReach::Bytes => "whole reports",
@@ -274,17 +274,17 @@ impl Format {
         format!("{} writes {takes} only", self.name)
     }
 
-    /// Whether it writes only indicators, to share with other programs.
+    /// Returns whether it writes only indicators, to share with other programs.
     pub fn is_of_indicators(&self) -> bool {
         self.reach == FormatReach::Shared
     }
 
-    /// Whether it writes only what is to be shared with other programs: techniques or indicators.
+    /// Returns whether it writes only what other programs share: techniques or indicators.
     pub fn is_to_share(&self) -> bool {
         matches!(self.reach, FormatReach::Techniques | FormatReach::Shared)
     }
 
-    /// Whether it writes the bytes as received, of one report, under any file name.
+    /// Returns whether it writes the bytes as received, of one report, under any file name.
     pub fn is_raw(&self) -> bool {
         self.reach == FormatReach::Bytes
     }
@@ -340,12 +340,12 @@ impl Summary {
     }
 }
 
-/// A JSON literal of any bytes; those that are not Unicode are in their visible form.
+/// Returns a JSON literal of any bytes; those that are not Unicode are in their visible form.
 fn literal(text: &Untrusted) -> String {
     text.json().unwrap_or_else(|| text.visible().json())
 }
 
-/// A JSON literal of text that the user or this program gave.
+/// Returns a JSON literal of text that the user or this program gave.
 fn own_literal(text: &str) -> String {
     literal(&Untrusted::from(text))
 }
@@ -353,13 +353,13 @@ fn own_literal(text: &str) -> String {
 /// A member of a JSON object: its name, and its value as JSON if it has one.
 type Member<'a> = (&'a str, Option<String>);
 
-/// An object of literals that are JSON already; members without a value are left out.
+/// Returns an object of literals that are JSON already; members without a value are left out.
 fn object<'a>(members: impl IntoIterator<Item = Member<'a>>) -> String {
     let members = members.into_iter().filter_map(|(name, value)| Some(format!("\"{name}\":{}", value?)));
     format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
-/// A list of literals that are JSON already.
+/// Returns a list of literals that are JSON already.
 fn list(values: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", values.into_iter().collect::<Vec<_>>().join(","))
 }

@@ -41,22 +41,22 @@ pub enum GatewayError {
 }
 
 impl GatewayError {
-    /// The failure of a call that was cancelled or rejected before anything was sent.
+    /// Returns the failure of a call that was cancelled or rejected before anything was sent.
     pub(super) fn unsent(error: ServiceError) -> Self {
         Self::Service { error, cost: Settlement::UNSENT, line: None }
     }
 
-    /// Whether the service may have received the request, though no response confirms it.
+    /// Returns whether the service may have received the request, though no response confirms it.
     pub fn may_have_arrived(&self) -> bool {
         matches!(self, Self::Service { error, .. } if error.may_have_arrived())
     }
 
-    /// Whether the file to be sent is the cause.
+    /// Returns whether the file to be sent is the cause.
     pub fn is_of_content(&self) -> bool {
         matches!(self, Self::Service { error: ServiceError::Unsendable(_), .. })
     }
 
-    /// The service's refusal of the request, if that is the cause.
+    /// Returns the service's refusal of the request, if that is the cause.
     pub fn refusal(&self) -> Option<&ApiError> {
         match self {
             Self::Service { error: ServiceError::Refused(refusal), .. } => Some(refusal),
@@ -64,7 +64,7 @@ impl GatewayError {
         }
     }
 
-    /// The cost of the failed call.
+    /// Returns the cost of the failed call.
     pub fn cost(&self) -> Settlement {
         match self {
             Self::Service { cost, .. } => *cost,
@@ -73,7 +73,7 @@ impl GatewayError {
         }
     }
 
-    /// Advice for the user, in a sentence or two; may be empty.
+    /// Advises the user, in a sentence or two; may be empty.
     pub fn advice(&self) -> String {
         match self {
             Self::Service { error, .. } => return error.advice(),
@@ -88,7 +88,7 @@ impl GatewayError {
         .to_owned()
     }
 
-    /// Whether nothing left this machine.
+    /// Returns whether nothing left this machine.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::Service { error, .. } => !error.may_be_charged(),
@@ -96,7 +96,7 @@ impl GatewayError {
         }
     }
 
-    /// A bug of this program. Its message may quote a response, so it is escaped.
+    /// Returns a bug of this program. Its message may quote a response, so it is escaped.
     pub fn bug(message: &impl std::fmt::Display) -> Self {
         Self::Internal(crate::text::Untrusted::from(message.to_string()).visible_cut(300).to_string())
     }

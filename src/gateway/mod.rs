@@ -106,12 +106,12 @@ impl Gateway {
         }
     }
 
-    /// The same gateway with a budget.
+    /// Returns the same gateway with a budget.
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
 
-    /// The current time: this machine's, unless the service's last response shows that it is wrong.
+    /// Returns the current time: this machine's, unless the last response shows it to be wrong.
     pub fn now(&self) -> Timestamp {
         let now = (self.clock)();
         match self.behind().filter(|behind| behind.abs() > WRONG_CLOCK) {
@@ -120,7 +120,7 @@ impl Gateway {
         }
     }
 
-    /// How far this machine's clock is behind the service's, once a response showed that.
+    /// Returns how far this machine's clock is behind the service's, once a response showed that.
     pub fn behind(&self) -> Option<SignedDuration> {
         self.state().clocks.map(|(behind, _)| behind)
     }
@@ -135,22 +135,22 @@ impl Gateway {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The profile, service and key owner that the ledger attributes calls to.
+    /// Returns the profile, service and key owner that the ledger attributes calls to.
     pub fn payer(&self) -> Account<'_> {
         Account { profile: &self.client.profile().name, service: &self.service, owner: self.client.owner() }
     }
 
-    /// What this run has spent so far.
+    /// Returns what this run has spent so far.
     pub fn spent(&self) -> Result<SpentUnits, StoreError> {
         Ok(self.store.spent(&self.session)?.into_values().sum())
     }
 
-    /// What all runs with this service and key have spent in the current period (UTC).
+    /// Returns what all runs with this service and key have spent in the current period (UTC).
     pub fn spent_in(&self, period: Period) -> Result<SpentUnits, StoreError> {
         Ok(self.store.spent_in(self.payer(), period, self.now())?.into_values().sum())
     }
 
-    /// The limit of requests a minute, and how many of them are used.
+    /// Returns the limit of requests a minute, and how many of them are used.
     pub fn minute_limit(&self) -> Result<Option<(u64, u64)>, StoreError> {
         self.store.minute_limit(self.payer(), self.per_minute, self.now())
     }
@@ -232,7 +232,7 @@ impl Gateway {
         Ok(in_flight.entry(request.clone()).or_default().clone())
     }
 
-    /// Description of a request in the log: only its operation if responses are not stored on disk.
+    /// Describes a request in the log: only by its operation if responses are not on disk.
     fn logged(&self, quote: &Quote) -> String {
         if self.store.is_persistent { quote.request().label() } else { quote.price().operation.kind.name().to_owned() }
     }
@@ -323,7 +323,7 @@ impl Gateway {
         }
     }
 
-    /// The quote for the content of a file to upload, which decides whether the same is in flight.
+    /// Returns the quote for an upload's content, which decides whether the same is in flight.
     async fn with_content(&self, quote: &Quote, cancel: &CancellationToken) -> Result<Quote, GatewayError> {
         let Some(path) = quote.unseen().map(Path::to_owned) else { return Ok(quote.clone()) };
         let largest = self.client.profile().largest(UploadLimit::Direct);
@@ -477,7 +477,7 @@ impl Gateway {
         }
     }
 
-    /// Whether the counters show the licence; `None` until they are read.
+    /// Returns whether the counters show the licence; `None` until they are read.
     fn licence(&self) -> Option<Option<bool>> {
         self.state().entitled.as_ref().map(|shown| shown.private_scanning.is_granted())
     }

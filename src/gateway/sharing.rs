@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 const CLAIM_POLL: Duration = Duration::from_millis(500);
 
 impl Gateway {
-    /// The team store with the key of a response that is shared there.
+    /// Returns the team store with the key of a response that is shared there.
     fn team_key(&self, request: &Request) -> Option<(&Arc<Team>, Vec<u8>)> {
         self.team.as_ref().zip(request.storage_key())
     }
@@ -75,7 +75,7 @@ impl Gateway {
         }
     }
 
-    /// The response in the store, or else in the team store; never sends a request.
+    /// Returns the response in the store, or else in the team store; never sends a request.
     pub async fn get_shared(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
         let request = quote.request();
         let Some((team, key)) = self.team_key(request) else { return self.get_stored(quote) };
@@ -185,7 +185,7 @@ impl Gateway {
         None
     }
 
-    /// A message about a team store that does not respond, once until it does again.
+    /// Returns a message about a team store that does not respond, once until it does again.
     fn team_notice(&self, why: &TeamError) -> Option<String> {
         let team = self.team.as_ref()?;
         team.is_news().then(|| format!("{why}. Calls are paid for, and shared later"))

@@ -56,7 +56,7 @@ impl SandboxYield {
         (findings, has_capture, network, processes)
     }
 
-    /// Such as `usually tree, network, 12 findings`.
+    /// Describes them: `usually tree, network, 12 findings`.
     pub fn label(&self) -> String {
         let ReportFigures { processes, network, has_capture, findings } = self.usual;
         let kinds = [("tree", processes > 0), ("network", network > 0), ("capture", has_capture)];

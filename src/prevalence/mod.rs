@@ -136,7 +136,7 @@ pub struct Twin {
 }
 
 impl Twin {
-    /// Why it counts as one.
+    /// Explains why it counts as one.
     pub fn label(&self) -> String {
         match self.has_same_behash {
             true => "the same behash".to_owned(),

@@ -17,7 +17,7 @@ names! {
 }
 
 impl SampleVerdict {
-    /// The worst verdict of a report.
+    /// Returns the worst verdict of a report.
     pub fn of(report: &Report) -> Self {
         let verdicts = report.values("verdicts").take(MAX_VERDICTS);
         let verdicts: Vec<_> =
@@ -27,7 +27,7 @@ impl SampleVerdict {
     }
 }
 
-/// Whether a verdict contains one of these words and no negation.
+/// Returns whether a verdict contains one of these words and no negation.
 fn has_word(verdict: &str, wanted: &str) -> bool {
     let words: Vec<_> = verdict.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty()).collect();
     !words.iter().any(|word| matches!(*word, "NOT" | "NO" | "NON"))

@@ -47,7 +47,7 @@ pub trait Sink: Send {
 }
 
 impl Client {
-    /// A client for a profile; nothing is sent or loaded yet.
+    /// Creates a client for a profile; nothing is sent or loaded yet.
     pub fn new(profile: Profile, credential: Option<Credential>) -> Result<Self, ProfileError> {
         let root = profile.check()?;
         let redactor = credential.as_ref().map(|key| Redactor::new(key.expose())).unwrap_or_default();
@@ -65,7 +65,7 @@ impl Client {
         RequestContext { user, page_size: *page_size, fields: fields.clone() }
     }
 
-    /// The key of each request; `None` if none was found.
+    /// Returns the key of each request; `None` if none was found.
     pub fn credential(&self) -> Option<&Credential> {
         self.credential.as_ref()
     }
@@ -143,13 +143,13 @@ impl Client {
         ServiceError::Refused(refusal.of_request(request))
     }
 
-    /// Whether typed text contains the key: a key pasted instead of a hash resembles one.
+    /// Returns whether typed text contains the key: a key pasted instead of a hash resembles one.
     pub fn has_key(&self, text: &[u8]) -> bool {
         self.credential.as_ref().is_some_and(|key| key.is_in(text))
     }
 
-    /// Whether a request contains the key where it must not be: everywhere except in the path of
-    /// the user's own counters (specification §5).
+    /// Returns whether a request contains the key where it must not: outside of the user's counters
+    /// (§5).
     pub fn tells_key(&self, request: &Request) -> bool {
         if matches!(request, Request::User | Request::Quotas | Request::Usage { .. }) {
             return false;
@@ -202,7 +202,7 @@ impl Client {
         Ok(call.header(&self.profile.header, header))
     }
 
-    /// An identifier of the user at this service that does not reveal the key.
+    /// Returns an identifier of the user at this service that does not reveal the key.
     pub fn account(&self) -> Option<String> {
         self.digest("behaview account", &[self.profile.user.as_deref().unwrap_or_default()]).map(crate::text::hex)
     }
@@ -212,8 +212,8 @@ impl Client {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }
 
-    /// The first bytes of a digest of service, key and more: too few to derive a key from. The
-    /// address of its calls identifies the service, because root and prefix have several spellings.
+    /// Hashes service, key and more; the first bytes are too few to derive a key from. The address
+    /// of its calls identifies the service, because root and prefix have several spellings.
     fn digest(&self, of: &str, more: &[&str]) -> Option<[u8; 8]> {
         let key = self.credential.as_ref()?.expose();
         let base = undotted(self.base(Version::V3));
@@ -232,7 +232,7 @@ impl Client {
         url
     }
 
-    /// The base URL of all operations of a version, without doubled slashes.
+    /// Returns the base URL of all operations of a version, without doubled slashes.
     fn base(&self, version: Version) -> Url {
         let prefix = match version {
             Version::V2 => &self.profile.v2_prefix,

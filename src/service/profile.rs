@@ -102,7 +102,7 @@ const NO_CERTIFICATE: &str = "cannot be read, or holds no certificate (PEM)";
 const NO_TIME: &str = "must be a second at least";
 
 impl Profile {
-    /// The profile of the embedded service, with the paths of the specification (§4.2, §9).
+    /// Returns the profile of the embedded service, with the paths of the specification (§4.2, §9).
     pub fn demo(root: String, user: String) -> Self {
         let user = Some(user);
         Self { name: "demo".to_owned(), root, v2_prefix: "/svcapi/v2".to_owned(), user, ..Self::default() }
@@ -113,13 +113,13 @@ impl Profile {
         self.mistakes().into_iter().next().map_or_else(|| self.address(), Err)
     }
 
-    /// The address that identifies the service, independent of the spelling of host and port.
+    /// Returns the address that identifies the service, however host and port are spelled.
     pub fn place(&self) -> String {
         // A service with an invalid root cannot have been called.
         self.check().map_or_else(|_| self.root.clone(), |url| undotted(url).into())
     }
 
-    /// Every invalid setting.
+    /// Returns every invalid setting.
     pub fn mistakes(&self) -> Vec<ProfileError> {
         let holds_certificate = |path: &PathBuf| {
             let start = b"-----BEGIN CERTIFICATE-----";
@@ -150,7 +150,7 @@ impl Profile {
         encrypted(&self.root).map_err(|why| self.error("root", why))
     }
 
-    /// The largest file that may be uploaded, in bytes.
+    /// Returns the largest file that may be uploaded, in bytes.
     pub fn largest(&self, limit: UploadLimit) -> u64 {
         let mebibytes = match limit {
             UploadLimit::Direct => self.direct_upload_limit_mib,
@@ -159,12 +159,12 @@ impl Profile {
         mebibytes.saturating_mul(1 << 20)
     }
 
-    /// The limit for a file of this many bytes; `None` if the file exceeds both.
+    /// Returns the limit for a file of this many bytes; `None` if the file exceeds both.
     pub fn fitting(&self, size: u64) -> Option<UploadLimit> {
         [UploadLimit::Direct, UploadLimit::Large].into_iter().find(|limit| size <= self.largest(*limit))
     }
 
-    /// The size of the largest file that is uploaded, in bytes.
+    /// Returns the size of the largest file that is uploaded, in bytes.
     pub fn largest_upload(&self) -> u64 {
         self.largest(UploadLimit::Direct).max(self.largest(UploadLimit::Large))
     }
@@ -179,7 +179,7 @@ pub(super) fn undotted(mut url: Url) -> Url {
     url
 }
 
-/// Whether a header can carry the key: its name is valid and has no other meaning.
+/// Returns whether a header can carry the key: its name is valid and has no other meaning.
 fn is_free(header: &str) -> bool {
     const TAKEN: &str = "accept accept-encoding connection content-length content-type expect host if-range range te \
                          trailer transfer-encoding upgrade user-agent";

@@ -28,7 +28,7 @@ impl Store {
         })
     }
 
-    /// The keys of the responses that are still to be shared, oldest first.
+    /// Returns the keys of the responses that are still to be shared, oldest first.
     pub fn unshared(&self, service: &str) -> Result<Vec<Vec<u8>>> {
         self.with_outbox(|transaction| {
             let mut select = transaction.prepare("SELECT key FROM outbox WHERE service = ?1 ORDER BY rowid")?;
@@ -57,7 +57,7 @@ impl Store {
 }
 
 impl ResponseHeader {
-    /// The keys of the reports that came with a list page.
+    /// Returns the keys of the reports that came with a list page.
     fn report_keys(&self) -> Vec<Vec<u8>> {
         self.reports.iter().map(|report| key_of(&report.bytes())).collect()
     }

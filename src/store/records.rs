@@ -241,7 +241,7 @@ fn checked(path: &Path) -> Result<Option<Connection>> {
     }
 }
 
-/// Whether an error means a damaged database, and not a refusal by the system or another program.
+/// Returns whether an error means damage, and not a refusal by the system or a program.
 fn is_damage(why: &rusqlite::Error) -> bool {
     use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory, PermissionDenied, ReadOnly};
     let Some(code) = why.sqlite_error_code() else { return true };
@@ -249,7 +249,7 @@ fn is_damage(why: &rusqlite::Error) -> bool {
     code != ErrorCode::SystemIoFailure && !refusals.contains(&code)
 }
 
-/// Whether the pages, the columns of the ledger and the checksums are intact.
+/// Returns whether the pages, the columns of the ledger and the checksums are intact.
 fn is_sound(connection: &Connection) -> rusqlite::Result<bool> {
     let check: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     let _ = entries(connection, "LIMIT 1", [])?;
@@ -304,7 +304,7 @@ pub(super) fn write_checksum(connection: &Connection, table: &str, row: i64) -> 
     connection.prepare_cached(&update)?.execute(params![sum, row]).map(drop)
 }
 
-/// Whether the checksum of each row of a table matches.
+/// Returns whether the checksum of each row of a table matches.
 fn has_sound_rows(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
     let mut select = connection.prepare(&format!("SELECT * FROM {table}"))?;
     let mut rows = select.query_map([], checksums)?;

@@ -85,7 +85,7 @@ impl ReportTable {
         Ok(table)
     }
 
-    /// The number of a sandbox, and of its files.
+    /// Returns the number of a sandbox, and of its files.
     pub(super) fn sandbox(&self, name: &Untrusted) -> Option<(usize, usize)> {
         let number = *self.sandboxes.get(name.as_bytes())?;
         Some((number, *self.files_of.get(number)?))
@@ -115,7 +115,7 @@ impl ValueIndex {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The indexed reports below a folder by place, each with its stamp.
+    /// Returns the indexed reports below a folder by place, each with its stamp.
     pub(super) fn indexed(&self, folder: &str) -> rusqlite::Result<HashMap<String, i64>> {
         let connection = self.connection();
         // `0` follows `/`.
@@ -191,7 +191,7 @@ impl ValueIndex {
         Ok(done)
     }
 
-    /// The prevalence of values, each as its hash and that of its list, as a sandbox sees it.
+    /// Counts values, each by its hash and that of its list, as a sandbox sees them.
     pub fn prevalence(&self, values: &[(u64, u64)], sandbox: &Untrusted) -> rusqlite::Result<Vec<Prevalence>> {
         let connection = self.connection();
         let table = ReportTable::read(&connection)?;
@@ -223,7 +223,7 @@ impl ValueIndex {
         Ok(values.iter().map(count).collect())
     }
 
-    /// The reports that have a value, newest first, at most `most` of them.
+    /// Returns the reports that have a value, newest first, at most `most` of them.
     pub fn holders(&self, hash: u64, most: usize) -> rusqlite::Result<Vec<ValueHolder>> {
         let connection = self.connection();
         let mut select = connection.prepare_cached(
@@ -243,7 +243,7 @@ impl ValueIndex {
         Ok(found)
     }
 
-    /// What each sandbox brought in its stored reports.
+    /// Returns what each sandbox brought in its stored reports.
     pub fn yields(&self) -> rusqlite::Result<Vec<SandboxYield>> {
         let connection = self.connection();
         let mut select =
@@ -290,17 +290,17 @@ pub(super) fn each_value(
     Ok(())
 }
 
-/// A column of numbers, in the order of their bytes.
+/// Returns a column of numbers, in the order of their bytes.
 fn numbers<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<&'a [[u8; 8]]> {
     Ok(row.get_ref(column)?.as_blob()?.as_chunks().0)
 }
 
-/// The key of a hash's range, without a report.
+/// Returns the key of a hash's range, without a report.
 fn first_key(hash: u64) -> i64 {
     ((hash >> (u64::BITS - RANGE_BITS)) as i64) << REPORT_BITS
 }
 
-/// A report of columns `identifier, file, received, service, profile`, and a row of it as a number.
+/// Reads columns `identifier, file, received, service, profile`, and a row as a number.
 pub(super) fn holder(row: &Row<'_>, place: u64) -> rusqlite::Result<Option<ValueHolder>> {
     let Some(identifier) = Identifier::new(Untrusted::from(row.get::<_, Vec<u8>>(0)?)) else { return Ok(None) };
     Ok(Some(ValueHolder {
@@ -313,7 +313,7 @@ pub(super) fn holder(row: &Row<'_>, place: u64) -> rusqlite::Result<Option<Value
     }))
 }
 
-/// A row's place in one number; a report has less than 2^32 rows.
+/// Returns a row's place in one number; a report has less than 2^32 rows.
 fn number_of(place: RowPlace) -> u64 {
     ((place.section as u64) << 32) | place.row as u64
 }

@@ -22,7 +22,7 @@ const BATCH: usize = 32;
 /// Reports that are read concurrently.
 const CONCURRENT_REPORTS: usize = 2;
 
-/// The files of the index; the first is the database.
+/// Returns the files of the index; the first is the database.
 pub(super) fn value_files(folder: &Path) -> [PathBuf; 3] {
     ["", "-wal", "-shm"].map(|ending| folder.join(format!("values.db{ending}")))
 }
@@ -33,7 +33,7 @@ impl Store {
         self.with_values(|index| self.catch_up(index, REPORTS, Some(cancel)))
     }
 
-    /// The same for the reports of one file, or of those whose identifiers name none, alone.
+    /// Indexes reports of one file, or of those whose identifiers name none, alone.
     pub fn index_file(&self, service: &str, file: Option<&Sha256>) -> Result<()> {
         self.with_values(|index| self.catch_up(index, &folder_of(service, file), Some(&Cancel::default())))
     }
@@ -125,7 +125,7 @@ impl Store {
         Ok(())
     }
 
-    /// The values of a stored report; `None` if it is gone or damaged, or the work is cancelled.
+    /// Reads a stored report's values; `None` if it is gone or damaged, or when cancelled.
     fn read_values(&self, (stamp, name): &(i64, String), cancel: &Cancel) -> Option<IndexedReport> {
         let (header, bytes) = self.report_files.load(name).ok()??;
         let identifier = identifier_of(&header.key.bytes())?;
@@ -143,7 +143,7 @@ impl Store {
     }
 }
 
-/// Whether the disk, its rights or another program prevents the use of an index that may be sound.
+/// Returns whether the disk, its rights or a program prevents use of an index perhaps sound.
 fn is_of_system(why: &rusqlite::Error) -> bool {
     use ErrorCode::*;
     let is_of_file = matches!(why, rusqlite::Error::ToSqlConversionFailure(_));

@@ -143,7 +143,7 @@ fn password_of_file(
     Ok(fitting.next().and_then(|mut fields| fields.pop()))
 }
 
-/// The fields of a line that colons separate; a backslash escapes a colon or a backslash.
+/// Returns the fields of a line that colons separate; a backslash escapes a colon or a backslash.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();

@@ -30,7 +30,7 @@ pub enum TeamError {
 }
 
 impl TeamError {
-    /// Whether a later attempt may succeed without a change by the user.
+    /// Returns whether a later attempt may succeed without a change by the user.
     pub fn is_temporary(&self) -> bool {
         matches!(self, Self::Unreachable(_) | Self::Failed(_) | Self::Rejected(_) | Self::NoSchema | Self::Newer(_))
     }

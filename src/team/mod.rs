@@ -199,7 +199,7 @@ impl TeamCopy {
 }
 
 impl Team {
-    /// A team store that is not connected yet; an error if its address cannot be used.
+    /// Creates a team store that is not connected yet; an error if its address cannot be used.
     pub fn new(settings: TeamSettings<'_>, variable: Variables<'_>, home: Option<&Path>) -> Result<Self, TeamError> {
         Ok(Self {
             timeout: settings.timeout,
@@ -216,12 +216,12 @@ impl Team {
         self.address.label()
     }
 
-    /// Whether a failure is the first since the team store last responded.
+    /// Returns whether a failure is the first since the team store last responded.
     pub fn is_news(&self) -> bool {
         !self.is_told.swap(true, Ordering::Relaxed)
     }
 
-    /// The open connection, or a new one. After a failure, there is none for a moment.
+    /// Returns the open connection, or a new one. After a failure, there is none for a moment.
     async fn client(&self) -> Result<Arc<Client>, TeamError> {
         let recent = |(at, why): &(Instant, TeamError)| (at.elapsed() < PAUSE).then(|| why.clone());
         if let Some(why) = self.failure().as_ref().and_then(recent) {
@@ -242,7 +242,7 @@ impl Team {
         self.noted(answer)
     }
 
-    /// The answer, after a failure was recorded.
+    /// Returns the answer, after a failure was recorded.
     fn noted<T>(&self, answer: Result<T, TeamError>) -> Result<T, TeamError> {
         match &answer {
             Err(why) => *self.failure() = Some((Instant::now(), why.clone())),
@@ -289,7 +289,7 @@ impl Team {
         Ok(TeamAnswer::Claimed(claim))
     }
 
-    /// The newest copy of each of these keys that has one.
+    /// Returns the newest copy of each of these keys that has one.
     pub async fn find_each(&self, service: &str, keys: &[Vec<u8>]) -> Result<Vec<TeamCopy>, TeamError> {
         let client = self.client().await?;
         let found = self.in_time(async {
@@ -301,7 +301,7 @@ impl Team {
         Ok(found)
     }
 
-    /// The bytes of a copy, at most `limit`, checked against its digest.
+    /// Returns the bytes of a copy, at most `limit`, checked against its digest.
     pub async fn read(&self, copy: &TeamCopy, limit: u64, progress: impl Fn(u64, u64)) -> Result<Vec<u8>, TeamError> {
         if copy.length > limit || copy.packed > limit.min(MAX_SHARED_BYTES) {
             return Err(TeamError::TooLarge);
@@ -344,7 +344,7 @@ impl Team {
         in_transfer(client.execute_typed(ADD, &parameters)).await.map(drop)
     }
 
-    /// What each person has shared, the latest first.
+    /// Returns what each person has shared, the latest first.
     pub async fn shares(&self) -> Result<Vec<TeamShare>, TeamError> {
         let rows = in_transfer(self.client().await?.query_typed(STATUS, &[])).await?;
         let size = |row: &Row, column| row.try_get::<_, i64>(column).map(|size| u64::try_from(size).unwrap_or(0));
@@ -360,7 +360,7 @@ impl Team {
         rows.iter().map(share).collect()
     }
 
-    /// The role of the user in the team store.
+    /// Returns the role of the user in the team store.
     pub async fn role(&self) -> Result<TeamRole, TeamError> {
         schema::role(&*self.client().await?).await
     }
@@ -387,7 +387,7 @@ impl TeamClaim {
         Self { team, service, key, token, renewing }
     }
 
-    /// Whether it is for this response.
+    /// Returns whether it is for this response.
     pub fn is_for(&self, key: &[u8]) -> bool {
         self.key == key
     }

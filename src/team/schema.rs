@@ -34,7 +34,7 @@ pub(super) async fn connect(address: &TeamAddress) -> Result<Client, TeamError> 
     }
 }
 
-/// The version of the schema, and of the oldest program that may use it; `None` without a schema.
+/// Returns the schema's version, and its oldest program's; `None` without a schema.
 async fn versions(client: &Client) -> Result<Option<(i32, i32)>, TeamError> {
     let select = "SELECT version, oldest_client FROM behaview.version ORDER BY version DESC LIMIT 1";
     match client.query_typed(select, &[]).await {
@@ -59,7 +59,7 @@ pub(super) async fn init(client: &mut Client) -> Result<i32, TeamError> {
     Ok(known.max(MIGRATIONS.len() as i32))
 }
 
-/// The role of the connected user.
+/// Returns the role of the connected user.
 pub(super) async fn role(client: &Client) -> Result<TeamRole, TeamError> {
     let select = "SELECT has_table_privilege('behaview.response', 'SELECT'),
         has_column_privilege('behaview.response', 'packed', 'INSERT'), pg_has_role('behaview_lead', 'MEMBER')";

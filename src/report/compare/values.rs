@@ -35,7 +35,7 @@ pub enum ValueKind {
 }
 
 impl ReportValue {
-    /// Its kind for people, such as `Files written`, `data` or `host`.
+    /// Returns its kind for people, such as `Files written`, `data` or `host`.
     pub fn label(&self, report: &Report) -> String {
         match self.kind {
             ValueKind::Indicator(kind) => kind.name().to_owned(),
@@ -49,14 +49,14 @@ impl ReportValue {
 }
 
 impl Indicator {
-    /// The hash by which it is known among stored ones, and that of the lists that name its kind.
+    /// Returns its hash among stored values, and that of the lists that name its kind.
     pub fn hashes(&self, keys: &impl BuildHasher) -> (u64, u64) {
         (self.hash(keys), hash_of_list(self.kind, keys))
     }
 }
 
 impl Report {
-    /// The values of all rows, or of one; a value that several rows have is of the first.
+    /// Returns the values of all rows, or of one; a value that several rows have is of the first.
     pub fn values_of(
         &self,
         only: Option<RowPlace>,
@@ -99,7 +99,7 @@ impl Report {
         Ok(found)
     }
 
-    /// The hashes of the lists that may be incomplete; [`EVERY_LIST`] if the report itself is.
+    /// Hashes the lists that may be incomplete; [`EVERY_LIST`] if the report itself is.
     pub fn incomplete_lists(&self, keys: &impl BuildHasher) -> BTreeSet<u64> {
         if !self.is_sound() {
             return [EVERY_LIST].into();
@@ -113,7 +113,7 @@ impl Report {
         lists.collect()
     }
 
-    /// A report in which every list has this text: its values are all that the text can be.
+    /// Returns a report in which every list has this text: its values are all that the text can be.
     pub fn of_text(text: &str) -> Self {
         let member = |known: &Attribute| {
             let value = match &known.shape {
@@ -147,7 +147,7 @@ fn member_of_data(section: &Section) -> Option<&'static str> {
     sources(section).iter().find(|source| source.meaning == ValueMeaning::Data).map(|source| source.member)
 }
 
-/// The kinds of indicators that a member may name.
+/// Returns the kinds of indicators that a member may name.
 fn kinds_of(meaning: ValueMeaning) -> Vec<Kind> {
     match meaning {
         ValueMeaning::Is(kind) => vec![kind],

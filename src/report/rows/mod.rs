@@ -57,17 +57,17 @@ pub struct RowBytes<'a> {
 }
 
 impl<'a> RowBytes<'a> {
-    /// The row as its pane shows it.
+    /// Returns the row as its pane shows it.
     pub fn decoded(&self) -> Row {
         self.report.decode(self.place, self.bytes.get(..PREVIEW).unwrap_or(self.bytes), RowLength::InALine)
     }
 
-    /// The row in one line, from all of these bytes.
+    /// Returns the row in one line, from all of these bytes.
     pub(crate) fn in_line(&self) -> Row {
         self.report.decode(self.place, self.bytes, RowLength::InALine)
     }
 
-    /// The row as JSON without children: members of a process may follow them.
+    /// Returns the row as JSON without children: members of a process may follow them.
     pub fn own(&self) -> Cow<'a, [u8]> {
         let section = self.report.section(self.place.section);
         match section.and_then(|section| section.tail(self.place.row)) {
@@ -135,7 +135,7 @@ impl Piece {
         }
     }
 
-    /// The subject of the row, if this piece is that.
+    /// Returns the subject of the row, if this piece is that.
     pub fn value(&self) -> Option<&Untrusted> {
         match self {
             Self::Value(text) => Some(text),
@@ -151,7 +151,7 @@ impl Row {
         text
     }
 
-    /// Its label and its text, with outside text converted by `shown`.
+    /// Returns its label and its text, with outside text converted by `shown`.
     pub fn label_and_text(&self, shown: impl Fn(&Untrusted) -> String) -> (String, String) {
         let label = match &self.label {
             Label::Known(word) => (*word).to_owned(),
@@ -174,14 +174,14 @@ impl Row {
         }
     }
 
-    /// The subject, if the row begins with it: a process's name.
+    /// Returns the subject, if the row begins with it: a process's name.
     pub fn name(&self) -> Option<&Untrusted> {
         self.pieces.first()?.value()
     }
 }
 
 impl Report {
-    /// A report whose index has no rows yet.
+    /// Returns a report whose index has no rows yet.
     pub fn unread(body: Body) -> Self {
         Self::new(body, Index::default())
     }
@@ -190,7 +190,7 @@ impl Report {
         Self::new(body.clone(), Index::of(body))
     }
 
-    /// A report with a complete index.
+    /// Creates a report with a complete index.
     pub fn new(body: Body, index: Index) -> Self {
         let mut report = Self { body, index: Arc::new(index), registry: ValueMember::default() };
         report.complete();
@@ -213,7 +213,7 @@ impl Report {
         }
     }
 
-    /// The values of an attribute, one per row.
+    /// Returns the values of an attribute, one per row.
     pub fn values(&self, attribute: &str) -> impl Iterator<Item = Untrusted> {
         let sections = (0..).zip(&self.index.sections);
         let sections =
@@ -229,7 +229,7 @@ impl Report {
         self.complete();
     }
 
-    /// Offset of the body up to which rows are complete, so that they can be searched.
+    /// Returns the offset of the body up to which rows are complete, so that they can be searched.
     pub fn searchable(&self) -> usize {
         let last = |section: &Section| section.starts.last().map(|start| *start as usize);
         match self.index.is_complete {
@@ -253,23 +253,23 @@ impl Report {
         is_of("behaviour") || !is_of("file") && self.has_attribute()
     }
 
-    /// Whether it has an attribute of a behaviour report.
+    /// Returns whether it has an attribute of a behaviour report.
     pub fn has_attribute(&self) -> bool {
         let is_known = |section: &Section| section.attribute.is_some_and(|known| !["id", "type"].contains(&known.name));
         self.index.sections.iter().any(is_known)
     }
 
-    /// Whether it has no readable content: it is not JSON, or a list.
+    /// Returns whether it has no readable content: it is not JSON, or a list.
     pub fn is_unread(&self) -> bool {
         self.index.is_complete && (!self.index.is_json || self.index.is_page && self.index.sections.is_empty())
     }
 
-    /// Whether it was read to its end.
+    /// Returns whether it was read to its end.
     pub fn is_sound(&self) -> bool {
         !self.is_unread() && !self.index.is_cut
     }
 
-    /// Whether it is complete, and not a behaviour report.
+    /// Returns whether it is complete, and not a behaviour report.
     pub fn is_of_another_kind(&self) -> bool {
         self.index.is_complete && self.index.is_json && !self.index.is_cut && !self.is_behaviour()
     }
@@ -279,7 +279,7 @@ impl Report {
         Some(Raw::new(self.body.window(at..at + PREVIEW)).text())
     }
 
-    /// The sections of a pane, in the order of the attribute table.
+    /// Returns the sections of a pane, in the order of the attribute table.
     pub fn sections(&self, pane: Pane) -> Vec<usize> {
         let mut found: Vec<usize> =
             (0..).zip(&self.index.sections).filter(|(_, s)| s.pane() == pane).map(|(n, _)| n).collect();
@@ -291,7 +291,7 @@ impl Report {
         self.index.sections.iter().filter(|section| section.pane() == pane).map(Section::len).sum()
     }
 
-    /// The lists of a pane, or of all panes, that the service may have cut.
+    /// Returns the lists of a pane, or of all panes, that the service may have cut.
     pub fn cut_lists(&self, pane: Option<Pane>) -> impl Iterator<Item = &Section> {
         let sections = self.index.sections.iter().filter(move |section| pane.is_none_or(|pane| section.pane() == pane));
         sections.filter(|section| section.is_perhaps_cut())
@@ -309,7 +309,7 @@ impl Report {
         self.index.sections.get(section)
     }
 
-    /// The tree of processes with its section's number, if any.
+    /// Returns the tree of processes with its section's number, if any.
     pub fn tree(&self) -> Option<(usize, &Section)> {
         (0..).zip(&self.index.sections).find(|(_, section)| section.form == SectionForm::Processes)
     }
@@ -359,17 +359,17 @@ impl Report {
         })
     }
 
-    /// The bytes of one row, as [`Self::each_row`] has them.
+    /// Returns the bytes of one row, as [`Self::each_row`] has them.
     pub(super) fn row_bytes_of(&self, place: RowPlace) -> RowBytes<'_> {
         RowBytes { report: self, place, bytes: self.row_bytes(place.section, place.row, WHOLE_ROW) }
     }
 
-    /// The item that a row shows, as notes refer to it.
+    /// Returns the item that a row shows, as notes refer to it.
     pub fn item(&self, section: usize, row: &Row) -> Option<Item> {
         Some(Item::new(self.section(section)?.name.clone(), &row.text()))
     }
 
-    /// The leaves of a row's value, a line each.
+    /// Returns the leaves of a row's value, a line each.
     pub fn lines(&self, section: usize, row: usize) -> Vec<Line> {
         let Some(found) = self.section(section) else { return Vec::new() };
         let bytes = self.row_bytes(section, row, WHOLE_ROW);
@@ -398,7 +398,7 @@ impl Report {
         }
     }
 
-    /// Offset after a section's last row.
+    /// Returns the offset after a section's last row.
     pub(super) fn section_end(&self, section: usize) -> usize {
         let next = || self.index.sections.iter().skip(section + 1).find_map(|next| next.start(0));
         let end = self.section(section).and_then(Section::end).or_else(next);
@@ -463,7 +463,7 @@ impl Report {
         pieces
     }
 
-    /// A process's members before and after its children.
+    /// Returns a process's members before and after its children.
     pub(super) fn own_members<'a>(
         &'a self,
         place: RowPlace,
@@ -476,7 +476,7 @@ impl Report {
     }
 }
 
-/// The text at the end of a truncated row.
+/// Returns the text at the end of a truncated row.
 fn truncation_mark() -> String {
     format!("(the row is longer: only its first {} are shown)", crate::text::bytes(WHOLE_ROW as u64))
 }
