@@ -2,7 +2,7 @@
 
 use crate::app::overlays::{FindingRow, PickerRow, PickerRows, RowPicker, Target, TextRow};
 use crate::app::{Job, JobNumber, Model, Overlay, StoreJob, Ticket};
-use crate::prevalence::{Prevalence, SandboxYield, StableKeys, Twin, ValueHolder};
+use crate::prevalence::{Prevalence, SandboxYield, StableBuildHasher, Twin, ValueHolder};
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, Report, RowPlace};
 use crate::text::count;
@@ -179,7 +179,7 @@ fn subject(model: &Model) -> Option<(PivotSubject, ReportOrigin)> {
         }
         Some(Overlay::Indicators(list)) => {
             let found = &list.chosen()?.first.indicator;
-            PivotSubject::Value(found.kind.name().to_owned(), found.hashes(&StableKeys))
+            PivotSubject::Value(found.kind.name().to_owned(), found.hashes(&StableBuildHasher))
         }
         None | Some(Overlay::Detail(_)) => {
             let open = model.open().filter(|open| open.report.index.is_complete)?;

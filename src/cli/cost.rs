@@ -7,7 +7,7 @@ use super::*;
 use crate::config::EntitlementTable;
 use crate::quota::{Amount, Choice, Fit, Forecast, Holder, Kind, OPTIONS, Operation, Plan, Price, PriceRule, RULES};
 use crate::report::identifier::Hashes;
-use crate::store::Account;
+use crate::store::Payer;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 
@@ -69,9 +69,9 @@ impl CostArgs {
         // Precedence: the options, the config file, the user object, then the balances.
         let shown = balances.as_ref().map(Entitlements::from_balances).unwrap_or_default();
         let entitled = shown.updated(read_before).updated(config.entitlements.known()).updated(self.entitled.known());
-        let is_balanced = balances.is_some();
+        let has_balances = balances.is_some();
         let forecast = Plan::of(operations, &entitled).forecast(&balances.unwrap_or_default(), crate::clock::now());
-        let text = || forecast_text(&forecast, is_balanced);
+        let text = || forecast_text(&forecast, has_balances);
         match (self.target, forecast.plan.prices.as_slice()) {
             (CostTarget::Operation(_), [price]) => print(self.json, price, text)?,
             _ => print(self.json, &forecast, text)?,
@@ -81,7 +81,7 @@ impl CostArgs {
         if forecast.fit == Fit::Refused {
             fail!(Refused, "{}", message("it is refused"));
         }
-        if is_balanced && !forecast.fits {
+        if has_balances && !forecast.fits {
             fail!(DoesNotFit, "{}", message("it does not fit now, or not for certain"));
         }
         Ok(())
@@ -129,7 +129,7 @@ impl CostArgs {
 pub(super) fn known(folders: &Folders, config: &Config) -> Result<(Entitlements, Option<(u64, u64)>)> {
     let profile = config.profile()?;
     let limit = config.per_minute();
-    let payer = Account { profile: &profile.name, service: &service_of(&profile), owner: None };
+    let payer = Payer { profile: &profile.name, service: &service_of(&profile), key_digest: None };
     let store = folders.store.exists().then(|| open_for_reading(&folders.store).ok()).flatten();
     let Some(store) = store else { return Ok((Entitlements::default(), limit.map(|limit| (limit, 0)))) };
     let minute = store.minute_limit(payer, limit, crate::clock::now()).unwrap_or_default();
@@ -221,19 +221,19 @@ fn rule_label(rule: &PriceRule) -> String {
 }
 
 /// Returns the prices of operations and, if the balances are known, the quota left.
-fn forecast_text(forecast: &Forecast, is_balanced: bool) -> String {
+fn forecast_text(forecast: &Forecast, has_balances: bool) -> String {
     let plan = &forecast.plan;
     let mut text = match plan.prices.as_slice() {
         [one] => explained(one),
         several => prices(several),
     };
-    let mut exactly: Vec<_> = plan.prices.iter().filter_map(settled).collect();
+    let mut exactly: Vec<_> = plan.prices.iter().filter_map(exact_price_hint).collect();
     exactly.dedup();
     text += &exactly.concat();
-    if is_balanced && !forecast.lines.is_empty() {
+    if has_balances && !forecast.lines.is_empty() {
         text += &format!("\n{}", limits(forecast));
     }
-    if is_balanced || forecast.fit == Fit::Refused {
+    if has_balances || forecast.fit == Fit::Refused {
         text += &format!("\n{}\n", forecast.summary);
     } else if plan.prices.len() > 1 {
         text += &format!("\n{}: {}\n", plan.label(), plan);
@@ -249,7 +249,7 @@ fn explained(price: &Price) -> String {
 }
 
 /// Returns the option that makes an open price exact: the last, for the number of items.
-fn settled(price: &Price) -> Option<String> {
+fn exact_price_hint(price: &Price) -> Option<String> {
     let how_many = price.operation.kind.options().last().filter(|_| price.verdict.each.is_some())?;
     let operation = price.operation.kind.name();
     Some(format!("exactly  {operation} with {}: {}\n", how_many.label(), how_many.about))

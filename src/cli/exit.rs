@@ -71,7 +71,7 @@ impl FailureKind {
 pub(super) struct SignalExit(pub(super) u8);
 
 /// Converts the end of the app to a result, which determines the exit code.
-pub(super) fn of_app(exit: RunExit) -> Result<()> {
+pub(super) fn app_result(exit: RunExit) -> Result<()> {
     match exit {
         RunExit::Signal(number) => Err(SignalExit(number).into()),
         RunExit::Done | RunExit::Demo => Ok(()),
@@ -123,7 +123,7 @@ pub(super) fn advice(error: &anyhow::Error) -> Option<String> {
 
 /// Returns whether a failure concerns one subject, so that the next may succeed. A web page in
 /// place of a response, such as a login page, would be repeated.
-pub(super) fn is_of_one(error: &anyhow::Error) -> bool {
+pub(super) fn is_item_error(error: &anyhow::Error) -> bool {
     if let Some(GatewayError::Service { error: ServiceError::Unusable(InvalidResponse::WebPage), .. }) =
         error.downcast_ref()
     {

@@ -162,9 +162,9 @@ pub(super) fn each<T>(common: &Common, subjects: Vec<T>, mut work: impl FnMut(T)
         if all > 1 {
             exit::print_error(&error, common.log());
         }
-        let is_of_one = exit::is_of_one(&error);
+        let is_item_error = exit::is_item_error(&error);
         failed.push(error);
-        if !is_of_one {
+        if !is_item_error {
             break;
         }
     }

@@ -5,7 +5,7 @@ use crate::app::spending::ledger::HEADING;
 use crate::export::csv;
 use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{Period, State};
-use crate::store::Account;
+use crate::store::Payer;
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("ledger"))]
@@ -64,7 +64,7 @@ impl LedgerArgs {
         let profile = config.profile()?;
         let store = super::setup::open_for_reading(&folders.store)?;
         let service = super::setup::service_of(&profile);
-        let payer = Account { profile: &profile.name, service: &service, owner: None };
+        let payer = Payer { profile: &profile.name, service: &service, key_digest: None };
         let (time, entries) = self.time.of(store.entries(payer)?, crate::clock::now());
         let (compared, last) = compare(&entries, &store.windows(payer)?).unzip();
         match self.format {

@@ -1,7 +1,7 @@
 //! `behaview pivot`: lists stored files with a value, of any kind it can be. Sends nothing.
 
 use super::*;
-use crate::prevalence::{Prevalence, StableKeys, ValueHolder};
+use crate::prevalence::{Prevalence, StableBuildHasher, ValueHolder};
 use crate::store::IMPORTED;
 
 /// The most listed reports of one value; all of them are counted.
@@ -46,7 +46,7 @@ impl PivotArgs {
         for value in &self.values {
             let probe = Report::of_text(value);
             let mut known = HashSet::new();
-            for found in probe.values_of(None, &StableKeys, &Cancel::default())? {
+            for found in probe.values_of(None, &StableBuildHasher, &Cancel::default())? {
                 if !known.insert(found.hash) {
                     continue;
                 }

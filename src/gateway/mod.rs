@@ -23,7 +23,7 @@ use crate::request::{Quote, Request, UploadLimit};
 use crate::service::Client;
 use crate::service::error::{ApiError, InvalidResponse, LONGEST_ERROR, ServiceError};
 use crate::store::{
-    ANSWERED, Account, NewEntry, NewResponse, RecordedCall, Reserved, Store, StoreError, service_id, too_fast,
+    ANSWERED, NewEntry, NewResponse, Payer, RecordedCall, Reserved, Store, StoreError, service_id, too_fast,
 };
 use crate::team::{Team, TeamClaim};
 use jiff::{SignedDuration, Timestamp};
@@ -136,8 +136,8 @@ impl Gateway {
     }
 
     /// Returns the profile, service and key owner that the ledger attributes calls to.
-    pub fn payer(&self) -> Account<'_> {
-        Account { profile: &self.client.profile().name, service: &self.service, owner: self.client.owner() }
+    pub fn payer(&self) -> Payer<'_> {
+        Payer { profile: &self.client.profile().name, service: &self.service, key_digest: self.client.key_digest() }
     }
 
     /// Returns what this run has spent so far.

@@ -188,6 +188,6 @@ impl Gateway {
     /// Returns a message about a team store that does not respond, once until it does again.
     fn team_notice(&self, why: &TeamError) -> Option<String> {
         let team = self.team.as_ref()?;
-        team.is_news().then(|| format!("{why}. Calls are paid for, and shared later"))
+        team.note_failure().then(|| format!("{why}. Calls are paid for, and shared later"))
     }
 }

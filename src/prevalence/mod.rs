@@ -1,4 +1,5 @@
-//! Describes how common a value is among stored reports, other files with it, a sandbox's yield.
+//! How common a value is among the stored reports, which other files have it, and what a sandbox
+//! usually brings.
 //!
 //! ```text
 //! report ── values_of ──> hashes ──> values.db ──> Prevalence, ValueHolder, Twin, SandboxYield
@@ -13,17 +14,17 @@ use crate::report::identifier::Sha256;
 use crate::report::{Identifier, RowPlace};
 use crate::text::{Untrusted, thousands};
 use jiff::Timestamp;
-use sha2::{Digest, Sha256 as Hash};
+use sha2::{Digest, Sha256 as Sha256Hash};
 use std::hash::{BuildHasher, Hasher};
 
 /// Hashes to the first 8 bytes of SHA-256: the same in every run, and collisions are not cheap.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct StableKeys;
+pub struct StableBuildHasher;
 
 #[derive(Debug, Default)]
-pub struct StableHasher(Hash);
+pub struct StableHasher(Sha256Hash);
 
-impl BuildHasher for StableKeys {
+impl BuildHasher for StableBuildHasher {
     type Hasher = StableHasher;
 
     fn build_hasher(&self) -> StableHasher {
@@ -42,14 +43,14 @@ impl Hasher for StableHasher {
     }
 }
 
-/// The fewest stored files of a sandbox among which values are noise or rare. With fewer, the
-/// samples of one family would make their own behaviour look like noise.
-pub const FEWEST_FILES: usize = 8;
+/// Minimum number of a sandbox's stored files to call a value noise or rare: with fewer, the samples
+/// of one family would make their own behaviour look like noise.
+pub const MIN_FILES: usize = 8;
 
-/// Share of a sandbox's files, in per cent, that makes a value noise: all but a few cut or failed.
+/// Share of a sandbox's files, in per cent, from which a value is noise. Not all: some lists are cut.
 pub const NOISE_PERCENT: usize = 80;
 
-/// The share of them up to which a value is rare; one file always is.
+/// Share of those files up to which a value is rare; a value of one file always is.
 pub const RARE_PERCENT: usize = 10;
 
 /// A value by its hash and that of its list, and the sandbox that saw it.
@@ -73,7 +74,7 @@ pub struct Prevalence {
 pub enum Rarity {
     Rare,
     #[default]
-    Usual,
+    Common,
     /// Nearly every file has it in this sandbox.
     Noise,
 }
@@ -82,10 +83,10 @@ impl Prevalence {
     pub fn rarity(&self) -> Rarity {
         let share = |percent| self.of_sandbox * percent / 100;
         match self {
-            _ if self.of_sandbox < FEWEST_FILES => Rarity::Usual,
+            _ if self.of_sandbox < MIN_FILES => Rarity::Common,
             _ if self.in_sandbox * 100 >= self.of_sandbox * NOISE_PERCENT => Rarity::Noise,
             _ if self.perhaps_unlisted == 0 && self.files <= share(RARE_PERCENT).max(1) => Rarity::Rare,
-            _ => Rarity::Usual,
+            _ => Rarity::Common,
         }
     }
 
@@ -105,7 +106,7 @@ impl Prevalence {
         Some(match self.rarity() {
             Rarity::Noise => format!("{label}: noise of this sandbox"),
             Rarity::Rare => format!("{label}: rare"),
-            Rarity::Usual => label,
+            Rarity::Common => label,
         })
     }
 }
@@ -116,7 +117,7 @@ pub struct ValueHolder {
     pub file: Option<Sha256>,
     pub identifier: Identifier,
     pub received: Timestamp,
-    /// The service that it is of.
+    /// The name of the service in the store.
     pub service: String,
     /// The profile that fetched it.
     pub profile: String,
@@ -129,8 +130,9 @@ pub struct ValueHolder {
 pub struct Twin {
     /// Its report; its row is that with the same `behash`, or the first shared one.
     pub holder: ValueHolder,
-    /// Values that at most half of the sandbox's files have, in both reports, and in this one.
+    /// Number of values that both reports have, and at most half of the sandbox's files.
     pub shared: usize,
+    /// Number of such values in this report.
     pub of: usize,
     pub has_same_behash: bool,
 }

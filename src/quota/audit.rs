@@ -134,14 +134,14 @@ pub enum Finding {
 }
 
 impl AuditedCall {
-    pub fn may_have_succeeded(&self) -> bool {
+    pub fn is_uncertain(&self) -> bool {
         self.charge.exact().is_none()
     }
 }
 
 impl Window {
     pub fn finding(&self) -> Finding {
-        let unsure = self.calls.iter().filter(|call| call.may_have_succeeded()).count();
+        let unsure = self.calls.iter().filter(|call| call.is_uncertain()).count();
         let rest = self.rose.checked_sub(self.certain);
         match (rest, self.unsure) {
             (Some(0), _) if unsure == 0 => Finding::Confirmed,

@@ -208,7 +208,7 @@ impl Client {
     }
 
     /// Returns a number that identifies key and service without profile name or key.
-    pub fn owner(&self) -> Option<i64> {
+    pub fn key_digest(&self) -> Option<i64> {
         self.digest("behaview owner", &[]).map(i64::from_le_bytes)
     }
 

@@ -1,6 +1,6 @@
-//! The only module that uses the network: profile, credential, sending, errors and limits.
+//! The HTTP client of the service: profile, credential, sending, errors and limits.
 //!
-//! Does not decide whether a call is worth its price: its only caller, the gateway, does.
+//! The gateway, its only caller, decides whether a call is sent at all.
 
 pub mod client;
 pub mod credential;

@@ -1,7 +1,7 @@
 //! Stores readings of the service's counters, and settles the ledger's entries by them.
 
 use super::Result;
-use super::ledger::{Account, entries, integer};
+use super::ledger::{Payer, entries, integer};
 use super::records::{self, Store};
 use super::report_files::moment;
 use crate::quota::audit::{self, AuditedCall, CounterReading, Finding, LedgerEntry, QuotaSnapshot, Window};
@@ -23,7 +23,7 @@ impl Store {
     }
 
     /// Stores a reading of the counters, and settles the entries that it explains.
-    pub fn record_snapshot(&self, payer: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> Result<()> {
+    pub fn record_snapshot(&self, payer: Payer<'_>, session: &str, snapshot: &QuotaSnapshot) -> Result<()> {
         self.write(|transaction| {
             write(transaction, payer, session, snapshot)?;
             let audited = || compared(transaction, payer);
@@ -49,7 +49,7 @@ impl Store {
     }
 
     /// Returns all entries of a profile, oldest first, each with the evidence from the counters.
-    pub fn entries(&self, payer: Account<'_>) -> Result<Vec<LedgerEntry>> {
+    pub fn entries(&self, payer: Payer<'_>) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} ORDER BY id");
         let mut found = self.read(|connection| entries(connection, &which, [payer.profile, payer.service]))?;
         let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;
@@ -61,20 +61,20 @@ impl Store {
     }
 
     /// Returns a profile's calls about a file or report: their key contains its hash or identifier.
-    pub fn calls_about(&self, payer: Account<'_>, subject: &[u8]) -> Result<Vec<LedgerEntry>> {
+    pub fn calls_about(&self, payer: Payer<'_>, subject: &[u8]) -> Result<Vec<LedgerEntry>> {
         let which = format!("WHERE {OF_PROFILE} AND instr(key, ?3) > 0 ORDER BY id");
         self.read(|connection| entries(connection, &which, params![payer.profile, payer.service, subject]))
     }
 
     /// Predicted and counted costs in the times between readings of the request counters.
-    pub fn windows(&self, payer: Account<'_>) -> Result<Vec<Window>> {
+    pub fn windows(&self, payer: Payer<'_>) -> Result<Vec<Window>> {
         let (snapshots, calls) = self.read(|connection| compared(connection, payer))?;
         Ok(audit::windows(&snapshots, &calls, Unit::Request))
     }
 }
 
 /// Writes a reading; between calls only the first of each five minutes and the last one stay.
-fn write(connection: &Connection, payer: Account<'_>, session: &str, snapshot: &QuotaSnapshot) -> rusqlite::Result<()> {
+fn write(connection: &Connection, payer: Payer<'_>, session: &str, snapshot: &QuotaSnapshot) -> rusqlite::Result<()> {
     let number: i64 = connection.query_row("SELECT COALESCE(MAX(look), 0) + 1 FROM counters", [], |row| row.get(0))?;
     let mut insert = connection.prepare_cached(
         "INSERT INTO counters (look, asked, at, session, profile, service, account, after, unit, period, holder, used,
@@ -120,7 +120,7 @@ fn settle(connection: &Connection, window: &Window) -> rusqlite::Result<usize> {
         Finding::Contradicted if window.rose == 0 || window.calls.len() == 1 => Some(window.rose),
         _ => return Ok(0),
     };
-    let is_settled = |call: &&AuditedCall| call.may_have_succeeded() || finding == Finding::Contradicted;
+    let is_settled = |call: &&AuditedCall| call.is_uncertain() || finding == Finding::Contradicted;
     let calls: Vec<_> = window.calls.iter().filter(is_settled).collect();
     calls.iter().try_for_each(|call| correct(connection, call.number, units, &window.label()))?;
     Ok(calls.len())
@@ -137,7 +137,7 @@ fn correct(connection: &Connection, call: i64, units: Option<u64>, evidence: &st
 }
 
 /// Returns the readings of the counters, and the calls after the first of them.
-fn compared(connection: &Connection, payer: Account<'_>) -> rusqlite::Result<(Vec<QuotaSnapshot>, Vec<AuditedCall>)> {
+fn compared(connection: &Connection, payer: Payer<'_>) -> rusqlite::Result<(Vec<QuotaSnapshot>, Vec<AuditedCall>)> {
     let mut select = connection.prepare_cached(
         "SELECT look, asked, at, account, after, unit, period, holder, used, allowed FROM counters
          WHERE profile = ?1 AND service = ?2 ORDER BY look",

@@ -44,17 +44,17 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 const CALLS: &str = "calls";
 
-/// The entries that count for a sender `?1` to `?3`: its own, and the one for lost entries. If no
-/// key is read, the digest of the profile's last call counts.
-const OF_SENDER: &str = "(profile = ?1 AND service = ?2 OR profile = '' OR owner = COALESCE(?3,
+/// The entries that count for a payer `?1` to `?3`: its own, and the one for lost entries. Without a
+/// key, those of the key that the profile used last count.
+const OF_PAYER: &str = "(profile = ?1 AND service = ?2 OR profile = '' OR owner = COALESCE(?3,
     (SELECT owner FROM ledger WHERE profile = ?1 AND service = ?2 AND owner IS NOT NULL ORDER BY id DESC LIMIT 1)))";
 
-/// The sender of calls: a profile with its service, or the digest of service and key.
+/// Who pays for calls: a profile with its service, or by the digest of service and key.
 #[derive(Debug, Clone, Copy)]
-pub struct Account<'a> {
+pub struct Payer<'a> {
     pub profile: &'a str,
     pub service: &'a str,
-    pub owner: Option<i64>,
+    pub key_digest: Option<i64>,
 }
 
 /// A call, as recorded before it is sent.
@@ -64,10 +64,10 @@ pub struct NewEntry<'a> {
     /// This machine's time, by which pauses are counted.
     pub clock: Timestamp,
     pub session: &'a str,
-    pub payer: Account<'a>,
+    pub payer: Payer<'a>,
     /// The request, safe to show.
     pub what: &'a str,
-    /// The key that identifies the request, which must not be in flight twice.
+    /// Identifies the request, which must not be in flight twice.
     pub claim: Option<&'a [u8]>,
     pub price: &'a Price,
     /// The account whose counters it is charged to.
@@ -225,7 +225,7 @@ impl Store {
                 records::write_checksum(transaction, "ledger", entry.number)?;
             }
         }
-        RecordedCall::remove_left(&self.folder);
+        RecordedCall::remove_stale_locks(&self.folder);
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl Store {
             integer(price.verdict.units.min),
             price.verdict.units.max.map(integer),
             entry.account,
-            payer.owner,
+            payer.key_digest,
             call.lock(),
         ];
         transaction.execute(
@@ -265,7 +265,7 @@ impl Store {
     }
 
     /// Returns what a sender has spent of each unit in the period (UTC) that contains `now`.
-    pub fn spent_in(&self, payer: Account<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, SpentUnits>> {
+    pub fn spent_in(&self, payer: Payer<'_>, period: Period, now: Timestamp) -> Result<BTreeMap<Unit, SpentUnits>> {
         self.read(|connection| of_period(connection, payer, period, now)).map(|entries| sums(&entries))
     }
 
@@ -287,7 +287,7 @@ impl Store {
     ///
     /// The service accepted the requests of the 60 seconds before a refusal: their number is the
     /// limit. A single request refused after none shows nothing: others caused it.
-    pub fn minute_limit(&self, payer: Account<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
+    pub fn minute_limit(&self, payer: Payer<'_>, known: Option<u64>, now: Timestamp) -> Result<Option<(u64, u64)>> {
         let hour = self.read(|connection| requests(connection, payer, now))?;
         let is_refused = |entry: &&LedgerEntry| entry.pause().is_some();
         let limit = |refused: &LedgerEntry| {
@@ -302,25 +302,20 @@ impl Store {
     }
 
     /// Returns when the last call with this claim was sent, if not before `from`, and its outcome.
-    pub fn last_outcome(
-        &self,
-        payer: Account<'_>,
-        claim: &[u8],
-        from: Timestamp,
-    ) -> Result<Option<(Timestamp, String)>> {
+    pub fn last_outcome(&self, payer: Payer<'_>, claim: &[u8], from: Timestamp) -> Result<Option<(Timestamp, String)>> {
         let which = "WHERE (profile = ?1 AND service = ?2 OR owner = ?3) AND key = ?4 AND at >= ?5
                      ORDER BY id DESC LIMIT 1";
-        let values = params![payer.profile, payer.service, payer.owner, claim, from.as_millisecond()];
+        let values = params![payer.profile, payer.service, payer.key_digest, claim, from.as_millisecond()];
         let last = self.read(|connection| entries(connection, which, values))?.pop();
         Ok(last.map(|entry| (entry.at, entry.outcome.unwrap_or_default())))
     }
 
     /// Returns publicly uploaded files, and whether the counters showed that they were new.
-    pub fn uploads(&self, payer: Account<'_>) -> Result<Uploads> {
+    pub fn uploads(&self, payer: Payer<'_>) -> Result<Uploads> {
         let select = "SELECT substr(key, length(?4) + 1), state = 'free' AND outcome = ?3 FROM ledger
                       WHERE substr(key, 1, length(?4)) = ?4 AND state IN ('free', 'unknown', 'reserved')
                       AND (owner = ?1 OR ?1 IS NULL AND service = ?2) ORDER BY 2";
-        let values = params![payer.owner, payer.service, ANSWERED, PUBLIC_UPLOAD.as_bytes()];
+        let values = params![payer.key_digest, payer.service, ANSWERED, PUBLIC_UPLOAD.as_bytes()];
         let read = |row: &Row<'_>| Ok((String::from_utf8_lossy(row.get_ref(0)?.as_blob()?).into_owned(), row.get(1)?));
         self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
     }
@@ -329,7 +324,7 @@ impl Store {
     /// without a response, except the entry `except`. Entries that were lost may concern any file.
     pub fn unanswered(
         &self,
-        payer: Account<'_>,
+        payer: Payer<'_>,
         (start, claim): (&[u8], &[u8]),
         except: Option<i64>,
     ) -> Result<Option<Timestamp>> {
@@ -338,14 +333,14 @@ impl Store {
                      AND (profile = '' OR (owner = ?5 OR ?5 IS NULL AND service = ?1)
                           AND (substr(key, 1, length(?2)) = ?2 OR key = ?3)) ORDER BY id DESC LIMIT 1";
         let digest = Sha256::digest(claim).to_vec();
-        let values = params![payer.service, start, digest, except, payer.owner];
+        let values = params![payer.service, start, digest, except, payer.key_digest];
         let last = self.read(|connection| entries(connection, which, values))?.pop();
-        let may_have_succeeded = |entry: &LedgerEntry| match entry.state {
+        let may_have_arrived = |entry: &LedgerEntry| match entry.state {
             State::Unknown => true,
             State::Reserved => !RecordedCall::is_in_flight(&self.folder, &entry.lock),
             State::Charged | State::Free | State::Unsent => false,
         };
-        Ok(last.filter(may_have_succeeded).map(|entry| entry.at))
+        Ok(last.filter(may_have_arrived).map(|entry| entry.at))
     }
 }
 
@@ -373,7 +368,7 @@ impl RecordedCall {
     }
 
     /// Removes the lock files of programs that were killed.
-    fn remove_left(folder: &Path) {
+    fn remove_stale_locks(folder: &Path) {
         for file in folder.join(CALLS).read_dir().into_iter().flatten().flatten() {
             if file.file_name().to_str().is_some_and(|lock| !Self::is_in_flight(folder, lock)) {
                 let _ = fs::remove_file(file.path());
@@ -390,7 +385,7 @@ pub(super) fn entries(connection: &Connection, which: &str, values: impl Params)
 /// Returns the entries of a sender that may belong to the period that contains `now`.
 fn of_period(
     connection: &Connection,
-    payer: Account<'_>,
+    payer: Payer<'_>,
     period: Period,
     now: Timestamp,
 ) -> rusqlite::Result<Vec<LedgerEntry>> {
@@ -400,7 +395,7 @@ fn of_period(
 }
 
 /// Returns the calls of the last hour that are counted in requests, oldest first.
-fn requests(connection: &Connection, payer: Account<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+fn requests(connection: &Connection, payer: Payer<'_>, now: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
     let begin = now.checked_sub(HOUR).unwrap_or(Timestamp::MIN);
     let mut found = since(connection, payer, begin)?;
     found.retain(|entry| entry.unit == Unit::Request.name() && entry.at > begin && entry.at <= now);
@@ -408,9 +403,9 @@ fn requests(connection: &Connection, payer: Account<'_>, now: Timestamp) -> rusq
 }
 
 /// Returns the entries of a sender that were not over before a moment, oldest first.
-fn since(connection: &Connection, payer: Account<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
-    let which = format!("WHERE {OF_SENDER} AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id");
-    entries(connection, &which, params![payer.profile, payer.service, payer.owner, moment.as_millisecond()])
+fn since(connection: &Connection, payer: Payer<'_>, moment: Timestamp) -> rusqlite::Result<Vec<LedgerEntry>> {
+    let which = format!("WHERE {OF_PAYER} AND MAX(at, COALESCE(settled_at, at)) >= ?4 ORDER BY id");
+    entries(connection, &which, params![payer.profile, payer.service, payer.key_digest, moment.as_millisecond()])
 }
 
 /// Returns the calls of the last 60 seconds, newest first, until a named pause ended.
@@ -429,8 +424,8 @@ fn wait(connection: &Connection, entry: &NewEntry<'_>) -> rusqlite::Result<Optio
     if price.is_free() || price.verdict.unit != Unit::Request {
         return Ok(None);
     }
-    let which = format!("WHERE {OF_SENDER} AND outcome LIKE '{TOO_FAST} until %' ORDER BY id DESC LIMIT 1");
-    let payer = params![entry.payer.profile, entry.payer.service, entry.payer.owner];
+    let which = format!("WHERE {OF_PAYER} AND outcome LIKE '{TOO_FAST} until %' ORDER BY id DESC LIMIT 1");
+    let payer = params![entry.payer.profile, entry.payer.service, entry.payer.key_digest];
     let named = entries(connection, &which, payer)?.first().and_then(|entry| entry.pause().flatten());
     // One that is further away was named before the clock was set back.
     let is_ahead = |until: &Timestamp| *until > entry.clock && entry.clock.duration_until(*until) <= HOUR;

@@ -24,7 +24,7 @@ mod values;
 mod work;
 
 pub use inventory::EarlierFile;
-pub use ledger::{ANSWERED, Account, NewEntry, RecordedCall, Reserved, too_fast};
+pub use ledger::{ANSWERED, NewEntry, Payer, RecordedCall, Reserved, too_fast};
 pub use records::Store;
 pub use report_files::{IMPORTED, service_id};
 pub use reports::{NewResponse, ResponsePart, StoredReport, StoredResponse, bare};

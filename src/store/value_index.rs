@@ -1,6 +1,6 @@
 //! The index of values: an SQLite database with the hashes of each report, sorted.
 
-use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, StableKeys, ValueHolder};
+use crate::prevalence::{Prevalence, ReportFigures, SandboxYield, StableBuildHasher, ValueHolder};
 use crate::report::compare::values::{EVERY_LIST, ReportValue};
 use crate::report::identifier::Sha256;
 use crate::report::{Identifier, RowPlace};
@@ -103,7 +103,7 @@ impl ValueIndex {
         )?;
         // The normal form depends on the table of attributes, and may change with the program.
         let version = (env!("CARGO_PKG_VERSION"), SCHEMA, include_str!("../../assets/attributes.tsv"));
-        let version = StableKeys.hash_one(version) as u32 as i32;
+        let version = StableBuildHasher.hash_one(version) as u32 as i32;
         let found: i32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
         if found != version {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {version}; COMMIT"))?;

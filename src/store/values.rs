@@ -5,7 +5,7 @@ use super::report_files::{REPORTS, folder_of, moment};
 use super::reports::identifier_of;
 use super::value_index::{IndexedReport, ValueIndex};
 use super::{Result, StoreError};
-use crate::prevalence::{ReportFigures, StableKeys, ValueHolder};
+use crate::prevalence::{ReportFigures, StableBuildHasher, ValueHolder};
 use crate::report::identifier::Sha256;
 use crate::report::work::in_rounds;
 use crate::report::{Body, Cancel, Identifier, Report, RowPlace};
@@ -58,7 +58,7 @@ impl Store {
     pub fn with_values<T>(&self, work: impl Fn(&ValueIndex) -> rusqlite::Result<T>) -> Result<T> {
         let attempt = || work(&*self.open_values()?);
         let done = attempt().or_else(|why| {
-            if is_of_system(&why) {
+            if is_environment_error(&why) {
                 return Err(why);
             }
             self.remove_values();
@@ -144,7 +144,7 @@ impl Store {
 }
 
 /// Returns whether the disk, its rights or a program prevents use of an index perhaps sound.
-fn is_of_system(why: &rusqlite::Error) -> bool {
+fn is_environment_error(why: &rusqlite::Error) -> bool {
     use ErrorCode::*;
     let is_of_file = matches!(why, rusqlite::Error::ToSqlConversionFailure(_));
     let of_system =
@@ -154,8 +154,8 @@ fn is_of_system(why: &rusqlite::Error) -> bool {
 
 /// Hashes a report's values with their rows, and its lists that may be incomplete; sorts them.
 pub(super) fn indexed_values(report: &Report, cancel: &Cancel) -> io::Result<Vec<(u64, RowPlace)>> {
-    let found = report.values_of(None, &StableKeys, cancel)?.into_iter().map(|value| (value.hash, value.place));
-    let incomplete = report.incomplete_lists(&StableKeys).into_iter().map(|list| (list, RowPlace::default()));
+    let found = report.values_of(None, &StableBuildHasher, cancel)?.into_iter().map(|value| (value.hash, value.place));
+    let incomplete = report.incomplete_lists(&StableBuildHasher).into_iter().map(|list| (list, RowPlace::default()));
     let mut values: Vec<_> = found.chain(incomplete).collect();
     values.sort();
     values.dedup_by_key(|(hash, _)| *hash);

@@ -1,7 +1,7 @@
 //! Records of the user's work: notes, opened files, scans, and the user's privileges.
 
 use super::Result;
-use super::ledger::Account;
+use super::ledger::Payer;
 use super::records::Store;
 use super::report_files::moment;
 use crate::quota::Entitlements;
@@ -129,23 +129,23 @@ impl Store {
     }
 
     /// Records the privileges of a user, because the call for them is paid.
-    pub fn note_privileges(&self, payer: Account<'_>, found: &Entitlements) -> Result<()> {
+    pub fn note_privileges(&self, payer: Payer<'_>, found: &Entitlements) -> Result<()> {
         let premium_api = found.premium_api.is_granted();
         let premium_intelligence = found.premium_intelligence.is_granted();
         let at = found.user_read.map(Timestamp::as_millisecond);
         let insert =
             "INSERT OR REPLACE INTO privileges (profile, service, owner, premium_api, premium_intelligence, at)
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        let values = params![payer.profile, payer.service, payer.owner, premium_api, premium_intelligence, at];
+        let values = params![payer.profile, payer.service, payer.key_digest, premium_api, premium_intelligence, at];
         self.write(|transaction| transaction.execute(insert, values)).map(drop)
     }
 
     /// Returns the entitlements from the privileges that were read last with this profile or key.
-    pub fn privileges(&self, payer: Account<'_>) -> Result<Entitlements> {
+    pub fn privileges(&self, payer: Payer<'_>) -> Result<Entitlements> {
         let select = "SELECT premium_api, premium_intelligence, at FROM privileges
                       WHERE service = ?2 AND (profile = ?1 OR owner = ?3) AND (?3 IS NULL OR owner IS ?3)
                       ORDER BY at DESC LIMIT 1";
-        let values = params![payer.profile, payer.service, payer.owner];
+        let values = params![payer.profile, payer.service, payer.key_digest];
         let read = |row: &Row<'_>| Ok(Entitlements::from_privileges(row.get(0)?, row.get(1)?, moment(row.get(2)?)));
         let found = self.read(|connection| connection.query_row(select, values, read).optional())?;
         Ok(found.unwrap_or_default())

@@ -81,7 +81,7 @@ const ADD: &str = "INSERT INTO behaview.response (service, key, received, digest
 const STATUS: &str = "SELECT person, count(*), count(*) FILTER (WHERE substring(key FOR 10) = 'behaviour '),
     sum(octet_length(packed))::bigint, max(received) FROM behaview.response GROUP BY person ORDER BY 5 DESC";
 
-/// What a call costs while the team store does not respond.
+/// Whether a call is sent while the team store does not respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub enum UnreachablePolicy {
     /// It is sent, and shared later.
@@ -216,8 +216,8 @@ impl Team {
         self.address.label()
     }
 
-    /// Returns whether a failure is the first since the team store last responded.
-    pub fn is_news(&self) -> bool {
+    /// Notes a failure; returns whether it is the first since the team store last responded.
+    pub fn note_failure(&self) -> bool {
         !self.is_told.swap(true, Ordering::Relaxed)
     }
 

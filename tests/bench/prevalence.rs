@@ -1,7 +1,7 @@
 //! The index of values: its cost when reports are stored, and a lookup in a thousand reports.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::print_stdout)]
 
-use behaview::prevalence::StableKeys;
+use behaview::prevalence::StableBuildHasher;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::report::{Body, Cancel, ImportOrigin, Indicators, Report};
 use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
@@ -59,7 +59,7 @@ fn main() {
         work();
         println!("{what} of 30,000 rows: {:.1?}", began.elapsed());
     };
-    time("values", &|| drop(one.values_of(None, &StableKeys, &never).unwrap()));
+    time("values", &|| drop(one.values_of(None, &StableBuildHasher, &never).unwrap()));
     time("indicators", &|| {
         drop(Indicators::among(&one, &|section| 0..one.section(section).unwrap().len(), &|_| None, &never).unwrap())
     });
@@ -90,7 +90,7 @@ fn main() {
         [("that all have", "noise8.example"), ("that one has", "7-3.example"), ("that none has", "x.example")]
     {
         let probe = Report::of_text(value);
-        let values = probe.values_of(None, &StableKeys, &Cancel::default()).unwrap();
+        let values = probe.values_of(None, &StableBuildHasher, &Cancel::default()).unwrap();
         let values: Vec<_> = values.iter().map(Into::into).collect();
         let began = Instant::now();
         let found = all.with_values(|index| index.prevalence(&values, &Untrusted::from("Box"))).unwrap();

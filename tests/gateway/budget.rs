@@ -65,7 +65,7 @@ async fn two_names_of_one_service_and_key_share_a_day() {
     // Where no key is read, that of what the name asked last tells.
     let store = &harness.gateway.store;
     let unread = |profile| {
-        let payer = behaview::store::Account { profile, service: &harness.gateway.service, owner: None };
+        let payer = behaview::store::Payer { profile, service: &harness.gateway.service, key_digest: None };
         store.spent_in(payer, Period::Daily, harness.gateway.now()).unwrap().into_values().sum::<SpentUnits>().total()
     };
     assert_eq!([unread("twin"), unread("new")], [2, 0]);

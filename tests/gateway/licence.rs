@@ -24,12 +24,12 @@ async fn privileges_are_stored_with_their_date() {
     assert_eq!(harness.gateway.store.privileges(harness.gateway.payer()).unwrap(), Entitlements::default());
     let received = harness.fetch(&Request::User).await.unwrap().received;
     let next = gateway(&harness.store(), GatewayHarness::profile(&harness.demo), harness.demo.key());
-    for owner in [next.payer().owner, None] {
-        let payer = behaview::store::Account { owner, ..next.payer() };
+    for owner in [next.payer().key_digest, None] {
+        let payer = behaview::store::Payer { key_digest: owner, ..next.payer() };
         let known = next.store.privileges(payer).unwrap();
         assert_eq!((known.premium_api.is_granted(), known.premium_intelligence.is_granted()), (Some(true), Some(true)));
         assert_eq!(known.user_read.unwrap().as_millisecond(), received.as_millisecond());
     }
-    let stranger = behaview::store::Account { owner: Some(1), ..next.payer() };
+    let stranger = behaview::store::Payer { key_digest: Some(1), ..next.payer() };
     assert_eq!(next.store.privileges(stranger).unwrap(), Entitlements::default());
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::{CliHarness, text};
 use crate::store::store;
-use behaview::prevalence::StableKeys;
+use behaview::prevalence::StableBuildHasher;
 use behaview::report::{Cancel, Report};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn values_lead_to_the_files_that_have_them() {
 #[test]
 fn deleted_reports_leave_no_hash_behind() {
     let (cli, [one, _]) = stored();
-    let values = Report::of_text("c2.example").values_of(None, &StableKeys, &Cancel::default()).unwrap();
+    let values = Report::of_text("c2.example").values_of(None, &StableBuildHasher, &Cancel::default()).unwrap();
     let is_left = |folder: &std::path::Path| {
         ["values.db", "values.db-wal"]
             .iter()

@@ -242,7 +242,7 @@ impl Command {
 
     /// Returns the command that this one runs right now: for the palette's, the chosen one.
     pub(crate) fn resolve(&'static self, model: &Model) -> &'static Self {
-        match (&self.act, model.chosen_item().map(|item| item.does)) {
+        match (&self.act, model.chosen_item().map(|item| item.action)) {
             (Action::Chosen, Some(PaletteAction::Command(command))) => command,
             _ => self,
         }

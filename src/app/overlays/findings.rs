@@ -4,7 +4,7 @@ use crate::app::overlays::{ListSource, ListView, Scope, Target, text_of};
 use crate::app::panes::{FoldStep, Scroll};
 use crate::app::{Effect, Job, JobNumber, KeyContext, ListEntry, Model, OpenReport, ReportJob, Size};
 use crate::export::Part;
-use crate::prevalence::{Prevalence, SandboxValue, StableKeys};
+use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher};
 use crate::report::identifier::Identifier;
 use crate::report::rules::{Marks, Rules, Severity};
 use crate::report::{Body, Cancel, Cancelled, Pane, Report, Row, RowPlace, RowSet};
@@ -234,7 +234,7 @@ impl FoundByRule<'_> {
             let rule = self.of.number;
             let seen_by = input.name.visible_cut(NAME_WIDTH);
             let filter_text = Arc::clone(&self.of.filter_text);
-            let values = report.values_of(Some(place), &StableKeys, &Cancel::default()).unwrap_or_default();
+            let values = report.values_of(Some(place), &StableBuildHasher, &Cancel::default()).unwrap_or_default();
             let value = values.first().map(|value| (value.hash, value.list));
             let also = Vec::new();
             let prevalence = Prevalence::default();

@@ -7,7 +7,7 @@ use crate::app::panes::Scroll;
 use crate::app::{Failure, Job, JobNumber, KeyContext, ListEntry, Model, Overlay, ReportJob, Size};
 pub use crate::export::Part;
 use crate::export::file;
-use crate::prevalence::{Prevalence, StableKeys};
+use crate::prevalence::{Prevalence, StableBuildHasher};
 use crate::report::identifier::Identifier;
 use crate::report::indicators::MergedIndicator;
 use crate::report::{Report, RowPlace, Section};
@@ -64,7 +64,7 @@ impl FoundIndicators {
     /// Returns how common an indicator is among stored files.
     pub fn prevalence(&self, found: &MergedIndicator) -> Prevalence {
         let is_counted = !self.prevalence.is_empty();
-        let hash = is_counted.then(|| found.first.indicator.hashes(&StableKeys).0);
+        let hash = is_counted.then(|| found.first.indicator.hashes(&StableBuildHasher).0);
         hash.and_then(|hash| self.prevalence.get(&hash)).copied().unwrap_or_default()
     }
 

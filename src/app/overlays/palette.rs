@@ -21,7 +21,7 @@ pub struct CommandList {
 /// A command or request, as the palette lists it.
 #[derive(Debug, Clone)]
 pub struct PaletteItem {
-    pub(crate) does: PaletteAction,
+    pub(crate) action: PaletteAction,
     pub keys: String,
     pub name: &'static str,
     pub(crate) label: &'static str,
@@ -101,11 +101,11 @@ fn items(model: &Model) -> Vec<PaletteItem> {
 }
 
 /// Returns a free item without a key.
-fn bare(does: PaletteAction, name: &'static str, help: &'static str, subject: &'static str) -> PaletteItem {
+fn bare(action: PaletteAction, name: &'static str, help: &'static str, subject: &'static str) -> PaletteItem {
     let keys = String::new();
     let tag = KeyPrice::default();
     let requests = Vec::new();
-    PaletteItem { does, keys, name, label: name, help, tag, requests, off: None, subject, is_head: false }
+    PaletteItem { action, keys, name, label: name, help, tag, requests, off: None, subject, is_head: false }
 }
 
 fn subject(name: &str) -> &'static str {
@@ -131,12 +131,12 @@ impl ListSource for CommandList {
     /// Returns matching items, best first and disabled ones last; without text, all by subject.
     fn matching(&self, typed: &str) -> Option<Vec<u32>> {
         let rated = (0..).zip(&self.items).filter_map(|(number, item)| {
-            let later = match item.does {
+            let later = match item.action {
                 PaletteAction::Command(_) => 0,
                 PaletteAction::Read(_) => TOPIC_RATING,
                 PaletteAction::Send(_) => REQUEST_RATING,
             };
-            let rate = rate(typed, item)? + later;
+            let rate = match_cost(typed, item)? + later;
             // Disabled items are last unless the name matches.
             let is_last = item.off.is_some() && !(1..40).contains(&rate);
             Some((is_last, rate + if item.off.is_some() { 60 } else { 0 }, number))
@@ -179,7 +179,7 @@ fn item(command: &'static Command, model: &Model) -> PaletteItem {
 impl PaletteItem {
     /// Returns its price in at most `room` columns, if it can cost anything.
     pub fn price(&self, room: usize) -> Option<String> {
-        match self.does {
+        match self.action {
             PaletteAction::Send(ask) if !ask.input.is_empty() => Some("priced as you type".to_owned()),
             PaletteAction::Send(_) => self.off.is_none().then(|| self.tag.plan.to_string()),
             PaletteAction::Command(command) if command.can_cost() && self.off.is_none() => {
@@ -198,7 +198,7 @@ impl Model {
             return self.warn(format!("{} does not apply here: {why}.", item.name));
         }
         self.overlays.close();
-        match item.does {
+        match item.action {
             PaletteAction::Command(command) => self.run(command),
             PaletteAction::Read(topic) => {
                 self.overlays.put(TextPage::manual(topic, self.overlay_room().width.into()));
@@ -225,8 +225,8 @@ impl Model {
     }
 }
 
-/// Rates a match: key, name, synonym, label, words of the name, help.
-fn rate(typed: &str, item: &PaletteItem) -> Option<usize> {
+/// Rates a match, the best the lowest: key, name, synonym, label, words of the name, help.
+fn match_cost(typed: &str, item: &PaletteItem) -> Option<usize> {
     if typed.is_empty() || item.keys.split(' ').any(|key| key == typed) {
         return Some(0);
     }

@@ -203,7 +203,7 @@ proptest! {
         for window in windows(&looks, &calls, Unit::Request).iter().chain(&final_windows(&looks, &calls, Unit::Request)) {
             for call in &window.calls {
                 let truth = truth[usize::try_from(call.number - 1).unwrap()];
-                if call.may_have_succeeded() && window.finding() == Finding::Free {
+                if call.is_uncertain() && window.finding() == Finding::Free {
                     prop_assert_eq!(truth, 0);
                 }
             }

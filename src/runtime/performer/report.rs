@@ -8,7 +8,7 @@ use crate::app::{LoadedReport, ReportEvent, ReportJob, RulesOrFile, Ticket};
 use crate::export::{Export, Part};
 use crate::files;
 use crate::gateway::Gateway;
-use crate::prevalence::StableKeys;
+use crate::prevalence::StableBuildHasher;
 use crate::report::compare::Matrix;
 use crate::report::document::{self, FoundReport};
 use crate::report::indicators::MergedIndicator;
@@ -32,28 +32,28 @@ impl Performer {
 fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
     match job {
         ReportJob::Index(ticket, body) => index(work, &ticket, body),
-        ReportJob::Evaluate(Ticket { number: job, cancel }, report, rules) => {
-            if let Ok(marks) = loaded(work, rules).evaluate(&report, &cancel) {
+        ReportJob::Evaluate(Ticket { number, cancel }, report, rules) => {
+            if let Ok(marks) = load_rules(work, rules).evaluate(&report, &cancel) {
                 let findings: HashSet<_> = marks.notable().map(|(section, row, _)| (section, row)).collect();
-                work.send(ReportEvent::Evaluated(job, marks));
+                work.send(ReportEvent::Evaluated(number, marks));
                 if let Some((gateway, identifier)) = gateway.zip(report.identifier()) {
                     note_findings(gateway, work, &identifier, findings.len());
                 }
             }
         }
-        ReportJob::EvaluateAll(Ticket { number: job, cancel }, reports, rules) => {
-            if let Ok(mut found) = FindingRow::find_all(&reports, &loaded(work, rules), &cancel) {
+        ReportJob::EvaluateAll(Ticket { number, cancel }, reports, rules) => {
+            if let Ok(mut found) = FindingRow::find_all(&reports, &load_rules(work, rules), &cancel) {
                 FindingRow::count_all(&mut found.0, &|values| count_all(gateway, values));
-                work.send(ReportEvent::AllEvaluated(job, found));
+                work.send(ReportEvent::AllEvaluated(number, found));
             }
         }
-        ReportJob::FindIndicators(Ticket { number: job, cancel }, sources, rules) => {
-            let rules = loaded(work, rules);
+        ReportJob::FindIndicators(Ticket { number, cancel }, sources, rules) => {
+            let rules = load_rules(work, rules);
             let what = Part::Indicators;
             // The same data as in exports.
             let result = Export { sources: &sources, what, rules: &rules, paid: &[], cancel: &cancel }.merged();
             let result = result.map(|(found, reports)| counted(gateway, found, reports));
-            work.send(ReportEvent::Indicators(job, result.map_err(|error| error.to_string())));
+            work.send(ReportEvent::Indicators(number, result.map_err(|error| error.to_string())));
         }
         ReportJob::CheckDocument(body, received) => {
             let (found, problems) = document::reports(&body);
@@ -62,11 +62,11 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
             let problems = problems.iter().map(|problem| format!("{problem}. ")).collect();
             work.send(ReportEvent::DocumentRead(reports, problems));
         }
-        ReportJob::Compare(Ticket { number: job, cancel }, bodies, rules) => {
+        ReportJob::Compare(Ticket { number, cancel }, bodies, rules) => {
             let matrix = Matrix::of(&bodies);
-            work.send(ReportEvent::Compared(job, Arc::new(matrix.clone())));
-            if let Ok(matrix) = matrix.with_techniques(&loaded(work, rules), &cancel) {
-                work.send(ReportEvent::Compared(job, Arc::new(matrix)));
+            work.send(ReportEvent::Compared(number, Arc::new(matrix.clone())));
+            if let Ok(matrix) = matrix.with_techniques(&load_rules(work, rules), &cancel) {
+                work.send(ReportEvent::Compared(number, Arc::new(matrix)));
             }
         }
     }
@@ -75,7 +75,7 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
 /// Counts indicators among stored files; the rarest come first among those that are alike.
 fn counted(gateway: Option<&Gateway>, mut found: Vec<MergedIndicator>, reports: Vec<Report>) -> MergedIndicators {
     let sandbox = |found: &MergedIndicator| reports.get(found.first.report)?.identifier().map(|id| id.parts().sandbox);
-    let hashes = |found: &MergedIndicator| found.first.indicator.hashes(&StableKeys);
+    let hashes = |found: &MergedIndicator| found.first.indicator.hashes(&StableBuildHasher);
     let values: Vec<_> = found.iter().map(|found| (sandbox(found).unwrap_or_default(), hashes(found))).collect();
     let counted = values.iter().map(|(_, (hash, _))| *hash).zip(count_all(gateway, &values));
     let counted: HashMap<_, _> = counted.filter(|(_, counted)| counted.of_files > 0).collect();
@@ -86,7 +86,7 @@ fn counted(gateway: Option<&Gateway>, mut found: Vec<MergedIndicator>, reports: 
     (found, reports, counted)
 }
 
-fn loaded(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
+fn load_rules(work: &Task, rules: RulesOrFile) -> Arc<Rules> {
     rules.unwrap_or_else(|own| {
         let (rules, problems) = read_rules(own.as_deref());
         work.send(ReportEvent::RulesLoaded(Arc::clone(&rules), problems));
@@ -122,14 +122,14 @@ fn index(work: &Task, ticket: &Ticket, mut body: Body) {
     }
 }
 
-/// Reads the shipped rules and the user's, with the latter's errors; a missing file is not one.
+/// Reads the shipped rules and the user's, with the errors in these; a missing file is no error.
 pub(crate) fn read_rules(own: Option<&Path>) -> (Arc<Rules>, Vec<String>) {
     let text = own.map(|own| files::read_text(own, MAX_RULES_BYTES));
     match text {
         Some(Ok(text)) => Rules::read(Some(("rules.toml", &text))),
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => {
             let (rules, mut problems) = Rules::read(None);
-            problems.push(format!("rules.toml cannot be read: {error}; the rules that are shipped work."));
+            problems.push(format!("rules.toml cannot be read: {error}; only the built-in rules are used."));
             (rules, problems)
         }
         _ => Rules::read(None),

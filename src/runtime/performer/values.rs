@@ -4,7 +4,7 @@ use super::Task;
 use crate::app::prevalence::{CountedValue, HolderGroup, PivotSubject, ReportOrigin, ValueEvent, ValueJob};
 use crate::app::{StoreEvent, Ticket};
 use crate::gateway::Gateway;
-use crate::prevalence::{Prevalence, SandboxValue, StableKeys, Twin, ValueHolder};
+use crate::prevalence::{Prevalence, SandboxValue, StableBuildHasher, Twin, ValueHolder};
 use crate::report::compare::values::{ReportValue, ValueKind};
 use crate::report::{Cancel, Identifier, Report, RowPlace};
 use crate::store::{IMPORTED, StoreError};
@@ -64,7 +64,7 @@ pub(super) fn note_findings(gateway: &Gateway, work: &Task, identifier: &Identif
 /// The values of a row or of a report, each once, with their kinds.
 fn values(report: &Report, place: Option<RowPlace>, cancel: &Cancel) -> Vec<(String, ReportValue)> {
     let mut known = HashSet::new();
-    let found = report.values_of(place, &StableKeys, cancel).unwrap_or_default();
+    let found = report.values_of(place, &StableBuildHasher, cancel).unwrap_or_default();
     let found = found.into_iter().filter(|value| known.insert(value.hash));
     found.map(|value| (value.label(report), value)).collect()
 }

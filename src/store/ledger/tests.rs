@@ -15,8 +15,8 @@ fn entry<'a>(price: &'a Price, session: &'a str, at: Timestamp) -> NewEntry<'a> 
     NewEntry { at, clock: at, session, payer, what: "w", claim, price, account: None, budget, per_minute: None }
 }
 
-fn payer(profile: &str, owner: Option<i64>) -> Account<'_> {
-    Account { profile, service: "s", owner }
+fn payer(profile: &str, key_digest: Option<i64>) -> Payer<'_> {
+    Payer { profile, service: "s", key_digest }
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn what_was_sent_and_lost_is_known_at_its_service() {
     assert_eq!(lost(payer("p", Some(7))), None, "it is in flight");
     store.settle(call, price.settle(Outcome::Unknown), "lost", now).unwrap();
     assert_eq!((lost(payer("p", Some(7))), lost(payer("twin", None))), (Some(now), Some(now)));
-    let moved = Account { profile: "p", service: "elsewhere", owner: Some(7) };
-    assert_eq!((lost(moved), lost(Account { owner: None, ..moved })), (Some(now), None));
+    let moved = Payer { profile: "p", service: "elsewhere", key_digest: Some(7) };
+    assert_eq!((lost(moved), lost(Payer { key_digest: None, ..moved })), (Some(now), None));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 use super::*;
 use crate::quota::{Entitlements, Kind, Operation, Outcome, Period, price};
-use crate::store::{Account, NewEntry, Reserved};
+use crate::store::{NewEntry, Payer, Reserved};
 
-const WHOSE: Account<'_> = Account { profile: "p", service: "s", owner: None };
+const WHOSE: Payer<'_> = Payer { profile: "p", service: "s", key_digest: None };
 
 /// Charges a request to the ledger of a store.
 fn charge(store: &Store) {
