@@ -10,16 +10,16 @@ use crate::report::{Indicator, Report, RowPlace};
 use crate::text::Untrusted;
 use std::collections::BTreeSet;
 
-/// Maximum number of values of an attribute that are read.
-const MAX_ROWS: usize = 100;
+/// Maximum number of verdicts, and of times of analysis, that are read.
+const MAX_VERDICTS: usize = 100;
 
 /// Returns the ATT&CK techniques of written rows, each once; empty if the job selects indicators.
 pub(super) fn techniques(opened: &OpenedReport<'_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (section, known) in opened.report.index.sections.iter().enumerate() {
         if has_techniques(&known.name) && !opened.job.what.is_choice() {
-            for row in opened.rows(section).iter().map(|row| *row as usize).take_while(|row| *row < MAX_ROWS) {
-                let record = opened.report.record(RowPlace { section, row });
+            for row in opened.rows(section) {
+                let record = opened.report.record(RowPlace { section, row: *row as usize });
                 found.extend(technique(&record).filter(|_| !record.value.is_empty()));
             }
         }
@@ -41,7 +41,8 @@ pub(super) fn technique(row: &Record<'_>) -> Option<String> {
 /// Returns whether a row is exported without an indicator: a verdict, a technique, the run's time.
 pub(super) fn is_represented(name: &Untrusted, place: RowPlace, report: &Report) -> bool {
     let is_technique = || has_techniques(name) && technique(&report.record(place)).is_some();
-    place.row < MAX_ROWS && (matches!(name.as_bytes(), b"verdicts" | b"analysis_date") || is_technique())
+    let is_verdict = matches!(name.as_bytes(), b"verdicts" | b"analysis_date") && place.row < MAX_VERDICTS;
+    is_verdict || is_technique()
 }
 
 /// Returns whether a text is the number of a technique or subtechnique, such as `T1547.001`.
@@ -59,13 +60,16 @@ pub(super) struct BlockReason {
 }
 
 /// Returns the reason to block an indicator, or not to. Blocked are the run file, unless its
-/// sandbox found it clean, and values in rows of high or medium severity, as malware contacts
-/// harmless hosts too. Values that are common on clean machines are never blocked.
+/// sandbox found it clean or nothing speaks against it, and values in rows of high or medium
+/// severity, as malware contacts harmless hosts too. Values that are common on clean machines are never blocked.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
     let (name, explanation, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match SampleVerdict::of(&opened.report) {
             SampleVerdict::Benign => return Err("its sandbox found it clean"),
             SampleVerdict::Malicious => 0,
+            SampleVerdict::Unknown if !opened.findings().any(|(.., rule)| rule.severity <= Severity::Medium) => {
+                return Err("it has no verdict, and no finding of high or medium severity");
+            }
             _ => 2,
         };
         ("the file that was run".to_owned(), "The file that was run.".to_owned(), activity)

@@ -267,7 +267,10 @@ fn local_hosts_are_not_blocked_frequent_ones_are() {
     let alert = r##"{"rule_msg":"x","alert_severity":"high","alert_context":{"dest_ip":"#","dest_port":443}}"##;
     let url = r##"{"rule_msg":"x","alert_severity":"high","alert_context":{"url":"http://#/x"}}"##;
     let blocked = |alerts: String| {
-        let bundle = parsed(&export_of(&format!(r#"{{"ids_alerts":[{alerts}]}}"#), &["--format", "stix"]));
+        let bundle = parsed(&export_of(
+            &format!(r#"{{"verdicts":["MALWARE"],"ids_alerts":[{alerts}]}}"#),
+            &["--format", "stix"],
+        ));
         // One is the file that was run.
         patterns(&bundle).len() - 1
     };
@@ -362,4 +365,19 @@ fn a_file_that_was_found_clean_is_not_blocked_itself() {
         let found = blocked(&format!(r#"{{"verdicts":{verdicts},{dropped}}}"#));
         assert_eq!(found.iter().any(|pattern| pattern.contains(&sample)), wanted, "{verdicts}: {found:?}");
     }
+}
+
+#[test]
+fn a_file_without_verdict_or_finding_is_not_blocked() {
+    let csv = |attributes: &str| export_of(attributes, &["--format", "csv", "--to-block"]);
+    assert_eq!(csv(r#"{"tags":["X"]}"#).lines().count(), 1, "a heading");
+    assert_eq!(csv(r#"{"tags":["X"],"verdicts":["MALWARE"]}"#).lines().count(), 2);
+}
+
+#[test]
+fn every_technique_of_a_long_list_is_exported() {
+    let all: Vec<_> = (0..150).map(|n| format!(r#"{{"id":"T{}","severity":"LOW"}}"#, 1_000 + n)).collect();
+    let bundle = export_of(&format!(r#"{{"mitre_attack_techniques":[{}]}}"#, all.join(",")), &["--format", "stix"]);
+    let objects = parsed(&bundle)["objects"].as_array().unwrap().clone();
+    assert_eq!(objects.iter().filter(|object| object["type"] == "attack-pattern").count(), 150);
 }
