@@ -59,9 +59,9 @@ pub(super) struct BlockReason {
     pub(super) activity: usize,
 }
 
-/// Returns the reason to block an indicator, or not to. Blocked are the run file, unless its
-/// sandbox found it clean or nothing speaks against it, and values in rows of high or medium
-/// severity, as malware contacts harmless hosts too. Values that are common on clean machines are never blocked.
+/// Returns the reason to block an indicator, or not to. Blocked are the run file, unless found
+/// clean or without verdict and findings, and values in rows of high or medium severity, as malware
+/// contacts harmless hosts too. Values common on clean machines are never blocked.
 pub(super) fn reason(opened: &OpenedReport<'_>, indicator: &Indicator) -> Result<BlockReason, &'static str> {
     let (name, explanation, activity) = if indicator.kind == Kind::Hash && opened.is_sample(&indicator.value) {
         let activity = match SampleVerdict::of(&opened.report) {

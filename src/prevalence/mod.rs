@@ -43,11 +43,11 @@ impl Hasher for StableHasher {
     }
 }
 
-/// Minimum number of a sandbox's stored files to call a value noise or rare: with fewer, the samples
-/// of one family would make their own behaviour look like noise.
+/// Minimum of a sandbox's stored files to call a value noise or rare: with fewer, the samples of
+/// one family would make their own behaviour look like noise.
 pub const MIN_FILES: usize = 8;
 
-/// Share of a sandbox's files, in per cent, from which a value is noise. Not all: some lists are cut.
+/// Share of a sandbox's files, in per cent, that makes a value noise. Not all: some lists are cut.
 pub const NOISE_PERCENT: usize = 80;
 
 /// Share of those files up to which a value is rare; a value of one file always is.

@@ -44,8 +44,8 @@ const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
 const CALLS: &str = "calls";
 
-/// The entries that count for a payer `?1` to `?3`: its own, and the one for lost entries. Without a
-/// key, those of the key that the profile used last count.
+/// The entries that count for a payer `?1` to `?3`: its own, and the one for lost entries. Without
+/// a key, those of the key that the profile used last count.
 const OF_PAYER: &str = "(profile = ?1 AND service = ?2 OR profile = '' OR owner = COALESCE(?3,
     (SELECT owner FROM ledger WHERE profile = ?1 AND service = ?2 AND owner IS NOT NULL ORDER BY id DESC LIMIT 1)))";
 
