@@ -165,7 +165,15 @@ impl Gateway {
     /// Returns the stored response, or else requests it.
     pub async fn get(&self, quote: &Quote, progress: OnProgress<'_>) -> Result<StoredResponse, GatewayError> {
         match self.get_stored(quote) {
-            Err(GatewayError::NotStored) => self.fetch_logged(quote, progress, false).await,
+            Err(GatewayError::NotStored) => match self.fetch_logged(quote, progress, false).await {
+                // What the team has paid for needs no budget, no licence and no key.
+                Err(
+                    error @ (GatewayError::OverBudget(_)
+                    | GatewayError::NotEntitled(_)
+                    | GatewayError::Service { error: ServiceError::NoApiKey(_), .. }),
+                ) => self.get_shared(quote, progress).await.map_err(|_| error),
+                fetched => fetched,
+            },
             found => found,
         }
     }

@@ -19,9 +19,9 @@ use tokio_util::sync::CancellationToken;
 const CLAIM_POLL: Duration = Duration::from_millis(500);
 
 impl Gateway {
-    /// Returns the team store with the key of a response that is shared there.
+    /// Returns the team store with the key of a shared response; never the API key.
     fn team_key(&self, request: &Request) -> Option<(&Arc<Team>, Vec<u8>)> {
-        self.team.as_ref().zip(request.storage_key())
+        self.team.as_ref().zip(request.storage_key()).filter(|_| !self.client.tells_key(request))
     }
 
     /// Takes a response from the team store; waits while a colleague's request is in flight. `None`

@@ -237,8 +237,12 @@ impl Team {
 
     /// Ends a question that takes too long.
     async fn in_time<T>(&self, question: impl Future<Output = Result<T, TeamError>>) -> Result<T, TeamError> {
-        let late = || TeamError::Unreachable(format!("no answer within {} ms", self.timeout.as_millis()));
-        let answer = timeout(self.timeout, question).await.unwrap_or_else(|_| Err(late()));
+        let Ok(answer) = timeout(self.timeout, question).await else {
+            // A connection that is lost without notice would stay open.
+            *self.open.lock().await = None;
+            let late = format!("no answer within {} ms", self.timeout.as_millis());
+            return self.noted(Err(TeamError::Unreachable(late)));
+        };
         self.noted(answer)
     }
 

@@ -18,7 +18,7 @@ mod harness;
 mod server;
 
 use faults::arm;
-use harness::{CliHarness, behaview, errors, json, main_file, text};
+use harness::{CliHarness, behaview, errors, json, main_file, piped, text};
 use server::{Database, server};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -88,6 +88,14 @@ fn group_pays_once_for_lists_and_reports() {
     // Before anything is asked for, its price says who has paid.
     let price = text(&ben.run(&["list", &file, "--dry-run"]));
     assert!(price.contains("0, stored by the team (ana, ") && price.contains("Nothing was sent"), "{price}");
+    // So does the app, where a report of the list that was taken costs nothing either.
+    let laptop = Colleague::new(&cli, &database.url("ben"), PATIENT);
+    let app = text(&piped(&mut laptop.command(&["--plain", &file]), "list\nopen\nquit\n"));
+    assert!(app.contains("free: enter list sandboxes") && app.contains("spent this session: 0"), "{app}");
+    assert!(app.contains("== 1 Processes") && cli.paid() == paid, "{app}");
+    // A budget does not stop what costs nothing.
+    let other = Colleague::new(&cli, &database.url("ben"), PATIENT);
+    assert!(other.run(&["list", &file, "--max-cost", "0"]).status.success());
     let again = ben.run(&["list", &file, "--format", "ids"]);
     assert_eq!((identifiers(&again), cli.paid()), (reports.clone(), paid), "{}", errors(&again));
     assert!(errors(&again).contains("nothing was charged"), "{again:?}");

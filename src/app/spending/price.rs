@@ -42,7 +42,7 @@ impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stored => f.write_str("stored"),
-            Self::Shared(_) => f.write_str("team"),
+            Self::Shared(_) => f.write_str("stored by the team"),
             Self::InFlight => f.write_str("in flight"),
             Self::Offline => f.write_str("offline"),
             Self::NoApiKey => f.write_str("no key"),
