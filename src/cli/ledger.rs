@@ -6,6 +6,7 @@ use crate::export::csv;
 use crate::quota::audit::{self, LedgerEntry, Window};
 use crate::quota::{Period, State};
 use crate::store::Payer;
+use crate::team::{Team, TeamCost};
 
 #[derive(Debug, Args)]
 #[command(after_help = examples("ledger"))]
@@ -15,6 +16,9 @@ pub(super) struct LedgerArgs {
     /// Print JSON, with totals and the comparison
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Print what the team's calls cost, by day, person and operation; others' need the role behaview_lead
+    #[arg(long, conflicts_with_all = ["format", "session"])]
+    team: bool,
     /// Print only the entries, one a line
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<LedgerFormat>,
@@ -64,6 +68,9 @@ impl LedgerArgs {
         let profile = config.profile()?;
         let store = super::setup::open_for_reading(&folders.store)?;
         let service = super::setup::service_of(&profile);
+        if self.team {
+            return self.print_team(&super::team::team(&config)?, &service);
+        }
         let payer = Payer { profile: &profile.name, service: &service, key_digest: None };
         let (time, entries) = self.time.of(store.entries(payer)?, crate::clock::now());
         let (compared, last) = compare(&entries, &store.windows(payer)?).unzip();
@@ -85,6 +92,46 @@ impl LedgerArgs {
                 print(self.json, &shown, || ledger_text(&entries, &totals, last.as_deref()))
             }
         }
+    }
+}
+
+impl LedgerArgs {
+    fn print_team(&self, team: &Team, service: &str) -> Result<()> {
+        let now = crate::clock::now();
+        let (period, since) = match self.time {
+            LedgerTime { all: true, .. } => ("all", Timestamp::UNIX_EPOCH),
+            LedgerTime { month: true, .. } => ("month", Period::Monthly.began(now)),
+            _ => ("today", Period::Daily.began(now)),
+        };
+        let costs = runtime()?.block_on(team.costs(service, since))?;
+        let cost = |cost: &TeamCost| {
+            json!({
+                "day": cost.day,
+                "person": cost.person.unicode(),
+                "operation": cost.operation.unicode(),
+                "unit": cost.unit.unicode(),
+                "calls": cost.calls,
+                "counts_as": cost.charged,
+                "saved": cost.saved,
+            })
+        };
+        let shown = json!({"period": period, "team": costs.iter().map(cost).collect::<Vec<_>>()});
+        print(self.json, &shown, || {
+            let cells = |cost: &TeamCost| {
+                let [person, operation, unit] =
+                    [&cost.person, &cost.operation, &cost.unit].map(|text| text.visible().to_string());
+                let [calls, charged, saved] = [cost.calls, cost.charged, cost.saved].map(thousands);
+                [to_visible(&cost.day).to_string(), person, operation, calls, charged, saved, unit]
+            };
+            match costs.is_empty() {
+                true => "No call of the team was shared in this time; behaview ledger --team --all shows everything.\n"
+                    .to_owned(),
+                false => table(
+                    ["day (UTC)", "person", "operation", ">calls", ">counts as", ">saved", "unit"],
+                    costs.iter().map(cells),
+                ),
+            }
+        })
     }
 }
 

@@ -5,12 +5,13 @@
 use super::reading::is_pending;
 use super::{Gateway, GatewayError, OnProgress, Received, StoredResponse, find_parts};
 use crate::log::Level;
+use crate::quota::audit::LedgerEntry;
 use crate::report::Body;
 use crate::report::page::Page;
 use crate::request::{Quote, Request};
 use crate::service::error::ServiceError;
 use crate::store::{NewResponse, RecordedCall};
-use crate::team::{Team, TeamAnswer, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
+use crate::team::{STORED_BY_TEAM, Team, TeamAnswer, TeamCall, TeamCopy, TeamError, TeamQuestion, UnreachablePolicy};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -182,7 +183,31 @@ impl Gateway {
             }
             let _ = self.store.forget_unshared(&self.service, &key);
         }
+        // What calls cost can wait: responses are free for others once they are shared.
+        if let Err(why) = self.share_calls(team).await {
+            self.log.write(Level::Error, "calls not shared", &[("why", &why)]);
+        }
         None
+    }
+
+    /// Shares the calls of the ledger whose entries have changed.
+    async fn share_calls(&self, team: &Team) -> Result<(), String> {
+        let unshared = self.store.unshared_calls(self.payer(), &self.session).map_err(|error| error.to_string())?;
+        if unshared.calls.is_empty() {
+            return Ok(());
+        }
+        let is_saved = |entry: &LedgerEntry| entry.outcome.as_ref().is_some_and(|why| why.contains(STORED_BY_TEAM));
+        let calls = unshared.calls.iter().map(|(entry, _)| TeamCall {
+            number: entry.number,
+            at: entry.at,
+            operation: entry.operation.clone(),
+            unit: entry.unit.clone(),
+            charged: entry.counts_as,
+            saved: if is_saved(entry) { entry.predicted_max.unwrap_or(1) } else { 0 },
+        });
+        let added = team.add_calls(&unshared.machine, &self.service, &calls.collect::<Vec<_>>()).await;
+        added.map_err(|error| error.to_string())?;
+        self.store.record_shared_calls(&unshared).map_err(|error| error.to_string())
     }
 
     /// Returns a message about a team store that does not respond, once until it does again.

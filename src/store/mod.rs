@@ -25,6 +25,7 @@ mod work;
 
 pub use inventory::EarlierFile;
 pub use ledger::{ANSWERED, NewEntry, Payer, RecordedCall, Reserved, too_fast};
+pub use outbox::UnsharedCalls;
 pub use records::Store;
 pub use report_files::{IMPORTED, service_id};
 pub use reports::{NewResponse, ResponsePart, StoredReport, StoredResponse, bare};

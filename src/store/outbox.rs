@@ -1,16 +1,29 @@
-//! The outbox: keys of responses that are to be shared with the team, until they are.
+//! The outbox: responses and calls that are to be shared with the team, until they are.
 
 use super::Result;
+use super::ledger::{Payer, entries};
 use super::records::Store;
 use super::report_files::{ResponseHeader, moment, place};
 use super::reports::key_of;
+use crate::quota::audit::LedgerEntry;
 use jiff::Timestamp;
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 /// Made with the first response that is to be shared: a store without a team has none.
-const OUTBOX: &str = "CREATE TABLE IF NOT EXISTS outbox (
-    service TEXT NOT NULL, key BLOB NOT NULL, PRIMARY KEY (service, key)
-)";
+const OUTBOX: &str = "
+CREATE TABLE IF NOT EXISTS outbox (service TEXT NOT NULL, key BLOB NOT NULL, PRIMARY KEY (service, key));
+CREATE TABLE IF NOT EXISTS machine (id TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS shared_call (id INTEGER PRIMARY KEY, checksum INTEGER);";
+
+/// Maximum number of calls that are shared at once.
+const MAX_CALLS: usize = 500;
+
+/// Calls to share, each with the checksum of its entry.
+pub struct UnsharedCalls {
+    /// Tells this store's ledger from others of the same person.
+    pub machine: String,
+    pub calls: Vec<(LedgerEntry, Option<i64>)>,
+}
 
 impl Store {
     /// Records that a response of a service, and each report that came with it, is to be shared.
@@ -48,9 +61,51 @@ impl Store {
         Ok(found.map(|(header, bytes)| (moment(header.received), bytes)))
     }
 
+    /// The calls of a profile that the team does not know as they are now, oldest first. Those of
+    /// sessions before the first that shares stay on this machine.
+    pub fn unshared_calls(&self, payer: Payer<'_>, session: &str) -> Result<UnsharedCalls> {
+        self.with_outbox(|transaction| {
+            let id = "SELECT id FROM machine";
+            let machine = transaction.query_row(id, [], |row| row.get(0)).optional()?;
+            let machine = machine.map_or_else(
+                || {
+                    let earlier = "INSERT INTO shared_call SELECT id, checksum FROM ledger WHERE session <> ?1";
+                    transaction.execute(earlier, [session])?;
+                    transaction.execute("INSERT INTO machine VALUES (lower(hex(randomblob(16))))", [])?;
+                    transaction.query_row(id, [], |row| row.get(0))
+                },
+                Ok,
+            )?;
+            let which = format!(
+                "WHERE profile = ?1 AND service = ?2 AND state <> 'reserved' AND NOT EXISTS
+                 (SELECT 1 FROM shared_call s WHERE s.id = ledger.id AND s.checksum IS ledger.checksum)
+                 ORDER BY id LIMIT {MAX_CALLS}"
+            );
+            let entries = entries(transaction, &which, [payer.profile, payer.service])?;
+            let mut select = transaction.prepare("SELECT checksum FROM ledger WHERE id = ?1")?;
+            let with_checksum = |entry: LedgerEntry| {
+                let checksum = select.query_row([entry.number], |row| row.get(0))?;
+                Ok((entry, checksum))
+            };
+            Ok(UnsharedCalls {
+                machine,
+                calls: entries.into_iter().map(with_checksum).collect::<rusqlite::Result<_>>()?,
+            })
+        })
+    }
+
+    /// Records that the team knows these calls.
+    pub fn record_shared_calls(&self, shared: &UnsharedCalls) -> Result<()> {
+        self.with_outbox(|transaction| {
+            let mut insert = transaction.prepare("INSERT OR REPLACE INTO shared_call VALUES (?1, ?2)")?;
+            let mut record = |number: i64, checksum: Option<i64>| insert.execute(params![number, checksum]).map(drop);
+            shared.calls.iter().try_for_each(|(entry, checksum)| record(entry.number, *checksum))
+        })
+    }
+
     fn with_outbox<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
         self.write(|transaction| {
-            transaction.execute(OUTBOX, [])?;
+            transaction.execute_batch(OUTBOX)?;
             work(transaction)
         })
     }

@@ -9,9 +9,11 @@
 
 mod address;
 mod error;
+mod ledger;
 mod schema;
 
 pub use error::TeamError;
+pub use ledger::{TeamCall, TeamCost};
 pub use schema::TeamRole;
 
 use crate::environment::Variables;
@@ -52,6 +54,9 @@ const MAX_SHARED_BYTES: u64 = 256 << 20;
 
 /// The zstd level of shared bytes.
 const LEVEL: i32 = 3;
+
+/// Start of the label of a copy, by which the ledger knows what the team has saved.
+pub const STORED_BY_TEAM: &str = "stored by the team";
 
 const FIND: &str = "SELECT id, person, received, digest, length, octet_length(packed)::bigint, key
     FROM behaview.response WHERE service = $1 AND sha256(key) = sha256($2) AND key = $2 AND id <> ALL ($3)
@@ -171,7 +176,7 @@ pub struct TeamShare {
 impl TeamCopy {
     /// Who paid for it, and when.
     pub fn label(&self) -> String {
-        format!("stored by the team ({}, {})", self.person.visible_cut(40), self.received.strftime("%F"))
+        format!("{STORED_BY_TEAM} ({}, {})", self.person.visible_cut(40), self.received.strftime("%F"))
     }
 
     fn read(row: &Row) -> Result<Self, TeamError> {

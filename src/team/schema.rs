@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 /// Each version of the schema by the statements that make it from the one before.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("ledger.sql")];
 
 /// Identifies the lock that excludes a second migration.
 const LOCK: i64 = 0x6265_6861_7669_6577;

@@ -19,6 +19,7 @@ mod server;
 
 use faults::arm;
 use harness::{CliHarness, behaview, errors, json, main_file, piped, text};
+use serde_json::Value;
 use server::{Database, server};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -112,6 +113,17 @@ fn group_pays_once_for_lists_and_reports() {
     let manual = include_str!("../../assets/help/json.md").split("## team status").nth(1).unwrap();
     assert!(members.iter().all(|member| manual.contains(member.as_str())), "{members:?}");
     assert!(status["reports"].as_u64() >= Some(4) && status["bytes"].as_u64() > Some(0), "{status}");
+    // Who leads sees what everyone spent and saved, others see their own.
+    let dora = Colleague::new(&cli, &database.url("dora"), PATIENT);
+    let costs =
+        |person: &Colleague| json(&person.run(&["ledger", "--team", "--json"]))["team"].as_array().unwrap().clone();
+    let sum = |rows: &[Value], name: &str, column: &str| -> u64 {
+        rows.iter().filter(|row| row["person"] == name).map(|row| row[column].as_u64().unwrap()).sum()
+    };
+    let (all, own) = (costs(&dora), costs(&ben));
+    assert_eq!((sum(&all, "ana", "counts_as"), sum(&all, "ben", "counts_as")), (paid as u64, 1), "{all:?}");
+    assert!(sum(&all, "ben", "saved") >= 1 && own.iter().all(|row| row["person"] == "ben"), "{own:?}");
+    assert_eq!((sum(&own, "ben", "calls"), all.len() > own.len()), (sum(&all, "ben", "calls"), true));
     assert_eq!(database.ask("SELECT count(*) FROM behaview.claim"), "0");
 }
 
@@ -199,6 +211,8 @@ fn database_refuses_a_forged_name_and_every_change() {
         ("ben", "UPDATE behaview.response SET packed = 'x'".to_owned()),
         ("ben", "DELETE FROM behaview.response".to_owned()),
         ("ben", "INSERT INTO behaview.claim (service, key, token, person) VALUES ('s', 'k', 't', 'ana')".to_owned()),
+        ("ben", "UPDATE behaview.call SET person = 'ben'".to_owned()),
+        ("ben", "DELETE FROM behaview.call".to_owned()),
         ("ben", "SET ROLE admin".to_owned()),
         ("carl", add("", "")),
     ] {
@@ -209,6 +223,8 @@ fn database_refuses_a_forged_name_and_every_change() {
     // Another's claim can be neither released nor taken while it is renewed.
     database.refusal("ana", "INSERT INTO behaview.claim (service, key, token) VALUES ('s', 'k', 'of ana')");
     database.refusal("ben", "DELETE FROM behaview.claim; UPDATE behaview.claim SET token = 'of ben'");
+    database.refusal("ben", "UPDATE behaview.call SET charged = 99");
+    assert_eq!(database.ask("SELECT max(charged) FROM behaview.call WHERE person = 'ana'"), "1");
     assert_eq!(database.ask("SELECT token || person FROM behaview.claim WHERE service = 's'"), "of anaana");
     // Who may only read takes what is shared, and pays for the rest without a claim.
     let carl = Colleague::new(&cli, &database.url("carl"), PATIENT);

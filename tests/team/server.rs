@@ -69,7 +69,7 @@ fn lock() -> MutexGuard<'static, ()> {
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A database of its own, with the people ana and ben, and carl who may only read.
+/// A database of its own, with the people ana and ben, carl who may only read, and dora who leads.
 pub struct Database {
     pub name: String,
     pub port: u16,
@@ -90,7 +90,7 @@ impl Database {
             std::thread::sleep(Duration::from_millis(20));
         };
         threads.block_on(admin.batch_execute(&format!("CREATE DATABASE {name}"))).unwrap();
-        for person in ["ana", "ben", "carl"] {
+        for person in ["ana", "ben", "carl", "dora"] {
             // Another test may have made it.
             let _ = threads
                 .block_on(admin.batch_execute(&format!("CREATE ROLE {person} LOGIN PASSWORD 'pw-{person}-5ecret'")));
@@ -111,7 +111,7 @@ impl Database {
         behaview.args(["team", "init"]).env("BEHAVIEW_TEAM_URL", self.url("admin"));
         let output = behaview.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        self.run("GRANT behaview_analyst TO ana, ben; GRANT behaview_reader TO carl");
+        self.run("GRANT behaview_analyst TO ana, ben; GRANT behaview_reader TO carl; GRANT behaview_lead TO dora");
     }
 
     pub fn run(&self, statements: &str) {
