@@ -5,7 +5,7 @@ use super::watch::{Polls, max_cost, note, watch};
 use super::*;
 use crate::gateway::hash_file;
 use crate::report::analysis::{submitted, upload_address};
-use crate::request::{LONGEST_RETENTION, Password, ScanOptions, Submission, UploadAddress, UploadLimit};
+use crate::request::{Password, ScanOption, ScanOptions, Submission, UploadAddress, UploadLimit};
 use crate::runtime::prompt_hidden;
 
 const MAX_PASSWORD_BYTES: u64 = 4096;
@@ -17,17 +17,32 @@ pub(super) struct SubmitArgs {
     #[arg(value_parser = document::path())]
     file: PathBuf,
     /// The sandbox that runs it
-    #[arg(long, value_name = "NAME", value_parser = non_empty)]
-    sandbox: Option<String>,
+    #[arg(long, value_name = "NAME", value_parser = value_of(ScanOption::Sandbox))]
+    sandbox: Option<OptionValue>,
     /// Whether it has access to the internet; with it, its servers can see that it is run
-    #[arg(long, value_name = "yes|no", value_parser = crate::app::scan::yes_or_no)]
-    internet: Option<bool>,
-    /// Retention of the file and its reports, in days
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=i64::from(LONGEST_RETENTION)))]
-    keep_days: Option<u8>,
+    #[arg(long, value_name = "yes|no", value_parser = value_of(ScanOption::Internet))]
+    internet: Option<OptionValue>,
+    /// Retention of the file and its reports, in days: 1 to 28
+    #[arg(long, value_name = "N", value_parser = value_of(ScanOption::Retention))]
+    keep_days: Option<OptionValue>,
     /// The command line that it is run with
-    #[arg(long, value_name = "WORDS", value_parser = non_empty)]
-    command_line: Option<String>,
+    #[arg(long, value_name = "WORDS", value_parser = value_of(ScanOption::CommandLine))]
+    command_line: Option<OptionValue>,
+    /// Where it is stored: US, CA, EU or GB
+    #[arg(long, value_name = "REGION", value_parser = value_of(ScanOption::Region))]
+    region: Option<OptionValue>,
+    /// Whether the sandbox reads its encrypted connections
+    #[arg(long, value_name = "yes|no", value_parser = value_of(ScanOption::InterceptTls))]
+    intercept_tls: Option<OptionValue>,
+    /// Language and country of the machine that runs it, such as EN_US
+    #[arg(long, value_name = "LOCALE", value_parser = value_of(ScanOption::Locale))]
+    locale: Option<OptionValue>,
+    /// Length of an interactive run, in seconds: 60 to 1800
+    #[arg(long, value_name = "N", value_parser = value_of(ScanOption::InteractionTimeout))]
+    interaction_timeout: Option<OptionValue>,
+    /// Whether no sandbox runs it: only its static properties are analysed
+    #[arg(long, value_name = "yes|no", value_parser = value_of(ScanOption::DisableSandbox))]
+    disable_sandbox: Option<OptionValue>,
     /// A file whose first line is the archive's password; - for standard input
     #[arg(long, value_name = "FILE", value_parser = document::path())]
     password_file: Option<PathBuf>,
@@ -42,6 +57,14 @@ pub(super) struct SubmitArgs {
     polls: Polls,
     #[command(flatten)]
     agreed: AgreedPrice,
+}
+
+/// An option of a scan, and its value as it is sent.
+type OptionValue = (ScanOption, String);
+
+/// Returns the parser of an option's value.
+fn value_of(option: ScanOption) -> impl Fn(&str) -> Result<OptionValue, String> + Clone + Send + Sync + 'static {
+    move |typed| Ok((option, option.parse(typed)?))
 }
 
 impl SubmitArgs {
@@ -103,17 +126,20 @@ impl SubmitArgs {
         };
         let (file, size) = hash_file(&self.file, profile.largest_upload()).map_err(|error| unsendable(&error))?;
         let limit = profile.fitting(size).ok_or_else(|| unsendable(&"it is too large"))?;
-        let options = ScanOptions {
-            sandbox: self.sandbox.clone(),
-            internet: self.internet,
-            retention: self.keep_days,
-            command_line: self.command_line.clone(),
-            password,
-        };
+        let options = self.options().map_err(|why| FailureKind::Usage.error(why))?.with_password(password);
         let submission = Arc::new(Submission { path: self.file.clone(), file, size, options, sent: None });
         let sent =
             setup.gateway.unanswered(&Request::PrivateScan { submission: Arc::clone(&submission), to: None }, None)?;
         Ok((Arc::new(Submission { sent, ..Arc::unwrap_or_clone(submission) }), limit))
+    }
+
+    fn options(&self) -> Result<ScanOptions, String> {
+        let mut options = ScanOptions::default();
+        let machine = [&self.sandbox, &self.internet, &self.command_line, &self.intercept_tls, &self.locale];
+        let others = [&self.keep_days, &self.region, &self.interaction_timeout, &self.disable_sandbox];
+        let given = machine.into_iter().chain(others).flatten();
+        given.into_iter().try_for_each(|(option, value)| options.set(*option, value))?;
+        Ok(options)
     }
 
     /// Reads the password from a file or the terminal; a dry run needs none.
@@ -147,12 +173,6 @@ fn with_upload_check(setup: &Setup, file: &Sha256, error: anyhow::Error) -> anyh
 fn upload_check_hint(setup: &Setup, file: &Sha256) -> String {
     let poll = Request::PrivateAnalyses { file: file.clone() }.quote(&setup.entitled);
     format!("behaview watch --max-polls 1 {file} finds its scan: {}", poll.price().short())
-}
-
-/// Rejects an empty option: the effect of an empty form field is not documented.
-fn non_empty(typed: &str) -> Result<String, String> {
-    let is_empty = typed.trim().is_empty();
-    if is_empty { Err("it is empty; without the option the service decides".to_owned()) } else { Ok(typed.to_owned()) }
 }
 
 fn password_error(error: std::io::Error) -> anyhow::Error {

@@ -7,6 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// Encodes all but the unreserved characters of RFC 3986 in a path segment or parameter.
@@ -124,8 +125,13 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     percent_encode(bytes, ENCODED).to_string()
 }
 
-/// Maximum retention of a private file, in days.
-pub const LONGEST_RETENTION: u8 = 28;
+/// Retention of a private file, in days.
+const RETENTION_DAYS: RangeInclusive<u16> = 1..=28;
+
+/// Seconds of an interactive run.
+const INTERACTION_SECONDS: RangeInclusive<u16> = 60..=1800;
+
+const REGIONS: [&str; 4] = ["US", "CA", "EU", "GB"];
 
 /// A file to scan: path, hash, size in bytes, and options.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -139,15 +145,11 @@ pub struct Submission {
     pub sent: Option<Timestamp>,
 }
 
-/// The options of a scan; the installation has defaults.
+/// The options of a scan, each with its value as it is sent; the installation has defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScanOptions {
-    pub sandbox: Option<String>,
-    pub internet: Option<bool>,
-    /// Days that the service stores the file and its reports, at most [`LONGEST_RETENTION`].
-    pub retention: Option<u8>,
-    pub command_line: Option<String>,
-    pub password: Option<Password>,
+    values: BTreeMap<ScanOption, String>,
+    password: Option<Password>,
 }
 
 names! {
@@ -159,6 +161,51 @@ names! {
         Retention "retention" "retention_period_days",
         CommandLine "command_line" "command_line",
         Password "password" "password",
+        Region "region" "storage_region",
+        InterceptTls "intercept_tls" "intercept_tls",
+        Locale "locale" "locale",
+        InteractionTimeout "interaction_timeout" "interaction_timeout",
+        DisableSandbox "disable_sandbox" "disable_sandbox",
+    }
+}
+
+impl ScanOption {
+    /// Returns typed text as it is sent.
+    ///
+    /// # Errors
+    ///
+    /// The text is no value of the option.
+    pub fn parse(self, typed: &str) -> Result<String, String> {
+        let plain = typed.trim();
+        let within = |range: &RangeInclusive<u16>| plain.parse().is_ok_and(|number| range.contains(&number));
+        match self {
+            // A blank may be part of a password.
+            Self::Password => return Ok(typed.to_owned()),
+            _ if plain.is_empty() => return Err("it is empty; without the option the service decides".to_owned()),
+            Self::Internet | Self::InterceptTls | Self::DisableSandbox => {
+                return match plain.to_ascii_lowercase().as_str() {
+                    "y" | "yes" | "true" | "on" => Ok("true".to_owned()),
+                    "n" | "no" | "false" | "off" => Ok("false".to_owned()),
+                    _ => Err(format!("{} is yes or no", self.name().replace('_', " "))),
+                };
+            }
+            Self::Retention if !within(&RETENTION_DAYS) => {
+                return Err("the service stores a file for 1 to 28 days".to_owned());
+            }
+            Self::InteractionTimeout if !within(&INTERACTION_SECONDS) => {
+                return Err("an interactive run takes 60 to 1800 seconds".to_owned());
+            }
+            Self::Region => {
+                let region = plain.to_ascii_uppercase();
+                let unknown = || format!("the regions are {}", REGIONS.join(", "));
+                return if REGIONS.contains(&region.as_str()) { Ok(region) } else { Err(unknown()) };
+            }
+            Self::Locale if !plain.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) => {
+                return Err("a locale is such as EN_US".to_owned());
+            }
+            _ => {}
+        }
+        Ok(plain.to_owned())
     }
 }
 
@@ -170,8 +217,7 @@ impl Submission {
 
     /// The file and its options without the password; identifies a duplicate scan.
     pub(super) fn claim(&self) -> String {
-        let options = ScanOptions { password: None, ..self.options.clone() };
-        let options: Vec<_> = options.values().map(|(option, value)| (option.field(), value)).collect();
+        let options: Vec<_> = self.options.values.iter().map(|(option, value)| (option.field(), value)).collect();
         format!("{}{options:?}", Self::claims_of(&self.file))
     }
 
@@ -182,18 +228,36 @@ impl Submission {
 }
 
 impl ScanOptions {
-    /// The options that are set, each with its value as it is sent.
-    pub(crate) fn values(&self) -> impl Iterator<Item = (ScanOption, String)> + '_ {
-        ScanOption::ALL.into_iter().filter_map(|option| Some((option, self.value(option)?)))
+    /// Sets an option to typed text; an empty text leaves it to the installation.
+    ///
+    /// # Errors
+    ///
+    /// The text is no value of the option.
+    pub fn set(&mut self, option: ScanOption, typed: &str) -> Result<(), String> {
+        match option {
+            ScanOption::Password => self.password = Password::new(typed.to_owned()),
+            _ if typed.trim().is_empty() => {}
+            _ => drop(self.values.insert(option, option.parse(typed)?)),
+        }
+        Ok(())
     }
 
-    fn value(&self, option: ScanOption) -> Option<String> {
-        match option {
-            ScanOption::Sandbox => self.sandbox.clone(),
-            ScanOption::Internet => self.internet.map(|is_on| is_on.to_string()),
-            ScanOption::Retention => self.retention.map(|days| days.to_string()),
-            ScanOption::CommandLine => self.command_line.clone(),
-            ScanOption::Password => self.password.as_ref().map(|password| password.0.clone()),
-        }
+    /// Returns the options with a password, which is in none of their texts.
+    pub fn with_password(self, password: Option<Password>) -> Self {
+        Self { password, ..self }
+    }
+
+    pub(super) fn password(&self) -> Option<&Password> {
+        self.password.as_ref()
+    }
+
+    pub(super) fn has_internet(&self) -> bool {
+        self.values.get(&ScanOption::Internet).is_some_and(|value| value == "true")
+    }
+
+    /// Returns the options that are set, each with its value as it is sent.
+    pub(super) fn values(&self) -> BTreeMap<ScanOption, &str> {
+        let password = self.password.iter().map(|password| (ScanOption::Password, password.0.as_str()));
+        self.values.iter().map(|(option, value)| (*option, value.as_str())).chain(password).collect()
     }
 }

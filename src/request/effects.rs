@@ -44,7 +44,7 @@ impl Request {
                 "The public file is analysed again: its public reports change, and other customers can see the request."
                     .to_owned(),
             ),
-            Self::PrivateScan { submission, .. } if submission.options.internet == Some(true) => Some(format!(
+            Self::PrivateScan { submission, .. } if submission.options.has_internet() => Some(format!(
                 "{} runs with access to the internet: the hosts that it contacts can see that it runs.",
                 submission.name()
             )),

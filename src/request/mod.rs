@@ -6,8 +6,8 @@ mod effects;
 mod key;
 
 pub use address::{
-    Address, LONGEST_RETENTION, Method, Password, RequestContext, ScanOption, ScanOptions, Submission, Upload,
-    UploadAddress, UploadLimit, Version,
+    Address, Method, Password, RequestContext, ScanOption, ScanOptions, Submission, Upload, UploadAddress, UploadLimit,
+    Version,
 };
 pub use effects::again;
 pub use key::Artifact;
@@ -266,7 +266,7 @@ impl Request {
     /// The password of the uploaded file, as it is sent; it must not appear anywhere else.
     pub(crate) fn password(&self) -> Option<&Password> {
         let Self::PrivateScan { submission, .. } = self else { return None };
-        submission.options.password.as_ref()
+        submission.options.password()
     }
 
     /// The identity of a request in flight, for other programs: the storage key of its response, or
@@ -326,7 +326,7 @@ fn scan_address(submission: &Submission, to: Option<UploadAddress>, context: &Re
     let file = Some((submission.file.clone(), submission.size));
     let address = Address { upload: Some(Upload { path: submission.path.clone(), file, to }), ..address };
     let field = |option| context.fields.get(&option).cloned().unwrap_or_else(|| ScanOption::field(option).to_owned());
-    submission.options.values().fold(address, |address, (option, value)| address.with(field(option), value))
+    submission.options.values().into_iter().fold(address, |address, (option, value)| address.with(field(option), value))
 }
 
 fn joined(files: &[FileHash]) -> String {

@@ -60,7 +60,7 @@ fn claims_differ_by_all_but_password_and_path() {
     };
     let password = Password::new("hunter2".to_owned());
     let plain = scan("ab", ScanOptions::default()).claim().unwrap();
-    assert_eq!(scan("ab", ScanOptions { password, ..ScanOptions::default() }).claim().unwrap(), plain);
+    assert_eq!(scan("ab", ScanOptions::default().with_password(password)).claim().unwrap(), plain);
     let to = Some(UploadAddress::new("".into()));
     let large = match scan("ab", ScanOptions::default()) {
         Request::PrivateScan { submission, .. } => Request::PrivateScan { submission, to },
@@ -71,16 +71,19 @@ fn claims_differ_by_all_but_password_and_path() {
     assert_eq!(public("a", Some((file(), 1))), public("./a", Some((file(), 1))), "the path is a name");
     assert_eq!(public("a", None), None, "its content is unknown");
     let hash = FileHash::parse(&"ab".repeat(32)).unwrap();
+    let mut week = ScanOptions::default();
+    week.set(ScanOption::Retention, "7").unwrap();
+    week.set(ScanOption::CommandLine, "(\"retention_period_days\", \"9\")").unwrap();
     let others = [
         scan("cd", ScanOptions::default()),
-        scan("ab", ScanOptions { retention: Some(1), ..ScanOptions::default() }),
+        scan("ab", week.clone()),
         Request::V2Scan { path: "a".into(), file: Some((file(), 1)) },
         Request::Rescan { file: hash },
         Request::PrivateDelete { file: file(), only_from_storage: true },
         Request::PrivateDelete { file: file(), only_from_storage: false },
         Request::Behaviour { identifier: named("x") },
     ];
-    let mut claims: Vec<_> = others.iter().map(|request| request.claim().unwrap()).chain([plain]).collect();
+    let mut claims: Vec<_> = others.iter().map(|request| request.claim().unwrap()).chain([plain.clone()]).collect();
     claims.sort();
     claims.dedup();
     assert_eq!(claims.len(), 8);

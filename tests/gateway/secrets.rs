@@ -153,7 +153,7 @@ async fn an_error_that_repeats_the_password_is_not_quoted() {
         let path = folder.path().join("sample.bin");
         std::fs::write(&path, b"nothing").unwrap();
         let (file, size) = behaview::gateway::hash_file(&path, 100).unwrap();
-        let options = ScanOptions { password: Password::new("hunter2".to_owned()), ..ScanOptions::default() };
+        let options = ScanOptions::default().with_password(Password::new("hunter2".to_owned()));
         let submission = Arc::new(Submission { path, file, size, options, sent: None });
         let printed = match harness::fetch(&gateway, &Request::PrivateScan { submission, to: None }).await {
             Ok(answer) => String::from_utf8_lossy(&bytes(&answer)).into_owned(),

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use behaview::gateway::{Received, hash_file};
 use behaview::quota::Entitlements;
 use behaview::report::analysis::{submitted, upload_address};
-use behaview::request::{Password, ScanOptions, Submission, UploadAddress};
+use behaview::request::{ScanOption, ScanOptions, Submission, UploadAddress};
 
 use super::*;
 
@@ -49,13 +49,9 @@ async fn address(harness: &GatewayHarness) -> UploadAddress {
 #[tokio::test]
 async fn upload_arrives_intact_with_its_options() {
     let harness = GatewayHarness::begin().await;
-    let options = ScanOptions {
-        sandbox: Some("CAPE".to_owned()),
-        internet: Some(false),
-        retention: Some(7),
-        command_line: Some("-a \"b c\"".to_owned()),
-        password: Password::new("hunter2-hunter2".to_owned()),
-    };
+    let values = ["CAPE", "no", "7", "-a \"b c\"", "hunter2-hunter2", "eu", "yes", "ES_ES", "60", "off"];
+    let mut options = ScanOptions::default();
+    ScanOption::ALL.into_iter().zip(values).for_each(|(option, value)| options.set(option, value).unwrap());
     let submission = submission(file(&harness, "a sample.bin", 700_000), options);
     let told = Mutex::new(Vec::new());
     let progress = |received| match received {
@@ -75,6 +71,11 @@ async fn upload_arrives_intact_with_its_options() {
         ("retention_period_days", "7"),
         ("command_line", "-a \"b c\""),
         ("password", "hunter2-hunter2"),
+        ("storage_region", "EU"),
+        ("intercept_tls", "true"),
+        ("locale", "ES_ES"),
+        ("interaction_timeout", "60"),
+        ("disable_sandbox", "false"),
     ];
     assert_eq!(taken[0].fields, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let told = told.into_inner().unwrap();

@@ -8,7 +8,7 @@ use crate::app::{Effect, Failure};
 use crate::export::file;
 use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::Sha256;
-use crate::request::{LONGEST_RETENTION, Password, Request, ScanOption, ScanOptions, Submission, UploadLimit};
+use crate::request::{Request, ScanOption, ScanOptions, Submission, UploadLimit};
 use jiff::Timestamp;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,13 +44,18 @@ pub struct ScanField {
     pub option: Option<ScanOption>,
 }
 
-pub static FIELDS: [ScanField; 6] = [
+pub static FIELDS: [ScanField; 11] = [
     ScanField { label: "File", hint: "path of the file", option: None },
     field("Sandbox", "its name; empty for all that the service likes", ScanOption::Sandbox),
     field("Internet", "yes or no; empty for the service's default", ScanOption::Internet),
     field("Keep days", "1 to 28; empty for the service's default", ScanOption::Retention),
     field("Command line", "what it is run with", ScanOption::CommandLine),
     field("Password", "what it is encrypted with; never shown, stored or logged", ScanOption::Password),
+    field("Region", "where it is stored: US, CA, EU or GB; empty for the group's", ScanOption::Region),
+    field("Intercept TLS", "yes or no; empty for the service's default", ScanOption::InterceptTls),
+    field("Locale", "such as EN_US; empty for the service's default", ScanOption::Locale),
+    field("Interaction", "60 to 1800 seconds; empty for the service's default", ScanOption::InteractionTimeout),
+    field("No sandbox", "yes to run it in none; empty for no", ScanOption::DisableSandbox),
 ];
 
 const fn field(label: &'static str, hint: &'static str, option: ScanOption) -> ScanField {
@@ -85,16 +90,7 @@ impl SubmitForm {
     pub(crate) fn options(&self) -> Result<ScanOptions, String> {
         let mut options = ScanOptions::default();
         for (field, typed) in FIELDS.iter().zip(self.fields.iter().map(|field| &field.text)) {
-            // A blank may be part of a password.
-            let plain = Some(typed.trim()).filter(|plain| !plain.is_empty()).map(str::to_owned);
-            match field.option {
-                Some(ScanOption::Sandbox) => options.sandbox = plain,
-                Some(ScanOption::CommandLine) => options.command_line = plain,
-                Some(ScanOption::Password) => options.password = Password::new(typed.clone()),
-                Some(ScanOption::Internet) => options.internet = plain.as_deref().map(yes_or_no).transpose()?,
-                Some(ScanOption::Retention) => options.retention = plain.as_deref().map(days).transpose()?,
-                None => {}
-            }
+            field.option.map_or(Ok(()), |option| options.set(option, typed))?;
         }
         Ok(options)
     }
@@ -126,19 +122,6 @@ impl FormSource for FileToScan {
     }
 }
 
-pub fn yes_or_no(typed: &str) -> Result<bool, String> {
-    match typed.to_ascii_lowercase().as_str() {
-        "y" | "yes" | "true" | "on" => Ok(true),
-        "n" | "no" | "false" | "off" => Ok(false),
-        _ => Err("internet access is yes or no".to_owned()),
-    }
-}
-
-pub(crate) fn days(typed: &str) -> Result<u8, String> {
-    let days = typed.parse().ok().filter(|days| (1..=LONGEST_RETENTION).contains(days));
-    days.ok_or_else(|| format!("the service stores a file for 1 to {LONGEST_RETENTION} days"))
-}
-
 /// Returns the total price of a submission; a large file needs an upload address first.
 pub fn price_of(submission: &Arc<Submission>, limit: UploadLimit, entitled: &Entitlements) -> Plan {
     let scan = Request::PrivateScan { submission: Arc::clone(submission), to: None };
@@ -153,6 +136,7 @@ pub(crate) fn unsent(why: String) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Password;
 
     #[test]
     fn what_is_typed_becomes_what_the_sandboxes_are_told() {
@@ -161,13 +145,27 @@ mod tests {
             form.fields[field].paste(text);
         }
         let options = form.options().unwrap();
-        assert_eq!((options.internet, options.retention), (Some(true), Some(28)));
-        assert_eq!(options.password, Password::new(" hunter2 ".to_owned()));
+        let mut expected = ScanOptions::default().with_password(Password::new(" hunter2 ".to_owned()));
+        let set = [("CAPE", ScanOption::Sandbox), ("true", ScanOption::Internet), ("28", ScanOption::Retention)];
+        set.into_iter()
+            .chain([("-x 1", ScanOption::CommandLine)])
+            .for_each(|(text, option)| expected.set(option, text).unwrap());
+        assert_eq!(options, expected);
         assert!(!format!("{form:?}").contains("hunter2"));
         assert_eq!(form.path(), PathBuf::from("/a b"));
         form.fields[3].text = "29".to_owned();
         assert!(form.options().unwrap_err().contains("1 to 28"));
         form.fields[2].text = "perhaps".to_owned();
         assert!(form.options().is_err() && form.submission().is_none());
+        form.fields[2].text.clear();
+        form.fields[3].text.clear();
+        for (field, text) in (6..).zip(["eu", "no", "ES_ES", "59", ""]) {
+            form.fields[field].paste(text);
+        }
+        assert!(form.options().unwrap_err().contains("60 to 1800"));
+        form.fields[9].text = "60".to_owned();
+        assert!(form.options().is_ok());
+        form.fields[6].text = "DE".to_owned();
+        assert_eq!(form.options().unwrap_err(), "the regions are US, CA, EU, GB");
     }
 }
