@@ -44,6 +44,8 @@
 //! | indicator | a value that others can search for: a hash, a host, a URL, a path, a key |
 //! | prevalence | how many stored files have a value; a sandbox's noise is what nearly all have |
 //! | pivot | from a value to the other stored files that have it |
+//! | expiration | when the service deletes a private file and its reports |
+//! | group list | what the group has at the service, page by page: private files, analyses |
 //! | artifact | a file that a sandbox recorded beside its report: capture, log, memory dump, page |
 //!
 //! # What calls what

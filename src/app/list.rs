@@ -63,7 +63,7 @@ pub enum Next {
 }
 
 impl Next {
-    fn behind(cursor: Option<Untrusted>, is_lost: bool) -> Self {
+    pub(super) fn behind(cursor: Option<Untrusted>, is_lost: bool) -> Self {
         match cursor {
             Some(cursor) => Self::Page(Some(cursor)),
             None if is_lost => Self::Lost,
@@ -186,15 +186,15 @@ impl List {
         unkept: Option<String>,
     ) {
         let total = self.total;
-        self.total = page.count.or(total);
+        self.total = page.end.count.or(total);
         if cursor.is_none() {
             return self.replace_pages(page, received, unkept, total);
         }
         self.add(page.entries, received, unkept, &mut HashMap::new());
         self.used_cursors.extend(cursor.cloned());
-        self.next = match page.cursor {
+        self.next = match page.end.cursor {
             Some(next) if self.used_cursors.contains(&next) => Next::Lost,
-            next => Next::behind(next, page.is_lost),
+            next => Next::behind(next, page.end.is_lost),
         };
     }
 
@@ -206,8 +206,8 @@ impl List {
         let order: Vec<_> = before.iter().filter_map(|entry| entry.identifier.clone()).collect();
         let mut before: HashMap<_, _> = before.into_iter().filter_map(|e| Some((e.identifier.clone()?, e))).collect();
         let is_same = page.entries.iter().zip(&order).all(|(entry, before)| entry.identifier == *before);
-        let stays = page.cursor.is_some()
-            && self.used_cursors.first() == page.cursor.as_ref()
+        let stays = page.end.cursor.is_some()
+            && self.used_cursors.first() == page.end.cursor.as_ref()
             && self.total == total
             && is_same
             && page.entries.len() <= order.len();
@@ -218,7 +218,7 @@ impl List {
         rest.filter(|old| stays || old.report().is_some()).for_each(|old| self.push(old));
         if !stays {
             self.used_cursors.clear();
-            self.next = Next::behind(page.cursor, page.is_lost);
+            self.next = Next::behind(page.end.cursor, page.end.is_lost);
         }
         // The panes still show their previous reports.
         if let Some(place) = chosen.and_then(|identifier| self.place_of(&identifier)) {

@@ -23,12 +23,13 @@ use crate::report::page::{Page, ReportSummary};
 use crate::report::rows::Line;
 use crate::report::rules::{Marks, Rules};
 use crate::report::{
-    Analysis, Cancel, Deletion, DeletionTarget, ImportOrigin, PendingScan, RecentFile, Report, RowSet, StoredItem,
+    Analysis, Cancel, Deletion, DeletionTarget, GroupPage, ImportOrigin, PendingScan, RecentFile, Report, RowSet,
+    StoredItem,
 };
-use crate::request::{Quote, Request, UploadAddress};
+use crate::request::{GroupList, Quote, Request, UploadAddress};
 use crate::text::Untrusted;
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -131,6 +132,8 @@ pub enum Response {
     Report(LoadedReport),
     /// A page, when it was received, and why it could not be stored, if so.
     Page(Page, Timestamp, Option<String>),
+    /// A page of a list of the group, and when it was received.
+    Group(GroupPage, Timestamp),
     Balances(Balances),
     Usage(Usage),
     Entitlements(Entitlements),
@@ -163,6 +166,8 @@ pub enum StoreEvent {
     NoteConflict(Note),
     Ledger(LedgerPage),
     Inventory(Vec<StoredItem>),
+    /// The stored pages of a list of the group, and the number of stored reports by file.
+    Group(GroupList, Vec<(Timestamp, GroupPage)>, HashMap<Sha256, u64>),
     Deleted(String, Vec<StoredItem>),
     /// Nothing was deleted: the store differs from what the user confirmed.
     DeleteConflict(Vec<DeletionTarget>, Vec<StoredItem>),
@@ -364,6 +369,7 @@ pub enum StoreJob {
     /// Deletes a note unless it has changed.
     DeleteNote(Note),
     LoadInventory,
+    LoadGroup(GroupList),
     /// Deletes what the user confirmed unless it has changed.
     Delete(Deletion),
     ReadLedger,

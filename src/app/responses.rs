@@ -3,7 +3,7 @@
 use crate::app::files::OpenFile;
 use crate::app::find::HitList;
 use crate::app::list::Next;
-use crate::app::overlays::{ResponseTree, TextPage};
+use crate::app::overlays::{ResponseTree, TextPage, group};
 use crate::app::spending::{InFlightCall, find_shared, last_30_days};
 use crate::app::{
     Failure, JobNumber, LoadedFile, LoadedReport, Model, OpenReport, Overlay, ReportJob, Response, ResponseSource,
@@ -51,6 +51,9 @@ impl Model {
             (Response::Page(page, received, unkept), Request::Behaviours { file, cursor, .. }) => {
                 self.on_page(file, cursor.as_ref(), page, received, unkept);
                 self.on_page_while_following(file);
+            }
+            (Response::Group(page, received), Request::GroupList { list, cursor }) => {
+                group::on_page(self, *list, cursor.as_ref(), (page, received));
             }
             (Response::Balances(balances), _) => {
                 self.on_balances(balances, call.map_or(self.now, |call| call.since));

@@ -5,8 +5,8 @@ use crate::app::export_form::ExportForm;
 use crate::app::field::TextField;
 use crate::app::files::OpenFile;
 use crate::app::keys::{CONFIRM, ENTER};
-use crate::app::overlays::TextPage;
 use crate::app::overlays::text_page::TIMELINE;
+use crate::app::overlays::{TextPage, group};
 use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
 use crate::app::spending::{Confirmation, Prompt, find_shared};
@@ -46,6 +46,8 @@ impl Model {
         let requests: Vec<_> = match self.overlays.top() {
             Some(Overlay::SandboxArtifacts(list)) => list.source.requests().collect(),
             Some(Overlay::Prompt(form)) => form.request(self.now).into_iter().collect(),
+            // Reports of its files may have been stored meanwhile.
+            Some(Overlay::Group(view)) => return self.emit(StoreJob::LoadGroup(view.source.list)),
             _ => return,
         };
         self.emit_all(requests.into_iter().map(StoreJob::Check));
@@ -201,6 +203,7 @@ impl Model {
                 self.show_figures(TextPage::ledger(&page, self.now, columns), !self.key_context().has_line());
             }
             StoreEvent::Inventory(lines) => self.show_stored(lines),
+            StoreEvent::Group(list, pages, reports) => group::show(self, list, pages, reports),
             StoreEvent::Deleted(words, lines) => {
                 self.on_deleted(words, lines);
                 self.emit(StoreJob::Values(ValueJob::Index(None)));

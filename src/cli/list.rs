@@ -44,10 +44,14 @@ enum ListFormat {
 const WITH_TIME: usize = 58;
 const WITH_IDENTIFIERS: usize = 160;
 
-const MORE_PAGES: &str = "There are more pages: --all fetches them, each for one request.";
+/// The remark on the price of pages that are not known yet.
+pub(super) const FURTHER_PAGES: &str =
+    "Each further page costs the same; how many there are is known when the one before it is there.";
+
+pub(super) const MORE_PAGES: &str = "There are more pages: --all fetches them, each for one request.";
 
 /// Maximum number of pages that `--all` fetches in one run.
-const MAX_PAGES: usize = 100;
+pub(super) const MAX_PAGES: usize = 100;
 
 #[derive(Default, Serialize)]
 struct ListOutput {
@@ -160,7 +164,7 @@ impl ListArgs {
                     return Err(error.into());
                 }
             };
-            let lost = page.is_lost.then(|| NO_WAY_ON.to_owned());
+            let lost = page.end.is_lost.then(|| NO_WAY_ON.to_owned());
             page.left_out().into_iter().chain(lost).for_each(|remark| warn(format!("{}: {remark}", file.short())));
             let is_new = |entry: &&PageEntry| listed.seen.insert(entry.identifier.clone());
             let new: Vec<_> = page.entries.iter().filter(is_new).collect();
@@ -170,14 +174,14 @@ impl ListArgs {
                 let stored = gateway.store.report(&gateway.service, identifier)?.filter(|stored| stored.is_of(file));
                 listed.sandboxes.push(sandbox(Some(identifier), stored.as_ref(), report.as_ref(), Some(got.received)));
             }
-            cursor = page.cursor;
-            listed.more = cursor.is_some() || page.is_lost;
+            cursor = page.end.cursor;
+            listed.more = cursor.is_some() || page.end.is_lost;
             let is_enough = self.all && fetched >= MAX_PAGES;
             if is_enough && listed.more {
                 let remark = "pages were fetched, and there are more: --all once more continues behind the stored ones";
                 warn(format!("{}: {fetched} {remark}", file.short()));
             }
-            if page.is_lost && self.all {
+            if page.end.is_lost && self.all {
                 fail!(Partial, "the list has another page, but its cursor cannot be requested");
             }
             if cursor.is_none() || is_enough {
@@ -196,13 +200,12 @@ impl ListArgs {
         let listing = setup.gateway.client.profile().listing;
         for file in files.iter().filter_map(Subject::service) {
             let pages = if self.refresh { Vec::new() } else { load_pages(&setup.gateway, file, listing)? };
-            let cursors = pages.iter().map(|(_, page)| page.cursor.clone()).filter(Option::is_some);
+            let cursors = pages.iter().map(|(_, page)| page.end.cursor.clone()).filter(Option::is_some);
             let cursors = std::iter::once(None).chain(cursors).take(if self.all { usize::MAX } else { 1 });
             requests.extend(cursors.map(|cursor| Request::Behaviours { file: file.clone(), listing, cursor }));
-            is_open |= self.all && pages.last().is_none_or(|(_, page)| page.cursor.is_some());
+            is_open |= self.all && pages.last().is_none_or(|(_, page)| page.end.cursor.is_some());
         }
-        let remark = "Each further page costs the same; how many there are is known when the one before it is there.";
-        let remark = is_open.then(|| (remark.to_owned(), Units { min: 0, max: None }));
+        let remark = is_open.then(|| (FURTHER_PAGES.to_owned(), Units { min: 0, max: None }));
         print_dry_run(setup, requests, self.refresh, remark)
     }
 

@@ -12,6 +12,7 @@ mod counters;
 mod doctor;
 mod document;
 mod export;
+mod group;
 mod import;
 mod inputs;
 mod ledger;
@@ -170,6 +171,8 @@ commands! {
     /// Print a file's sandboxes, a table on a terminal and JSON elsewhere; each page that is not
     /// stored costs one request
     List(list::ListArgs),
+    /// Print the group's private files, or its analyses; each page that is not stored costs one request
+    Files(group::FilesArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),
     /// Write reports for others: HTML, Markdown, CSV, JSON, STIX 2.1, MISP, ATT&CK Navigator; a

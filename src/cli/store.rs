@@ -3,7 +3,7 @@
 use super::about::FormatFlags;
 use super::*;
 use crate::app::overlays::stored::{describe_deletion, origin, title};
-use crate::report::{Deletion, DeletionTarget, Retention, StoredContent as Thing, StoredItem};
+use crate::report::{Deletion, DeletionTarget, StoredContent as Thing, StoredItem};
 use crate::request::again;
 use crate::store::StoreError;
 use clap::{ArgGroup, Subcommand};
@@ -217,7 +217,7 @@ fn cells(item: &StoredItem, now: Timestamp) -> [String; 8] {
         bytes(item.bytes),
         bytes(item.on_disk),
         if item.notes == 0 { "-".to_owned() } else { item.notes.to_string() },
-        item.retention(now).map_or_else(|| "-".to_owned(), Retention::short),
+        item.retention(now).map_or_else(|| "-".to_owned(), |found| found.short(now)),
         origin(item),
         label(item),
         to_visible(id(item)).to_string(),
@@ -256,7 +256,7 @@ fn id(item: &StoredItem) -> String {
 }
 
 /// Parses an age such as `30d` or `12h`.
-fn age(text: &str) -> Result<SignedDuration, &'static str> {
+pub(super) fn age(text: &str) -> Result<SignedDuration, &'static str> {
     let read = |unit: char, seconds: i64| {
         let number = text.strip_suffix(unit)?.parse::<u32>().ok()?;
         Some(SignedDuration::from_secs(seconds * i64::from(number)))

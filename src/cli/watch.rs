@@ -174,9 +174,9 @@ async fn poll_to_the_end(setup: &Setup, watched: &mut ScanWatch, reports: &mut B
             continue;
         };
         let page = Page::of_file(&body, &file)?;
-        let is_cut = page.is_lost || page.cursor.is_some();
+        let is_cut = page.end.is_lost || page.end.cursor.is_some();
         reports.extend(page.entries.into_iter().map(|entry| entry.identifier));
-        next_page = page.cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
+        next_page = page.end.cursor.map(|cursor| Request::Behaviours { file, listing, cursor: Some(cursor) });
         if watched.listed(reports.len(), next_page.is_some(), now) {
             if is_cut {
                 hint("the list has further pages: behaview list --all fetches them");

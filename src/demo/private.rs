@@ -17,8 +17,10 @@ const MEMORY_LINES: usize = 6 * 65_536;
 /// A capture without packets: header of version 2.4, Ethernet.
 const EMPTY_PCAP: [u8; 24] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
 
-/// Retention of a private file from the start, in seconds: twenty days.
-const RETENTION: i64 = 20 * 86_400;
+/// Longest retention of an embedded file from the start, in seconds: twenty days.
+const RETENTION: i64 = 20 * DAY;
+
+const DAY: i64 = 86_400;
 
 /// Parses the identifier of a private file, which is its SHA-256 only.
 fn sha256(id: &str) -> Result<String, DemoResponse> {
@@ -55,46 +57,91 @@ pub(super) fn identifiers(id: &str, context: &mut Context) -> DemoResult {
 
 fn collection(id: &str, path: &str, listing: ListContent, context: &Context) -> DemoResult {
     let sha256 = &sha256(id)?;
+    let reports = &find_file(sha256, context)?.reports;
+    let one = |row: usize| reports.get(row).map(|report| entry(report, listing, context)).unwrap_or_default();
+    page(&format!("private/files/{sha256}/{path}"), "", reports.len(), one, context)
+}
+
+/// Answers with one page of a list of `count` objects at a path.
+fn page(path: &str, order: &str, count: usize, object: impl Fn(usize) -> String, context: &Context) -> DemoResult {
     let limit = context.call.value("limit").unwrap_or("10");
     let limit = limit.parse().ok().filter(|limit| (1..=40).contains(limit));
     let limit: usize = limit.ok_or_else(|| DemoResponse::bad_argument("invalid limit"))?;
-    let file = find_file(sha256, context)?;
     let cursor = context.call.value("cursor");
-    let count = file.reports.len();
     let start = match cursor {
         None => 0,
         Some(cursor) => (0..=count)
-            .find(|row| cursor_at(file, *row) == cursor)
+            .find(|row| cursor_at(path, *row) == cursor)
             .ok_or_else(|| DemoResponse::bad_argument("Invalid cursor"))?,
     };
     let end = count.min(start + limit.min(context.service.options.page).max(1));
-    let first = format!("private/files/{sha256}/{path}?limit={limit}");
+    let first = format!("{path}?limit={limit}{order}");
     let link = |cursor: &str| context.link(&format!("{first}&cursor={cursor}"));
     let mut meta = json!({ "count": count });
     let mut links = json!({ "self": cursor.map_or_else(|| context.link(&first), link) });
     if end < count {
-        let next = cursor_at(file, end);
+        let next = cursor_at(path, end);
         set(&mut links, "next", link(&next));
         set(&mut meta, "cursor", next);
     }
-    let own = file.reports.get(start..end).unwrap_or_default();
-    let entries: Vec<_> = own.iter().map(|report| entry(report, listing, context)).collect();
+    let entries: Vec<_> = (start..end).map(object).collect();
     Ok(DemoResponse::json(format!("{{\"data\":[{}],\"meta\":{meta},\"links\":{links}}}", entries.join(","))))
 }
 
 /// The cursor of the page that starts at a row; opaque, so that clients cannot calculate with it.
-fn cursor_at(file: &PrivateFile, row: usize) -> String {
-    digest(format!("{row} of {}", file.sha256)).split_off(40)
+fn cursor_at(path: &str, row: usize) -> String {
+    digest(format!("{row} of {path}")).split_off(40)
+}
+
+/// Answers with the files that were not deleted, ordered by their hash.
+pub(super) fn files(_: &str, context: &mut Context) -> DemoResult {
+    let scans = &context.state.scans;
+    let all = context.service.archive.iter().chain(&scans.files).map(|file| (&file.sha256, file));
+    let all: BTreeMap<_, _> = all.filter(|(sha256, _)| !scans.deleted.contains_key(*sha256)).collect();
+    let all: Vec<_> = all.into_values().collect();
+    let object = |row: usize| all.get(row).map(|file| file_object(file, context).to_string()).unwrap_or_default();
+    page("private/files", "", all.len(), object, context)
+}
+
+/// Answers with the analyses of the group, the last one first.
+pub(super) fn group_analyses(_: &str, context: &mut Context) -> DemoResult {
+    let order = context.call.value("order").map(|order| format!("&order={order}"));
+    let polls = context.service.options.polls;
+    let own: Vec<_> = context.state.scans.analyses.iter().rev().map(|one| (one.id.clone(), one.file.clone())).collect();
+    let own = own.into_iter().map(|(id, file)| {
+        let attributes = context.state.scans.state_of(&id, polls).unwrap_or_default();
+        (id, file, attributes)
+    });
+    let own: Vec<_> = own.collect();
+    let embedded = context.service.archive.iter();
+    let embedded = embedded.map(|file| (analysis_id(file), file.sha256.clone(), analysis_attributes(file)));
+    let all: Vec<_> = own.into_iter().chain(embedded).collect();
+    let object = |row: usize| {
+        let Some((id, file, attributes)) = all.get(row) else { return String::new() };
+        let link = |path: &str| context.link(&format!("private/{path}"));
+        let links = json!({ "self": link(&format!("analyses/{id}")), "item": link(&format!("files/{file}")) });
+        json!({ "id": id, "type": "private_analysis", "attributes": attributes, "links": links }).to_string()
+    };
+    page("private/analyses", &order.unwrap_or_default(), all.len(), object, context)
 }
 
 pub(super) fn file(id: &str, context: &mut Context) -> DemoResult {
-    let sha256 = &sha256(id)?;
-    let mut object = find_file(sha256, context)?.object.clone();
-    if let Some(attributes) = object.get_mut("attributes") {
-        set(attributes, "expiration", context.service.started + RETENTION);
-    }
-    set(&mut object, "links", json!({ "self": context.link(&format!("private/files/{sha256}")) }));
+    let object = file_object(find_file(&sha256(id)?, context)?, context);
     Ok(DemoResponse::json(json!({ "data": object }).to_string()))
+}
+
+/// Builds the object of a file, with its links and its expiration.
+fn file_object(file: &PrivateFile, context: &Context) -> Value {
+    let mut object = file.object.clone();
+    let submitted = context.state.scans.expirations.get(&file.sha256).copied();
+    if let Some(attributes) = object.get_mut("attributes") {
+        // The first embedded file stays longest, so that something always expires soon.
+        let place = context.service.archive.iter().position(|other| other.sha256 == file.sha256).unwrap_or(0) as i64;
+        let embedded = context.service.started + RETENTION / (place * place + 1);
+        set(attributes, "expiration", submitted.unwrap_or(embedded));
+    }
+    set(&mut object, "links", json!({ "self": context.link(&format!("private/files/{}", file.sha256)) }));
+    object
 }
 
 /// Merges a file's reports that are strict JSON: lists are joined, of scalars the first counts.
@@ -229,6 +276,8 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     }
     let id = format!("{}-scan{}", sha256.get(..32).unwrap_or_default(), scans.analyses.len() + 1);
     let reports = reports::made_for(&sha256, &context.service.archive, now);
+    let days = context.call.value("retention_period_days").and_then(|days| days.parse().ok()).unwrap_or(1);
+    scans.expirations.insert(sha256.clone(), now + days * DAY);
     scans.submitted.push(submitted);
     scans.analyses.push(DemoAnalysis { id: id.clone(), file: sha256, size, begun: now, polls: 0, reports });
     let link = context.link(&format!("private/analyses/{id}"));
@@ -292,6 +341,8 @@ pub(super) struct Scans {
     pub(crate) submitted: Vec<SubmittedFile>,
     files: Vec<PrivateFile>,
     analyses: Vec<DemoAnalysis>,
+    /// When submitted files expire, in Unix seconds.
+    expirations: BTreeMap<String, i64>,
     /// Number of issued tickets, each for one upload, and the unused ones.
     handed_out: usize,
     tickets: BTreeSet<String>,
@@ -312,6 +363,18 @@ impl Scans {
                 }
             }
         }
+        let attributes = self.state_of(id, first)?;
+        let analysis = self.analyses.iter().find(|analysis| analysis.id == id)?;
+        Some(json!({
+            "data": { "id": id, "type": "private_analysis", "attributes": attributes },
+            "meta": { "file_info": { "sha256": analysis.file, "size": analysis.size } },
+        }))
+    }
+
+    /// Returns the attributes of an analysis after its polls so far; to list it is no poll.
+    fn state_of(&self, id: &str, first: u64) -> Option<Value> {
+        let analysis = self.analyses.iter().find(|analysis| analysis.id == id)?;
+        let polls = analysis.polls;
         let status = match polls {
             _ if polls + 1 >= first + analysis.reports.len() as u64 => "completed",
             1 => "queued",
@@ -319,14 +382,7 @@ impl Scans {
         };
         let runs = (first..).zip(&analysis.reports).map(|(done_at, report)| (report.id.clone(), run(polls, done_at)));
         let sandboxes: Map<String, Value> = runs.collect();
-        Some(json!({
-            "data": {
-                "id": id,
-                "type": "private_analysis",
-                "attributes": { "date": analysis.begun, "status": status, "sandbox_status": sandboxes },
-            },
-            "meta": { "file_info": { "sha256": analysis.file, "size": analysis.size } },
-        }))
+        Some(json!({ "date": analysis.begun, "status": status, "sandbox_status": sandboxes }))
     }
 }
 

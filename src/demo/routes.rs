@@ -54,6 +54,8 @@ routes! {
     PrivateFile, private::file, "private_files": "GET" "v3/private/files/{}";
     PrivateDelete, private::delete, "private_file_delete": "DELETE" "v3/private/files/{}";
     PrivateAnalysis, private::analysis, "private_analyses": "GET" "v3/private/analyses/{}";
+    GroupFiles, private::files, "private_files_list": "GET" "v3/private/files";
+    GroupAnalyses, private::group_analyses, "private_analyses_list": "GET" "v3/private/analyses";
     Scan, private::scan, "private_file_upload": "POST" "v3/private/files" "POST" "v3/large/{}";
     Quotas, public::quotas, "overall_quotas": "GET" "v3/users/{}/overall_quotas";
     Usage, public::usage, "api_usage": "GET" "v3/users/{}/api_usage";

@@ -6,7 +6,7 @@ use crate::report::analysis::{submitted, upload_address};
 use crate::report::identifier::{FileHash, Sha256};
 use crate::report::json::{Kind, Raw, is_valid};
 use crate::report::page::{Page, is_behaviour};
-use crate::report::{Analysis, Body, Index, Report};
+use crate::report::{Analysis, Body, GroupPage, Index, Report};
 use crate::request::{Artifact, Request};
 use crate::service::error::{InvalidResponse, ServiceError, has_error};
 use crate::store::{NewResponse, ResponsePart, Store};
@@ -197,6 +197,9 @@ pub(super) fn check(request: &Request, body: &Body) -> Result<(), ServiceError> 
             (Analysis::of(body).is_some_and(|scan| scan.identifier == *identifier), "that scan")
         }
         Request::PrivateAnalyses { .. } => (is_list, "the file's scans"),
+        Request::GroupList { .. } => {
+            (GroupPage::of(body).is_ok_and(|page| page.others == 0 || !page.entries.is_empty()), "a list of the group")
+        }
         Request::PrivateDelete { .. } => {
             let has_error = |of: Raw<'_>| ["error", "errors"].iter().any(|name| of.member(name).is_some());
             let is_failed = has_error(response) || data.is_some_and(has_error);

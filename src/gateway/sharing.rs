@@ -22,7 +22,10 @@ const CLAIM_POLL: Duration = Duration::from_millis(500);
 impl Gateway {
     /// Returns the team store with the key of a shared response; never the API key.
     fn team_key(&self, request: &Request) -> Option<(&Arc<Team>, Vec<u8>)> {
-        self.team.as_ref().zip(request.storage_key()).filter(|_| !self.client.tells_key(request))
+        // A list of the group changes: a colleague's further page may be of another list.
+        let is_listing = matches!(request, Request::GroupList { .. });
+        let is_private = is_listing || self.client.tells_key(request);
+        self.team.as_ref().zip(request.storage_key()).filter(|_| !is_private)
     }
 
     /// Takes a response from the team store; waits while a colleague's request is in flight. `None`

@@ -71,7 +71,13 @@ impl Gateway {
                 return Ok(Some(StoredResponse::new(report.received, body)));
             }
         }
-        self.store.response(&self.service, &key)
+        let found = self.store.response(&self.service, &key)?;
+        // A further page that is older than the first one belongs to an older list.
+        if let Request::GroupList { list, cursor: Some(_) } = request {
+            let first = self.stored(&Request::GroupList { list: *list, cursor: None })?;
+            return Ok(found.filter(|found| first.is_some_and(|first| first.received <= found.received)));
+        }
+        Ok(found)
     }
 
     /// Returns the hashes of a request without a readable stored response; `None` if all or none.

@@ -47,7 +47,7 @@ pub struct SandboxRun {
 }
 
 /// The status of a scan or of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Progress {
     Queued,
     Running,
@@ -57,7 +57,7 @@ pub enum Progress {
 }
 
 impl Progress {
-    fn of(text: Untrusted) -> Self {
+    pub(super) fn of(text: Untrusted) -> Self {
         match text.as_bytes() {
             b"queued" | b"enqueueing" => Self::Queued,
             b"in-progress" | b"in_progress" | b"running" => Self::Running,

@@ -15,7 +15,7 @@ use std::ops::Range;
 const MAX_CURSOR: usize = 56 * 1024;
 
 /// Maximum of entries that are read from a page: a service sends tens.
-const MAX_ENTRIES: usize = 100_000;
+pub(super) const MAX_ENTRIES: usize = 100_000;
 
 /// Returns whether it is an abstract of the stored report: runs keep attributes and most content.
 pub fn is_abstract(received: &[u8], stored: &[u8]) -> bool {
@@ -136,12 +136,7 @@ pub struct Page {
     pub foreign: usize,
     /// Errors of the service in place of reports, by entry.
     pub(crate) errors: Vec<String>,
-    /// Opaque token for the next page; `None` on the last.
-    pub cursor: Option<Untrusted>,
-    /// Whether more pages cannot be requested: a cursor is too long, the key, or missing.
-    pub is_lost: bool,
-    /// Number of entries on all pages, by the service.
-    pub count: Option<u64>,
+    pub end: PageEnd,
 }
 
 /// One report that a list page names.
@@ -166,19 +161,30 @@ pub enum PageError {
     Cut,
 }
 
-impl Page {
-    /// Parses a list page; an error if it is none.
-    pub fn of(body: &Body) -> Result<Self, PageError> {
-        let document = Raw::new(body);
-        let list = match document.kind() {
-            Kind::Text | Kind::Word => return Err(PageError::NotJson),
-            _ if !document.is_whole() => return Err(PageError::Cut),
-            Kind::Object => document.member("data"),
-            Kind::Array => Some(document),
-        };
-        let list = list.filter(|list| list.kind() == Kind::Array).ok_or(PageError::NotAList)?;
-        let mut page = Self { nameless: list.elements().skip(MAX_ENTRIES).count(), ..Self::default() };
-        list.elements().take(MAX_ENTRIES).for_each(|entry| page.add(body, entry));
+/// Returns the list in a document: its `data`, or the document itself.
+pub(super) fn list_in(document: Raw<'_>) -> Result<Raw<'_>, PageError> {
+    let list = match document.kind() {
+        Kind::Text | Kind::Word => return Err(PageError::NotJson),
+        _ if !document.is_whole() => return Err(PageError::Cut),
+        Kind::Object => document.member("data"),
+        Kind::Array => Some(document),
+    };
+    list.filter(|list| list.kind() == Kind::Array).ok_or(PageError::NotAList)
+}
+
+/// What follows a page.
+#[derive(Debug, Clone, Default)]
+pub struct PageEnd {
+    /// Opaque token for the next page; `None` on the last.
+    pub cursor: Option<Untrusted>,
+    /// Whether more pages cannot be requested: a cursor is too long, the key, or missing.
+    pub is_lost: bool,
+    /// Number of entries on all pages, by the service.
+    pub count: Option<u64>,
+}
+
+impl PageEnd {
+    pub(super) fn of(document: Raw<'_>) -> Self {
         let described = |object: &str, name: &str| {
             let value = document.member(object)?.member(name).filter(|value| value.bytes() != b"null")?;
             Some(value.text()).filter(|text| !text.is_empty())
@@ -186,9 +192,19 @@ impl Page {
         let cursor = described("meta", "cursor").map(Some);
         let cursor = cursor.or_else(|| described("links", "next").map(|next| cursor_of(&next)));
         let cursor = cursor.map(|cursor| cursor.filter(is_carried));
-        page.is_lost = cursor == Some(None);
-        page.cursor = cursor.flatten();
-        page.count = described("meta", "count").and_then(|count| count.unicode().parse().ok());
+        let count = described("meta", "count").and_then(|count| count.unicode().parse().ok());
+        Self { is_lost: cursor == Some(None), cursor: cursor.flatten(), count }
+    }
+}
+
+impl Page {
+    /// Parses a list page; an error if it is none.
+    pub fn of(body: &Body) -> Result<Self, PageError> {
+        let document = Raw::new(body);
+        let list = list_in(document)?;
+        let nameless = list.elements().skip(MAX_ENTRIES).count();
+        let mut page = Self { nameless, end: PageEnd::of(document), ..Self::default() };
+        list.elements().take(MAX_ENTRIES).for_each(|entry| page.add(body, entry));
         Ok(page)
     }
 
@@ -292,8 +308,8 @@ mod tests {
         .unwrap();
         let entries: Vec<_> = found.entries.iter().map(|e| (e.identifier.as_bytes(), e.report.is_some())).collect();
         assert_eq!(entries, [(&b"a b-1"[..], true), (b"c", false), (b"d", false)]);
-        assert_eq!((found.nameless, found.count), (1, Some(9)));
-        assert_eq!(found.cursor, Some(Untrusted::from("n==")));
+        assert_eq!((found.nameless, found.end.count), (1, Some(9)));
+        assert_eq!(found.end.cursor, Some(Untrusted::from("n==")));
         assert_eq!(found.left_out().unwrap(), "Left out of the list: 1 entry without an identifier.");
         let report = found.entries[0].report.clone().unwrap();
         assert_eq!(ReportSummary::of(&Report::open(&report)).tags, ["T".into()]);
@@ -315,7 +331,7 @@ mod tests {
     #[test]
     fn the_last_page_has_no_cursor() {
         for meta in ["", r#","meta":{}"#, r#","meta":{"cursor":null}"#, r#","meta":{"cursor":""}"#, r#","meta":[]"#] {
-            assert_eq!(page(&format!(r#"{{"data":[]{meta}}}"#)).unwrap().cursor, None, "{meta}");
+            assert_eq!(page(&format!(r#"{{"data":[]{meta}}}"#)).unwrap().end.cursor, None, "{meta}");
         }
     }
 
@@ -325,7 +341,7 @@ mod tests {
             let page =
                 page(&format!(r#"{{"data":[],"links":{{"self":"http://h/?cursor=s",{links}}},"meta":{{"count":9}}}}"#))
                     .unwrap();
-            (page.cursor, page.is_lost)
+            (page.end.cursor, page.end.is_lost)
         };
         let found = |word: &str| (Some(Untrusted::from(word)), false);
         assert_eq!(next(r#""next":"https://elsewhere/x?limit=10&cursor=a%2Bb%3D%3D#c""#), found("a+b=="));
@@ -337,7 +353,7 @@ mod tests {
             assert_eq!(next(none), (None, false), "{none}");
         }
         let both = r#"{"data":[],"links":{"next":"?cursor=other"},"meta":{"cursor":"this"}}"#;
-        assert_eq!(page(both).unwrap().cursor, Some(Untrusted::from("this")));
+        assert_eq!(page(both).unwrap().end.cursor, Some(Untrusted::from("this")));
     }
 
     #[test]

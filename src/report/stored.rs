@@ -36,6 +36,8 @@ pub struct StoredItem {
     /// The file that it was imported from, if it was. Imports are open to every profile.
     pub imported: Option<ImportOrigin>,
     pub notes: u64,
+    /// When the service deletes its file, if known.
+    pub expires: Option<Timestamp>,
 }
 
 /// Names the owners of these items: `of profile lab`, or `of lab 4, no service (imported) 2`.
@@ -118,7 +120,10 @@ impl StoredItem {
     /// Whether the service still has it; `None` if it is not a report.
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
         let sent = Some(self.received).filter(|_| !self.is_import());
-        self.report().map(|identifier| Retention::of(identifier, sent, now))
+        let report = self.report()?;
+        // A report that was sent later shows that the file was submitted again.
+        let expires = self.expires.filter(|expires| sent.is_some_and(|sent| sent < *expires));
+        Some(expires.map_or_else(|| Retention::of(report, sent, now), |expires| Retention::until(expires, now)))
     }
 
     pub fn is_unread(&self) -> bool {
@@ -245,7 +250,7 @@ const DEFAULT_RETENTION: SignedDuration = SignedDuration::from_hours(24);
 const MAX_RETENTION: SignedDuration = SignedDuration::from_hours(28 * 24);
 
 /// Whether the service still has a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(tag = "state", content = "at", rename_all = "snake_case")]
 pub enum Retention {
     /// The identifier does not say when the sandbox ran.
@@ -258,9 +263,16 @@ pub enum Retention {
     LastSeen(Timestamp),
     /// Available until then at least, unless it is deleted by hand.
     AvailableUntil(Timestamp),
+    /// Deleted then, by the file's own expiration.
+    Expires(Timestamp),
 }
 
 impl Retention {
+    /// Returns the retention of a file whose expiration is known.
+    pub fn until(expires: Timestamp, now: Timestamp) -> Self {
+        if now < expires { Self::Expires(expires) } else { Self::DeletedBy(expires) }
+    }
+
     /// Computes the retention by the identifier's time and the time when the service sent it.
     pub(crate) fn of(identifier: &Identifier, sent: Option<Timestamp>, now: Timestamp) -> Self {
         let ran = identifier.parts().when;
@@ -288,17 +300,34 @@ impl Retention {
             }
             Self::LastSeen(when) => format!("the service still had it on {}: it keeps it longer than usual", at(when)),
             Self::AvailableUntil(when) => format!("the service has it until {} at least", at(when)),
+            Self::Expires(when) => format!("the service deletes it on {}", at(when)),
             Self::Unknown => "its retention at the service is not known".to_owned(),
         }
     }
 
-    pub fn short(self) -> String {
+    /// Returns the sort key: what is deleted next is first, what is gone or unknown last.
+    pub fn urgency(self) -> (u8, Timestamp) {
+        match self {
+            Self::Expires(at) | Self::AvailableUntil(at) => (0, at),
+            Self::PerhapsDeleted(at) | Self::LastSeen(at) => (1, at),
+            Self::DeletedBy(at) => (2, at),
+            Self::Unknown => (3, Timestamp::MAX),
+        }
+    }
+
+    /// Returns the label for a column; an exact time counts from `now`.
+    pub fn short(self, now: Timestamp) -> String {
         let at = |when: Timestamp| when.strftime("%m-%d").to_string();
         match self {
             Self::DeletedBy(_) => "gone".to_owned(),
             Self::PerhapsDeleted(when) => format!("gone {}?", at(when)),
             Self::LastSeen(when) => format!("seen {}", at(when)),
             Self::AvailableUntil(when) => format!("to {}", at(when)),
+            Self::Expires(when) => match when.as_second() - now.as_second() {
+                seconds @ ..3600 => format!("in {}m", seconds / 60),
+                seconds @ ..172_800 => format!("in {}h", seconds / 3600),
+                seconds => format!("in {}d", seconds / 86_400),
+            },
             Self::Unknown => "?".to_owned(),
         }
     }

@@ -109,6 +109,13 @@ impl Address {
         self.parameters.push((name.into(), value.into()));
         self
     }
+
+    pub(super) fn with_cursor(self, cursor: Option<&Untrusted>) -> Self {
+        match cursor {
+            Some(cursor) => self.with("cursor", String::from_utf8_lossy(cursor.as_bytes())),
+            None => self,
+        }
+    }
 }
 
 /// The user, and the settings of the installation that the request is sent to.
@@ -219,6 +226,15 @@ impl Submission {
     pub(super) fn claim(&self) -> String {
         let options: Vec<_> = self.options.values.iter().map(|(option, value)| (option.field(), value)).collect();
         format!("{}{options:?}", Self::claims_of(&self.file))
+    }
+
+    /// Returns the file of a claim, and the days that the service stores it, if they were chosen.
+    pub fn of_claim(claim: &[u8]) -> Option<(Sha256, Option<u8>)> {
+        let claim = std::str::from_utf8(claim).ok()?.strip_prefix("private-scan ")?;
+        let (file, options) = claim.split_once(' ')?;
+        let option = format!("({:?}, \"", ScanOption::Retention.field());
+        let days = options.split_once(&option).and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
+        Some((Sha256::parse(file)?, days))
     }
 
     /// The prefix of the claims of all submissions of a file.

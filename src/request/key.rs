@@ -1,6 +1,6 @@
 //! Artifacts, and the parser of the key under which a response is stored.
 
-use super::{Listing, Request};
+use super::{GroupList, Listing, Request};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
 use crate::report::json::Raw;
 use crate::report::page::cursor_of;
@@ -57,6 +57,11 @@ impl Request {
             b"behaviour" => Self::Behaviour { identifier: identifier(rest)? },
             b"behaviours" => page(Listing::Reports, rest)?,
             b"identifiers" => page(Listing::Identifiers, rest)?,
+            b"group-list" => {
+                let (list, cursor) = split(rest);
+                let list = GroupList::named(std::str::from_utf8(list).ok()?)?;
+                Self::GroupList { list, cursor: cursor_of_key(cursor) }
+            }
             b"artifact" => {
                 let artifact = Artifact::named(std::str::from_utf8(split(rest).0).ok()?)?;
                 Self::Artifact { identifier: Self::report_of_artifact_key(key)?, artifact }
@@ -129,8 +134,12 @@ fn split(key: &[u8]) -> (&[u8], &[u8]) {
 fn page(listing: Listing, rest: &[u8]) -> Option<Request> {
     let (file, cursor) = split(rest);
     let file = Sha256::parse(std::str::from_utf8(file).ok()?)?;
-    let cursor = Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty());
-    Some(Request::Behaviours { file, listing, cursor })
+    Some(Request::Behaviours { file, listing, cursor: cursor_of_key(cursor) })
+}
+
+/// Reads the cursor of a page; the first page has none.
+fn cursor_of_key(bytes: &[u8]) -> Option<Untrusted> {
+    Some(Untrusted::from(bytes)).filter(|cursor| !cursor.is_empty())
 }
 
 fn hash(bytes: &[u8]) -> Option<FileHash> {
@@ -164,10 +173,14 @@ mod tests {
             Request::Analysis { identifier: identifier.clone() },
             Request::File { file: hash.clone() },
             Request::FileAnalyses { file: hash },
+            Request::GroupList { list: GroupList::Files, cursor: Some(Untrusted::from(file.as_str())) },
+            Request::GroupList { list: GroupList::Analyses, cursor: None },
         ];
         asked.extend(Artifact::ALL.map(|artifact| Request::Artifact { identifier: identifier.clone(), artifact }));
         for request in asked {
             let key = request.storage_key().unwrap();
+            let is_of_group = matches!(request, Request::GroupList { .. });
+            assert!(!is_of_group || Request::file_of_key(&key).is_none(), "a cursor is no file");
             assert_eq!(Request::of_storage_key(&key), Some(request));
             assert!(!Request::stored_label(&key).as_str().chars().any(char::is_control));
         }

@@ -14,7 +14,7 @@ pub use key::Artifact;
 
 use crate::quota::{Entitlements, Kind, Operation, Price, Units, price};
 use crate::report::identifier::{FileHash, Identifier, Sha256};
-use crate::text::Untrusted;
+use crate::text::{Untrusted, names};
 pub(crate) use address::encode;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
@@ -55,6 +55,8 @@ pub enum Request {
     PrivateAnalyses { file: Sha256 },
     /// Deletes a private file at the service; its reports and scans stay if `only_from_storage`.
     PrivateDelete { file: Sha256, only_from_storage: bool },
+    /// One page of a list of the group; `cursor` is from the page before.
+    GroupList { list: GroupList, cursor: Option<Untrusted> },
     /// The user's privileges. The response contains the key itself: it is never stored or shown.
     User,
     /// Calls per day and endpoint, for at most 30 days; takes no quota (specification §8.3).
@@ -71,6 +73,14 @@ pub enum Listing {
     #[default]
     Reports,
     Identifiers,
+}
+
+names! {
+    /// A list of what the group has at the service, by its name in addresses.
+    GroupList label {
+        Files "files" "private files",
+        Analyses "analyses" "private analyses",
+    }
 }
 
 /// A request with its price, as shown before the key was pressed.
@@ -166,6 +176,8 @@ impl Request {
             Self::PrivateAnalysis { .. } => Kind::PrivateAnalysis,
             Self::PrivateAnalyses { .. } => Kind::PrivateRelated,
             Self::PrivateDelete { .. } => Kind::PrivateDelete,
+            Self::GroupList { list: GroupList::Files, .. } => Kind::PrivateFile,
+            Self::GroupList { list: GroupList::Analyses, .. } => Kind::PrivateAnalysis,
         };
         let mut operation = Operation::once(kind);
         if let Self::V2Reports { files } = self {
@@ -201,9 +213,15 @@ impl Request {
                     Listing::Identifiers => format!("/private/files/{file}/relationships/behaviours"),
                 })
                 .with("limit", context.page_size.to_string());
-                cursor
-                    .iter()
-                    .fold(address, |address, cursor| address.with("cursor", String::from_utf8_lossy(cursor.as_bytes())))
+                address.with_cursor(cursor.as_ref())
+            }
+            Self::GroupList { list, cursor } => {
+                let address = Address::get(format!("/private/{}", list.name()));
+                let address = address.with("limit", context.page_size.to_string());
+                // The files are ordered by their hash, whatever the parameter.
+                let is_ordered = *list == GroupList::Analyses;
+                let address = if is_ordered { address.with("order", "date-") } else { address };
+                address.with_cursor(cursor.as_ref())
             }
             Self::User => of_user(""),
             Self::Quotas => of_user("/overall_quotas"),
@@ -253,6 +271,11 @@ impl Request {
             }
             Self::Artifact { identifier, artifact } => {
                 key(&format!("artifact {}", artifact.name()), identifier.as_bytes())
+            }
+            // The cursor may be the hash of a file, to which the page does not belong.
+            Self::GroupList { list, cursor } => {
+                let cursor = cursor.as_ref().map(Untrusted::as_bytes).unwrap_or_default();
+                key(&format!("group-list {}", list.name()), cursor)
             }
             Self::V2Reports { files } => key("v2-report", joined(files).as_bytes()),
             Self::V2Submissions { files } => key("v2-submissions", joined(files).as_bytes()),
@@ -312,6 +335,8 @@ impl Request {
                 format!("status of private scan {}", identifier.text().visible_cut(60))
             }
             Self::PrivateAnalyses { file } => format!("private scans of {}", file.short()),
+            Self::GroupList { list, cursor: None } => format!("{} of the group", list.label()),
+            Self::GroupList { list, .. } => format!("more {} of the group", list.label()),
             Self::PrivateDelete { file, only_from_storage: false } => {
                 format!("deletion of {} and its reports at the service", file.short())
             }

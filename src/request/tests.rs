@@ -84,6 +84,8 @@ fn claims_differ_by_all_but_password_and_path() {
         Request::Behaviour { identifier: named("x") },
     ];
     let mut claims: Vec<_> = others.iter().map(|request| request.claim().unwrap()).chain([plain.clone()]).collect();
+    assert_eq!(Submission::of_claim(&claims[1]), Some((file(), Some(7))));
+    assert_eq!(Submission::of_claim(&plain), Some((file(), None)));
     claims.sort();
     claims.dedup();
     assert_eq!(claims.len(), 8);
@@ -94,7 +96,7 @@ fn saved_page_has_the_cursor_of_its_self_link() {
     use crate::report::{Body, page::Page};
     let address = format!("https://h/api/v3/private/files/{}/behaviours?limit=4&cursor=a+b%2Bc&x=1#end", file());
     let before = format!(r#"{{"data":[],"links":{{"next":"{address}"}}}}"#);
-    let next = Page::of(&Body::in_memory(before.into_bytes())).unwrap().cursor;
+    let next = Page::of(&Body::in_memory(before.into_bytes())).unwrap().end.cursor;
     let page = Request::of_page(format!(r#"{{"data":[],"links":{{"self":"{address}"}}}}"#).as_bytes()).unwrap();
     let Request::Behaviours { cursor, .. } = page else { panic!("{page:?}") };
     assert_eq!(cursor, Some(Untrusted::from("a b+c")));

@@ -3,17 +3,18 @@
 use super::Result;
 use super::records::Store;
 use super::report_files::{
-    EscapedBytes, IMPORTED, REPORTS, ResponseHeader, UNREAD, digest, leftovers, lock_folder, moment, place,
+    EscapedBytes, IMPORTED, REPORTS, ResponseHeader, UNREAD, digest, folder_of, leftovers, lock_folder, moment, place,
     place_of_unread,
 };
 use super::reports::key_of;
 use crate::report::identifier::{Identifier, Sha256};
-use crate::report::{Deletion, DeletionTarget, Note, StoredContent, StoredItem};
-use crate::request::Request;
+use crate::report::{Body, Deletion, DeletionTarget, GroupPage, Note, StoredContent, StoredItem};
+use crate::request::{Request, Submission};
 use crate::text::Untrusted;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::params;
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// A file that was opened before: the service of its start screen, its SHA-256, and when.
@@ -53,10 +54,39 @@ impl Store {
                 if is_list { lists.push(thing) } else { found.push(thing) }
             }
         }
+        let mut expirations = HashMap::new();
+        for thing in found.iter_mut().filter(|thing| thing.report().is_some() && !thing.is_import()) {
+            let known = match expirations.entry(thing.service.clone()) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(service) => service.insert(self.expirations(&thing.service)?),
+            };
+            thing.expires = thing.file.as_ref().and_then(|file| known.get(file)).copied();
+        }
         found.iter().filter_map(StoredItem::report).for_each(|report| drop(notes.remove(report)));
         found.extend(notes.into_iter().map(|(identifier, notes)| notes_alone(identifier, &notes)));
         found.sort_by_cached_key(|thing| (Reverse(thing.received), thing.file.clone(), thing.what.clone()));
         Ok((found, lists))
+    }
+
+    /// Returns when a service deletes its files, by its stored lists and the answered submissions.
+    pub fn expirations(&self, service: &str) -> Result<HashMap<Sha256, Timestamp>> {
+        let mut known = Vec::new();
+        for name in self.stored(self.report_files.names(&folder_of(service, None)))? {
+            let page = if name.contains("/group-list-") { self.stored(self.report_files.load(&name))? } else { None };
+            let Some((header, bytes)) = page else { continue };
+            let entries = GroupPage::of(&Body::in_memory(bytes)).map(|page| page.entries).unwrap_or_default();
+            let files = entries.into_iter().filter(|entry| entry.scan.is_none());
+            known.extend(files.filter_map(|entry| Some((moment(header.received), entry.file?, entry.expires))));
+        }
+        known.extend(self.scans_sent(service)?.into_iter().filter_map(|(sent, claim)| {
+            let (file, days) = Submission::of_claim(&claim)?;
+            let expires = days.and_then(|days| sent.checked_add(SignedDuration::from_hours(24 * i64::from(days))).ok());
+            Some((sent, file, expires))
+        }));
+        // What was learned last counts: a submission replaces what a list said before.
+        known.sort();
+        let last: HashMap<_, _> = known.into_iter().map(|(_, file, expires)| (file, expires)).collect();
+        Ok(last.into_iter().filter_map(|(file, expires)| Some((file, expires?))).collect())
     }
 
     /// Returns a stored file's entry of the inventory; `None` if just found damaged.
@@ -91,6 +121,7 @@ impl Store {
             on_disk,
             imported: header.and_then(ResponseHeader::imported),
             notes: 0,
+            expires: None,
         })
     }
 
@@ -172,5 +203,6 @@ fn notes_alone(identifier: Identifier, notes: &[Note]) -> StoredItem {
         on_disk: 0,
         imported: None,
         notes: notes.len() as u64,
+        expires: None,
     }
 }

@@ -320,6 +320,15 @@ impl Store {
         self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
     }
 
+    /// Returns the claims of a service's answered private scans, and when each was sent.
+    pub fn scans_sent(&self, service: &str) -> Result<Vec<(Timestamp, Vec<u8>)>> {
+        let select = "SELECT at, key FROM ledger
+                      WHERE service = ?1 AND operation = ?2 AND outcome = ?3 AND key IS NOT NULL";
+        let values = params![service, Kind::PrivateScan.name(), ANSWERED];
+        let read = |row: &Row<'_>| Ok((moment(row.get(0)?), row.get(1)?));
+        self.read(|connection| connection.prepare(select)?.query_map(values, read)?.collect())
+    }
+
     /// Returns when the last call with this claim, or one that starts with `start`, was sent
     /// without a response, except the entry `except`. Entries that were lost may concern any file.
     pub fn unanswered(

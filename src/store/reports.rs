@@ -15,7 +15,7 @@ use crate::request::Request;
 use crate::text::Untrusted;
 use jiff::Timestamp;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -277,6 +277,22 @@ impl Store {
         let mut found = self.newest(service, names)?;
         found.retain(|report| report.file.as_ref() == Some(file));
         Ok(found)
+    }
+
+    /// Counts each file's stored reports by their names alone: some may be damaged.
+    pub fn count_reports(&self, service: &str) -> Result<HashMap<Sha256, u64>> {
+        let mut known = HashSet::new();
+        for of in [service, IMPORTED] {
+            let names = self.stored(self.report_files.names(&format!("{REPORTS}/{of}")))?;
+            known.extend(names.iter().filter_map(|name| {
+                let (folder, name) = name.rsplit_once('/')?;
+                let file = Sha256::parse(folder.rsplit('/').next()?)?;
+                name.starts_with("behaviour-").then(|| (file, name.to_owned()))
+            }));
+        }
+        let mut counts = HashMap::<_, u64>::new();
+        known.into_iter().for_each(|(file, _)| *counts.entry(file).or_default() += 1);
+        Ok(counts)
     }
 
     /// The reports of all files, also those of other services.

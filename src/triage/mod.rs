@@ -52,8 +52,8 @@ impl TriagedFile {
     /// Creates a file of which only these list pages are known, and listed reports not stored.
     pub fn new(file: Sha256, listing: Listing, pages: &[Page], unstored: Vec<Identifier>) -> Self {
         let listed: BTreeSet<_> = pages.iter().flat_map(|page| &page.entries).map(|entry| &entry.identifier).collect();
-        let cursor = pages.last().and_then(|page| page.cursor.clone());
-        let is_complete = pages.last().is_some_and(|page| page.cursor.is_none() && !page.is_lost);
+        let cursor = pages.last().and_then(|page| page.end.cursor.clone());
+        let is_complete = pages.last().is_some_and(|page| page.end.cursor.is_none() && !page.end.is_lost);
         let needs_page = pages.is_empty() || cursor.is_some();
         let page = needs_page.then(|| Request::Behaviours { file: file.clone(), listing, cursor });
         let reports = unstored.into_iter().map(|identifier| Request::Behaviour { identifier });

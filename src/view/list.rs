@@ -226,7 +226,7 @@ fn next_price(list: &List, model: &Model) -> String {
 }
 
 /// The price of a request, or its obstacle.
-fn price_text(model: &Model, request: &Request) -> String {
+pub(super) fn price_text(model: &Model, request: &Request) -> String {
     let tag = model.price_of_request(request, ResponseSource::StoredOrService);
     if tag.obstacle.is_some() { tag.short() } else { tag.label() }
 }

@@ -2,11 +2,13 @@
 
 use super::canvas::{Canvas, LineWriter, StyledText};
 use super::form::DrawForm;
-use super::list::{progress, since};
+use super::list::{age, price_text, progress, since};
 use super::overlay::{DrawList, ListTable, covered, shown_of};
 use super::pane::{columns_of, severity_tint, width_of};
 use super::theme::Role;
 use crate::app::export_form::{ExportForm, ExportTarget};
+use crate::app::list::Next;
+use crate::app::overlays::group::{GroupRows, GroupView};
 use crate::app::overlays::indicators::{
     ArtifactList, FoundIndicators, IndicatorList, Part, SandboxArtifacts, TO_BLOCK,
 };
@@ -19,8 +21,10 @@ use crate::prevalence::Rarity;
 use crate::report::attributes::cut_lists_label;
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
-use crate::report::{Retention, StoredItem};
-use crate::text::{ColumnWidth, bytes, count, thousands, wrap_cut};
+use crate::report::{GroupEntry, Retention, StoredItem};
+use crate::request::GroupList;
+use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands, wrap_cut};
+use jiff::Timestamp;
 
 /// The width from which the store list has sizes and origins.
 const SIZED_COLUMNS: usize = 100;
@@ -60,7 +64,7 @@ impl DrawList for StoreContents {
             received.get(year..).filter(|short| !short.is_empty()).unwrap_or(&received).to_owned(),
             bytes(thing.bytes),
             bytes(thing.on_disk),
-            thing.retention(model.now).map(Retention::short).unwrap_or_default(),
+            thing.retention(model.now).map(|found| found.short(model.now)).unwrap_or_default(),
             origin(thing),
         ];
         let notes = if thing.notes > 0 { format!(" {MARK}{}", thing.notes) } else { String::new() };
@@ -84,6 +88,91 @@ fn about(thing: &StoredItem, model: &Model) -> String {
     let when = crate::text::moment(thing.received);
     let size = format!("{}, {} on disk", bytes(thing.bytes), bytes(thing.on_disk));
     format!("{name}{}, {when} · {size}{service}", origin(thing))
+}
+
+impl DrawList for GroupRows {
+    const HEADS: &'static [&'static str] = &["file", "name", "type", "size", "analysed", "state", "reports"];
+
+    fn title(list: &GroupView, model: &Model) -> String {
+        let rows = &list.source;
+        let (shown, all) = list.counts();
+        let after = usize::from(rows.next != Next::Nothing);
+        let count = shown_of((shown - after.min(shown), all - after.min(all)), "entry");
+        let total = rows.total.map(|total| format!(" of {} listed", thousands(total))).unwrap_or_default();
+        let since = rows.since.map(|at| format!(" · listed {} ago", age(at, model.now))).unwrap_or_default();
+        format!("Group's {} · {count}{total}{since} · {}", rows.list.label(), rows.order_name())
+    }
+
+    /// Leaves out type and size of analyses.
+    fn columns(list: &GroupView, _: &[&Self::Row], room: usize, _: &Model) -> ListTable {
+        ListTable::of(
+            match (room, list.source.list) {
+                (0..60, _) => [15, room.saturating_sub(27), 0, 0, 0, 12, 0],
+                (SIZED_COLUMNS.., GroupList::Files) => [15, room.saturating_sub(81), 18, 11, 17, 12, 8],
+                (SIZED_COLUMNS.., _) => [15, room.saturating_sub(52), 0, 0, 17, 12, 8],
+                _ => [15, room.saturating_sub(47), 0, 0, 12, 12, 8],
+            },
+            0,
+        )
+    }
+
+    fn draw_row(list: &GroupView, mut line: LineWriter<'_>, at: &ListTable, entry: &Self::Row, model: &Model) {
+        let Some(entry) = entry else {
+            let (text, meaning) = next_row(&list.source, model);
+            return line.own(&text, meaning);
+        };
+        let text = |text: &Option<Untrusted>| text.as_ref().map(|text| text.visible_cut(120).to_string());
+        let year = if line.room() >= SIZED_COLUMNS { 0 } else { 5 };
+        let when = entry.at.map(|at| since(at, model.now)).unwrap_or_default();
+        let reports = entry.file.as_ref().and_then(|file| list.source.reports.get(file));
+        let known = entry.file.as_ref().and_then(|file| model.start.name_of(file)).cloned();
+        let cells = [
+            entry.file.as_ref().map_or_else(|| "-".to_owned(), |file| file.short()),
+            text(&entry.name).or_else(|| text(&known)).unwrap_or_default(),
+            text(&entry.kind).unwrap_or_default(),
+            entry.size.map(bytes).unwrap_or_default(),
+            when.get(year..).filter(|short| !short.is_empty()).unwrap_or(&when).to_owned(),
+            state(entry, model.now),
+            reports.map_or_else(|| "-".to_owned(), |count| thousands(*count)),
+        ];
+        for (number, cell) in cells.iter().enumerate() {
+            let meaning = if number == 1 { Role::Strong } else { Role::Text };
+            at.cell(&mut line, number, |line, _| line.own_cut(cell, line.room(), meaning));
+        }
+    }
+
+    fn text_below(list: &GroupView, model: &Model) -> Option<StyledText> {
+        let Some(entry) = list.chosen()? else { return Some(next_row(&list.source, model)) };
+        let texts = [&entry.name, &entry.kind].into_iter().flatten().map(|text| text.visible_cut(80).to_string());
+        let expiry = entry.expires.map(|expires| Retention::until(expires, model.now).label());
+        let status = entry
+            .scan
+            .as_ref()
+            .map(|(id, progress)| format!("analysis {}: {}", id.text().visible_cut(60), progress.label()));
+        let file = entry.file.as_ref().map(ToString::to_string);
+        let words = texts.chain(status).chain(expiry).chain(file).collect::<Vec<_>>().join(" · ");
+        Some((words, Role::Faint))
+    }
+}
+
+/// Describes the progress of an analysis, or when a file expires.
+fn state(entry: &GroupEntry, now: Timestamp) -> String {
+    let expiry = || entry.expires.map(|expires| Retention::until(expires, now).short(now));
+    entry.scan.as_ref().map(|(_, progress)| progress.label()).or_else(expiry).unwrap_or_default()
+}
+
+/// Describes the row after the entries: the next page and its price.
+fn next_row(rows: &GroupRows, model: &Model) -> StyledText {
+    let Some(request) = rows.next_page() else {
+        return ("no way to the next page: its cursor is unusable".to_owned(), Role::Problem);
+    };
+    match model.calls.of_request(&request) {
+        Some(call) => (format!("◌ listing … {}", progress(call, model.now)), Role::Strong),
+        None => {
+            let which = if rows.since.is_some() { "next page" } else { "first page" };
+            (format!("+ {which} · {}", price_text(model, &request)), Role::Price)
+        }
+    }
 }
 
 /// The minimum columns of a long row beside its heading.

@@ -28,6 +28,22 @@ async fn private_files_take_sha256_only() {
 }
 
 #[tokio::test]
+async fn group_lists_are_paged_for_one_request_each() {
+    let visit = Visit::begin().await;
+    let before = visit.demo.used().user.daily;
+    for (path, count) in [("private/files", 7), ("private/analyses", 7)] {
+        let first = visit.json(&format!("/api/v3/{path}?limit=40")).await;
+        let cursor = first["meta"]["cursor"].as_str().unwrap();
+        let second = visit.json(&format!("/api/v3/{path}?limit=40&cursor={cursor}")).await;
+        let entries = |page: &serde_json::Value| page["data"].as_array().unwrap().clone();
+        assert_eq!((entries(&first).len() + entries(&second).len(), first["meta"]["count"].as_u64()), (7, Some(count)));
+        assert!(second["meta"]["cursor"].is_null() && second["links"]["next"].is_null());
+    }
+    assert_eq!(visit.demo.used().user.daily, before + 4);
+    assert_eq!(visit.ask("/api/v3/private/files?limit=41").await.0, 400);
+}
+
+#[tokio::test]
 async fn artifacts_are_served_in_ranges() {
     let visit = Visit::begin().await;
     let path = format!("{}/memdump", first_report());

@@ -26,7 +26,7 @@ async fn repeating_pages_are_free_after_one_round() {
         arm(&harness.demo, fault);
         let mut cursor = None;
         for _ in 0..10 {
-            cursor = turn_to(&harness, &page_at(cursor)).await.cursor;
+            cursor = turn_to(&harness, &page_at(cursor)).await.end.cursor;
         }
         assert_eq!(harness.calls(), pages, "{fault}");
         assert_eq!(harness.gateway.spent().unwrap().total(), harness.charged(), "{fault}");

@@ -24,7 +24,7 @@ async fn refetched_report_leaves_list_pages_valid() {
     let harness = GatewayHarness::begin().await;
     let first = Page::of(&harness.fetch(&list(&dropper())).await.unwrap().body).unwrap();
     let Request::Behaviours { file, listing, .. } = list(&dropper()) else { panic!("that is a list") };
-    let second = Request::Behaviours { file, listing, cursor: first.cursor };
+    let second = Request::Behaviours { file, listing, cursor: first.end.cursor };
     harness.fetch(&second).await.unwrap();
     let page = harness.stored(&second);
     assert!(page.is_some());

@@ -23,6 +23,7 @@ mod faults;
 mod files;
 mod finding;
 mod findings;
+mod group;
 mod harness;
 #[path = "../torture/key_echo.rs"]
 mod key_echo;

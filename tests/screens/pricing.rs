@@ -366,7 +366,8 @@ fn every_command_that_may_cost_is_priced_in_the_bar() {
         }
     };
     let mut tui = TuiHarness::new(options());
-    after(&mut tui, &["esc"]);
+    after(&mut tui, &["esc", "M", "enter"]);
+    tui.keys("esc");
     tui.open(&main_file());
     after(&mut tui, &["g", "enter", "E", "esc", "G", "g", "enter", "d"]);
     let mut tui = TuiHarness::at(main_file(), identifiers());

@@ -21,6 +21,7 @@ mod export_formats;
 mod exports;
 #[path = "../faults/mod.rs"]
 mod faults;
+mod group;
 mod harness;
 mod html;
 mod imports;

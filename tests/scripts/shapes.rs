@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The table of the manual, and a command; `~` is a blank within an argument.
 const RUNS: &str = "dry run: list --dry-run --json --all FILE
     list: list --json --all FILE
+    files: files --json --all
+    files: files --analyses --json --all
     entry: ledger --format jsonl
     dry run: list --dry-run --json --all FILE
     compare: compare --json FILE

@@ -37,6 +37,9 @@ fn submitted_file_is_watched_until_its_reports() {
     assert_eq!((charged("request"), charged("scan")), (Some(calls), Some(1)), "{found}");
     let stored = json(&cli.run(&["list", "--offline", found["file"].as_str().unwrap()]));
     assert_eq!(stored["sandboxes"].as_array().unwrap().len(), 3);
+    let inventory = json(&cli.run(&["store", "list", "--json"]));
+    let expires = |item: &serde_json::Value| item["kind"] != "report" || item["at_service"]["state"] == "expires";
+    assert!(inventory["stored"].as_array().unwrap().iter().all(expires), "--keep-days tells when: {inventory}");
     // Whoever sends it once more is told of them.
     let again = cli.run(&["submit", "--dry-run", &path]);
     assert!(errors(&again).contains("Scanned before: 3 reports stored. To send it is another scan."), "{again:?}");

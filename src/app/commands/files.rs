@@ -8,14 +8,15 @@ use crate::app::commands::{
 };
 use crate::app::compare::ComparisonList;
 use crate::app::keys::{
-    BACK_TAB, ENTER, ESC, FIELDS, FILE, FILE_OR_ROW, FORM, KeyContexts, LIST, OPEN, SOUGHT, START, TAB, key,
+    BACK_TAB, ENTER, ESC, FIELDS, FILE, FILE_OR_ROW, FORM, KeyContexts, LIST, OPEN, PICKER, SOUGHT, START, TAB, key,
 };
 use crate::app::list::Next;
+use crate::app::overlays::{GroupView, group};
 use crate::app::scan::SubmitForm;
 use crate::app::spending::last_30_days;
-use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, TerminalAction};
+use crate::app::{Command, FileJob, Key, KeyContext, Model, Overlay, ResponseSource, StoreJob, TerminalAction};
 use crate::quota::{Kind, Operation};
-use crate::request::Request;
+use crate::request::{GroupList, Request};
 
 const A_HIT: Availability = Availability::Has("a filter or a search", Model::has_hits);
 
@@ -157,6 +158,27 @@ commands! {
             to: |m| m.overlays.put(SubmitForm::empty()),
             price: |m| m.quota_state.plan([Operation::once(Kind::PrivateScan)]),
         };
+    "private-files" [key('M')] "private files", 6, OPEN,
+        "Show the private files that the group has at the service; the pages that are stored cost nothing"
+        if A_SERVICE => Action::OpenPaid { to: |m| m.emit(StoreJob::LoadGroup(GroupList::Files)), price: |m| m.quota_state.plan([Operation::once(Kind::PrivateFile)]) };
+    "private-analyses" [key('I')] "analyses", 7, OPEN,
+        "Show the private analyses of the group, the last one first; the pages that are stored cost nothing"
+        if A_SERVICE => Action::OpenPaid { to: |m| m.emit(StoreJob::LoadGroup(GroupList::Analyses)), price: |m| m.quota_state.plan([Operation::once(Kind::PrivateAnalysis)]) };
+    "next-listed" [ENTER] "next page", 1, PICKER,
+        "List the next page of the group's files or analyses"
+        if Availability::Has("the row after the last entry", |m| group::next_page(m).is_some())
+        => Action::send_or_confirm(group::next_page);
+    "open-listed" [ENTER] "open file", 1, PICKER,
+        "Open the chosen file, or the file of the analysis: its stored reports cost nothing; a running analysis can be watched there"
+        if Availability::Has("an entry that names its file", |m| group::chosen(m).is_some_and(|entry| entry.file.is_some()))
+        => Local(group::open_chosen);
+    "relist-group" [key('R')] "relist", 3, PICKER,
+        "List the first page once more; further pages cost again"
+        if Availability::Has("a list of the group that was requested", |m| group::first_page(m).is_some())
+        => Action::send_again(group::first_page);
+    "sort-group" [key('O')] "sort", 2, PICKER,
+        "Sort by expiry or time, or as the service lists them"
+        if Availability::Has("a list of the group", is_over::<GroupView>) => Local(group::sort);
     "next-field" [TAB] "next field", 2, FIELDS,
         "Go to the next field of the form, or the next value of a row" if SEVERAL_FIELDS => Local(|m| step_field(m, true));
     "previous-field" [BACK_TAB] "previous field", 0, FIELDS,

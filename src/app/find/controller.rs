@@ -235,6 +235,7 @@ impl Model {
                 let other = file.filter(|file| self.file() != Some(file));
                 other.into_iter().for_each(|file| self.open_files(&[file]));
                 overlay.into_iter().for_each(|overlay| self.overlays.put(overlay));
+                self.check_store();
             }
             None => {}
         }

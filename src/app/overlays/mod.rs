@@ -3,6 +3,7 @@
 pub mod detail;
 pub mod findings;
 pub mod generic;
+pub mod group;
 pub mod indicators;
 pub mod palette;
 pub mod picker;
@@ -13,6 +14,7 @@ pub mod text_page;
 pub use detail::{Detail, DetailRow, ResponseTree};
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
 pub use generic::{ChoiceLine, FormSource, InputForm, ListSource, ListView};
+pub use group::{GroupRows, GroupView};
 pub use indicators::{ArtifactList, FoundIndicators, IndicatorList, SandboxArtifacts};
 pub use palette::{CommandList, Palette};
 pub(crate) use picker::text_of;
@@ -164,6 +166,7 @@ overlays! {
     Note(NoteForm),
     Stored(StoredList),
     Age(AgeForm),
+    Group(GroupView),
     Submit(SubmitForm),
 }
 

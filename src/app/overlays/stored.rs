@@ -6,7 +6,7 @@ use crate::app::{Model, Overlay, Screen, Size, StoreJob};
 use crate::report::identifier::{Identifier, Sha256};
 use crate::report::note::{self, Note, NoteSubject, Notes};
 use crate::report::rows::Line;
-use crate::report::{Deletion, DeletionTarget, RowPlace, StoredContent, StoredItem, label_owners};
+use crate::report::{Deletion, DeletionTarget, Retention, RowPlace, StoredContent, StoredItem, label_owners};
 use crate::request::{Request, again};
 use crate::text::{Untrusted, Visible, bytes, count, thousands};
 use jiff::{SignedDuration, Timestamp};
@@ -23,7 +23,9 @@ const ORDERS: [StoredOrder; 5] = [
     ("oldest first", |lines, _| lines.sort_by_key(|line| line.received)),
     ("largest first", |lines, _| lines.sort_by_key(|line| Reverse(line.on_disk))),
     ("by file", |lines, _| lines.sort_by_key(|line| (line.file.clone(), title(line)))),
-    ("by expiry", |lines, now| lines.sort_by_key(|line| Reverse(line.retention(now)))),
+    ("by expiry", |lines, now| {
+        lines.sort_by_key(|line| line.retention(now).map_or((4, Timestamp::MAX), Retention::urgency));
+    }),
 ];
 
 pub type StoredList = ListView<StoreContents>;

@@ -14,8 +14,8 @@ use crate::report::body::BodyFiller;
 use crate::report::identifier::{Hashes, Identifier, Sha256};
 use crate::report::note::Note;
 use crate::report::page::Page;
-use crate::report::{Cancel, Deletion, StoredItem};
-use crate::request::{Listing, Request, ScanOptions, Submission};
+use crate::report::{Cancel, Deletion, GroupPage, StoredItem};
+use crate::request::{GroupList, Listing, Request, ScanOptions, Submission};
 use crate::store::{StoreError, StoredReport};
 use crate::text::{self, Untrusted, bytes, count};
 use jiff::Timestamp;
@@ -113,6 +113,9 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
             if !is_gone {
                 work.send(StoreEvent::NoteConflict(Note { text: Untrusted::from(""), ..note }));
             }
+        }
+        StoreJob::LoadGroup(list) => {
+            work.send(StoreEvent::Group(list, load_group(gateway, list)?, store.count_reports(service)?));
         }
         StoreJob::LoadInventory => work.send(StoreEvent::Inventory(inventory(gateway)?)),
         StoreJob::Delete(deletion) => {
@@ -247,7 +250,23 @@ pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<
         let Some(stored) = gateway.store.response(&gateway.service, &key)? else { break };
         // A stored page that is no longer readable ends the list.
         let Ok(page) = Page::of_file(&stored.body, file) else { break };
-        cursor = page.cursor.clone();
+        cursor = page.end.cursor.clone();
+        pages.push((stored.received, page));
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(pages)
+}
+
+/// Loads the stored pages of a list of the group, without a gap from the first.
+pub fn load_group(gateway: &Gateway, list: GroupList) -> Result<Vec<(Timestamp, GroupPage)>, StoreError> {
+    let (mut pages, mut cursor, mut asked) = (Vec::new(), None, HashSet::new());
+    while asked.insert(cursor.clone()) {
+        let Some(stored) = gateway.stored(&Request::GroupList { list, cursor: cursor.clone() })? else { break };
+        // A stored page that is no longer readable ends the list.
+        let Ok(page) = GroupPage::of(&stored.body) else { break };
+        cursor.clone_from(&page.end.cursor);
         pages.push((stored.received, page));
         if cursor.is_none() {
             break;

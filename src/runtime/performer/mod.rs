@@ -6,7 +6,7 @@ pub mod search;
 mod triage;
 mod values;
 
-pub(crate) use disk::{load_file, load_pages, paid_calls};
+pub(crate) use disk::{load_file, load_group, load_pages, paid_calls};
 pub(crate) use report::read_rules;
 pub(crate) use triage::triage;
 
@@ -14,10 +14,10 @@ use super::MessageSender;
 use crate::app::{Effect, Failure, LoadedReport, Message, Response, ResponseSource, ServiceCall, ServiceEvent};
 use crate::gateway::{ApiErrorKind, Gateway, GatewayError, Received, StoredResponse};
 use crate::quota::{Balances, Entitlements, Outcome, Period, Usage};
-use crate::report::Analysis;
 use crate::report::analysis::{submitted, upload_address};
 use crate::report::page::Page;
 use crate::report::rows::lines;
+use crate::report::{Analysis, GroupPage};
 use crate::request::{Quote, Request, UploadAddress};
 use crate::text::{bytes, to_visible};
 use jiff::Timestamp;
@@ -277,6 +277,9 @@ fn parsed(request: &Request, response: StoredResponse) -> Result<Response, Strin
         Request::Behaviours { file, .. } => {
             let page = Page::of_file(&body, file).map_err(|error| error.to_string())?;
             Ok(Response::Page(page, received, response.remark))
+        }
+        Request::GroupList { .. } => {
+            Ok(Response::Group(GroupPage::of(&body).map_err(|error| error.to_string())?, received))
         }
         Request::Artifact { .. } => Ok(Response::Artifact(received, body.len() as u64)),
         Request::PrivateScan { .. } => submitted(&body).map(Response::Scan).ok_or_else(useless),
