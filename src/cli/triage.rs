@@ -5,9 +5,12 @@ use super::query::check_budget;
 use super::*;
 use crate::export::{csv, markdown};
 use crate::quota::{Plan, UnitTotal};
+use crate::report::Retention;
 use crate::report::attributes::AT_LEAST;
+use crate::request::Artifact;
 use crate::runtime::{read_rules, triage};
 use crate::triage::{TriagedFile, rank};
+use std::collections::HashMap;
 
 /// Maximum size of a file with hashes, in bytes.
 const MAX_INPUT_BYTES: u64 = 16 << 20;
@@ -22,9 +25,12 @@ const MAX_FILES: usize = 10_000;
 #[command(after_help = examples("triage"))]
 pub(super) struct TriageArgs {
     /// SHA-256 of privately scanned files, or files of any text with hashes; - for standard input
-    #[arg(required = true, value_name = "SHA256")]
+    #[arg(required_unless_present = "within", value_name = "SHA256")]
     what: Vec<OsString>,
-    /// Request what is missing: the list of each file without one, or every listed report too
+    /// Only files that the service deletes within this time, such as 3d; without a hash, all that are known to
+    #[arg(long, value_name = "AGE", value_parser = super::store::age)]
+    within: Option<SignedDuration>,
+    /// Request what is missing: the list of each file without one, every listed report, or artifacts too
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lists")]
     fetch: Option<FetchScope>,
     /// Format of the output
@@ -34,12 +40,14 @@ pub(super) struct TriageArgs {
     spending: Spending,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum FetchScope {
     /// The first page of each list; by default it has the reports too
     Lists,
     /// Lists, further pages, and each listed report
     Reports,
+    /// The same, and the artifacts that stored reports name
+    Artifacts,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -52,7 +60,8 @@ enum TriageFormat {
     Md,
 }
 
-const COLUMNS: [&str; 8] = ["file", "verdict", "labels", "sandboxes", ">high", ">medium", "findings", "missing"];
+const COLUMNS: [&str; 10] =
+    ["file", "verdict", "labels", "sandboxes", "expires", "artifacts", ">high", ">medium", "findings", "missing"];
 
 #[derive(Serialize)]
 struct TriageOutput {
@@ -61,11 +70,16 @@ struct TriageOutput {
     missing_totals: Vec<UnitTotal>,
     #[serde(skip)]
     price: Plan,
+    #[serde(skip)]
+    has_artifacts: bool,
 }
 
 #[derive(Serialize)]
 struct FileOutput {
     file: String,
+    expires_at: Option<Timestamp>,
+    #[serde(skip)]
+    expires: String,
     verdict: &'static str,
     labels: Vec<String>,
     reports_stored: usize,
@@ -76,17 +90,24 @@ struct FileOutput {
     top_findings: Vec<String>,
     /// What is not stored, the cheapest answer first.
     missing: Vec<String>,
+    /// Those that stored reports name, by kind.
+    missing_artifacts: BTreeMap<Artifact, usize>,
     missing_totals: Vec<UnitTotal>,
     #[serde(skip)]
     price: Plan,
+    /// Whether more may be missing: an unread page may name any number of reports.
+    #[serde(skip)]
+    is_open: bool,
     /// Why something that is not stored is not among it.
     unavailable: Option<String>,
 }
 
 impl TriageArgs {
     pub(super) fn run(self, common: &Common) -> Result<()> {
-        let files = read_hashes(&self.what)?;
+        let named = if self.what.is_empty() { None } else { Some(read_hashes(&self.what)?) };
         let setup = setup(common, self.spending)?;
+        let expirations = setup.gateway.store.expirations(&setup.gateway.service)?;
+        let files = self.files(named, &expirations, setup.gateway.now())?;
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.iter().for_each(warn);
         let look = |file: &Sha256| {
@@ -111,27 +132,57 @@ impl TriageArgs {
                 each(common, requests, |request| Ok(runtime.block_on(fetch(&setup, &request, false)).map(drop)?));
             found = files.iter().map(look).collect::<Result<_>>()?;
         }
-        rank(&mut found);
-        let printed = self.print(&setup, &found);
+        if self.within.is_none() {
+            rank(&mut found);
+        }
+        let printed = self.print(&setup, &found, &expirations);
         print_cost(&setup)?;
         fetched.and(printed)
     }
 
-    /// The requests that `--fetch` sends for a file; without it, those of the lists.
-    fn meant(&self, file: &TriagedFile) -> Vec<Request> {
-        let is_first = |request: &&Request| matches!(request, Request::Behaviours { cursor: None, .. });
-        let is_meant = |request: &&Request| self.fetch == Some(FetchScope::Reports) || is_first(request);
-        file.missing.iter().filter(is_meant).cloned().collect()
+    /// Returns the named files; with `--within` those that expire within it, the first one first.
+    fn files(
+        &self,
+        named: Option<Vec<Sha256>>,
+        expirations: &HashMap<Sha256, Timestamp>,
+        now: Timestamp,
+    ) -> Result<Vec<Sha256>> {
+        let mut files = named.unwrap_or_else(|| expirations.keys().cloned().collect());
+        let Some(within) = self.within else { return Ok(files) };
+        let end = now.checked_add(within).unwrap_or(Timestamp::MAX);
+        files.retain(|file| expirations.get(file).is_some_and(|expires| now < *expires && *expires <= end));
+        files.sort_by_key(|file| (expirations.get(file).copied(), file.clone()));
+        if files.is_empty() {
+            fail!(NotFound, "no file is known to expire within this time; behaview files --all lists when each does");
+        }
+        Ok(files)
     }
 
-    fn print(&self, setup: &Setup, found: &[TriagedFile]) -> Result<()> {
-        let missing = found.iter().flat_map(|file| &file.missing).map(Request::operation);
-        let price = Plan::of(missing, &setup.entitled);
-        let output = TriageOutput {
-            missing_totals: price.totals(),
-            price,
-            files: found.iter().map(|file| FileOutput::new(file, &setup.entitled)).collect(),
+    /// Returns the requests that `--fetch` sends for a file; without it, those of the lists.
+    fn meant(&self, file: &TriagedFile) -> Vec<Request> {
+        let is_first = |request: &&Request| matches!(request, Request::Behaviours { cursor: None, .. });
+        let is_meant = |request: &&Request| self.fetch >= Some(FetchScope::Reports) || is_first(request);
+        let artifacts = file.artifacts.iter().filter(|_| self.fetch >= Some(FetchScope::Artifacts));
+        file.missing.iter().filter(is_meant).chain(artifacts).cloned().collect()
+    }
+
+    fn print(&self, setup: &Setup, found: &[TriagedFile], expirations: &HashMap<Sha256, Timestamp>) -> Result<()> {
+        let has_artifacts = self.within.is_some() || self.fetch >= Some(FetchScope::Artifacts);
+        let now = setup.gateway.now();
+        let output = |file: &TriagedFile| {
+            let missing: Vec<_> = file.missing.iter().chain(file.artifacts.iter().filter(|_| has_artifacts)).collect();
+            let expires = expirations.get(&file.file).copied();
+            let is_open = file.more && file.unavailable.is_none() || has_artifacts && !file.missing.is_empty();
+            FileOutput {
+                expires: expires.map(|at| Retention::until(at, now).short(now)).unwrap_or_default(),
+                expires_at: expires,
+                is_open,
+                ..FileOutput::new(file, &missing, &setup.entitled)
+            }
         };
+        let files: Vec<_> = found.iter().map(output).collect();
+        let price = Plan { prices: files.iter().flat_map(|file| file.price.prices.clone()).collect() };
+        let output = TriageOutput { missing_totals: price.totals(), price, files, has_artifacts };
         let format = if self.spending.json { TriageFormat::Json } else { self.format };
         match format {
             TriageFormat::Json => print_json(&output),
@@ -184,10 +235,20 @@ fn is_other_hash(word: &str) -> bool {
 }
 
 impl FileOutput {
-    fn new(file: &TriagedFile, entitled: &Entitlements) -> Self {
-        let price = file.missing_price(entitled);
+    fn new(file: &TriagedFile, missing: &[&Request], entitled: &Entitlements) -> Self {
+        let price = Plan::of(missing.iter().map(|request| request.operation()), entitled);
+        let mut missing_artifacts = BTreeMap::new();
+        for request in &file.artifacts {
+            if let Request::Artifact { artifact, .. } = request {
+                *missing_artifacts.entry(*artifact).or_default() += 1;
+            }
+        }
         Self {
             file: file.file.to_string(),
+            expires_at: None,
+            expires: String::new(),
+            missing_artifacts,
+            is_open: false,
             verdict: file.verdict.name(),
             labels: file.labels.iter().map(Untrusted::unicode).collect(),
             reports_stored: file.stored,
@@ -196,20 +257,15 @@ impl FileOutput {
             findings_high: file.high,
             findings_medium: file.medium,
             top_findings: file.top.clone(),
-            missing: file.missing.iter().map(Request::label).collect(),
+            missing: missing.iter().map(|request| request.label()).collect(),
             missing_totals: price.totals(),
             price,
             unavailable: file.unavailable.clone(),
         }
     }
 
-    /// Whether what is missing may be more: an unread page may name any number of reports.
-    fn is_open(&self) -> bool {
-        self.more && self.unavailable.is_none()
-    }
-
     /// The cells of [`COLUMNS`], unescaped.
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 10] {
         let more = if self.more { AT_LEAST } else { "" };
         // An imported report is in no list.
         let sandboxes = match (self.reports_stored, self.sandboxes_listed) {
@@ -219,15 +275,18 @@ impl FileOutput {
             (stored, None) => format!("{stored} of ?"),
         };
         let number = |count: usize| if self.reports_stored > 0 { count.to_string() } else { String::new() };
+        let artifacts = self.missing_artifacts.iter().map(|(artifact, count)| format!("{count} {}", artifact.name()));
         [
             self.file.clone(),
             if self.reports_stored > 0 { self.verdict.to_owned() } else { String::new() },
             self.labels.join(", "),
             sandboxes,
+            self.expires.clone(),
+            artifacts.collect::<Vec<_>>().join(", "),
             number(self.findings_high),
             number(self.findings_medium),
             self.top_findings.join("; "),
-            if self.is_open() { format!("{}{AT_LEAST}", self.price) } else { self.price.to_string() },
+            if self.is_open { format!("{}{AT_LEAST}", self.price) } else { self.price.to_string() },
         ]
     }
 }
@@ -235,13 +294,13 @@ impl FileOutput {
 impl TriageOutput {
     fn print_table(&self) -> Result<()> {
         let short = |file: &FileOutput| {
-            let [hash, verdict, labels, sandboxes, high, medium, top, missing] = file.cells();
+            let [hash, verdict, labels, sandboxes, expires, artifacts, high, medium, top, missing] = file.cells();
             let hash = Sha256::parse(&hash).map(|hash| hash.short()).unwrap_or(hash);
             let cut = |cell: String| Untrusted::from(cell).visible_cut(MAX_CELL).to_string();
-            [hash, verdict, cut(labels), sandboxes, high, medium, cut(top), missing]
+            [hash, verdict, cut(labels), sandboxes, expires, artifacts, high, medium, cut(top), missing]
         };
-        let [file, verdict, _, sandboxes, high, medium, findings, missing] = COLUMNS;
-        let heading = [file, verdict, "-labels", sandboxes, high, medium, findings, missing];
+        let [file, verdict, _, sandboxes, expires, _, high, medium, findings, missing] = COLUMNS;
+        let heading = [file, verdict, "-labels", sandboxes, expires, "-artifacts", high, medium, findings, missing];
         let shown = table(heading, self.files.iter().map(short));
         print_text(&wrapped(&format!("{shown}\n{}\n", self.total())))
     }
@@ -260,12 +319,13 @@ impl TriageOutput {
             let all = if unavailable.is_empty() { "all that their lists name is stored" } else { "nothing to request" };
             return format!("{files}; {all}.{unavailable}");
         }
-        let lists = self.files.iter().filter(|file| file.sandboxes_listed.is_none() && file.is_open()).count();
+        let lists = self.files.iter().filter(|file| file.sandboxes_listed.is_none() && file.is_open).count();
         let next = match lists {
+            0 if self.has_artifacts => "--fetch=artifacts requests it".to_owned(),
             0 => "--fetch=reports requests it".to_owned(),
             lists => format!("--fetch requests {} first", text::count(lists as u64, "list")),
         };
-        let least = if self.files.iter().any(FileOutput::is_open) { "at least " } else { "" };
+        let least = if self.files.iter().any(|file| file.is_open) { "at least " } else { "" };
         format!("{files}; what is missing costs {least}{} in all: {next}.{unavailable}", self.price)
     }
 
@@ -280,18 +340,18 @@ impl TriageOutput {
 
     /// Writes a table with outside text in code spans, and so never markup or a link.
     fn markdown(&self) -> String {
-        let row = |cells: [String; 8]| format!("| {} |\n", cells.join(" | "));
+        let row = |cells: [String; 10]| format!("| {} |\n", cells.join(" | "));
         // Some viewers split a code span at an escaped bar.
         let code = |text: &str| match text {
             "" => String::new(),
             text => markdown::text(&text.into()).replace('|', "\\x7c"),
         };
         let files = self.files.iter().map(|file| {
-            let [hash, verdict, labels, sandboxes, high, medium, top, missing] = file.cells();
-            row([code(&hash), verdict, code(&labels), sandboxes, high, medium, code(&top), missing])
+            let [hash, verdict, labels, sandboxes, expires, artifacts, high, medium, top, missing] = file.cells();
+            row([code(&hash), verdict, code(&labels), sandboxes, expires, artifacts, high, medium, code(&top), missing])
         });
         let heading = row(COLUMNS.map(|name| name.trim_start_matches('>').to_owned()));
-        let line = "|---|---|---|---|--:|--:|---|---|\n";
+        let line = "|---|---|---|---|---|---|--:|--:|---|---|\n";
         format!("{heading}{line}{}\n{}\n", files.collect::<String>(), self.total())
     }
 }

@@ -6,7 +6,6 @@
 //! ```
 //! Nothing is sent to find this out.
 
-use crate::quota::{Entitlements, Plan};
 use crate::report::identifier::Sha256;
 use crate::report::page::{Page, ReportSummary};
 use crate::report::rules::{Rules, Severity};
@@ -44,6 +43,8 @@ pub struct TriagedFile {
     pub top: Vec<String>,
     /// Requests for what is not stored, the cheapest answer first.
     pub missing: Vec<Request>,
+    /// Requests for artifacts that stored reports name and that are not stored, small kinds first.
+    pub artifacts: Vec<Request>,
     /// Why something is not among them: lacking at the service within an hour, or unreadable.
     pub unavailable: Option<String>,
 }
@@ -68,6 +69,7 @@ impl TriagedFile {
             high: 0,
             medium: 0,
             top: Vec::new(),
+            artifacts: Vec::new(),
             unavailable: None,
         }
     }
@@ -103,11 +105,6 @@ impl TriagedFile {
         self.top = top.into_iter().take(MAX_TOP).map(|((_, name), _)| (*name).to_owned()).collect();
         self.verdict = worst.unwrap_or(SampleVerdict::Unknown);
         Ok(self)
-    }
-
-    /// The plan to request everything that is missing.
-    pub fn missing_price(&self, entitled: &Entitlements) -> Plan {
-        Plan::of(self.missing.iter().map(Request::operation), entitled)
     }
 }
 

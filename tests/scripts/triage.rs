@@ -1,6 +1,6 @@
 //! `behaview triage`: many files side by side, priced before anything is sent.
 
-use crate::harness::{CliHarness, FakeService, errors, main_file, piped, text};
+use crate::harness::{CliHarness, FakeService, errors, json, main_file, piped, text};
 use serde_json::Value;
 
 const UNKNOWN: &str = "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff";
@@ -93,4 +93,31 @@ fn nothing_is_requested_in_vain_or_twice() {
     assert!(table.lines().all(|line| line.chars().count() < 180), "a label widens no line: {table}");
     let markdown = text(&run(&["--format", "md"]));
     assert!(markdown.contains(r"x\\x7c**bold**") && !markdown.contains(r"\|"), "{markdown}");
+}
+
+#[test]
+fn what_expires_soon_is_saved_for_its_price() {
+    let cli = CliHarness::new();
+    cli.fails(&["triage", "--within", "3d"], 5, &["behaview files --all lists when each does"]);
+    assert!(cli.run(&["files", "--all"]).status.success());
+    let soon = json(&cli.run(&["triage", "--within", "3d", "--json"]));
+    let times: Vec<_> = soon["files"].as_array().unwrap().iter().map(|file| file["expires_at"].as_str()).collect();
+    assert!(times.len() == 4 && times.is_sorted(), "{times:?}");
+    cli.fails(&["triage", "--within", "3d", "--fetch=artifacts", "--max-cost", "3"], 11, &[]);
+
+    let main = main_file();
+    let save = |scope: &str| cli.run(&["triage", "--within", "28d", "--json", scope, &main]);
+    for scope in ["--fetch=reports", "--fetch=reports"] {
+        assert!(save(scope).status.success());
+    }
+    let paid = cli.paid();
+    let stored = cli.run(&["triage", "--within", "28d", &main]);
+    assert!(text(&stored).contains("3 html, 2 pcap, 1 evtx, 1 memdump"), "{stored:?}");
+    assert!(text(&stored).contains("costs 7 requests in all: --fetch=artifacts requests it"), "{stored:?}");
+    let dry = cli.run(&["triage", "--fetch=artifacts", "--dry-run", &main]);
+    assert!(text(&dry).contains("7 requests") && cli.paid() == paid, "{dry:?}");
+    let saved = json(&save("--fetch=artifacts"));
+    assert_eq!((&saved["files"][0]["missing_artifacts"], cli.paid()), (&serde_json::json!({}), paid + 7));
+    assert!(saved["missing_totals"].as_array().unwrap().is_empty(), "{saved}");
+    assert!(save("--fetch=artifacts").status.success() && cli.paid() == paid + 7);
 }

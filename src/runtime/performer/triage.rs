@@ -6,6 +6,7 @@ use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
 use crate::report::rules::Rules;
 use crate::report::{Cancel, Report};
+use crate::request::{Artifact, Request};
 use crate::store::StoreError;
 use crate::triage::TriagedFile;
 
@@ -30,7 +31,25 @@ pub fn triage(
             None => {}
         }
     }
+    let mut artifacts = Vec::new();
     // A damaged report is not stored; the next look says so.
-    let reports = stored.iter().filter_map(|stored| stored.body().ok()).map(|body| Report::open(&body));
-    Ok(found.with_reports(reports, rules, cancel).ok())
+    let reports = stored.iter().filter_map(|stored| {
+        let report = Report::open(&stored.body().ok()?);
+        // The service may not have what an imported report names.
+        let is_named = |artifact: &Artifact| stored.imported.is_none() && artifact.is_beside(&report) == Some(true);
+        artifacts.extend(Artifact::ALL.into_iter().filter(is_named).map(|artifact| (artifact, &stored.identifier)));
+        Some(report)
+    });
+    let Ok(mut found) = found.with_reports(reports, rules, cancel) else { return Ok(None) };
+    artifacts.sort();
+    for (artifact, identifier) in artifacts {
+        let request = Request::Artifact { identifier: identifier.clone(), artifact };
+        let is_stored = |key: Vec<u8>| gateway.store.is_stored(&gateway.service, &key);
+        match gateway.why_useless(&request)? {
+            Some(why) => found.unavailable = Some(why),
+            None if !request.storage_key().is_some_and(is_stored) => found.artifacts.push(request),
+            None => {}
+        }
+    }
+    Ok(Some(found))
 }
