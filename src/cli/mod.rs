@@ -171,7 +171,8 @@ commands! {
     /// Print a file's sandboxes, a table on a terminal and JSON elsewhere; each page that is not
     /// stored costs one request
     List(list::ListArgs),
-    /// Print the group's private files, or its analyses; each page that is not stored costs one request
+    /// Print the group's private files, or its analyses; each page that is not stored costs one
+    /// request
     Files(group::FilesArgs),
     /// Print one behaviour report as JSON; a report that is not stored costs one request
     Show(show::ShowArgs),

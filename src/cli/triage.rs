@@ -27,10 +27,12 @@ pub(super) struct TriageArgs {
     /// SHA-256 of privately scanned files, or files of any text with hashes; - for standard input
     #[arg(required_unless_present = "within", value_name = "SHA256")]
     what: Vec<OsString>,
-    /// Only files that the service deletes within this time, such as 3d; without a hash, all that are known to
+    /// Only files that the service deletes within this time, such as 3d; without a hash, all that
+    /// are known to
     #[arg(long, value_name = "AGE", value_parser = super::store::age)]
     within: Option<SignedDuration>,
-    /// Request what is missing: the list of each file without one, every listed report, or artifacts too
+    /// Request what is missing: the list of each file without one, every listed report, or
+    /// artifacts too
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lists")]
     fetch: Option<FetchScope>,
     /// Format of the output

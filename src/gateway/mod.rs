@@ -345,8 +345,7 @@ impl Gateway {
 
     /// Records a call in the ledger, as soon as the limit of requests a minute allows it.
     ///
-    /// If the unknown cost of others makes a budget refuse the call, the counters are read first:
-    /// they may show that those were free.
+    /// If a budget refuses as the cost of others is unknown, reads the counters and tries again.
     async fn reserve(
         &self,
         quote: &Quote,

@@ -1,5 +1,4 @@
-//! Response files: in the data folder, or in memory without persistence. Each has a zstd frame with
-//! its header, and one with its bytes, each with a checksum.
+//! Response files, on disk or in memory: zstd frames of header and bytes, each with a checksum.
 
 use crate::files;
 use crate::report::ImportOrigin;
@@ -352,8 +351,7 @@ fn gather(root: &Path, folder: &str, found: &mut Vec<String>, left: &mut Vec<Pat
         let Ok(name) = entry.file_name().into_string() else { continue };
         let is_left = name.starts_with(".tmp") || name.starts_with("records.damaged-");
         let name = format!("{folder}/{name}");
-        // A temporary file has another extension; an entry with this one takes the place of a
-        // response, even if it is a pipe or a folder.
+        // A temporary file has another extension; this is in a response's place, whatever it is.
         if name.ends_with(ENDING) {
             found.push(name);
         } else if entry.file_type()?.is_dir() {

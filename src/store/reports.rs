@@ -232,8 +232,7 @@ impl Store {
         Ok(Some((bytes.len() as u64) >= found.length || !is_less()))
     }
 
-    /// Deletes the further pages of a list whose first page has changed: they would hide entries
-    /// that moved between pages. The reports of the deleted pages stay.
+    /// Deletes further pages of a list whose first changed, as entries have moved; reports stay.
     fn delete_further_pages(&self, place: &str) -> Result<()> {
         let (folder, first) = place.rsplit_once('/').unwrap_or_default();
         let pages = format!("{folder}/{}-", first.split('-').next().unwrap_or_default());

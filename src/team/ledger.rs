@@ -44,7 +44,7 @@ pub struct TeamCost {
 }
 
 impl Team {
-    /// Adds calls of a machine, or corrects those that are there; in any order, any number of times.
+    /// Adds or corrects calls of a machine, in any order and any number of times.
     pub async fn add_calls(&self, machine: &str, service: &str, calls: &[TeamCall]) -> Result<(), TeamError> {
         let integers = |of: fn(&TeamCall) -> i64| calls.iter().map(of).collect::<Vec<_>>();
         let numbers = integers(|call| call.number);
