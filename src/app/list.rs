@@ -73,7 +73,7 @@ impl Next {
 }
 
 impl List {
-    /// The list of a file before its first page.
+    /// Returns the list of a file before its first page.
     pub fn not_requested(file: Sha256) -> Self {
         Self { origin: ListOrigin::Service(file), next: Next::Page(None), ..Self::default() }
     }
@@ -124,18 +124,18 @@ impl List {
         self.places.get(identifier).copied()
     }
 
-    /// The number of stored reports.
+    /// Returns the number of stored reports.
     pub fn stored(&self) -> usize {
         self.entries.iter().filter(|entry| entry.report().is_some()).count()
     }
 
-    /// Rows of the list: the entries, and one for what follows them.
+    /// Returns rows of the list: the entries, and one for what follows them.
     pub fn count(&self) -> usize {
         let is_empty = self.entries.is_empty() && self.file().is_some();
         self.entries.len() + usize::from(self.next != Next::Nothing || is_empty)
     }
 
-    /// The chosen sandbox; `None` on the row after the entries.
+    /// Returns the chosen sandbox; `None` on the row after the entries.
     pub fn chosen(&self) -> Option<&ListEntry> {
         self.entries.get(self.scroll.cursor)
     }
@@ -162,7 +162,7 @@ impl List {
         matches!(self.next, Next::Page(_) | Next::Lost)
     }
 
-    /// The request for the page after the last loaded one; `None` at the end.
+    /// Returns the request for the page after the last loaded one; `None` at the end.
     pub fn next_page(&self, listing: Listing) -> Option<Request> {
         let file = self.file()?.clone();
         match &self.next {
@@ -324,12 +324,12 @@ impl OpenReport {
         Self { job: Job::default(), report: Report::unread(body), panes, marks: None, columns: OnceLock::new() }
     }
 
-    /// The number of a pane's rows, including those that the program adds.
+    /// Returns the number of a pane's rows, including those that the program adds.
     pub fn count(&self, pane: Pane) -> usize {
         self.report.count(pane) + self.panes.get(&pane).map_or(0, |state| state.own_rows().len())
     }
 
-    /// The row at a place of a pane; a technique's row includes the rules that found it.
+    /// Returns the row at a place of a pane; a technique's row includes the rules that found it.
     pub fn row(&self, state: &PaneState, place: RowPlace) -> Row {
         if let Some((_, row)) = state.own_row(place) {
             return row.clone();
@@ -341,14 +341,14 @@ impl OpenReport {
         row
     }
 
-    /// The severity by which rules mark a row of the report.
+    /// Returns the severity by which rules mark a row of the report.
     pub fn mark(&self, rules: &Rules, place: RowPlace) -> Option<Severity> {
         let marks = self.marks.as_ref()?;
         let rule = marks.rule(place.section, place.row).and_then(|rule| rules.rule(rule)).map(|rule| rule.severity);
         rule.or_else(|| marks.noise.contains(place.section, place.row).then_some(Severity::Noise))
     }
 
-    /// The size that a pane needs; column widths are final once all rows are indexed.
+    /// Returns the size that a pane needs; column widths are final once all rows are indexed.
     pub(super) fn need(&self, pane: Pane) -> PaneNeed {
         let columns = || Pane::ALL.map(|pane| preferred_columns(&self.report, pane));
         let known = self.report.index.is_complete.then(|| self.columns.get_or_init(columns));

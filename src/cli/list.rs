@@ -246,7 +246,7 @@ fn print_ids(listed: &ListOutput) -> anyhow::Result<()> {
     fail!(Partial, "{} of {} are printed", clear.len(), listed.sandboxes.len())
 }
 
-/// Whether an identifier is unambiguous on a line or as an argument.
+/// Returns whether an identifier is unambiguous on a line or as an argument.
 fn is_clear(id: &str) -> bool {
     !id.is_empty()
         && id.trim() == id
@@ -255,7 +255,7 @@ fn is_clear(id: &str) -> bool {
         && as_service_name(id.as_ref()).is_some()
 }
 
-/// The outcome if reports are stored, but no page of their list is.
+/// Returns the outcome if reports are stored, but no page of their list is.
 fn unlisted(setup: &Setup, file: &Sha256, pages: anyhow::Result<()>) -> anyhow::Result<()> {
     let beside = "its list is unreadable, and only stored reports are printed";
     match pages {
@@ -296,7 +296,7 @@ impl ListOutput {
     }
 }
 
-/// The cells of a row that fit beside each other in `room` columns.
+/// Returns the cells of a row that fit beside each other in `room` columns.
 fn fitting([sandbox, verdict, score, labels, tags, when, price, identifier]: [String; 8], room: usize) -> [String; 8] {
     let spare = room.saturating_sub(WITH_TIME + 4) / 2;
     let cut = |cell: String| if spare < 9 { String::new() } else { to_visible(cell).cut(spare).to_string() };
@@ -321,7 +321,7 @@ impl ListedSandbox {
     }
 }
 
-/// A sandbox with its stored report, or else with the report of a page or document.
+/// Returns a sandbox with its stored report, or else with the report of a page or document.
 fn sandbox(
     identifier: Option<&Identifier>,
     stored: Option<&StoredReport>,

@@ -84,7 +84,7 @@ const START: &str = "Start with: behaview demo";
 
 const USAGE: &str = "behaview [OPTIONS] [SHA256]...\n       behaview [OPTIONS] <COMMAND>";
 
-/// The end of a command's help: its section of the manual's examples.
+/// Returns the end of a command's help: its section of the manual's examples.
 fn examples(command: &str) -> &'static str {
     let mut sections = include_str!("../../assets/help/examples.md").split("\n## ");
     let found = sections.find_map(|section| section.strip_prefix(command)?.strip_prefix('\n'));
@@ -243,7 +243,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A message that quotes arguments, without any key of the config or the environment.
+/// Returns a message that quotes arguments, without any key of the config or the environment.
 fn masked(message: &str) -> String {
     let config = || Config::load(Folders::find().ok()?.to_read().ok()?, &[], &variable).ok();
     let keys = config().unwrap_or_default().known_keys();
@@ -274,7 +274,7 @@ fn run(command: Option<CliCommand>, sha256: &[String], common: &Common) -> Resul
     }
 }
 
-/// Every command with its one-sentence description.
+/// Returns every command with its one-sentence description.
 pub fn commands() -> Vec<(String, String)> {
     let about = |command: &clap::Command| command.get_about().map(ToString::to_string).unwrap_or_default();
     Cli::command().get_subcommands().map(|command| (command.get_name().to_owned(), about(command))).collect()
@@ -285,7 +285,7 @@ fn grammar_for_help() -> clap::Command {
     Cli::command().mut_subcommands(short_help)
 }
 
-/// A command whose help has the options of every command in a line.
+/// Returns a command whose help has the options of every command in a line.
 fn short_help(command: clap::Command) -> clap::Command {
     let shared = Common::augment_args(clap::Command::default());
     let hidden = shared.get_arguments().map(|option| option.clone().hide(true));
@@ -295,7 +295,7 @@ fn short_help(command: clap::Command) -> clap::Command {
     command.args(hidden).help_template(format!("{template}{names}{{after-help}}"))
 }
 
-/// The grammar in which a first word may also name a file or a report.
+/// Returns the grammar in which a first word may also name a file or a report.
 fn grammar_with_files() -> clap::Command {
     grammar_for_help().arg(Arg::new(FILES).value_name("SHA256").num_args(0..).help(ABOUT_FILES).help_heading(None))
 }
@@ -324,7 +324,7 @@ fn clap_output(words: &[&str]) -> anyhow::Error {
 }
 
 impl Common {
-    /// The folders, and the config with flags and variables applied.
+    /// Returns the folders, and the config with flags and variables applied.
     fn config(&self) -> Result<(Folders, Config)> {
         let folders = Folders::find()?;
         let on = |is_set: bool| is_set.then(|| "true".to_owned());
@@ -343,7 +343,7 @@ impl Common {
         Ok((folders, config))
     }
 
-    /// The log, once a command has opened it; until then a log without a file.
+    /// Returns the log, once a command has opened it; until then a log without a file.
     fn log(&self) -> &Log {
         static NOWHERE: OnceLock<Log> = OnceLock::new();
         self.log.get().unwrap_or_else(|| NOWHERE.get_or_init(Log::default))

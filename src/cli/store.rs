@@ -154,7 +154,7 @@ impl RemoveArgs {
     }
 }
 
-/// The deletion for an id as the list shows it, if it names this item.
+/// Returns the deletion for an id as the list shows it, if it names this item.
 fn one(item: &StoredItem, named: &str) -> Option<DeletionTarget> {
     if let Some(file) = Sha256::parse(named) {
         return (item.file.as_ref() == Some(&file)).then(|| DeletionTarget::File(item.service.clone(), file));
@@ -171,7 +171,7 @@ fn service_named(name: &str, config: &Config, items: &[StoredItem]) -> Result<St
     }
 }
 
-/// The items that a profile of this service can open: its own responses, imports and notes.
+/// Returns the items that a profile of this service can open: its own responses, imports and notes.
 fn of_service<'a>(items: &'a [StoredItem], service: Option<&str>) -> Vec<&'a StoredItem> {
     let is_here = |item: &&StoredItem| {
         service.is_none_or(|service| item.service == service || item.is_import() || !item.is_response())

@@ -37,7 +37,7 @@ impl TeamArgs {
     }
 }
 
-/// The team store of the config.
+/// Returns the team store of the config.
 pub(super) fn team(config: &Config) -> Result<Team> {
     config.team()?.ok_or_else(|| FailureKind::Usage.error("team.url is not set; behaview help team").into())
 }

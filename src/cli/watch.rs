@@ -74,7 +74,7 @@ impl WatchArgs {
     }
 }
 
-/// Why a scan that is probably done is not watched without `--yes`.
+/// Explains why a scan that is probably done is not watched without `--yes`.
 fn done_already(pace: PollPace) -> String {
     let price = Units { min: 1, max: Some(pace.most) }.label(Unit::Request);
     format!("Reports of this file are stored, and no scan of it is pending; watching it costs {price}.")
@@ -86,7 +86,7 @@ pub(super) fn note(setup: &Setup, file: &Sha256, scan: Option<Option<Identifier>
     Ok(setup.gateway.store.record_scan(&setup.gateway.service, file, scan.as_ref())?)
 }
 
-/// The maximum cost of watching, in addition to the `named` calls of a dry run.
+/// Returns the maximum cost of watching, in addition to the `named` calls of a dry run.
 pub(super) fn max_cost(pace: PollPace, named: u64) -> OpenCost {
     let calls = count(pace.most, "call");
     let seconds = pace.interval.as_secs();

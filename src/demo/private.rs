@@ -35,7 +35,7 @@ pub(super) fn behaviour(id: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(format!("{{\"data\":{}}}", entry(report, ListContent::Attributes, context))))
 }
 
-/// A report in the form of a list or of an envelope.
+/// Returns a report in the form of a list or of an envelope.
 fn entry(report: &DemoReport, listing: ListContent, context: &Context) -> String {
     let link = context.link(&format!("private/file_behaviours/{}", report.id));
     let rest = json!({ "id": report.id, "links": { "self": link }, "type": report.kind }).to_string();
@@ -88,7 +88,7 @@ fn page(path: &str, order: &str, count: usize, object: impl Fn(usize) -> String,
     Ok(DemoResponse::json(format!("{{\"data\":[{}],\"meta\":{meta},\"links\":{links}}}", entries.join(","))))
 }
 
-/// The cursor of the page that starts at a row; opaque, so that clients cannot calculate with it.
+/// Returns the cursor of the page that starts at a row, opaque to prevent calculations.
 fn cursor_at(path: &str, row: usize) -> String {
     digest(format!("{row} of {path}")).split_off(40)
 }
@@ -167,7 +167,7 @@ pub(super) fn summary(id: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(json!({ "data": summary }).to_string()))
 }
 
-/// The state of an embedded file's analysis, which never changes.
+/// Returns the state of an embedded file's analysis, which never changes.
 fn analysis_attributes(file: &PrivateFile) -> Value {
     let status = if file.reports.is_empty() { "in-progress" } else { "completed" };
     let done = |report: &DemoReport| (report.id.clone(), json!({ "status": "completed" }));
@@ -226,14 +226,14 @@ fn byte_range(header: &str, total: usize) -> Option<Range<usize>> {
     }
 }
 
-/// A file that is embedded or was submitted, deleted or not.
+/// Returns a file that is embedded or was submitted, deleted or not.
 fn known_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoResponse> {
     let find = |files: &'a [PrivateFile]| reports::find_file(files, sha256);
     let found = find(&context.state.scans.files).or_else(|| find(&context.service.archive));
     found.ok_or_else(|| DemoResponse::not_found("File", sha256))
 }
 
-/// A file whose reports were not deleted; they can outlive it.
+/// Returns a file whose reports were not deleted; they can outlive it.
 fn find_file<'a>(sha256: &str, context: &'a Context) -> Result<&'a PrivateFile, DemoResponse> {
     let are_reports_deleted = context.state.scans.deleted.get(sha256) == Some(&false);
     if are_reports_deleted { Err(DemoResponse::not_found("File", sha256)) } else { known_file(sha256, context) }
@@ -285,7 +285,7 @@ pub(super) fn scan(ticket: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(json!({ "data": data }).to_string()))
 }
 
-/// The last analysis of a file; a list, as relationships are.
+/// Returns the last analysis of a file; a list, as relationships are.
 pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
     let sha256 = &sha256(id)?;
     let polls = context.service.options.polls;
@@ -301,7 +301,7 @@ pub(super) fn analyses(id: &str, context: &mut Context) -> DemoResult {
     Ok(DemoResponse::json(body.to_string()))
 }
 
-/// An analysis of a submitted file, or of an embedded one.
+/// Returns an analysis of a submitted file, or of an embedded one.
 pub(super) fn analysis(id: &str, context: &mut Context) -> DemoResult {
     if let Some(polled) = context.state.scans.poll(id, context.service.options.polls) {
         return Ok(DemoResponse::json(polled.to_string()));
@@ -386,7 +386,7 @@ impl Scans {
     }
 }
 
-/// The state of a sandbox after `polls` polls, if it is done at poll `done_at`.
+/// Returns the state of a sandbox after `polls` polls, if it is done at poll `done_at`.
 fn run(polls: u64, done_at: u64) -> Value {
     match polls {
         _ if polls >= done_at => json!({ "status": "completed" }),

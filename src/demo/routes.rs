@@ -12,7 +12,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// An address of the v3 API, as links give it.
+    /// Returns an address of the v3 API, as links give it.
     pub(crate) fn link(&self, path: &str) -> String {
         format!("{}/api/v3/{path}", self.service.root)
     }
@@ -71,7 +71,7 @@ routes! {
 }
 
 impl Route {
-    /// The route of a request, and the identifier in its address; empty if the route has none.
+    /// Returns a request's route, and the identifier in its address; empty if it has none.
     pub(crate) fn find(method: &str, segments: &[String]) -> Option<(&'static Route, String)> {
         let path = versioned(segments);
         let is_one_of = |pattern: &str, part: &str| pattern == "{}" || pattern.split('|').any(|each| each == part);
@@ -85,13 +85,13 @@ impl Route {
         })
     }
 
-    /// Whether the call needs a private scanning license (§5).
+    /// Returns whether the call needs a private scanning license (§5).
     pub(crate) fn is_private(&self) -> bool {
         self.usage.starts_with("private_")
     }
 }
 
-/// The path after the version of its API. A path without a prefix is as in §4.2.
+/// Returns the path after the version of its API. A path without a prefix is as in §4.2.
 pub(super) fn versioned(segments: &[String]) -> Vec<&str> {
     let path: Vec<&str> = segments.iter().map(String::as_str).collect();
     match path.as_slice() {

@@ -17,7 +17,7 @@ const SNIFFED_BYTES: usize = 512;
 /// An element of API v2 has at least one of these members.
 const V2_MEMBERS: [&str; 5] = ["response_code", "submissions", "resource", "sha256", "md5"];
 
-/// The outcome of a call, from which the rules derive its cost.
+/// Returns the outcome of a call, from which the rules derive its cost.
 pub(super) fn outcome(request: &Request, taken: &Result<StoredResponse, ServiceError>) -> Outcome {
     match (request, taken) {
         (Request::V2Submissions { .. }, Ok(response)) => Outcome::Items(submissions(&response.body)),
@@ -71,7 +71,7 @@ pub(super) fn is_pending(request: &Request, body: &Body) -> bool {
     }
 }
 
-/// The remark on a response that is broken JSON; it was read tolerantly.
+/// Returns the remark on a response that is broken JSON; it was read tolerantly.
 pub(super) fn defect(request: &Request, body: &Body) -> Option<&'static str> {
     let is_sound = body.is_empty() || matches!(request, Request::Artifact { .. }) || is_valid(body);
     (!is_sound).then_some("is not valid JSON, and was read as far as possible")
@@ -159,7 +159,7 @@ fn is_page(bytes: &[u8]) -> bool {
     marks.iter().any(|mark| rest.starts_with(mark.as_bytes()))
 }
 
-/// Whether a response names only this file: no other hash of this length.
+/// Returns whether a response names only this file: no other hash of this length.
 fn is_about(file: &FileHash, response: Raw<'_>) -> bool {
     let data = response.member("data");
     let objects = response.each().into_iter().chain(data).chain(data.and_then(|data| data.member("attributes")));

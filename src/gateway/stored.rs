@@ -41,12 +41,12 @@ impl Gateway {
         request.storage_key().map_or(Ok(None), |key| self.unreadable_response(request, &key))
     }
 
-    /// The request for the first page of a file's list.
+    /// Returns the request for the first page of a file's list.
     pub fn list_of(&self, file: &Sha256) -> Request {
         Request::Behaviours { file: file.clone(), listing: self.client.profile().listing, cursor: None }
     }
 
-    /// A message if the latest outcome of the request, within an hour, is a 404.
+    /// Returns a message if the latest outcome of the request, within an hour, is a 404.
     pub fn missing(&self, request: &Request) -> Result<Option<String>, StoreError> {
         let Some(claim) = request.claim() else { return Ok(None) };
         let since = self.now().checked_sub(MISSING).unwrap_or(Timestamp::MIN);
@@ -56,7 +56,7 @@ impl Gateway {
         Ok(last.map(|(at, _)| format!("{what}: the service did not have it at {}", at.strftime("%R UTC"))))
     }
 
-    /// The stored response, also one that a killed program left unread.
+    /// Returns the stored response, also one that a killed program left unread.
     pub fn stored(&self, request: &Request) -> Result<Option<StoredResponse>, StoreError> {
         let Some(key) = request.storage_key() else { return Ok(None) };
         self.read_unread(Request::file_of_key(&key).as_ref())?;

@@ -140,12 +140,12 @@ fn identifier(one: Raw<'_>) -> Option<Identifier> {
     Identifier::new(one.member("id").filter(|id| id.kind() == Kind::Text)?.text())
 }
 
-/// The scan in a response to an upload.
+/// Returns the scan in a response to an upload.
 pub fn submitted(response: &[u8]) -> Option<Identifier> {
     identifier(Raw::new(response).member("data")?)
 }
 
-/// The upload address in a response.
+/// Returns the upload address in a response.
 pub fn upload_address(response: &[u8]) -> Option<Untrusted> {
     let data = Raw::new(response).member("data").filter(|data| data.kind() == Kind::Text)?;
     Some(data.text()).filter(|text| !text.is_empty())

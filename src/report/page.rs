@@ -62,7 +62,7 @@ impl<'a> Envelope<'a> {
         id.map(Raw::text).and_then(Identifier::new)
     }
 
-    /// Whether it is a behaviour report by its type; or, without a type, by its attributes.
+    /// Returns whether it is a behaviour report by its type; or, without a type, by its attributes.
     pub(super) fn is_report(&self) -> bool {
         let is_known =
             |attributes: Raw<'_>| attributes.pairs().any(|(name, _)| Attribute::named(name.content()).is_some());
@@ -75,7 +75,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The service's error as text: an object of `code` and `message`.
+    /// Returns the service's error as text: an object of `code` and `message`.
     pub(super) fn error_text(&self) -> Option<String> {
         let word = |name| Some(self.error?.member(name)?.text().visible_cut(200).to_string());
         let parts: Vec<_> = ["code", "message"].into_iter().filter_map(word).collect();
@@ -99,7 +99,7 @@ pub struct ReportSummary {
 }
 
 impl ReportSummary {
-    /// The verdict, score, labels and tags of a report.
+    /// Returns the verdict, score, labels and tags of a report.
     pub fn of(report: &Report) -> Self {
         let first = |attribute| report.values(attribute).next();
         let number = |attribute| first(attribute)?.unicode().parse::<i64>().ok();
@@ -117,7 +117,7 @@ impl ReportSummary {
         }
     }
 
-    /// The verdict, and its confidence.
+    /// Returns the verdict, and its confidence.
     pub fn label(&self) -> Option<Untrusted> {
         let score = self.score.map(|score| format!(" {score}")).unwrap_or_default();
         self.verdict.as_ref().map(|verdict| Untrusted::from([verdict.as_bytes(), score.as_bytes()].concat()))
@@ -243,7 +243,7 @@ impl Page {
         self
     }
 
-    /// A message about omitted entries and errors, if any.
+    /// Returns a message about omitted entries and errors, if any.
     pub fn left_out(&self) -> Option<String> {
         let left_out = self.passed_over().map(|(_, why)| format!("Left out of the list: {why}."));
         let failed = self.errors.first().map(|first| {
@@ -254,7 +254,7 @@ impl Page {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// The number of entries that are not shown, and why; `None` without any.
+    /// Returns the number of entries that are not shown, and why; `None` without any.
     pub fn passed_over(&self) -> Option<(u64, String)> {
         let left_out = [
             (self.nameless, "entry", "without an identifier"),
@@ -268,7 +268,7 @@ impl Page {
     }
 }
 
-/// Whether a `type` is that of a behaviour report: the service has two names for it.
+/// Returns whether a `type` is that of a behaviour report: the service has two names for it.
 pub fn is_behaviour(kind: &Untrusted) -> bool {
     kind.as_bytes().ends_with(b"file_behaviour")
 }
@@ -286,7 +286,7 @@ pub(crate) fn cursor_of(address: &Untrusted) -> Option<Untrusted> {
     Some(Untrusted::from(cursor)).filter(|cursor| !cursor.is_empty())
 }
 
-/// Whether a cursor fits in an address, percent-encoded, and is not a redacted key.
+/// Returns whether a cursor fits in an address, percent-encoded, and is not a redacted key.
 fn is_carried(cursor: &Untrusted) -> bool {
     let is_redacted = memchr::memmem::find(cursor.as_bytes(), &[b'*'; 16]).is_some();
     !is_redacted && percent_encode(cursor.as_bytes(), NON_ALPHANUMERIC).map(str::len).sum::<usize>() <= MAX_CURSOR

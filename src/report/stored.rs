@@ -82,7 +82,7 @@ pub enum StoredContent {
 }
 
 impl StoredItem {
-    /// The report; `None` for any other response.
+    /// Returns the report; `None` for any other response.
     pub fn report(&self) -> Option<&Identifier> {
         match &self.what {
             StoredContent::Report(identifier) => Some(identifier),
@@ -90,7 +90,7 @@ impl StoredItem {
         }
     }
 
-    /// The target that deletes only this item.
+    /// Returns the target that deletes only this item.
     pub fn purge(&self) -> DeletionTarget {
         match &self.what {
             StoredContent::Report(report) | StoredContent::Notes(report) => {
@@ -100,7 +100,7 @@ impl StoredItem {
         }
     }
 
-    /// Whether it was imported, so that it is open to every profile.
+    /// Returns whether it was imported, so that it is open to every profile.
     pub fn is_import(&self) -> bool {
         self.imported.is_some()
     }
@@ -109,7 +109,7 @@ impl StoredItem {
         !matches!(self.what, StoredContent::Notes(_))
     }
 
-    /// The report of its notes; `None` for any other response.
+    /// Returns the report of its notes; `None` for any other response.
     pub fn noted(&self) -> Option<&Identifier> {
         match &self.what {
             StoredContent::Report(identifier) | StoredContent::Notes(identifier) => Some(identifier),
@@ -117,7 +117,7 @@ impl StoredItem {
         }
     }
 
-    /// Whether the service still has it; `None` if it is not a report.
+    /// Returns whether the service still has it; `None` if it is not a report.
     pub fn retention(&self, now: Timestamp) -> Option<Retention> {
         let sent = Some(self.received).filter(|_| !self.is_import());
         let report = self.report()?;
@@ -146,7 +146,7 @@ pub enum DeletionTarget {
 }
 
 impl DeletionTarget {
-    /// Whether an item is deleted. `bytes` is the size of this item and all newer ones.
+    /// Returns whether an item is deleted. `bytes` is the size of this item and all newer ones.
     fn takes(&self, thing: &StoredItem, bytes: u64) -> bool {
         match (self, &thing.what) {
             (Self::Everything, _) => true,
@@ -206,13 +206,13 @@ impl Deletion {
         }
     }
 
-    /// Bytes of the deleted items, and those on disk.
+    /// Returns bytes of the deleted items, and those on disk.
     pub fn sizes(&self) -> (u64, u64) {
         let sum = |of: fn(&StoredItem) -> u64| self.things.iter().map(of).fold(0, u64::saturating_add);
         (sum(|thing| thing.bytes), sum(|thing| thing.on_disk))
     }
 
-    /// Whether it has the same effects now: no item was added, deleted or changed since.
+    /// Returns whether it has the same effects now: no item was added, deleted or changed since.
     pub fn is_still(&self, stored: &[StoredItem]) -> bool {
         let named = |deletion: &Self| {
             let each = |thing: &StoredItem| {
@@ -234,7 +234,7 @@ pub struct ImportOrigin {
 }
 
 impl ImportOrigin {
-    /// The origin as text that is safe to show.
+    /// Returns the origin as text that is safe to show.
     pub fn label(&self) -> String {
         let from = self.from.visible_cut(60);
         if self.by.is_empty() { format!("from {from}") } else { format!("from {from} by {}", self.by.visible_cut(30)) }

@@ -222,7 +222,7 @@ impl Submission {
         crate::text::path(self.path.file_name().unwrap_or_default()).cut(60).to_string()
     }
 
-    /// The file and its options without the password; identifies a duplicate scan.
+    /// Returns the file and its options without the password; identifies a duplicate scan.
     pub(super) fn claim(&self) -> String {
         let options: Vec<_> = self.options.values.iter().map(|(option, value)| (option.field(), value)).collect();
         format!("{}{options:?}", Self::claims_of(&self.file))
@@ -237,7 +237,7 @@ impl Submission {
         Some((Sha256::parse(file)?, days))
     }
 
-    /// The prefix of the claims of all submissions of a file.
+    /// Returns the prefix of the claims of all submissions of a file.
     pub fn claims_of(file: &Sha256) -> String {
         format!("private-scan {file} ")
     }

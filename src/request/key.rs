@@ -26,7 +26,7 @@ impl Artifact {
         }
     }
 
-    /// Whether a report states that it exists; `None` if the report does not mention it.
+    /// Returns whether a report states that it exists; `None` if the report does not mention it.
     pub fn is_beside(self, report: &Report) -> Option<bool> {
         let section = report.index.sections.iter().position(|s| s.name.as_bytes() == self.attribute().as_bytes())?;
         let record = report.record(RowPlace { section, row: 0 });
@@ -37,7 +37,7 @@ impl Artifact {
         }
     }
 
-    /// The report's attribute that states whether it exists.
+    /// Returns the report's attribute that states whether it exists.
     pub fn attribute(self) -> &'static str {
         match self {
             Self::Html => "has_html_report",
@@ -49,7 +49,7 @@ impl Artifact {
 }
 
 impl Request {
-    /// The request whose response is stored under this key, if this version knows it.
+    /// Returns the request whose response is stored under this key, if this version knows it.
     pub fn of_storage_key(key: &[u8]) -> Option<Self> {
         let (operation, rest) = split(key);
         let identifier = |bytes: &[u8]| Identifier::new(Untrusted::from(bytes));
@@ -77,7 +77,7 @@ impl Request {
         Some(found).filter(|found| found.storage_key().as_deref() == Some(key))
     }
 
-    /// The request of a list page, from the page's own link (specification §4.2).
+    /// Returns the request of a list page, from the page's own link (specification §4.2).
     pub fn of_page(bytes: &[u8]) -> Option<Self> {
         let links = Raw::new(bytes).member("links")?.member("self")?.text();
         let address = std::str::from_utf8(links.as_bytes()).ok()?;
@@ -92,7 +92,7 @@ impl Request {
         Some(Self::Behaviours { file: Sha256::parse(file)?, listing, cursor: cursor_of(&links) })
     }
 
-    /// The report of the artifact stored under this key, even of an unknown kind.
+    /// Returns the report of the artifact stored under this key, even of an unknown kind.
     pub fn report_of_artifact_key(key: &[u8]) -> Option<Identifier> {
         let (operation, rest) = split(key);
         let identifier = || Identifier::new(Untrusted::from(split(rest).1));
@@ -111,7 +111,7 @@ impl Request {
         }
     }
 
-    /// A short description of the stored response, without its file.
+    /// Returns a short description of the stored response, without its file.
     pub fn stored_label(key: &[u8]) -> Visible {
         match Self::of_storage_key(key) {
             Some(Self::Behaviours { cursor: None, .. }) => to_visible("list of sandboxes"),
@@ -125,7 +125,7 @@ impl Request {
     }
 }
 
-/// The text before and after the first blank.
+/// Returns the text before and after the first blank.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
     let mut parts = key.splitn(2, |byte| *byte == b' ');
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())

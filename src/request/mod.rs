@@ -103,12 +103,12 @@ impl Quote {
         &self.price
     }
 
-    /// Whether it needs the private scanning licence, and the user is not known to have it.
+    /// Returns whether it needs the private scanning licence, and the user is not known to have it.
     pub fn needs_licence(&self) -> bool {
         self.needs_licence
     }
 
-    /// The file to upload that has not been read yet, if there is one.
+    /// Returns the file to upload that has not been read yet, if there is one.
     pub fn unseen(&self) -> Option<&Path> {
         match &self.request {
             Request::V2Scan { path, file: None } => Some(path),
@@ -116,7 +116,7 @@ impl Quote {
         }
     }
 
-    /// The same quote for a file that was read.
+    /// Returns the same quote for a file that was read.
     pub fn of_seen(mut self, found: (Sha256, u64)) -> Self {
         if let Request::V2Scan { file, .. } = &mut self.request {
             *file = Some(found);
@@ -124,12 +124,12 @@ impl Quote {
         self
     }
 
-    /// The same quote at the price that was shown, which limits the number of hashes.
+    /// Returns the same quote at the price that was shown, which limits the number of hashes.
     pub fn at(self, price: Price) -> Self {
         Self { price, ..self }
     }
 
-    /// The quote for the hashes that are not stored; it costs at most the price that was shown.
+    /// Returns the quote for the hashes that are not stored, at most at the price that was shown.
     pub fn of_missing(mut self, missing: Vec<FileHash>) -> Self {
         match &mut self.request {
             Request::V2Reports { files } => {
@@ -144,7 +144,7 @@ impl Quote {
 }
 
 impl Request {
-    /// The request split by hash, if each hash is charged and stored separately.
+    /// Returns the request split by hash, if each hash is charged and stored separately.
     pub fn by_hash(&self) -> Option<Vec<(FileHash, Self)>> {
         let of_one = match self {
             Self::V2Reports { .. } => |file| Self::V2Reports { files: vec![file] },
@@ -186,7 +186,7 @@ impl Request {
         operation
     }
 
-    /// The request with its price for a user with these entitlements.
+    /// Returns the request with its price for a user with these entitlements.
     pub fn quote(self, entitlements: &Entitlements) -> Quote {
         let mut operation = self.operation();
         if let Self::File { file } | Self::FileAnalyses { file } = &self {
@@ -286,15 +286,15 @@ impl Request {
         }
     }
 
-    /// The password of the uploaded file, as it is sent; it must not appear anywhere else.
+    /// Returns the password of the uploaded file, as it is sent; it must not appear anywhere else.
     pub(crate) fn password(&self) -> Option<&Password> {
         let Self::PrivateScan { submission, .. } = self else { return None };
         submission.options.password()
     }
 
-    /// The identity of a request in flight, for other programs: the storage key of its response, or
-    /// else the action or poll that would be charged twice. It excludes the password and the file's
-    /// name. `None` for an upload whose file was not read yet.
+    /// Returns the identity of a request in flight, for other programs: the storage key of its
+    /// response, or else the action or poll that would be charged twice. Excludes the password and
+    /// the file's name. `None` for an upload whose file was not read yet.
     pub fn claim(&self) -> Option<Vec<u8>> {
         let action = match self {
             Self::PrivateScan { submission, .. } => submission.claim(),
@@ -345,7 +345,7 @@ impl Request {
     }
 }
 
-/// The address of an upload, with the options in the fields of the installation.
+/// Returns the address of an upload, with the options in the fields of the installation.
 fn scan_address(submission: &Submission, to: Option<UploadAddress>, context: &RequestContext<'_>) -> Address {
     let address = Address::new(Version::V3, Method::Post, "/private/files".to_owned());
     let file = Some((submission.file.clone(), submission.size));

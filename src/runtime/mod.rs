@@ -131,7 +131,7 @@ where
         })
     }
 
-    /// How the app ended: by a signal, if one came.
+    /// Returns how the app ended: by a signal, if one came.
     fn result(&mut self, exit: RunExit, ending: &ShutdownState) -> (RunExit, SavedScreen) {
         (ending.signal().map_or(exit, RunExit::Signal), self.model.remember())
     }

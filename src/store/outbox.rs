@@ -61,8 +61,8 @@ impl Store {
         Ok(found.map(|(header, bytes)| (moment(header.received), bytes)))
     }
 
-    /// The calls of a profile that the team does not know as they are now, oldest first. Those of
-    /// sessions before the first that shares stay on this machine.
+    /// Returns the calls of a profile that the team does not know as they are now, oldest first.
+    /// Those of sessions before the first that shares stay on this machine.
     pub fn unshared_calls(&self, payer: Payer<'_>, session: &str) -> Result<UnsharedCalls> {
         self.with_outbox(|transaction| {
             let id = "SELECT id FROM machine";

@@ -81,17 +81,17 @@ impl StoredReport {
         self.file.as_ref().is_none_or(|of| of == file)
     }
 
-    /// Its bytes. Fails if its file was deleted or damaged meanwhile.
+    /// Returns its bytes. Fails if its file was deleted or damaged meanwhile.
     pub fn body(&self) -> io::Result<Body> {
         self.bytes().map(Body::in_memory)
     }
 
-    /// The unpacked bytes; an error if they are damaged or were deleted.
+    /// Returns the unpacked bytes; an error if they are damaged or were deleted.
     pub fn bytes(&self) -> io::Result<Vec<u8>> {
         self.report_files.load(&self.name)?.map(|(_, bytes)| bytes).ok_or_else(deleted_error)
     }
 
-    /// Like [`Self::body`]; of a large report only the first bytes, and a filler for the rest.
+    /// Loads [`Self::body`]; of a large report only the first bytes, and a filler for the rest.
     pub fn begin(&self) -> io::Result<(Body, Option<BodyFiller>)> {
         if self.length <= LARGE {
             return Ok((self.body()?, None));
@@ -111,12 +111,12 @@ fn deleted_error() -> io::Error {
 }
 
 impl ResponsePart {
-    /// A report within these bytes of a response.
+    /// Returns a report within these bytes of a response.
     pub fn report(identifier: &Identifier, file: Option<Sha256>, range: Range<usize>) -> Self {
         Self { key: key_of(identifier.as_bytes()), file, range }
     }
 
-    /// The reports of a page; of duplicates, the first.
+    /// Returns the reports of a page; of duplicates, the first.
     pub fn of_page(page: Page, file: &Sha256) -> Vec<Self> {
         let mut known = HashSet::new();
         let reports = page.without_others(file).entries.into_iter().filter_map(|entry| {
@@ -244,7 +244,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether a response is stored under a key, by its name alone: it may be damaged.
+    /// Returns whether a response is stored under a key, by its name alone: it may be damaged.
     pub fn is_stored(&self, service: &str, key: &[u8]) -> bool {
         [service, IMPORTED].iter().any(|of| self.report_files.size(&place(of, key)).is_some())
     }
@@ -259,14 +259,14 @@ impl Store {
         Ok(None)
     }
 
-    /// The report of a sandbox, fetched from a service or imported, whichever is newer.
+    /// Returns the report of a sandbox, fetched from a service or imported, whichever is newer.
     pub fn report(&self, service: &str, identifier: &Identifier) -> Result<Option<StoredReport>> {
         let key = key_of(identifier.as_bytes());
         let found = self.newest(service, vec![place(service, &key), place(IMPORTED, &key)])?;
         Ok(found.into_iter().find(|report| report.identifier == *identifier))
     }
 
-    /// The report of every sandbox of a file, newest first.
+    /// Returns the report of every sandbox of a file, newest first.
     pub fn reports(&self, service: &str, file: &Sha256) -> Result<Vec<StoredReport>> {
         let mut names = Vec::new();
         for of in [service, IMPORTED] {
@@ -294,12 +294,12 @@ impl Store {
         Ok(counts)
     }
 
-    /// The reports of all files, also those of other services.
+    /// Returns the reports of all files, also those of other services.
     pub fn every_report(&self, service: &str) -> Result<Vec<StoredReport>> {
         self.newest(service, self.stored(self.report_files.names(REPORTS))?)
     }
 
-    /// The newest report of each sandbox and service among these files, newest first.
+    /// Returns the newest report of each sandbox and service among these files, newest first.
     fn newest(&self, service: &str, names: Vec<String>) -> Result<Vec<StoredReport>> {
         let mut newest = BTreeMap::<_, StoredReport>::new();
         for name in names.into_iter().filter(|name| name.contains("/behaviour-")) {
@@ -361,7 +361,7 @@ pub(super) fn key_of(identifier: &[u8]) -> Vec<u8> {
     [REPORT, identifier].concat()
 }
 
-/// The identifier of the report that is stored under a key.
+/// Returns the identifier of the report that is stored under a key.
 pub(super) fn identifier_of(key: &[u8]) -> Option<Identifier> {
     key.strip_prefix(REPORT).map(Untrusted::from).and_then(Identifier::new)
 }
@@ -399,7 +399,7 @@ fn without_reports(page: &[u8], reports: &[ResponsePart]) -> Vec<u8> {
     bytes
 }
 
-/// A report without the envelope of a response to a request for it alone.
+/// Returns a report without the envelope of a response to a request for it alone.
 pub fn bare(report: &[u8]) -> &[u8] {
     let raw = Raw::new(report);
     match raw.member("data") {

@@ -62,7 +62,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Mod
     }
 }
 
-/// The full text of the chosen sandbox, or of the next page and its price.
+/// Returns the full text of the chosen sandbox, or of the next page and its price.
 pub(super) fn chosen_text(list: &List, model: &Model) -> String {
     let Some(entry) = list.chosen() else { return next_price(list, model) };
     let [sandbox, verdict, ran] = known(entry, 80);
@@ -76,7 +76,7 @@ pub(super) fn chosen_text(list: &List, model: &Model) -> String {
     words.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// Its sandbox, its verdict, and when it ran.
+/// Returns its sandbox, its verdict, and when it ran.
 pub(super) fn known(entry: &ListEntry, columns: usize) -> [Option<String>; 3] {
     let parts = entry.parts.as_ref();
     let verdict = entry.report().and_then(|report| report.verdict.as_ref());
@@ -102,7 +102,7 @@ fn draw_in_a_row(buffer: &mut Canvas<'_>, area: Area, list: &List, model: &Model
     }
 }
 
-/// The role of a verdict, whose text has the same meaning.
+/// Returns the role of a verdict, whose text has the same meaning.
 pub(super) fn verdict_tint(verdict: &str) -> Role {
     let is = |words: &[&str]| words.iter().any(|word| verdict.starts_with(word));
     match verdict {
@@ -225,13 +225,13 @@ fn next_price(list: &List, model: &Model) -> String {
     list.next_page(model.service.listing).map_or_else(String::new, |request| price_text(model, &request))
 }
 
-/// The price of a request, or its obstacle.
+/// Returns the price of a request, or its obstacle.
 pub(super) fn price_text(model: &Model, request: &Request) -> String {
     let tag = model.price_of_request(request, ResponseSource::StoredOrService);
     if tag.obstacle.is_some() { tag.short() } else { tag.label() }
 }
 
-/// The duration of a call so far, and the received bytes.
+/// Returns the duration of a call so far, and the received bytes.
 pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
     let seconds = (now.as_millisecond() - call.since.as_millisecond()).max(0) / 1000;
     match (call.bytes, call.total) {
@@ -241,7 +241,7 @@ pub(super) fn progress(call: &InFlightCall, now: Timestamp) -> String {
     }
 }
 
-/// When a sandbox ran, in UTC.
+/// Returns when a sandbox ran, in UTC.
 fn when(parts: &IdentifierParts) -> Option<String> {
     Some(Timestamp::from_second(parts.when?).ok()?.strftime("%Y-%m-%d %H:%M").to_string())
 }
@@ -256,7 +256,7 @@ pub(super) fn age(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// The time of an event in UTC: the clock time for today, else with its date.
+/// Returns the time of an event in UTC: the clock time for today, else with its date.
 pub(super) fn since(then: Timestamp, now: Timestamp) -> String {
     let is_today = then.strftime("%F").to_string() == now.strftime("%F").to_string();
     then.strftime(if is_today { "%H:%M" } else { "%F %H:%M" }).to_string()
@@ -335,7 +335,7 @@ fn failed(what: &str, failure: &Failure, model: &Model) -> Vec<StyledText> {
     [Role::Problem.of(what)].into_iter().chain(sentences).chain(next_key(model)).collect()
 }
 
-/// The key that sends the request, with its price.
+/// Returns the key that sends the request, with its price.
 fn next_key(model: &Model) -> Option<StyledText> {
     let (key, command) =
         Command::applying(model).find(|(_, command)| command.rank == 1 && model.overlays.is_empty())?;

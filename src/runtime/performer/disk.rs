@@ -131,7 +131,7 @@ fn run(gateway: &Gateway, work: &Task, job: StoreJob) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// A notice about a list that cannot be shown; listing the file again costs what the bar shows.
+/// Explains why a list cannot be shown; listing the file again costs what the bar shows.
 fn why_unlisted(gateway: &Gateway, file: &Sha256) -> Result<Option<String>, StoreError> {
     let list = gateway.list_of(file);
     if let Some(aside) = gateway.unreadable(&list)? {
@@ -239,7 +239,7 @@ fn send_rest(gateway: &Gateway, work: &Task, unread: Vec<(StoredReport, BodyFill
     Ok(())
 }
 
-/// The stored list pages of a file, in an unbroken sequence from the first.
+/// Returns the stored list pages of a file, in an unbroken sequence from the first.
 pub fn load_pages(gateway: &Gateway, file: &Sha256, listing: Listing) -> Result<Vec<(Timestamp, Page)>, StoreError> {
     let mut pages = Vec::new();
     let mut cursor = None;
@@ -305,7 +305,7 @@ fn inspect(work: &Task, path: PathBuf, gateway: Option<&Gateway>) {
     work.send(FileEvent::Inspected(path, result, sent, before));
 }
 
-/// The calls about the files of reports, or about reports of unknown files, in the ledger.
+/// Returns the calls about the files of reports, or about reports of unknown files, in the ledger.
 pub fn paid_calls(gateway: &Gateway, sources: &[ExportSource]) -> Result<Vec<PaidCall>, StoreError> {
     let fetched =
         sources.iter().filter(|source| source.received.is_some()).filter_map(|source| source.identifier.as_ref());
