@@ -16,8 +16,7 @@ pub(super) struct LedgerArgs {
     /// Print JSON, with totals and the comparison
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Print what the team's calls cost, by day, person and operation; others' need the role
-    /// behaview_lead
+    /// Print what the team's calls cost, by day, person and operation; everyone's for a lead
     #[arg(long, conflicts_with_all = ["format", "session"])]
     team: bool,
     /// Print only the entries, one a line

@@ -15,7 +15,7 @@ const ADD_CALLS: &str = "INSERT INTO behaview.call (machine, number, at, service
 const SUMS: &str =
     "SELECT to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD'), person, operation, unit,
         count(*), sum(charged)::bigint, sum(saved)::bigint
-    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4";
+    FROM behaview.call WHERE service = $1 AND at >= $2 GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2, 3, 4 LIMIT 10000";
 
 /// A call of the ledger as the team sees it.
 #[derive(Debug, Clone)]

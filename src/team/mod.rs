@@ -84,7 +84,7 @@ const ADD: &str = "INSERT INTO behaview.response (service, key, received, digest
     VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
 
 const STATUS: &str = "SELECT person, count(*), count(*) FILTER (WHERE substring(key FOR 10) = 'behaviour '),
-    sum(octet_length(packed))::bigint, max(received) FROM behaview.response GROUP BY person ORDER BY 5 DESC";
+    sum(octet_length(packed))::bigint, max(received) FROM behaview.response GROUP BY person ORDER BY 5 DESC LIMIT 1000";
 
 /// Whether a call is sent while the team store does not respond.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
