@@ -15,7 +15,7 @@ pub enum TeamError {
     Unreachable(String),
     #[error("the team store does not accept the user: {0}")]
     Rejected(String),
-    #[error("the team store has no tables yet: behaview team init makes them")]
+    #[error("the team store lacks tables: behaview team init makes them")]
     NoSchema,
     #[error("the team store needs a newer behaview (schema {0}): update it")]
     Newer(i32),

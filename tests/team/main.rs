@@ -301,6 +301,13 @@ fn connection_is_verified_and_no_password_is_shown() {
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     assert!(run(&without, &["team", "check"], Some(&authority)).status.success());
     database.init(behaview(cli.home.path()));
+    // An older schema still serves, and init brings it up to date.
+    let older = Database::new(server().unwrap(), "older");
+    older.run(include_str!("../../src/team/schema.sql"));
+    assert!(run(&older.url("ana"), &["team", "check"], None).status.success());
+    assert_eq!(run(&older.url("ana"), &["ledger", "--team"], None).status.code(), Some(1));
+    older.init(behaview(cli.home.path()));
+    assert!(run(&older.url("ana"), &["ledger", "--team"], None).status.success());
     // A schema that asks for a newer program is not touched.
     database.run("INSERT INTO behaview.version (version, oldest_client) VALUES (99, 98)");
     assert!(text(&run(&database.url("ana"), &["team", "check"], None)).contains("update it"));
