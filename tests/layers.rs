@@ -27,8 +27,8 @@ store: clock files prevalence request report quota text
 team: environment files text
 gateway: log service store team request report quota text
 triage: quota report request text
-app: export prevalence quota report request text
-view: app prevalence quota report request text
+app: export prevalence quota report request text triage
+view: app prevalence quota report request text triage
 export: report text
 config: app environment files log quota service state store team text view
 demo:

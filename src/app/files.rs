@@ -310,6 +310,10 @@ impl OpenFiles {
         self.all.iter_mut().find_map(|open| open.list.opened_mut(job).is_some().then_some(open))
     }
 
+    pub(super) fn returns_mut(&mut self) -> impl Iterator<Item = &mut ReturnPoint> {
+        self.all.iter_mut().filter_map(|open| open.left.as_mut())
+    }
+
     pub(super) fn finders_mut(&mut self) -> impl Iterator<Item = &mut HitList> {
         self.all.iter_mut().filter_map(|open| open.finder.as_mut())
     }

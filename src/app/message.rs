@@ -28,6 +28,7 @@ use crate::report::{
 };
 use crate::request::{GroupList, Quote, Request, UploadAddress};
 use crate::text::Untrusted;
+use crate::triage::TriagedFile;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -184,6 +185,8 @@ pub enum ReportEvent {
     RulesLoaded(Arc<Rules>, Vec<String>),
     AllEvaluated(JobNumber, (Vec<FindingRow>, FindingTotals)),
     Compared(JobNumber, Arc<Matrix>),
+    /// Files of a triage, and how many it covers.
+    Triaged(JobNumber, Vec<TriagedFile>, usize),
     /// All reports of a document that was shown while it was read.
     DocumentRead(DocumentReports, String),
 }
@@ -293,6 +296,8 @@ pub struct Failure {
     pub advice: String,
     /// Whether the service may have acted on the request.
     pub may_have_succeeded: bool,
+    /// Whether the service does not have what was requested.
+    pub is_not_found: bool,
     /// Whether the file to upload has changed since it was inspected.
     pub is_of_file: bool,
     /// Whether nothing was sent because another program has the same request in flight.
@@ -391,6 +396,8 @@ pub enum ReportJob {
     Evaluate(Ticket, Report, RulesOrFile),
     EvaluateAll(Ticket, Vec<ReportToEvaluate>, RulesOrFile),
     FindIndicators(Ticket, Vec<ExportSource>, RulesOrFile),
+    /// Ranks files by what is stored; without names, all stored ones.
+    Triage(Ticket, Option<Vec<Sha256>>, RulesOrFile),
     /// Parses a document that is shown while it is read.
     CheckDocument(Body, Timestamp),
     /// Compares reports (`None` for one not stored), then adds techniques that rules find.

@@ -89,6 +89,10 @@ impl Model {
     }
 
     fn on_failure(&mut self, request: &Request, call: Option<InFlightCall>, failure: Failure) {
+        let is_of_list = matches!(request, Request::Behaviours { .. } | Request::Behaviour { .. });
+        if is_of_list && !failure.is_not_found && self.calls.batch().is_some_and(|batch| batch.file.is_none()) {
+            self.stop_batch(&format!("A request failed. {}", failure.label()));
+        }
         match request {
             Request::Behaviour { identifier } => self.on_report_failed(identifier, &failure),
             Request::Behaviours { file, .. } => {

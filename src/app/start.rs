@@ -1,7 +1,7 @@
 //! The start screen with its hash line and recent files; sizes and folds saved between two runs.
 
 use crate::app::field::TextField;
-use crate::app::overlays::Scope;
+use crate::app::overlays::{Scope, triage};
 use crate::app::panes::Scroll;
 use crate::app::{Key, Model, Sizes};
 use crate::report::identifier::Sha256;
@@ -62,12 +62,16 @@ impl Model {
         let found = text.split(|c: char| !c.is_ascii_hexdigit()).filter_map(Sha256::parse);
         let mut known = HashSet::new();
         let mut found: Vec<_> = found.filter(|hash| known.insert(hash.clone())).collect();
+        let mut way = self.key_label("open-chosen");
+        if found.len() > 1 {
+            triage::open(self, Some(found.clone()));
+            way = format!("{}, then {way}", self.key_label("back"));
+        }
         let left_out = found.len().saturating_sub(MAX_PASTED_HASHES) as u64;
         found.truncate(MAX_PASTED_HASHES);
         if let Some(first) = found.first() {
             self.start.typed = first.to_string().into();
         }
-        let way = self.key_label("open-chosen");
         let pasted = count(found.len() as u64, "file");
         match (found.len(), left_out) {
             (0, _) => self.warn(

@@ -6,7 +6,7 @@ use crate::app::field::TextField;
 use crate::app::files::OpenFile;
 use crate::app::keys::{CONFIRM, ENTER};
 use crate::app::overlays::text_page::TIMELINE;
-use crate::app::overlays::{TextPage, group};
+use crate::app::overlays::{TextPage, group, triage};
 use crate::app::panes::Scroll;
 use crate::app::prevalence::{self, ValueJob};
 use crate::app::spending::{Confirmation, Prompt, find_shared};
@@ -157,13 +157,11 @@ impl Model {
             ServiceEvent::Progress(request, bytes, total) => self.calls.receive(&request, bytes, total),
             ServiceEvent::ReportBegun(request, body) => self.on_report_begun(&request, &body),
             ServiceEvent::Ended(request, result) => {
-                let new = match (&request, &result) {
-                    (Request::Behaviour { identifier }, Ok(Response::Report(_))) => Some(identifier.parts().file),
-                    (Request::Behaviours { file, .. }, Ok(Response::Page(..))) => Some(Some(file.clone())),
-                    _ => None,
-                };
+                let is_new = matches!(result, Ok(Response::Report(_) | Response::Page(..)));
+                let file = request.storage_key().and_then(|key| Request::file_of_key(&key));
                 self.call_ended(&request, result);
-                self.emit_all(new.map(|file| StoreJob::Values(ValueJob::Index(file))));
+                file.iter().for_each(|file| triage::refresh(self, file));
+                self.emit_all(is_new.then_some(StoreJob::Values(ValueJob::Index(file))));
             }
             ServiceEvent::Spent(spent, today) => {
                 let before = std::mem::replace(&mut self.quota_state.spent, spent).into_values().sum();
@@ -232,6 +230,7 @@ impl Model {
             }
             ReportEvent::AllEvaluated(job, found) => self.show_findings(job, found),
             ReportEvent::Compared(job, matrix) => self.compared(job, matrix),
+            ReportEvent::Triaged(job, found, of) => triage::on_triaged(self, job, found, of),
             ReportEvent::DocumentRead(reports, problems) => self.document_read(reports, &problems),
         }
     }

@@ -62,8 +62,19 @@ enum TriageFormat {
     Md,
 }
 
-const COLUMNS: [&str; 10] =
-    ["file", "verdict", "labels", "sandboxes", "expires", "artifacts", ">high", ">medium", "findings", "missing"];
+const COLUMNS: [&str; 11] = [
+    "file",
+    "verdict",
+    "labels",
+    "sandboxes",
+    "expires",
+    "artifacts",
+    ">high",
+    ">medium",
+    "findings",
+    ">alike",
+    "missing",
+];
 
 #[derive(Serialize)]
 struct TriageOutput {
@@ -86,10 +97,13 @@ struct FileOutput {
     labels: Vec<String>,
     reports_stored: usize,
     sandboxes_listed: Option<usize>,
+    #[serde(skip)]
+    sandboxes: String,
     more: bool,
     findings_high: usize,
     findings_medium: usize,
     top_findings: Vec<String>,
+    alike: usize,
     /// What is not stored, the cheapest answer first.
     missing: Vec<String>,
     /// Those that stored reports name, by kind.
@@ -110,6 +124,7 @@ impl TriageArgs {
         let setup = setup(common, self.spending)?;
         let expirations = setup.gateway.store.expirations(&setup.gateway.service)?;
         let files = self.files(named, &expirations, setup.gateway.now())?;
+        setup.gateway.store.index_values(&Cancel::default())?;
         let (rules, problems) = read_rules(super::app::rules_file().as_deref());
         problems.iter().for_each(warn);
         let look = |file: &Sha256| {
@@ -174,7 +189,7 @@ impl TriageArgs {
         let output = |file: &TriagedFile| {
             let missing: Vec<_> = file.missing.iter().chain(file.artifacts.iter().filter(|_| has_artifacts)).collect();
             let expires = expirations.get(&file.file).copied();
-            let is_open = file.more && file.unavailable.is_none() || has_artifacts && !file.missing.is_empty();
+            let is_open = file.is_open() || has_artifacts && !file.missing.is_empty();
             FileOutput {
                 expires: expires.map(|at| Retention::until(at, now).short(now)).unwrap_or_default(),
                 expires_at: expires,
@@ -255,10 +270,12 @@ impl FileOutput {
             labels: file.labels.iter().map(Untrusted::unicode).collect(),
             reports_stored: file.stored,
             sandboxes_listed: file.listed,
+            sandboxes: file.sandboxes_label(),
             more: file.more,
             findings_high: file.high,
             findings_medium: file.medium,
             top_findings: file.top.clone(),
+            alike: file.alike,
             missing: missing.iter().map(|request| request.label()).collect(),
             missing_totals: price.totals(),
             price,
@@ -267,27 +284,20 @@ impl FileOutput {
     }
 
     /// The cells of [`COLUMNS`], unescaped.
-    fn cells(&self) -> [String; 10] {
-        let more = if self.more { AT_LEAST } else { "" };
-        // An imported report is in no list.
-        let sandboxes = match (self.reports_stored, self.sandboxes_listed) {
-            (0, Some(0)) => "no report yet".to_owned(),
-            (stored, Some(listed)) => format!("{stored} of {}{more}", listed.max(stored)),
-            (0, None) if self.unavailable.is_some() => "unavailable".to_owned(),
-            (stored, None) => format!("{stored} of ?"),
-        };
+    fn cells(&self) -> [String; 11] {
         let number = |count: usize| if self.reports_stored > 0 { count.to_string() } else { String::new() };
         let artifacts = self.missing_artifacts.iter().map(|(artifact, count)| format!("{count} {}", artifact.name()));
         [
             self.file.clone(),
             if self.reports_stored > 0 { self.verdict.to_owned() } else { String::new() },
             self.labels.join(", "),
-            sandboxes,
+            self.sandboxes.clone(),
             self.expires.clone(),
             artifacts.collect::<Vec<_>>().join(", "),
             number(self.findings_high),
             number(self.findings_medium),
             self.top_findings.join("; "),
+            number(self.alike),
             if self.is_open { format!("{}{AT_LEAST}", self.price) } else { self.price.to_string() },
         ]
     }
@@ -296,13 +306,17 @@ impl FileOutput {
 impl TriageOutput {
     fn print_table(&self) -> Result<()> {
         let short = |file: &FileOutput| {
-            let [hash, verdict, labels, sandboxes, expires, artifacts, high, medium, top, missing] = file.cells();
+            let [hash, verdict, labels, sandboxes, expires, artifacts, high, medium, top, alike, missing] =
+                file.cells();
             let hash = Sha256::parse(&hash).map(|hash| hash.short()).unwrap_or(hash);
             let cut = |cell: String| Untrusted::from(cell).visible_cut(MAX_CELL).to_string();
-            [hash, verdict, cut(labels), sandboxes, expires, artifacts, high, medium, cut(top), missing]
+            [hash, verdict, cut(labels), sandboxes, expires, artifacts, high, medium, cut(top), alike, missing]
         };
-        let [file, verdict, _, sandboxes, expires, _, high, medium, findings, missing] = COLUMNS;
-        let heading = [file, verdict, "-labels", sandboxes, expires, "-artifacts", high, medium, findings, missing];
+        let heading = COLUMNS.map(|name| match name {
+            "labels" => "-labels",
+            "artifacts" => "-artifacts",
+            name => name,
+        });
         let shown = table(heading, self.files.iter().map(short));
         print_text(&wrapped(&format!("{shown}\n{}\n", self.total())))
     }
@@ -342,18 +356,21 @@ impl TriageOutput {
 
     /// Writes a table with outside text in code spans, and so never markup or a link.
     fn markdown(&self) -> String {
-        let row = |cells: [String; 10]| format!("| {} |\n", cells.join(" | "));
+        let row = |cells: [String; 11]| format!("| {} |\n", cells.join(" | "));
         // Some viewers split a code span at an escaped bar.
         let code = |text: &str| match text {
             "" => String::new(),
             text => markdown::text(&text.into()).replace('|', "\\x7c"),
         };
         let files = self.files.iter().map(|file| {
-            let [hash, verdict, labels, sandboxes, expires, artifacts, high, medium, top, missing] = file.cells();
-            row([code(&hash), verdict, code(&labels), sandboxes, expires, artifacts, high, medium, code(&top), missing])
+            let mut cells = file.cells();
+            for at in [0, 2, 8] {
+                cells.get_mut(at).into_iter().for_each(|cell| *cell = code(cell));
+            }
+            row(cells)
         });
         let heading = row(COLUMNS.map(|name| name.trim_start_matches('>').to_owned()));
-        let line = "|---|---|---|---|---|---|--:|--:|---|---|\n";
+        let line = "|---|---|---|---|---|---|--:|--:|---|--:|---|\n";
         format!("{heading}{line}{}\n{}\n", files.collect::<String>(), self.total())
     }
 }

@@ -57,17 +57,14 @@ pub(super) struct IndexedReport {
 pub(super) struct ReportTable {
     /// By report: its file and its sandbox.
     pub(super) of: HashMap<i64, (usize, usize)>,
-    pub(super) files: usize,
+    files: usize,
     sandboxes: HashMap<Vec<u8>, usize>,
-    /// By sandbox: the number of its files.
-    files_of: Vec<usize>,
 }
 
 impl ReportTable {
     pub(super) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut table = Self::default();
         let mut files = HashMap::<String, usize>::new();
-        let mut pairs = HashSet::new();
         let mut select = connection.prepare_cached("SELECT id, file, sandbox FROM report")?;
         let mut rows = select.query([])?;
         while let Some(row) = rows.next()? {
@@ -75,10 +72,6 @@ impl ReportTable {
             let file = *files.entry(row.get(1)?).or_insert(next);
             let next = table.sandboxes.len();
             let sandbox = *table.sandboxes.entry(row.get(2)?).or_insert(next);
-            table.files_of.resize(table.sandboxes.len(), 0);
-            if pairs.insert((file, sandbox)) {
-                table.files_of.get_mut(sandbox).into_iter().for_each(|count| *count += 1);
-            }
             table.of.insert(row.get(0)?, (file, sandbox));
         }
         table.files = files.len();
@@ -88,7 +81,8 @@ impl ReportTable {
     /// Returns the number of a sandbox, and of its files.
     pub(super) fn sandbox(&self, name: &Untrusted) -> Option<(usize, usize)> {
         let number = *self.sandboxes.get(name.as_bytes())?;
-        Some((number, *self.files_of.get(number)?))
+        let files: HashSet<_> = self.of.values().filter(|of| of.1 == number).map(|of| of.0).collect();
+        Some((number, files.len()))
     }
 }
 
@@ -201,21 +195,16 @@ impl ValueIndex {
         each_value(&connection, hashes.collect(), |hash, found| drop(reports.insert(hash, found)))?;
         let of = |hash: u64| reports.get(&hash).into_iter().flatten().filter_map(|id| table.of.get(id));
         let count = |(hash, list): &(u64, u64)| {
-            let mut is_seen = vec![false; table.files];
-            let mut is_seen_here = is_seen.clone();
-            for (file, sandbox) in of(*hash) {
-                is_seen.get_mut(*file).into_iter().for_each(|seen| *seen = true);
-                if here.is_some_and(|(number, _)| number == *sandbox) {
-                    is_seen_here.get_mut(*file).into_iter().for_each(|seen| *seen = true);
-                }
-            }
-            let perhaps = of(*list).chain(of(EVERY_LIST)).map(|(file, _)| *file);
-            let unlisted: HashSet<_> = perhaps.filter(|file| is_seen.get(*file) == Some(&false)).collect();
-            let all = |seen: &[bool]| seen.iter().filter(|seen| **seen).count();
+            let seen: HashSet<_> = of(*hash).map(|(file, _)| file).collect();
+            let is_here = |sandbox: &usize| here.is_some_and(|(number, _)| number == *sandbox);
+            let seen_here: HashSet<_> =
+                of(*hash).filter(|(_, sandbox)| is_here(sandbox)).map(|(file, _)| file).collect();
+            let perhaps = of(*list).chain(of(EVERY_LIST)).map(|(file, _)| file);
+            let unlisted: HashSet<_> = perhaps.filter(|file| !seen.contains(file)).collect();
             Prevalence {
-                files: all(&is_seen),
+                files: seen.len(),
                 of_files: table.files,
-                in_sandbox: all(&is_seen_here),
+                in_sandbox: seen_here.len(),
                 of_sandbox: here.map_or(0, |(_, files)| files),
                 perhaps_unlisted: unlisted.len(),
             }

@@ -1,11 +1,12 @@
 //! Triage of many files: what is stored of each, the worst first; the price of what is missing.
 //!
 //! ```text
-//! hashes ── stored list pages and reports, rules ──> TriagedFile ── sorted ──> a table, scripts
+//! hashes ── stored list pages and reports, rules ──> TriagedFile ── sorted ──> a table, the screen
 //!                                                        └── missing: the cheapest question first
 //! ```
 //! Nothing is sent to find this out.
 
+use crate::report::attributes::AT_LEAST;
 use crate::report::identifier::Sha256;
 use crate::report::page::{Page, ReportSummary};
 use crate::report::rules::{Rules, Severity};
@@ -41,6 +42,8 @@ pub struct TriagedFile {
     pub medium: usize,
     /// The names of the most severe of them, those that most sandboxes saw first.
     pub top: Vec<String>,
+    /// Number of other stored files that did nearly the same.
+    pub alike: usize,
     /// Requests for what is not stored, the cheapest answer first.
     pub missing: Vec<Request>,
     /// Requests for artifacts that stored reports name and that are not stored, small kinds first.
@@ -69,6 +72,7 @@ impl TriagedFile {
             high: 0,
             medium: 0,
             top: Vec::new(),
+            alike: 0,
             artifacts: Vec::new(),
             unavailable: None,
         }
@@ -105,6 +109,23 @@ impl TriagedFile {
         self.top = top.into_iter().take(MAX_TOP).map(|((_, name), _)| (*name).to_owned()).collect();
         self.verdict = worst.unwrap_or(SampleVerdict::Unknown);
         Ok(self)
+    }
+
+    /// Whether more may be missing: an unread page may name any number of reports.
+    pub fn is_open(&self) -> bool {
+        self.more && self.unavailable.is_none()
+    }
+
+    /// How many sandboxes are stored, of those that the list names.
+    pub fn sandboxes_label(&self) -> String {
+        let more = if self.more { AT_LEAST } else { "" };
+        // An imported report is in no list.
+        match (self.stored, self.listed) {
+            (0, Some(0)) => "no report yet".to_owned(),
+            (stored, Some(listed)) => format!("{stored} of {}{more}", listed.max(stored)),
+            (0, None) if self.unavailable.is_some() => "unavailable".to_owned(),
+            (stored, None) => format!("{stored} of ?"),
+        }
     }
 }
 

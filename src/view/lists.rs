@@ -15,16 +15,21 @@ use crate::app::overlays::indicators::{
 use crate::app::overlays::palette::{CommandList, Palette, PaletteItem};
 use crate::app::overlays::picker::{PickerRow, PickerRows, RowPicker};
 use crate::app::overlays::stored::{self, MARK, StoreContents, StoredList, origin};
+use crate::app::overlays::triage::{TriageList, TriagedFiles};
 use crate::app::scan::ScanField;
 use crate::app::{Area, Model};
 use crate::prevalence::Rarity;
-use crate::report::attributes::cut_lists_label;
+use crate::report::attributes::{AT_LEAST, cut_lists_label};
 use crate::report::indicators::{ITSELF, MergedIndicator, Sighting};
 use crate::report::rules::Severity;
 use crate::report::{GroupEntry, Retention, StoredItem};
 use crate::request::GroupList;
 use crate::text::{ColumnWidth, Untrusted, bytes, count, thousands, wrap_cut};
+use crate::triage::TriagedFile;
 use jiff::Timestamp;
+
+/// The most columns of a text from outside in a cell.
+const MAX_CELL: usize = 60;
 
 /// The width from which the store list has sizes and origins.
 const SIZED_COLUMNS: usize = 100;
@@ -79,6 +84,61 @@ impl DrawList for StoreContents {
 
     fn text_below(list: &StoredList, model: &Model) -> Option<StyledText> {
         Some((about(list.chosen()?, model), Role::Faint))
+    }
+}
+
+impl DrawList for TriagedFiles {
+    const HEADS: &'static [&'static str] =
+        &["file", "verdict", "labels", "sandboxes", "high", "medium", "findings", "alike", "missing"];
+
+    fn title(list: &TriageList, _: &Model) -> String {
+        format!("Triage · {} · missing: {}", shown_of(list.counts(), "file"), list.source.total)
+    }
+
+    fn progress_text(list: &TriageList) -> Option<&'static str> {
+        (list.source.of.is_none_or(|of| list.counts().1 < of)).then_some("looking")
+    }
+
+    fn absent(list: &TriageList, _: &Model) -> String {
+        if list.source.of == Some(0) { "No report is stored." } else { "" }.to_owned()
+    }
+
+    fn columns(_: &TriageList, _: &[&TriagedFile], room: usize, _: &Model) -> ListTable {
+        let widths = match room {
+            0..60 => [15, 11, 0, 10, 0, 0, 0, 0, room],
+            60..SIZED_COLUMNS => [15, 11, 0, 10, 5, 0, room.saturating_sub(60), 6, room],
+            _ => [15, 11, (room - 76) / 3, 14, 5, 7, (room - 76) / 3 * 2, 7, room],
+        };
+        ListTable::of(widths, 0)
+    }
+
+    fn draw_row(_: &TriageList, mut line: LineWriter<'_>, at: &ListTable, file: &TriagedFile, model: &Model) {
+        let known = |cell: String| if file.stored > 0 { cell } else { String::new() };
+        let price = model.quota_state.price_of_reports(&file.missing);
+        let labels = file.labels.iter().map(|label| label.visible_cut(MAX_CELL).to_string());
+        let cells = [
+            (file.file.short(), Role::Strong),
+            (known(file.verdict.name().to_owned()), Role::Text),
+            (labels.collect::<Vec<_>>().join(", "), Role::Text),
+            (file.sandboxes_label(), Role::Text),
+            (known(file.high.to_string()), Role::Text),
+            (known(file.medium.to_string()), Role::Text),
+            (Untrusted::from(file.top.join("; ")).visible_cut(MAX_CELL).to_string(), Role::Text),
+            (known(file.alike.to_string()), Role::Text),
+            (format!("{price}{}", if file.is_open() { AT_LEAST } else { "" }), Role::Price),
+        ];
+        for (number, (cell, meaning)) in cells.iter().enumerate() {
+            at.text(&mut line, number, cell, *meaning);
+        }
+    }
+
+    fn text_below(list: &TriageList, model: &Model) -> Option<StyledText> {
+        let file = list.chosen()?;
+        let name = model.start.name_of(&file.file).cloned();
+        let findings = file.top.iter().map(|finding| Untrusted::from(finding.as_str()));
+        let parts = name.into_iter().chain(file.labels.clone()).chain(findings).map(|text| text.visible_cut(MAX_CELL));
+        let parts = parts.map(|part| part.to_string()).chain(file.unavailable.clone());
+        Some((parts.collect::<Vec<_>>().join(" · "), Role::Detail))
     }
 }
 

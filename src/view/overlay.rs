@@ -48,7 +48,7 @@ pub(super) fn draw(buffer: &mut Canvas<'_>, layout: &Layout, overlay: &Overlay, 
             }
         };
     }
-    draw_each!(lists Palette HitList Indicators SandboxArtifacts ComparisonList OtherFileList RowPicker Findings Stored Group;
+    draw_each!(lists Palette HitList Indicators SandboxArtifacts ComparisonList OtherFileList RowPicker Findings Stored Group Triage;
         forms Prompt Planner Export Note Submit Age);
 }
 

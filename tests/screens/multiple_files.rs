@@ -60,8 +60,8 @@ fn pasted_hashes_are_opened_together() {
     let mut tui = TuiHarness::new(options());
     tui.session.take(TerminalEvent::Paste(format!("{}\n{}, {}", main_file(), file("Parcel"), file("Busy"))));
     tui.rest();
-    assert!(tui.screen().contains("Pasted: 3 files,"), "{}", tui.screen());
-    tui.keys("enter");
+    tui.assert_shows("Pasted: 3 files, opened by esc, then enter.");
+    tui.keys("esc enter");
     assert!(tui.screen().contains(&format!("{} · file 1 of 3", main_file().short())), "{}", tui.screen());
     tui.keys("J J");
     assert!(tui.screen().contains(&format!("{} · file 3 of 3", file("Busy").short())), "{}", tui.screen());

@@ -1,6 +1,9 @@
 //! Prevalence: how common a row is, other files with it, twins, and which sandbox to open next.
 
-use crate::harness::{TuiHarness, identifiers, main_file};
+use crate::harness::{TuiHarness, file, identifiers, main_file, options};
+use crate::multiple_files::chosen;
+use crate::screen;
+use behaview::app::TerminalEvent;
 use behaview::report::ImportOrigin;
 use behaview::report::identifier::{Identifier, Sha256};
 use behaview::store::{IMPORTED, NewResponse, ResponsePart, Store};
@@ -71,4 +74,39 @@ fn twins_and_the_best_sandbox_are_told_in_the_list() {
     tui.assert_shows("usually capture, 1 finding");
     tui.assert_shows("best to open next");
     insta::assert_snapshot!("prevalence_next", tui.shown());
+}
+
+#[test]
+fn stored_files_are_ranked_and_returned_to() {
+    let mut tui = stored();
+    tui.keys("T");
+    tui.assert_shows("Triage · 10 files · missing: at least 10 requests");
+    screen!("triage_stored", tui);
+    tui.keys("j j j");
+    let before = chosen(&tui);
+    assert!(before.contains("c003") && before.contains("1      1 request+"), "{before}");
+    tui.keys("enter");
+    tui.assert_gone("Triage · ");
+    tui.keys("esc");
+    assert_eq!(chosen(&tui), before);
+    tui.keys("/ c 0 0 7 enter");
+    tui.assert_shows("Triage · 1 of 10 files");
+    assert_eq!(tui.paid_calls(), 0);
+}
+
+#[test]
+fn pasted_files_are_requested_for_one_total() {
+    let mut tui = TuiHarness::new(options());
+    let unknown = "f".repeat(64);
+    tui.session.take(TerminalEvent::Paste(format!("{unknown} {} {}", main_file(), file("Parcel"))));
+    tui.rest();
+    tui.assert_shows("Triage · 3 files · missing: at least 3 requests");
+    tui.keys("A");
+    tui.assert_shows("To be requested: 3 lists, for 3 requests.");
+    tui.keys("y");
+    assert_eq!(tui.paid_calls(), 0, "the answer for several has a key of its own");
+    tui.keys("A Y");
+    tui.assert_shows("All 3 responses are here.");
+    assert_eq!(tui.paid_calls(), 3);
+    screen!("triage_requested", tui);
 }

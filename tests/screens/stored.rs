@@ -115,7 +115,7 @@ fn deletion_dialog_names_file_and_hidden_items() {
 fn open_view_survives_deletion_of_other_reports() {
     let mut tui = TuiHarness::listed();
     tui.open_other(&file("Parcel"));
-    tui.keys("enter enter tab tab j f T esc J tab tab z");
+    tui.keys("enter enter tab tab j f esc J tab tab z");
     let before = tui.screen();
     assert!(before.contains("file 1 of 2"), "{before}");
     // One that is not looked at.

@@ -104,7 +104,7 @@ commands! {
             }),
         ])
         => Action::Each { requests: |m| m.files.missing_reports(&m.calls), price: |m| m.quota_state.price_of_reports(&m.files.missing_reports(&m.calls)), begin: Model::open_missing };
-    "stop" [key('s')] "stop", 1, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::TextPage]),
+    "stop" [key('s')] "stop", 1, KeyContexts::of(&[KeyContext::List, KeyContext::Pane, KeyContext::TextPage, KeyContext::Picker]),
         "Stop opening all, or watching the file's scan: nothing further is sent"
         if Availability::Has("reports that are being opened, or a watched scan", |m| {
             let is_there = m.key_context() != KeyContext::TextPage || m.overlays.shows_page(WATCH_TITLE);

@@ -13,7 +13,8 @@ use crate::app::keys::{
     LEFT, OPEN, PANE, PICKER, READING, RIGHT, ROWS, SIDEWAYS, TAB, TREE, UNFOLDED, key,
 };
 use crate::app::overlays::{
-    AgeForm, AgeInDays, FindingList, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage, palette,
+    AgeForm, AgeInDays, FindingList, IndicatorList, NoteForm, ResponseTree, RowPicker, StoredList, TextPage,
+    TriageList, palette, triage,
 };
 use crate::app::panes::FoldStep;
 use crate::app::panes::facts::{is_process, names_process, parent};
@@ -299,6 +300,21 @@ commands! {
             let is_here = |line: &StoredItem| line.service == m.service.id || line.imported.is_some();
             m.chosen_stored().is_some_and(|line| line.file.is_some() && is_here(line))
         }) => Local(Model::open_stored);
+    "triage" [key('T')] "triage", 7, KeyContexts::of(&[KeyContext::Start, KeyContext::Picker]),
+        "Rank all stored files: verdict, findings, sandboxes, and the price of what is not stored; pasting several hashes ranks those; costs nothing"
+        if Availability::Has("the start screen or the list of what is stored, and a service", |m| {
+            has_service(m) && (m.overlays.is_empty() || is_over::<StoredList>(m))
+        }) => Local(|m| triage::open(m, None));
+    "open-triaged" [ENTER] "open file", 1, PICKER,
+        "Open the file; going back returns to the triage"
+        if Availability::Has("a file of the triage", |m| {
+            m.overlays.top_as::<TriageList>().is_some_and(|list| list.chosen().is_some())
+        }) => Local(triage::open_file);
+    "fetch-triaged" [key('A')] "request missing", 2, PICKER,
+        "Request what is missing of the files shown: their lists, and once these are stored their reports; after confirmation of the total, one after another"
+        if Availability::Has("a triage with something to request, and no other requests in sequence", |m| {
+            m.calls.batch().is_none() && !triage::cheapest(m).is_empty()
+        }) => Action::Each { requests: triage::cheapest, price: triage::price, begin: triage::confirm_fetch };
     "sort-stored" [key('O')] "sort", 2, PICKER,
         "Sort by age, size, file or expiry" if ANY_STORED => Local(Model::sort_stored);
     "delete-stored" [key('D'), DELETE] "delete", 2, PICKER,

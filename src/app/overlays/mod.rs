@@ -10,6 +10,7 @@ pub mod picker;
 pub(crate) mod scope;
 pub mod stored;
 pub mod text_page;
+pub mod triage;
 
 pub use detail::{Detail, DetailRow, ResponseTree};
 pub use findings::{FindingList, FindingRow, Findings, ReportToEvaluate};
@@ -23,6 +24,7 @@ pub use scope::Scope;
 pub use stored::{AgeForm, AgeInDays, AllNotes, NoteForm, StoreContents, StoredList, TypedNote};
 pub(super) use text_page::paragraph;
 pub use text_page::{TextPage, TextRow};
+pub use triage::{TriageList, TriagedFiles};
 
 use crate::app::compare::{ComparisonList, OtherFileList};
 use crate::app::export_form::ExportForm;
@@ -165,6 +167,7 @@ overlays! {
     Findings(FindingList),
     Note(NoteForm),
     Stored(StoredList),
+    Triage(TriageList),
     Age(AgeForm),
     Group(GroupView),
     Submit(SubmitForm),

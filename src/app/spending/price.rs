@@ -3,7 +3,8 @@
 use crate::app::spending::calls::Calls;
 use crate::app::{Key, ResponseSource};
 use crate::quota::{
-    Balances, Budget, Entitlements, Fit, Holder, Limit, Operation, Period, Plan, Price, SpentUnits, Unit, Usage, price,
+    Balances, Budget, Entitlements, Fit, Holder, Kind, Limit, Numbers, Operation, Period, Plan, Price, SpentUnits,
+    Unit, Usage, price,
 };
 use crate::report::identifier::FileHash;
 use crate::request::Request;
@@ -195,10 +196,11 @@ impl QuotaState {
         source == ResponseSource::StoredOrService && self.shared.contains_key(request)
     }
 
-    /// The price of reports that are not stored: the team may have paid for some.
-    pub(crate) fn price_of_reports(&self, reports: &[Request]) -> Plan {
-        let paid = reports.iter().filter(|report| !self.shared.contains_key(report));
-        Plan::of_reports(paid.count(), &self.entitlements)
+    /// The price of reports, or of lists, that are not stored: the team may have paid for some.
+    pub fn price_of_reports(&self, requests: &[Request]) -> Plan {
+        let paid = requests.iter().filter(|request| !self.shared.contains_key(request)).count() as u64;
+        let kind = requests.first().map_or(Kind::PrivateBehaviour, |request| request.operation().kind);
+        self.plan([Operation { kind, numbers: Numbers { calls: paid, ..Numbers::default() } }])
     }
 
     /// Returns units spent by this run; calls in flight count at their worst price.

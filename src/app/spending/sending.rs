@@ -2,6 +2,7 @@
 
 use crate::app::commands::{Action, next_page};
 use crate::app::export_form::{ExportForm, SaveJob};
+use crate::app::overlays::TriageList;
 use crate::app::scan::{SubmitForm, price_of};
 use crate::app::spending::price::{KeyOffer, ShownPrices};
 use crate::app::spending::{Confirmation, Consent, KeyChoice, KeyPrice, Obstacle};
@@ -178,7 +179,9 @@ impl Model {
 
     /// Opens these reports in sequence, whatever the list contains by then.
     fn open_each(&mut self, reports: Vec<Request>) {
-        self.calls.begin_batch(self.file().cloned(), reports);
+        // A triage is of no single file.
+        let file = self.file().filter(|_| self.overlays.find::<TriageList>().is_none()).cloned();
+        self.calls.begin_batch(file, reports);
         self.next_in_batch()
     }
 
@@ -193,7 +196,8 @@ impl Model {
 
     /// Sends the next request of the batch after the last response.
     pub(crate) fn next_in_batch(&mut self) {
-        let Some((asked, total)) = self.calls.batch().map(|batch| (batch.sent(), batch.total)) else { return };
+        let Some(batch) = self.calls.batch() else { return };
+        let (asked, total, is_triage) = (batch.sent(), batch.total, batch.file.is_none());
         let has_to_wait = self.quota_state.waits(self.now).is_some() && asked < total;
         // The batch is done once the counters are read as well.
         if has_to_wait || self.calls.awaits_paid() || asked == total && !self.calls.is_empty() {
@@ -201,8 +205,9 @@ impl Model {
         }
         let Some(request) = self.calls.next_in_batch() else {
             self.calls.end_batch();
-            let one = || "The report is here.".to_owned();
-            return self.say(if total == 1 { one() } else { format!("All {total} reports are here.") });
+            let what = if is_triage { "response" } else { "report" };
+            let one = || format!("The {what} is here.");
+            return self.say(if total == 1 { one() } else { format!("All {total} {what}s are here.") });
         };
         if !self.send_confirmed(request, ResponseSource::StoredOrService) && !self.calls.awaits_paid() {
             // The request was refused before it was sent, with its reason on the screen.

@@ -210,7 +210,9 @@ async fn fetch(work: &Task, gateway: &Gateway, quote: &Quote, source: ResponseSo
         refusal.filter(|refusal| refusal.reason == ApiErrorKind::NotFound).map(|_| gateway.now().strftime("%R UTC"));
     let is_stored = result.as_ref().is_ok_and(|response| response.received < begun);
     let result = response(quote, result).map_err(|failure| match missing {
-        Some(at) => Failure { what: format!("{} It was requested at {at}.", failure.what), ..failure },
+        Some(at) => {
+            Failure { what: format!("{} It was requested at {at}.", failure.what), is_not_found: true, ..failure }
+        }
         None => failure,
     });
     let result = result.map(|response| completed(gateway, &request, response, is_stored));
@@ -307,6 +309,7 @@ fn failure(error: &GatewayError) -> Failure {
         cost: Some(error.cost()),
         advice: format!("{}{logged}", error.advice()).trim_start().to_owned(),
         may_have_succeeded: matches!(error, GatewayError::Internal(_)) || error.may_have_arrived(),
+        is_not_found: false,
         // After an earlier submission the form reads the store again.
         is_of_file: error.is_of_content() || matches!(error, GatewayError::SentBefore(_)),
         is_elsewhere: matches!(error, GatewayError::InFlight),

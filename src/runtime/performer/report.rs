@@ -1,10 +1,11 @@
 //! Jobs on reports: indexing, indicators, rules and comparison.
 
+use super::triage::triage_all;
 use super::values::{count_all, note_findings};
 use super::{Performer, SendPace, Task};
 use crate::app::overlays::FindingRow;
 use crate::app::overlays::indicators::MergedIndicators;
-use crate::app::{LoadedReport, ReportEvent, ReportJob, RulesOrFile, Ticket};
+use crate::app::{LoadedReport, Message, ReportEvent, ReportJob, RulesOrFile, Ticket};
 use crate::export::{Export, Part};
 use crate::files;
 use crate::gateway::Gateway;
@@ -45,6 +46,13 @@ fn run(work: &Task, gateway: Option<&Gateway>, job: ReportJob) {
             if let Ok(mut found) = FindingRow::find_all(&reports, &load_rules(work, rules), &cancel) {
                 FindingRow::count_all(&mut found.0, &|values| count_all(gateway, values));
                 work.send(ReportEvent::AllEvaluated(number, found));
+            }
+        }
+        ReportJob::Triage(ticket, files, rules) => {
+            let rules = load_rules(work, rules);
+            let triaged = gateway.map(|gateway| triage_all(gateway, work, &ticket, files, &rules));
+            if let Some(Err(error)) = triaged {
+                work.send(Message::Notice(error.to_string()));
             }
         }
         ReportJob::FindIndicators(Ticket { number, cancel }, sources, rules) => {

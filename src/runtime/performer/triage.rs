@@ -1,7 +1,10 @@
 //! Reads what the store has of the files of a triage.
 
 use super::disk::stored_reports_of;
-use super::load_pages;
+use super::values::twins;
+use super::{SendPace, Task, load_pages};
+use crate::app::prevalence::ReportOrigin;
+use crate::app::{ReportEvent, Ticket};
 use crate::gateway::Gateway;
 use crate::report::identifier::Sha256;
 use crate::report::rules::Rules;
@@ -9,6 +12,7 @@ use crate::report::{Cancel, Report};
 use crate::request::{Artifact, Request};
 use crate::store::StoreError;
 use crate::triage::TriagedFile;
+use std::collections::HashSet;
 
 /// What the store has of a file; sends nothing. `None` if the work was cancelled.
 pub fn triage(
@@ -32,15 +36,20 @@ pub fn triage(
         }
     }
     let mut artifacts = Vec::new();
+    let mut alike = HashSet::new();
     // A damaged report is not stored; the next look says so.
     let reports = stored.iter().filter_map(|stored| {
         let report = Report::open(&stored.body().ok()?);
+        let origin = ReportOrigin { file: Some(file.clone()), identifier: stored.identifier.clone() };
+        let twins = twins(gateway, &report, &origin, cancel).unwrap_or_default();
+        alike.extend(twins.into_iter().filter_map(|twin| twin.holder.file));
         // The service may not have what an imported report names.
         let is_named = |artifact: &Artifact| stored.imported.is_none() && artifact.is_beside(&report) == Some(true);
         artifacts.extend(Artifact::ALL.into_iter().filter(is_named).map(|artifact| (artifact, &stored.identifier)));
         Some(report)
     });
     let Ok(mut found) = found.with_reports(reports, rules, cancel) else { return Ok(None) };
+    found.alike = alike.len();
     artifacts.sort();
     for (artifact, identifier) in artifacts {
         let request = Request::Artifact { identifier: identifier.clone(), artifact };
@@ -52,4 +61,35 @@ pub fn triage(
         }
     }
     Ok(Some(found))
+}
+
+/// Sends what is stored of files, or of all, as each is evaluated; first how many they are.
+pub(super) fn triage_all(
+    gateway: &Gateway,
+    work: &Task,
+    Ticket { number, cancel }: &Ticket,
+    files: Option<Vec<Sha256>>,
+    rules: &Rules,
+) -> Result<(), StoreError> {
+    let store = &gateway.store;
+    let files = match files {
+        Some(files) => files,
+        None => {
+            let mut known = HashSet::new();
+            let own = store.every_report(&gateway.service)?.into_iter().filter(|report| report.elsewhere.is_none());
+            own.filter_map(|report| report.file).filter(|file| known.insert(file.clone())).collect()
+        }
+    };
+    work.send(ReportEvent::Triaged(*number, Vec::new(), files.len()));
+    store.index_values(cancel)?;
+    let mut pace = SendPace::default();
+    let mut found = Vec::new();
+    for (at, file) in files.iter().enumerate() {
+        let Some(triaged) = triage(gateway, file, rules, cancel)? else { return Ok(()) };
+        found.push(triaged);
+        if at + 1 == files.len() || pace.is_due() {
+            work.send(ReportEvent::Triaged(*number, std::mem::take(&mut found), files.len()));
+        }
+    }
+    Ok(())
 }

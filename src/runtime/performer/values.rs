@@ -91,7 +91,7 @@ pub(super) fn count_all(gateway: Option<&Gateway>, values: &[SandboxValue]) -> V
     all
 }
 
-fn twins(
+pub(super) fn twins(
     gateway: &Gateway,
     report: &Report,
     ReportOrigin { file, identifier }: &ReportOrigin,
